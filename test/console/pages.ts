@@ -76,7 +76,42 @@ export const PAGES: readonly TestedPage[] = [
     person: "merchant",
     heading: "Declined payments",
   },
-  { name: "connections", path: () => "/connections", person: "partner", heading: "Connections" },
+  {
+    name: "products",
+    path: ({ partner }) => `/products/of/${partner.merchantId}`,
+    person: "merchant",
+    heading: /^Products of/,
+  },
+  {
+    name: "products-empty",
+    path: ({ partner }) => `/products/of/${partner.merchantId}?q=no-such-product`,
+    person: "merchant",
+    heading: /^Products of/,
+  },
+  {
+    name: "product",
+    path: ({ partner }) => `/products/${partner.productIds[0]}`,
+    person: "merchant",
+    heading: /^Product$/,
+  },
+  {
+    name: "import-products",
+    path: ({ partner }) => `/products/of/${partner.merchantId}/import`,
+    person: "merchant",
+    heading: "Import products",
+  },
+  {
+    name: "exposed-products",
+    path: ({ partner }) => `/connections/${partner.connectionId}/products`,
+    person: "partner",
+    heading: "Products of Partner",
+  },
+  {
+    name: "connections",
+    path: () => "/connections",
+    person: "partner",
+    heading: "Connections",
+  },
   {
     name: "connection",
     path: ({ partner }) => `/connections/${partner.connectionId}`,

@@ -166,6 +166,10 @@ describe("the work list", () => {
     expect(await page.getByRole("navigation").first().isVisible()).toBe(false);
     expect(await page.getByRole("region", { name: "Pick list" }).isVisible()).toBe(true);
     await page.emulateMedia({ media: "screen" });
+    await page.getByRole("link", { name: "All slips" }).click();
+    await page.getByRole("region", { name: "Packing slip: batch-1" }).getByText("Fineliner").waitFor();
+    await page.getByRole("region", { name: "Return slip: batch-1" }).getByRole("img", { name: id }).waitFor();
+    await page.goBack();
     await page.getByRole("button", { name: "Give back" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Give back" }).click();
     await page.getByText("Its orders are free again.").waitFor();
@@ -277,6 +281,8 @@ describe("what others must not see", () => {
     await visit(page, "/work/pack", "Packing table");
     await scan(page, "hidden-1");
     await page.getByRole("alert").getByText("Nothing has the code hidden-1.").waitFor();
+    await visit(page, "/review", "Review queue");
+    await page.getByText("You see the orders of your facilities.").waitFor();
     await visit(page, "/facilities", "Facilities");
     await page.getByRole("link", { name: "Hall two" }).waitFor();
     expect(await page.getByText("Hall one").count()).toBe(0);

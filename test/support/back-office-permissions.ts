@@ -155,6 +155,7 @@ export const WAREHOUSE_NOT_MERCHANTS = [
   "listWork",
   "scanCode",
   "getPackingSlip",
+  "listPackingSlips",
   "takePickList",
   "listPickLists",
   "getPickList",

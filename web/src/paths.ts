@@ -19,6 +19,14 @@ export const paths = {
     `/merchants/${part(merchantId)}/charges${stringifySearch(search)}`,
   failures: (search: Search = {}) => `/payment-failures${stringifySearch(search)}`,
   merchant: (merchantId: string) => `/merchants/${part(merchantId)}`,
+  products: () => "/products",
+  merchantProducts: (merchantId: string, search: Search = {}) =>
+    `/products/of/${part(merchantId)}${stringifySearch(search)}`,
+  importProducts: (merchantId: string) => `/products/of/${part(merchantId)}/import`,
+  product: (productId: string, search: Search = {}) =>
+    `/products/${part(productId)}${stringifySearch(search)}`,
+  exposedProducts: (connectionId: string, search: Search = {}) =>
+    `/connections/${part(connectionId)}/products${stringifySearch(search)}`,
   connections: (search: Search = {}) => `/connections${stringifySearch(search)}`,
   connection: (connectionId: string) => `/connections/${part(connectionId)}`,
   endpoints: (search: Search = {}) => `/webhook-endpoints${stringifySearch(search)}`,
@@ -40,6 +48,7 @@ export const paths = {
   review: (search: Search = {}) => `/review${stringifySearch(search)}`,
   work: (search: Search = {}) => `/work${stringifySearch(search)}`,
   pickList: (pickListId: string) => `/work/pick-lists/${part(pickListId)}`,
+  pickListSlips: (pickListId: string) => `/work/pick-lists/${part(pickListId)}/slips`,
   station: (search: Search = {}) => `/work/pack${stringifySearch(search)}`,
   slips: (orderId: string, search: Search = {}) => `/work/slips/${part(orderId)}${stringifySearch(search)}`,
   returns: () => "/returns",

@@ -13,8 +13,21 @@ import { merchantRoute, merchantsRoute } from "./pages/merchants/routes.ts";
 import { chargesRoute, failuresRoute, merchantAccountRoute } from "./pages/money/routes.ts";
 import { orderRoute, ordersRoute } from "./pages/orders/routes.ts";
 import { overviewRoute } from "./pages/overview/routes.ts";
-import { pickListRoute, slipsRoute, stationRoute, workRoute } from "./pages/packing/routes.ts";
+import {
+  pickListRoute,
+  pickListSlipsRoute,
+  slipsRoute,
+  stationRoute,
+  workRoute,
+} from "./pages/packing/routes.ts";
 import { peopleRoute, personRoute } from "./pages/people/routes.ts";
+import {
+  exposedProductsRoute,
+  importProductsRoute,
+  merchantProductsRoute,
+  productRoute,
+  productsRoute,
+} from "./pages/products/routes.ts";
 import { returnsRoute } from "./pages/returns/routes.ts";
 import { reviewRoute } from "./pages/review/routes.ts";
 import { sandboxRoute, testOrderRoute, workbenchRoute } from "./pages/sandbox/routes.ts";
@@ -53,6 +66,12 @@ const routeTree = rootRoute.addChildren([
     connectionsRoute,
     connectionRoute,
 
+    productsRoute,
+    merchantProductsRoute,
+    importProductsRoute,
+    productRoute,
+    exposedProductsRoute,
+
     endpointsRoute,
     endpointRoute,
     allDeliveriesRoute,
@@ -66,6 +85,7 @@ const routeTree = rootRoute.addChildren([
     reviewRoute,
     workRoute,
     pickListRoute,
+    pickListSlipsRoute,
     stationRoute,
     slipsRoute,
     returnsRoute,

@@ -44,7 +44,7 @@ export const PRODUCT_COMMANDS: readonly RequestCommand[] = [
       },
       {
         name: "exposed",
-        flag: "--exposed <true|false>",
+        flag: "--exposed <yes|no>",
         help: "only products exposed to the connection, or to any; false: only the others",
         read: yesOrNo,
       },
@@ -64,7 +64,7 @@ export const PRODUCT_COMMANDS: readonly RequestCommand[] = [
     fields: [
       {
         name: "exposed",
-        flag: "--exposed <true|false>",
+        flag: "--exposed <yes|no>",
         help: "only connections to which it is exposed; false: only the others",
         read: yesOrNo,
       },

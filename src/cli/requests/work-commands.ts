@@ -86,5 +86,6 @@ export const WORK_COMMANDS: readonly RequestCommand[] = [
     columns: ["id", "takenBy", "facilityId", "takenAt", "expiresAt", "releasedAt"],
   },
   { words: "pick-list show", operationId: "getPickList", fields: [FORMAT] },
+  { words: "pick-list slips", operationId: "listPackingSlips" },
   { words: "pick-list release", operationId: "releasePickList" },
 ];

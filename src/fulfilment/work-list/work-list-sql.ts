@@ -131,6 +131,32 @@ export async function listWorkLines(
   });
 }
 
+/** Whose orders these are, for people to read. */
+export type WorkNames = { readonly merchantName: string; readonly connectionName: string };
+
+/** The names of the merchants and connections of orders, by the id of the connection. */
+export async function listWorkNames(
+  db: Queryable,
+  orders: readonly Pick<WorkItem, "merchantId" | "connectionId">[],
+): Promise<ReadonlyMap<string, WorkNames>> {
+  if (orders.length === 0) return new Map();
+  const rows = await db.query<{ connection_id: string; merchant_name: string; connection_name: string }>({
+    name: "list-work-names",
+    text: `
+      select c.id as connection_id, m.name as merchant_name, c.name as connection_name
+      from (select distinct * from unnest($1::uuid[], $2::uuid[]) as k (merchant_id, connection_id)) as listed
+      join connections c on c.merchant_id = listed.merchant_id and c.id = listed.connection_id
+      join merchants m on m.id = c.merchant_id`,
+    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ connectionId }) => connectionId)],
+  });
+  return new Map(
+    rows.map((row) => [
+      row.connection_id,
+      { merchantName: row.merchant_name, connectionName: row.connection_name },
+    ]),
+  );
+}
+
 /** All lines of an order, with the products as they are now. */
 export const listOrderLines = (
   db: Queryable,

@@ -45,6 +45,7 @@ describe("GET /api/work-list", () => {
     expect(nextCursor).toBeNull();
     expect(data[0]).toMatchObject({
       merchantId: partner.merchantId,
+      merchantName: "Merchant",
       facilityId: facility,
       pickList: null,
       shippingAddress: { firstName: expect.any(String), city: expect.any(String), countryCode: "GB" },
@@ -223,6 +224,27 @@ describe("a pick list", () => {
     expect(await dumpTables(test)).toEqual(before);
     expect(idsOf((await taken("Otto")).orders)).toEqual([second]);
     expect((await test.backOffice.get("/api/pick-lists/pick_x")).status).toBe(404);
+  });
+
+  it("has the slips of all its orders that can still be shipped, for staff of its facility", async () => {
+    const other = await createPartner(test, { name: "Other shop" });
+    const [first = "", second = ""] = [...(await placeReady(1)), ...(await placeReady(1, other))];
+    const [third = ""] = await placeReady(1);
+    const { pickList } = await taken("Wilma");
+    await ship(test, partner, third);
+    const path = `/api/pick-lists/${pickList.id}/packing-slips`;
+    const { slips } = (await warehouseOf(test).get(path)).body;
+    expect(slips).toMatchObject([
+      { orderId: first, connectionName: "Partner", shipmentId: null, facility: { id: facility } },
+      { orderId: second, merchantName: "Merchant", connectionName: "Other shop", lines: [{ quantity: 1 }] },
+    ]);
+    const single = (await test.backOffice.get(`/api/orders/${second}/packing-slip`)).body;
+    expect(slips[1]).toEqual(single);
+    const { data } = (await test.backOffice.get(`/api/audit-entries?subjectId=${first}&limit=1`)).body;
+    expect(data).toMatchObject([{ action: "listPackingSlips" }]);
+    await test.backOffice.post(`/api/pick-lists/${pickList.id}/release`);
+    expect((await test.backOffice.get(path)).body).toEqual({ slips: [] });
+    expect((await test.backOffice.get("/api/pick-lists/pick_x/packing-slips")).status).toBe(404);
   });
 
   it("is listed, newest first, and deleted in the end", async () => {

@@ -14,6 +14,7 @@ import {
   IconPlugConnected,
   IconSend,
   IconStethoscope,
+  IconTag,
   IconTestPipe,
   IconTruckReturn,
   IconUsers,
@@ -31,6 +32,7 @@ type Item = {
     | "work"
     | "returns"
     | "facilities"
+    | "products"
     | "merchants"
     | "money"
     | "connections"
@@ -91,6 +93,13 @@ const NAVIGATION: readonly Group[] = [
       { name: "work", to: paths.work(), icon: IconPackage, roles: FLOOR, key: "p" },
       { name: "returns", to: paths.returns(), icon: IconTruckReturn, roles: FLOOR },
       { name: "facilities", to: paths.facilities(), icon: IconBuildingWarehouse, roles: FLOOR, key: "f" },
+      {
+        name: "products",
+        to: paths.products(),
+        icon: IconTag,
+        roles: ["operator", "support", "merchant"],
+        key: "k",
+      },
       {
         name: "merchants",
         to: paths.merchants(),

@@ -1,8 +1,14 @@
 import { type Static, Type } from "typebox";
 import { readFacility } from "../../../fulfilment/facilities/facilities-sql.ts";
 import type { Facility } from "../../../fulfilment/facilities/facility.ts";
-import { listOrderLines, type WorkLine } from "../../../fulfilment/work-list/work-list-sql.ts";
-import type { Shipment } from "../../../lifecycle/order.ts";
+import { readWork } from "../../../fulfilment/work-list/read-work.ts";
+import {
+  listOrderLines,
+  listPickListWork,
+  type WorkLine,
+  type WorkNames,
+} from "../../../fulfilment/work-list/work-list-sql.ts";
+import type { Order, Shipment } from "../../../lifecycle/order.ts";
 import { OrderSchema, toWireOrder } from "../../../orders/order-wire.ts";
 import { RETURN_REASONS } from "../../../orders/returns/order-return.ts";
 import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
@@ -11,6 +17,7 @@ import { idField, nullable } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { type FoundOrder, findOrder, OrderIdParams } from "../orders/find-order.ts";
 import { recordReads } from "../orders/record-reads.ts";
+import { findPickList, PickListIdParams } from "./find-pick-list.ts";
 import { PackedLineSchema, toWirePackedLine } from "./scan-wire.ts";
 import { EXPECTED_WEIGHT, expectedWeight } from "./work-wire.ts";
 
@@ -57,6 +64,15 @@ const PackingSlipSchema = Type.Object(
   },
 );
 
+const PickListSlipsSchema = Type.Object(
+  {
+    slips: Type.Array(PackingSlipSchema, {
+      description: "The slips of the orders that can still be shipped, oldest first. Empty after a release.",
+    }),
+  },
+  { title: "PickListSlips", description: "What is printed for the parcels of a pick list." },
+);
+
 export const slipRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
@@ -83,7 +99,33 @@ export const slipRoutes: readonly BackOfficeRoute[] = [
       const facility = order.facilityId === null ? null : await readFacility(context.db, order.facilityId);
       await recordReads(context, by, { orders: [order], testMode: order.testMode });
       const lines = all.filter(({ shipmentId }) => shipmentId === (shipment?.id ?? null));
-      return { status: 200, body: toWireSlip(found, { shipment, facility, lines }) };
+      return { status: 200, body: toWireSlip(order, found.owner, { shipment, facility, lines }) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/pick-lists/{id}/packing-slips",
+    operationId: "listPackingSlips",
+    admits: warehouse,
+    tag: "Work list",
+    summary: "Get the slips of a pick list",
+    description:
+      "The slips of all orders of the pick list that can still be shipped, each with the lines that have not shipped, so that they are printed at once.",
+    params: PickListIdParams,
+    responses: { 200: { description: "The slips.", schema: PickListSlipsSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params, by }, { context }) => {
+      const { db, clock } = context;
+      const pickList = await findPickList(context, caller, params.id);
+      if (pickList === null) return notFound("pick list");
+      const items = pickList.releasedAt === null ? await listPickListWork(db, pickList.id, clock.now()) : [];
+      const work = await readWork(db, items);
+      const facility = pickList.facilityId === null ? null : await readFacility(db, pickList.facilityId);
+      await recordReads(context, by, { orders: work, testMode: false });
+      const slips = work.map(({ order, lines, ...names }) =>
+        toWireSlip(order, names, { shipment: null, facility, lines }),
+      );
+      return { status: 200, body: { slips } };
     },
   }),
 ];
@@ -102,7 +144,8 @@ function slipShipment(
 }
 
 function toWireSlip(
-  { order, owner }: FoundOrder,
+  order: Order,
+  { merchantName, connectionName }: WorkNames,
   {
     shipment,
     facility,
@@ -114,8 +157,8 @@ function toWireSlip(
     orderId: wire.id,
     externalOrderId: wire.externalOrderId,
     createdAt: wire.createdAt,
-    merchantName: owner.merchantName,
-    connectionName: owner.connectionName,
+    merchantName,
+    connectionName,
     shipmentId: shipment === null ? null : toTypeId("shp", shipment.id),
     carrier: shipment?.carrier ?? null,
     trackingNumber: shipment?.trackingNumber ?? null,

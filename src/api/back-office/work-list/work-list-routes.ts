@@ -1,12 +1,11 @@
 import { type Static, Type } from "typebox";
 import type { PickList, WorkItem } from "../../../fulfilment/work-list/pick-list.ts";
 import { PICK_LIST_ORDERS_MAX } from "../../../fulfilment/work-list/pick-list.ts";
-import { listPickLists, readPickList } from "../../../fulfilment/work-list/pick-lists-sql.ts";
+import { listPickLists } from "../../../fulfilment/work-list/pick-lists-sql.ts";
 import { readWork } from "../../../fulfilment/work-list/read-work.ts";
 import { releasePickList, takePickList } from "../../../fulfilment/work-list/take-pick-list.ts";
 import { listPickListWork, listWork } from "../../../fulfilment/work-list/work-list-sql.ts";
 import type { Context } from "../../../platform/context.ts";
-import { fromTypeId } from "../../../platform/ids.ts";
 import { pagePosition, toPage, UUID_MAX } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
 import {
@@ -19,17 +18,10 @@ import {
 } from "../../../platform/wire/schemas.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import type { RouteResponse } from "../../http/route.ts";
-import {
-  type BackOfficeCaller,
-  type BackOfficeRoute,
-  facilitiesOf,
-  maySeeFacility,
-  route,
-  shownFacilities,
-  warehouse,
-} from "../access.ts";
+import { type BackOfficeRoute, facilitiesOf, route, shownFacilities, warehouse } from "../access.ts";
 import { findFacility } from "../lookups.ts";
 import { recordReads } from "../orders/record-reads.ts";
+import { findPickList, PickListIdParams } from "./find-pick-list.ts";
 import {
   PickListSchema,
   PickListWorkSchema,
@@ -47,8 +39,6 @@ const ORDERS_DEFAULT = 10;
 
 const CSV_HEADERS = { "content-type": "text/csv; charset=utf-8" };
 const CSV_FILE = { mediaType: "text/csv", example: "orderId,sku,productName,quantity\r\n" };
-
-const PickListIdParams = Type.Object({ id: Type.String({ description: "Id of the pick list." }) });
 
 const WorkFormatSchema = enumeration(
   "WorkFormat",
@@ -254,18 +244,6 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
     },
   }),
 ];
-
-/** Null for a missing pick list, and for one of a facility that the caller may not see. */
-async function findPickList(
-  { db }: Context,
-  caller: BackOfficeCaller,
-  text: string,
-): Promise<PickList | null> {
-  const id = fromTypeId("pick", text);
-  const pickList = id === null ? null : await readPickList(db, id);
-  if (pickList === null || facilitiesOf(caller) === null) return pickList;
-  return pickList.facilityId !== null && maySeeFacility(caller, pickList.facilityId) ? pickList : null;
-}
 
 /** Orders with their destinations. Who reads them is recorded before they are sent (decision 0070). */
 async function describeWork(

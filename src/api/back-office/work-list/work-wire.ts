@@ -73,6 +73,7 @@ export const WorkSchema = Type.Object(
     orderId: idField("ord", "Id of the order."),
     externalOrderId,
     merchantId: idField("mer", "Id of the merchant whose products are ordered."),
+    merchantName: Type.String({ description: "Name of the merchant." }),
     facilityId: nullable(Type.String(), FACILITY_TEXT),
     createdAt,
     shippingAddress,
@@ -83,12 +84,13 @@ export const WorkSchema = Type.Object(
   { title: "Work", description: "An order that can be shipped now." },
 );
 
-export const toWireWork = ({ order, lines, pickList }: Work): Static<typeof WorkSchema> => {
+export const toWireWork = ({ order, lines, pickList, merchantName }: Work): Static<typeof WorkSchema> => {
   const wire = toWireOrder(order);
   return {
     orderId: wire.id,
     externalOrderId: wire.externalOrderId,
     merchantId: toTypeId("mer", order.merchantId),
+    merchantName,
     facilityId: order.facilityId === null ? null : toTypeId("fac", order.facilityId),
     createdAt: wire.createdAt,
     shippingAddress: wire.shippingAddress,

@@ -41,6 +41,9 @@ export function ConnectionPage() {
           <ButtonLink to={paths.orders({ connectionId })} size="xs" variant="default">
             {t("connections.orders")}
           </ButtonLink>
+          <ButtonLink to={paths.exposedProducts(connectionId)} size="xs" variant="default">
+            {t("products.title")}
+          </ButtonLink>
           <ButtonLink to={paths.deliveries(connectionId)} size="xs" variant="default">
             {t("deliveries.title")}
           </ButtonLink>

@@ -4,7 +4,6 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { useMe } from "../../api/me.ts";
-import type { Me } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { countryName } from "../../text/format.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
@@ -13,14 +12,9 @@ import { Filters, FlagFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
 import { facilitiesQuery } from "./queries.ts";
+import { worksEverywhere } from "./works-everywhere.ts";
 
 const route = getRouteApi("/signed-in/facilities");
-
-/** Staff of named facilities create none: it would not be theirs (the service answers 403). */
-export const worksEverywhere = ({ grants }: Me): boolean =>
-  grants.some(
-    ({ role, facilityIds }) => role === "operator" || (role === "warehouse" && facilityIds === null),
-  );
 
 export function FacilitiesPage() {
   const { t } = useTranslation();

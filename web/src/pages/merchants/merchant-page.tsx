@@ -48,6 +48,9 @@ export function MerchantPage() {
           <ButtonLink to={paths.orders({ merchantId })} size="xs" variant="default">
             {t("merchants.orders")}
           </ButtonLink>
+          <ButtonLink to={paths.merchantProducts(merchantId)} size="xs" variant="default">
+            {t("products.title")}
+          </ButtonLink>
           {seesBusiness && (
             <ButtonLink to={paths.merchantAccount(merchantId)} size="xs" variant="default">
               {t("money.account")}

@@ -49,6 +49,9 @@ export function PickListPage() {
             <ButtonLink to={paths.station({ pickListId })} size="xs" leftSection={<IconBarcode size={14} />}>
               {t("pickList.pack")}
             </ButtonLink>
+            <ButtonLink to={paths.pickListSlips(pickListId)} size="xs" variant="default">
+              {t("pickList.slips")}
+            </ButtonLink>
             <PrintButton />
             <Release pickListId={pickListId} />
           </>

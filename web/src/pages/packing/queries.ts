@@ -40,6 +40,10 @@ export const slipQuery = (id: string, shipmentId?: string) =>
     params: { path: { id }, query: shipmentId === undefined ? {} : { shipmentId } },
   });
 
+/** The slips of all orders of a pick list. */
+export const slipsQuery = (id: string) =>
+  read("/api/pick-lists/{id}/packing-slips", { params: { path: { id } } });
+
 export const openFacilitiesQuery = () => read("/api/facilities", { params: { query: { limit: 100 } } });
 
 /** The oldest orders as a file for the browser to store. */

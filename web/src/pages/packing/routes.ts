@@ -2,7 +2,14 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { queryClient } from "../../api/query-client.ts";
 import { signedInRoute } from "../../routing/root.tsx";
 import { flag, searchParams, text } from "../../routing/search.ts";
-import { openFacilitiesQuery, openPickListsQuery, pickListQuery, slipQuery, workQuery } from "./queries.ts";
+import {
+  openFacilitiesQuery,
+  openPickListsQuery,
+  pickListQuery,
+  slipQuery,
+  slipsQuery,
+  workQuery,
+} from "./queries.ts";
 
 // Apart from their routes: inside, TypeScript does not infer their types.
 const workSearch = searchParams({ facilityId: text, taken: flag, cursor: text });
@@ -42,5 +49,12 @@ export const slipsRoute = createRoute({
   validateSearch: slipsSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ params, deps }) => queryClient.ensureQueryData(slipQuery(params.orderId, deps.shipmentId)),
-  component: lazyRouteComponent(() => import("./slips-page.tsx"), "SlipsPage"),
+  component: lazyRouteComponent(() => import("./slips-page.tsx"), "OrderSlipsPage"),
+});
+
+export const pickListSlipsRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/work/pick-lists/$pickListId/slips",
+  loader: ({ params }) => queryClient.ensureQueryData(slipsQuery(params.pickListId)),
+  component: lazyRouteComponent(() => import("./slips-page.tsx"), "PickListSlipsPage"),
 });

@@ -1,5 +1,7 @@
+import { Text } from "@mantine/core";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { Fragment } from "react";
 import { useTranslation } from "react-i18next";
 import type { PackingSlip } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
@@ -8,13 +10,13 @@ import { Crumbs, Page } from "../../ui/page.tsx";
 import { Barcode } from "../../ui/scan/barcode.tsx";
 import classes from "../../ui/scan/paper.module.css";
 import { PrintButton } from "../../ui/scan/print-button.tsx";
-import { slipQuery } from "./queries.ts";
+import { slipQuery, slipsQuery } from "./queries.ts";
 import { useReturnReason } from "./return-reason.ts";
 
 const route = getRouteApi("/signed-in/work/slips/$orderId");
 
 /** The packing slip and the return slip of a parcel, without prices. */
-export function SlipsPage() {
+export function OrderSlipsPage() {
   const { t } = useTranslation();
   const { orderId } = route.useParams();
   const { shipmentId } = route.useSearch();
@@ -40,7 +42,55 @@ export function SlipsPage() {
   );
 }
 
-type Props = { readonly slip: PackingSlip };
+const listRoute = getRouteApi("/signed-in/work/pick-lists/$pickListId/slips");
+
+/** The slips of all orders of a pick list, to print them at once. */
+export function PickListSlipsPage() {
+  const { t } = useTranslation();
+  const { pickListId } = listRoute.useParams();
+  const { data } = useSuspenseQuery(slipsQuery(pickListId));
+  const { slips } = data;
+  return (
+    <Page
+      title={t("slips.titleOfList")}
+      about={slips.length === 0 ? undefined : t("slips.orders", { count: slips.length })}
+      crumbs={
+        <Crumbs
+          of={[
+            [t("work.title"), paths.work()],
+            [t("pickList.sheet"), paths.pickList(pickListId)],
+          ]}
+        />
+      }
+      actions={slips.length > 0 && <PrintButton />}
+    >
+      {slips.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t("pickList.nothing")}
+        </Text>
+      ) : (
+        <div data-papers>
+          {slips.map((slip) => (
+            <Fragment key={slip.orderId}>
+              <PackingSheet slip={slip} isNamed />
+              <ReturnSheet slip={slip} isNamed />
+            </Fragment>
+          ))}
+        </div>
+      )}
+    </Page>
+  );
+}
+
+type Props = {
+  readonly slip: PackingSlip;
+  /** There are slips of other orders on the page. */
+  readonly isNamed?: boolean;
+};
+
+/** What a slip is called, for those who do not see it. */
+const labelOf = (kind: string, { slip, isNamed = false }: Props): string =>
+  isNamed ? `${kind}: ${slip.externalOrderId ?? slip.orderId}` : kind;
 
 const addressOf = ({ shippingAddress: to }: PackingSlip): string =>
   [
@@ -55,10 +105,11 @@ const addressOf = ({ shippingAddress: to }: PackingSlip): string =>
     .filter(Boolean)
     .join("\n");
 
-function PackingSheet({ slip }: Props) {
+function PackingSheet(props: Props) {
   const { t } = useTranslation();
+  const { slip } = props;
   return (
-    <section className={classes["paper"]} aria-label={t("slips.packing")}>
+    <section className={classes["paper"]} aria-label={labelOf(t("slips.packing"), props)}>
       <div className={classes["head"]}>
         <div>
           <h2>{t("slips.packing")}</h2>
@@ -79,11 +130,12 @@ function PackingSheet({ slip }: Props) {
   );
 }
 
-function ReturnSheet({ slip }: Props) {
+function ReturnSheet(props: Props) {
   const { t } = useTranslation();
+  const { slip } = props;
   const reasonOf = useReturnReason();
   return (
-    <section className={classes["paper"]} aria-label={t("slips.return")}>
+    <section className={classes["paper"]} aria-label={labelOf(t("slips.return"), props)}>
       <div className={classes["head"]}>
         <div>
           <h2>{t("slips.return")}</h2>

@@ -2,6 +2,7 @@ import { Alert, Box, Grid, Group, Skeleton, Stack, Text, UnstyledButton } from "
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
+import { useHasRole, useMe } from "../../api/me.ts";
 import type { Order, OrderSummary } from "../../api/schema.d.ts";
 import { useLiveQueries } from "../../api/updates/use-live-queries.ts";
 import { paths } from "../../paths.ts";
@@ -14,6 +15,7 @@ import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { worksEverywhere } from "../facilities/works-everywhere.ts";
 import { OrderActions } from "../orders/actions/order-actions.tsx";
 import { OrderAddress, OrderNote } from "../orders/order/details.tsx";
 import { OrderLines } from "../orders/order/lines.tsx";
@@ -29,6 +31,9 @@ export function ReviewPage() {
   const { t } = useTranslation();
   const { order: chosen, cursor } = route.useSearch();
   const { data, error, refetch } = useQuery(reviewQuery(cursor));
+  const me = useMe();
+  const isReader = useHasRole("support");
+  const seesAll = isReader || worksEverywhere(me);
   useRowKeys();
   useLiveQueries([reviewQuery(cursor)], ({ orders }) => orders.length > 0);
   const orders = data?.data ?? [];
@@ -40,7 +45,7 @@ export function ReviewPage() {
       {data !== undefined && shown === undefined && (
         <Section title={t("review.emptyTitle")}>
           <Text size="sm" c="dimmed">
-            {t("review.empty")}
+            {t(seesAll ? "review.empty" : "review.emptyElsewhere")}
           </Text>
         </Section>
       )}

@@ -1,5 +1,6 @@
 import type { en } from "../en/index.ts";
 import type { Translated } from "../texts.ts";
+import { catalog } from "./catalog.ts";
 import { live } from "./live.ts";
 import { merchants } from "./merchants.ts";
 import { money } from "./money.ts";
@@ -14,6 +15,7 @@ import { warehouse } from "./warehouse.ts";
 import { webhooks } from "./webhooks.ts";
 
 export const de: Translated<typeof en> = {
+  ...catalog,
   ...shell,
   ...orders,
   ...money,

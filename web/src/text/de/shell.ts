@@ -23,6 +23,7 @@ export const shell: Translated<typeof en> = {
     work: "Arbeitsliste",
     returns: "Rücksendungen",
     facilities: "Standorte",
+    products: "Produkte",
     merchants: "Händler",
     money: "Abgelehnte Zahlungen",
     connections: "Verbindungen",

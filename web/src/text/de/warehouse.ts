@@ -9,6 +9,8 @@ export const warehouse: Translated<typeof en> = {
     queue: "Bestellungen in Prüfung",
     emptyTitle: "Nichts zu prüfen",
     empty: "Keine Bestellung wartet. Hierher kommt, was außerhalb der Prüfregeln einer Verbindung liegt.",
+    emptyElsewhere:
+      "Sie sehen die Bestellungen Ihrer Standorte. Eine Bestellung kommt erst nach ihrer Prüfung an einen Standort. Darum prüfen sie Mitarbeiter aller Standorte oder ein Betreiber.",
     wholeOrder: "Ganze Bestellung",
     why: "Warum sie wartet",
     quantity: "Sie hat {{units}} Stück; bis {{limit}} ist keine Prüfung nötig.",
@@ -50,6 +52,7 @@ export const warehouse: Translated<typeof en> = {
     until: "Andere können den Rest holen ab",
     endedHelp: "Ihre Bestellungen sind wieder frei. Holen Sie neue aus der Arbeitsliste.",
     pack: "Packen",
+    slips: "Alle Papiere",
     allShipped: "Alle Bestellungen dieser Liste sind versandt.",
     nothing: "Auf dieser Liste ist nichts mehr.",
     release: "Zurückgeben",
@@ -114,6 +117,11 @@ export const warehouse: Translated<typeof en> = {
   slips: {
     title: "Papiere zu {{order}}",
     packing: "Lieferschein",
+    titleOfList: "Papiere der Pickliste",
+    orders_one: "Der Lieferschein und der Rückschein von {{count}} Bestellung.",
+    orders_other:
+      "Die Lieferscheine und Rückscheine von {{count}} Bestellungen, in der Reihenfolge ihrer Kisten.",
+    ofOrder: "Papiere",
     return: "Rückschein",
     returnHelp: "Legen Sie diese Seite in das Paket, das Sie zurücksenden.",
     returnTo: "Senden Sie es an:",

@@ -1,3 +1,4 @@
+import { catalog } from "./catalog.ts";
 import { live } from "./live.ts";
 import { merchants } from "./merchants.ts";
 import { money } from "./money.ts";
@@ -13,6 +14,7 @@ import { webhooks } from "./webhooks.ts";
 
 /** All texts in English. Each area of the console has a file of its own. */
 export const en = {
+  ...catalog,
   ...shell,
   ...orders,
   ...money,

@@ -20,6 +20,7 @@ export const shell = {
     work: "Work list",
     returns: "Returns",
     facilities: "Facilities",
+    products: "Products",
     merchants: "Merchants",
     money: "Declined payments",
     connections: "Connections",

@@ -6,6 +6,8 @@ export const warehouse = {
     queue: "Orders in review",
     emptyTitle: "Nothing to review",
     empty: "No order waits. An order comes here when it is outside of the review policy of its connection.",
+    emptyElsewhere:
+      "You see the orders of your facilities. An order is routed to a facility after its review, so staff of all facilities, or an operator, review it.",
     wholeOrder: "Whole order",
     why: "Why it waits",
     quantity: "It has {{units}} units; up to {{limit}} need no review.",
@@ -46,6 +48,7 @@ export const warehouse = {
     until: "Others can take what is left from",
     endedHelp: "Its orders are free again. Take new ones from the work list.",
     pack: "Pack",
+    slips: "All slips",
     allShipped: "All orders of this list have shipped.",
     nothing: "Nothing is left on this list.",
     release: "Give back",
@@ -102,6 +105,10 @@ export const warehouse = {
   },
   slips: {
     title: "Slips of {{order}}",
+    titleOfList: "Slips of the pick list",
+    orders_one: "The packing slip and the return slip of {{count}} order.",
+    orders_other: "The packing slips and return slips of {{count}} orders, in the order of their boxes.",
+    ofOrder: "Slips",
     packing: "Packing slip",
     return: "Return slip",
     returnHelp: "Put this page into the parcel that you send back.",

@@ -20,6 +20,8 @@ type Props<Row> = {
   /** The way to this page: `Crumbs`. */
   readonly crumbs?: ReactNode;
   readonly about?: ReactNode;
+  /** Beside the title, such as a status. */
+  readonly beside?: ReactNode;
   /** Above the filters, such as facts about what the list belongs to. */
   readonly above?: ReactNode;
   readonly actions?: ReactNode;
@@ -51,6 +53,7 @@ export function ListPage<Row>({
   label = title,
   crumbs,
   about,
+  beside,
   above,
   actions,
   filters,
@@ -69,7 +72,7 @@ export function ListPage<Row>({
   useRowKeys();
   const waiting = useLiveList<Row>(query, rowKey, live);
   return (
-    <Page title={title} crumbs={crumbs} about={about} actions={actions}>
+    <Page title={title} crumbs={crumbs} about={about} beside={beside} actions={actions}>
       {above}
       {filters}
       <NewRows {...waiting} />

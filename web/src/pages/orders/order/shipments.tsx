@@ -1,7 +1,10 @@
 import { Anchor, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
+import { useHasRole } from "../../../api/me.ts";
 import type { Order, Shipment } from "../../../api/schema.d.ts";
+import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
+import { ButtonLink, TextLink } from "../../../ui/link.tsx";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
@@ -10,10 +13,20 @@ import { Time } from "../../../ui/time.tsx";
 type Props = { readonly order: Order };
 
 /** The parcels of the order and where they are. */
-export function OrderShipments({ order: { shipments } }: Props) {
+export function OrderShipments({ order: { id: orderId, shipments, testMode } }: Props) {
   const { t } = useTranslation();
+  const seesSlips = useHasRole("operator", "warehouse", "support") && !testMode;
   return (
-    <Section title={t("order.shipments")}>
+    <Section
+      title={t("order.shipments")}
+      actions={
+        seesSlips && (
+          <ButtonLink to={paths.slips(orderId)} size="xs" variant="default">
+            {t("slips.ofOrder")}
+          </ButtonLink>
+        )
+      }
+    >
       {shipments.length === 0 ? (
         <Text size="sm" c="dimmed">
           {t("order.noShipments")}
@@ -33,6 +46,17 @@ export function OrderShipments({ order: { shipments } }: Props) {
               cell: ({ lineIds }) => formatNumber(lineIds.length),
             },
             { name: t("orders.created"), align: "right", cell: ({ createdAt }) => <Time at={createdAt} /> },
+            ...(seesSlips
+              ? [
+                  {
+                    name: t("slips.ofOrder"),
+                    align: "right" as const,
+                    cell: ({ id }: Shipment) => (
+                      <TextLink to={paths.slips(orderId, { shipmentId: id })}>{t("slips.packing")}</TextLink>
+                    ),
+                  },
+                ]
+              : []),
           ]}
         />
       )}
