@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { measureApi } from "./api.ts";
 import { measureConnections } from "./connections/connections.ts";
+import { measureConsole } from "./console/console.ts";
 import { CONNECTIONS } from "./loads.ts";
 import { measureNeighbors } from "./neighbors/neighbors.ts";
 import { measureOrderJobs } from "./order-jobs.ts";
@@ -60,6 +61,7 @@ const PARTS: Record<string, (postgres: Postgres) => Promise<Figure[]>> = {
       connectionCount: Number(values["connection-count"]),
       say,
     }),
+  console: (postgres) => measureConsole(postgres, { rounds: settings.rounds, say }),
   neighbors: (postgres) =>
     measureNeighbors(postgres, { seconds: Number(values["attack-seconds"]), only: values.attack, say }),
 };

@@ -101,7 +101,7 @@ export async function startService(
       () => false,
     );
     if (ready) return { url: `http://127.0.0.1:${port}`, child, backOfficeUrl, token };
-    if (attempts > 200 || child.exitCode !== null) throw new Error("The service did not start.");
+    if (attempts > 1_000 || child.exitCode !== null) throw new Error("The service did not start.");
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
