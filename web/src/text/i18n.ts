@@ -53,4 +53,14 @@ export async function changeLanguage(language: Language): Promise<void> {
 
 /** The tag for formats: the person's own regional form of the language if the browser names one. */
 export const formatLocale = (): string =>
-  navigator.languages.find((tag) => tag.split("-")[0] === i18n.language) ?? i18n.language;
+  navigator.languages.find((tag) => tag.split("-")[0] === i18n.language && isWellFormed(tag)) ??
+  i18n.language;
+
+/** Browsers pass on what the system is set to, also what formats reject, such as `en-US@posix`. */
+function isWellFormed(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length > 0;
+  } catch {
+    return false;
+  }
+}

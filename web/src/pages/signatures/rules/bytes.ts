@@ -15,7 +15,7 @@ export const fromHex = (text: string): Uint8Array | null =>
     : null;
 
 /** What a program takes as bytes if it does not decode the text. */
-export const toUtf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const toUtf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** The text of bytes in UTF-8. Null if they are none. */
 export function fromUtf8(bytes: Uint8Array): string | null {
