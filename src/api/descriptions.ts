@@ -100,6 +100,7 @@ export const describeBackOffice = (
       Facilities: "Facilities that ship orders, with stock and shipping rates.",
       System: "How the service is doing, and what it is configured with.",
       Overview: "Figures of orders and deliveries, and what needs attention.",
+      Updates: "Says what has changed, while a page is open.",
       Views: "Lists with filters that a person or a program has saved.",
       Search: "Finds what the caller sees, by its beginning.",
       "Work list": "Orders to pick and ship, and who has taken them.",

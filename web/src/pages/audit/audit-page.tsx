@@ -64,7 +64,7 @@ function AuditFilters() {
 /** A name leads to everything that this person or program did. */
 const Who = ({ actor: { kind, name, id } }: { actor: AuditEntry["actor"] }) => (
   <Stack gap={0}>
-    {name !== "" && (
+    {name !== null && name !== "" && (
       <TextLink to={paths.auditLog({ actor: id ?? name })} lh="24px">
         {name}
       </TextLink>
