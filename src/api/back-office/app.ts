@@ -10,6 +10,7 @@ import { describeBackOffice, describePartnerApi } from "../descriptions.ts";
 import { createListener, REQUEST_TIMEOUT_MS } from "../http/listener.ts";
 import { actorOf, admitted, type BackOfficeCaller, membersOf } from "./access.ts";
 import type { BackOfficeAuthentication } from "./authentication.ts";
+import { addCompression } from "./compress.ts";
 import { addConsole } from "./console/add-console.ts";
 import { addHealthRoutes, type HealthContext } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
@@ -74,6 +75,7 @@ export function createBackOffice(
     bodyTimeoutMs: REQUEST_TIMEOUT_MS,
   });
   app.addHook("preClose", () => operations.updates.close());
+  addCompression(app);
   addDescriptions(app, config);
   addHealthRoutes(app, health, metrics);
   addStripeWebhook(app, context);
