@@ -6,8 +6,9 @@ import { recordAudit } from "../../../audit/record-audit.ts";
 import { csvRow } from "../../../platform/wire/csv.ts";
 import { UUID_MAX } from "../../../platform/wire/cursor.ts";
 import { validationFailed } from "../../../platform/wire/problems.ts";
-import { describedAs, enumeration } from "../../../platform/wire/schemas.ts";
+import { describedAs } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, operatorOnly, route } from "../access.ts";
+import { ExportFormatSchema } from "../export-format.ts";
 import { auditFields, auditFilterErrors, toAuditFilter } from "./audit-filter.ts";
 import { type AuditEntrySchema, toWireAuditEntry } from "./audit-wire.ts";
 
@@ -67,12 +68,8 @@ const ExportQuery = Type.Object({
   ...auditFields,
   format: Type.Optional(
     describedAs(
-      enumeration(
-        "AuditExportFormat",
-        ["csv", "ndjson"],
-        "`csv`: one row per entry, safe to open in a spreadsheet. `ndjson`: one JSON object per entry, as the list has it.",
-      ),
-      "Form of the file. Default: `csv`.",
+      ExportFormatSchema,
+      "Form of the file: a row per entry, or an object per entry, as the list has it. Default: `csv`.",
     ),
   ),
 });

@@ -8,9 +8,10 @@ import { OrderStatusSchema } from "../../../orders/order-wire.ts";
 import type { Context } from "../../../platform/context.ts";
 import { parseTime } from "../../../platform/time.ts";
 import { notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
-import { dateTime, describedAs, enumeration } from "../../../platform/wire/schemas.ts";
+import { dateTime, describedAs } from "../../../platform/wire/schemas.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { type BackOfficeRoute, operatorAlone, route } from "../access.ts";
+import { ExportFormatSchema } from "../export-format.ts";
 
 const ExportQuery = Type.Object({
   merchantId: Type.Optional(Type.String({ description: "Only orders of this merchant." })),
@@ -20,12 +21,8 @@ const ExportQuery = Type.Object({
   status: Type.Optional(describedAs(OrderStatusSchema, "Only orders with this status.")),
   format: Type.Optional(
     describedAs(
-      enumeration(
-        "ExportFormat",
-        ["csv", "ndjson"],
-        "`csv`: one row per order line, safe to open in a spreadsheet. `ndjson`: one JSON object per order. Default: `csv`.",
-      ),
-      "Form of the file. Default: `csv`.",
+      ExportFormatSchema,
+      "Form of the file: a row per order line, or an object per order. Default: `csv`.",
     ),
   ),
 });

@@ -33,8 +33,13 @@ export const updateRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller }, { updates }) => {
       const body = updates.open(caller);
       if (isProblem(body)) return body;
-      // A proxy that gathers a response before it passes it on would hold messages back.
-      const headers = { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" };
+      const headers = {
+        "content-type": "text/event-stream; charset=utf-8",
+        // A proxy that gathers a response before it passes it on would hold messages back.
+        "x-accel-buffering": "no",
+        // A connection that stays open after the stream has ended would keep a stopping process from ending.
+        connection: "close",
+      };
       return { status: 200, body, headers };
     },
   }),
