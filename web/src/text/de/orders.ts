@@ -53,7 +53,7 @@ export const orders: Translated<typeof en> = {
     heldBy: "von {{actor}}",
     lines: "Positionen",
     linesCount: "Positionen",
-    product: "Artikel",
+    product: "Produkt",
     quantity: "Menge",
     unitPrice: "Einzelpreis",
     shipment: "Sendung",
