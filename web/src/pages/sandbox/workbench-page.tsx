@@ -80,7 +80,11 @@ function TestOrders({ connectionId }: { connectionId: string }) {
                 ),
               },
               { name: t("orders.status"), cell: (order) => <Status order={order} /> },
-              { name: t("orders.quantity"), cell: ({ lines }) => formatNumber(unitsOf(lines)), align: "right" },
+              {
+                name: t("orders.quantity"),
+                cell: ({ lines }) => formatNumber(unitsOf(lines)),
+                align: "right",
+              },
               { name: t("orders.created"), cell: ({ createdAt }) => <Time at={createdAt} />, align: "right" },
             ]}
           />
