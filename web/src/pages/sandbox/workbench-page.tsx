@@ -81,7 +81,7 @@ function TestOrders({ connectionId }: { connectionId: string }) {
               },
               { name: t("orders.status"), cell: (order) => <Status order={order} /> },
               {
-                name: t("orders.quantity"),
+                name: t("order.quantity"),
                 cell: ({ lines }) => formatNumber(unitsOf(lines)),
                 align: "right",
               },
