@@ -1,6 +1,6 @@
-import pg from "pg";
 import type { Queryable } from "../platform/database/database.ts";
 import { pendingMigrations } from "../platform/database/migrate.ts";
+import { openSession } from "../platform/database/servers/open-session.ts";
 import { deleteRowsLeft, listTables, moveTable, readCitusVersion, readNodes } from "./distribution-sql.ts";
 import { placementOf, ROOT, tablesToMove } from "./placement.ts";
 
@@ -20,9 +20,7 @@ export async function distribute(
   shardCount: number,
   report: (message: string) => void,
 ): Promise<number> {
-  const client = new pg.Client({ connectionString: url, application_name: "partner-orders" });
-  client.on("error", () => undefined); // The running statement fails too.
-  await client.connect();
+  const client = await openSession(url);
   const db: Queryable = {
     query: async (statement) => (await client.query(statement)).rows,
     isDistributed: async () => true,

@@ -1,4 +1,5 @@
 import { type Config, readConfig } from "../platform/config.ts";
+import { serverUrls } from "../platform/database/servers/server-list.ts";
 import { formatMoney, type MoneyByCurrency } from "../platform/money.ts";
 import { DAY_MS, SECOND_MS } from "../platform/time.ts";
 
@@ -35,7 +36,7 @@ const secret = (name: string, value: (config: Config) => unknown): Row => ({
 
 /** Every member of the configuration, so that a new one does not compile without its row. */
 const ROWS: Readonly<Record<keyof Config, Row>> = {
-  databaseUrl: { name: "DATABASE_URL", text: ({ databaseUrl }) => plainAddress(databaseUrl) },
+  databaseUrl: { name: "DATABASE_URL", text: ({ databaseUrl }) => databaseAddress(databaseUrl) },
   dataDir: { name: "DATA_DIR", text: ({ dataDir }) => dataDir },
   host: { name: "HOST", text: ({ host }) => host },
   port: { name: "PORT", text: ({ port }) => String(port) },
@@ -136,6 +137,10 @@ function unitOf(name: string): Setting["unit"] {
   if (name.endsWith("_DAYS")) return "days";
   return name.endsWith("_PER_MINUTE") ? "requests per minute" : null;
 }
+
+/** The address of each server. */
+const databaseAddress = (url: string | null): string | null =>
+  url === null ? null : serverUrls(url).map(plainAddress).join();
 
 /** An address without user, password and query, in which there can be secrets. */
 function plainAddress(address: string | null): string | null {

@@ -47,7 +47,7 @@ export const SHUTDOWN_DELAY_MAX_MS = 3_000;
 
 /** The configuration, read once at the start. `.env.example` describes each variable. */
 export type Config = Readonly<{
-  /** Null: the service runs its own PostgreSQL in `dataDir`. */
+  /** May name several servers. Null: the service runs its own PostgreSQL in `dataDir`. */
   databaseUrl: string | null;
   dataDir: string;
   host: string;
@@ -133,7 +133,7 @@ export function readConfig(environment: Environment): Config {
   const backOfficePort = read.integer("BACK_OFFICE_PORT", 8081, 0, 65_535);
   if (port !== 0 && port === backOfficePort) read.errors.push("BACK_OFFICE_PORT must differ from PORT.");
   const config: Config = {
-    databaseUrl: read.url("DATABASE_URL", null, ["postgres:", "postgresql:"]),
+    databaseUrl: read.databaseUrl("DATABASE_URL"),
     dataDir: resolve(read.text("DATA_DIR", ".data")),
     host,
     port,

@@ -63,12 +63,18 @@ export const VARIABLES: Record<string, Variable> = {
         { databaseUrl: "postgres://user:secret@db.example:5432/orders" },
       ],
       ["postgresql://db.example/orders", { databaseUrl: "postgresql://db.example/orders" }],
+      [
+        "postgres://user:secret@one:5432,two:5433/orders?target_session_attrs=read-write",
+        { databaseUrl: "postgres://user:secret@one:5432,two:5433/orders?target_session_attrs=read-write" },
+      ],
     ],
     rejected: [
       "db.example",
       "mysql://db.example/orders",
       "http://db.example",
       "postgres:",
+      "postgres://one:5432,two:port/orders",
+      "postgres://one,two/orders?target_session_attrs=standby",
       "localhost:5432",
       "not an address",
     ],

@@ -1,6 +1,10 @@
 import pg from "pg";
 import { activeSpan, traced } from "../telemetry/tracing.ts";
 import { type Distribution, isDistributed } from "./distributed.ts";
+import { serversOf } from "./servers/find-primary.ts";
+import { CONNECTION } from "./servers/open-session.ts";
+import { clientsOf, NoPrimaryError, type Servers } from "./servers/primary-client.ts";
+import { serverUrls } from "./servers/server-list.ts";
 
 /** Runs one statement. A pool uses any connection, a transaction its own. */
 export type Queryable = {
@@ -25,6 +29,8 @@ export type Database = Queryable & {
 
 export type DatabaseOptions = {
   url: string;
+  /** Finds the server for each new connection. By default that of `url`, or the primary among those of `url`. */
+  servers?: Servers;
   connectionsMax: number;
   /** A statement that runs longer is ended by the server; 15 s by default. */
   statementTimeoutMs?: number;
@@ -50,8 +56,6 @@ export type Pool = Database & { use(): PoolUse };
 
 /** The time of statements in progress when the connections are closed. */
 const CLOSE_MS = 250;
-/** If a connection takes longer than this, the database is not available. */
-const CONNECT_TIMEOUT_MS = 5_000;
 /** No statement of the service needs this long. One that does will not end. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 /** The server's time to report that it has ended a statement. */
@@ -126,22 +130,22 @@ export function openDatabase(options: DatabaseOptions): Pool {
 
 function openPool({
   url,
+  servers = serversOf(url),
   connectionsMax,
   statementTimeoutMs = STATEMENT_TIMEOUT_MS,
   lockTimeoutMs,
   onIdleError,
 }: DatabaseOptions): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url,
+    ...CONNECTION,
+    connectionString: serverUrls(url)[0],
+    Client: clientsOf(servers),
     max: connectionsMax,
-    application_name: "partner-orders",
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
     ...(lockTimeoutMs !== undefined && { lock_timeout: lockTimeoutMs }),
     // The client has a limit too: a server that is gone applies no statement_timeout.
     query_timeout: statementTimeoutMs + REPORT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
-    keepAlive: true,
     types,
   });
   pool.on("error", onIdleError);
@@ -206,16 +210,23 @@ export const isTimedOut = (error: unknown): boolean => ["57014", "55P03"].includ
 export const isOutOfReach = (error: unknown): boolean =>
   isUnavailable(error) && !isRetryable(error) && !isTimedOut(error) && !(error instanceof UnavailableError);
 
-const UNAVAILABLE_STATES = /^(08...|57P0[1-5]|57014|55P03|53...|25P03|25006)$/;
+const UNAVAILABLE_STATES = /^(08...|57P0[1-5]|57014|55P03|53...|25P0[34]|25006)$/;
 const UNAVAILABLE_CODES = new Set([
+  "ECONNABORTED",
   "ECONNREFUSED",
   "ECONNRESET",
+  "EHOSTDOWN",
+  "EHOSTUNREACH",
+  "ENETDOWN",
+  "ENETUNREACH",
   "ENOTFOUND",
   "EPIPE",
+  "ERR_STREAM_DESTROYED",
   "ETIMEDOUT",
   "EAI_AGAIN",
 ]);
-const UNAVAILABLE_MESSAGES = /Connection terminated|timeout exceeded|Query read timeout|not queryable|ended/i;
+const UNAVAILABLE_MESSAGES =
+  /Connection terminated|timeout exceeded|timeout expired|Query read timeout|not queryable|establishing an SSL connection|ended/i;
 
 /** Thrown if the service itself rejects work. The response is the same as for an unavailable database. */
 export class UnavailableError extends Error {}
@@ -225,7 +236,7 @@ export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== null) return UNAVAILABLE_STATES.test(state) || isRetryable(error);
   if (!(error instanceof Error)) return false;
-  if (error instanceof UnavailableError) return true;
+  if (error instanceof UnavailableError || error instanceof NoPrimaryError) return true;
   // pg reports lost connections and its own timeouts as plain errors. Only the message identifies them.
   return (
     UNAVAILABLE_CODES.has((error as NodeJS.ErrnoException).code ?? "") ||

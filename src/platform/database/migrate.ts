@@ -2,8 +2,8 @@ import { readdir } from "node:fs/promises";
 import { dirname, join, parse } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runner } from "node-pg-migrate";
-import pg from "pg";
 import { type Queryable, sqlState } from "./database.ts";
+import { openSession } from "./servers/open-session.ts";
 
 const MIGRATIONS_DIR = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "migrations");
 const MIGRATIONS_TABLE = "schema_migrations";
@@ -14,9 +14,7 @@ const UNDEFINED_TABLE = "42P01";
  * each other. It uses its own connection, without the time limits of other statements.
  */
 export async function migrate(url: string, log: (message: string) => void): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: "partner-orders" });
-  client.on("error", () => undefined); // The running statement fails too.
-  await client.connect();
+  const client = await openSession(url);
   try {
     await client.query("select pg_advisory_lock(7305220, 1)");
     await runner({

@@ -1,8 +1,11 @@
 import { isIP } from "node:net";
+import { serverUrls } from "../database/servers/server-list.ts";
 import { type MoneyByCurrency, parseMoneyList } from "../money.ts";
 
 const RETRIES_MAX = 50;
 const WAIT_MAX_SECONDS = 31_536_000;
+/** The service writes, so these two mean the same to it, and are what it does without them. */
+const WRITABLE_SESSIONS = ["read-write", "primary"];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -59,6 +62,24 @@ export class EnvironmentReader {
       `${name} must be an address that begins with ${protocols.map((p) => `${p}//`).join(" or ")}.`,
     );
     return fallback;
+  }
+
+  /** An address that may name several servers, of which the service uses the one that accepts writes. */
+  databaseUrl(name: string): string | null {
+    const value = this.#raw(name);
+    if (value === null) return null;
+    if (!serverUrls(value).every((url) => /^postgres(ql)?:\/\//i.test(url) && URL.canParse(url))) {
+      this.errors.push(
+        `${name} must be an address that begins with postgres:// or postgresql://, with one server or several separated by commas.`,
+      );
+      return null;
+    }
+    const session = new URL(serverUrls(value)[0]).searchParams.get("target_session_attrs");
+    if (session !== null && !WRITABLE_SESSIONS.includes(session))
+      this.errors.push(
+        `${name} must have ${WRITABLE_SESSIONS.join(" or ")} as target_session_attrs, or none.`,
+      );
+    return value.replace(/\/+$/, "");
   }
 
   mailAddress(name: string, fallback: string): string {
