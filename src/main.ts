@@ -42,10 +42,14 @@ async function main(): Promise<void> {
   const { partnerApiUrl, backOfficeUrl } = running;
   log.info({ partnerApiUrl, backOfficeUrl }, "ready");
 
-  log.info({ signal: await stopRequested }, "stopping, finishing requests in flight");
+  const reason = await Promise.race([stopRequested, running.databaseLost]);
+  if (reason instanceof Error) {
+    log.fatal({ err: reason }, "database lost, the service ends");
+    setTimeout(() => process.exit(1), EXIT_MS).unref();
+  } else log.info({ signal: reason }, "stopping, finishing requests in flight");
   await running.stop();
   log.info("stopped");
-  process.exit(0);
+  process.exit(reason instanceof Error ? 1 : 0);
 }
 
 /**

@@ -5,6 +5,7 @@ import { readOrMakeSecret } from "../platform/data-dir/secret-file.ts";
 import { type Database, openDatabase } from "../platform/database/database.ts";
 import { ensureDayPartitions } from "../platform/database/day-partitions.ts";
 import { migrate, pendingMigrations } from "../platform/database/migrate.ts";
+import { serversOf } from "../platform/database/servers/find-primary.ts";
 import { startEmbeddedPostgres } from "../platform/embedded-postgres/embedded-postgres.ts";
 import { newIdsFrom } from "../platform/ids.ts";
 import { atMostEvery } from "../platform/log.ts";
@@ -21,14 +22,15 @@ export type OpenService = {
   readonly signals: SignalChannel;
   /** Further connections to the same database, for work that must not use those of other work. */
   readonly pools: Pools;
+  /** Resolves if the embedded server ended and cannot be restarted. The process cannot work any more. */
+  readonly databaseLost: Promise<Error>;
   /** Closes the database, and stops the embedded server unless another process uses it. */
   close(): Promise<void>;
 };
 
-export type OpenDatabase = {
+export type OpenDatabase = Pick<OpenService, "pools" | "databaseLost"> & {
   readonly url: string;
   readonly db: Database;
-  readonly pools: Pools;
   close(): Promise<void>;
 };
 
@@ -51,20 +53,24 @@ export async function openConfiguredDatabase(
   log: Logger,
   { mayCreate }: { mayCreate: boolean },
 ): Promise<OpenDatabase> {
+  const lost = Promise.withResolvers<Error>();
   const postgres =
     config.databaseUrl === null
       ? await startEmbeddedPostgres({
           dataDir: config.dataDir,
           mayCreate,
           log: (message) => log.info(message),
+          guard: { warn: (fields, message) => log.warn(fields, message), onGivenUp: lost.resolve },
         })
-      : { url: config.databaseUrl, stop: async () => undefined };
+      : { url: config.databaseUrl, servers: serversOf(config.databaseUrl), stop: async () => undefined };
   const onIdleError = atMostEvery(SECOND_MS, (err: Error, count) =>
     log.warn({ err, count }, "database connections lost, will be replaced"),
   );
-  const pools = createPools((options) => openDatabase({ ...options, url: postgres.url, onIdleError }));
+  const address = { url: postgres.url, servers: postgres.servers };
+  const pools = createPools((options) => openDatabase({ ...options, ...address, onIdleError }));
   return {
     url: postgres.url,
+    databaseLost: lost.promise,
     db: pools.get("service"),
     pools,
     close: async () => {
@@ -96,7 +102,7 @@ export async function openService(
     const newId = newIdsFrom(clock);
     const signals = openSignalChannel(db, log, newId());
     const context: WebhookContext = { config, clock, newId, db, log, signals, secrets };
-    return { context, signals, pools: database.pools, close: database.close };
+    return { context, signals, ...database };
   } catch (error) {
     await database.close();
     throw error;

@@ -37,6 +37,8 @@ export type RunningService = {
   /** The addresses of the listeners. Null for a role that this process does not have. */
   readonly partnerApiUrl: string | null;
   readonly backOfficeUrl: string | null;
+  /** Resolves if the embedded database ended and cannot be restarted. Then nothing is left to do but to stop. */
+  readonly databaseLost: Promise<Error>;
   /** Stops accepting requests, finishes those in flight, and closes the database. May be called once. */
   stop(): Promise<void>;
 };
@@ -93,7 +95,7 @@ export async function startService(
       await setTimeout(config.shutdownDelayMs);
       await stopAll(stops, log, endsAtMs);
     };
-    return { context, operatorToken, partnerApiUrl, backOfficeUrl, stop };
+    return { context, operatorToken, partnerApiUrl, backOfficeUrl, databaseLost: service.databaseLost, stop };
   } catch (error) {
     await stopAll(stops, log, performance.now() + STOP_MS);
     throw error;

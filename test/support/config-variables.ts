@@ -73,7 +73,6 @@ export const VARIABLES: Record<string, Variable> = {
       "mysql://db.example/orders",
       "http://db.example",
       "postgres:",
-      "postgres://one:5432,two:port/orders",
       "postgres://one,two/orders?target_session_attrs=standby",
       "localhost:5432",
       "not an address",

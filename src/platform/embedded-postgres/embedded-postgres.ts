@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { makeDataDir } from "../data-dir/data-dir.ts";
+import type { Servers } from "../database/servers/primary-client.ts";
 import { lockFile } from "./file-lock.ts";
+import { type Guard, type KeptServer, keepRunning } from "./keep-running.ts";
 import { postgresAccount } from "./postgres-account.ts";
 import { findBinaries } from "./postgres-binaries.ts";
 import {
@@ -10,6 +12,7 @@ import {
   createCluster,
   isCreated,
   readOrMakePassword,
+  rejectMissing,
   SUPERUSER,
 } from "./postgres-cluster.ts";
 import { announceLeaving, isUnused, keepProcessAlive } from "./postgres-connection.ts";
@@ -26,6 +29,8 @@ const STOP_MAX_MS = 6_000;
 export type EmbeddedPostgres = {
   /** `postgres://user:password@127.0.0.1:port/partner_orders`, as a superuser; good until the server stops. */
   url: string;
+  /** Where the server listens now, also after a restart. */
+  servers: Servers;
   /**
    * Stops the server, unless another client is connected and keeps it running. Close your own pools first. Takes at
    * most 6 s; a server that needs longer stops later. May be called more than once.
@@ -43,6 +48,7 @@ export type EmbeddedPostgres = {
  *   have no effect on a server that is already running. `fsync: "off"` also speeds up creating the cluster.
  * @param options.mayCreate false for commands that only read, so that a mistyped folder does not get an empty cluster
  * @param options.log receives one sentence about what was found or started.
+ * @param options.guard without it, a server that ends is not restarted.
  * @throws Error for the operator, with the end of `postgres.log`, if the server does not start; one that suggests
  *   DATABASE_URL, if this machine cannot run the server at all; one that names the folder, if it contains no cluster
  *   and none may be created.
@@ -52,36 +58,59 @@ export async function startEmbeddedPostgres(options: {
   settings?: Record<string, string>;
   mayCreate?: boolean;
   log?: (message: string) => void;
+  guard?: Guard;
 }): Promise<EmbeddedPostgres> {
-  const { settings = {}, mayCreate = true, log = () => {} } = options;
+  const { settings = {}, mayCreate = true, log = () => {}, guard } = options;
   const cluster = clusterIn(resolve(options.dataDir));
-  if (!mayCreate && !isCreated(cluster))
-    throw new Error(
-      `There is no database in ${cluster.directory}: start the service, or run: npm run cli -- migrate`,
-    );
+  if (!mayCreate) rejectMissing(cluster);
   await makeDataDir(cluster.dataDir);
+  const password = await withLock(cluster, () => readOrMakePassword(cluster));
+  const server = await provideServer(cluster, password, settings);
+  log(`PostgreSQL runs on port ${server.port}, with its data in ${cluster.directory}.`);
 
+  const restart = async (): Promise<Server> => {
+    rejectMissing(cluster); // A folder that has disappeared must not become an empty database.
+    return await provideServer(cluster, password, settings);
+  };
+  const kept = guard === undefined ? leftAlone(server) : keepRunning(server, restart, guard);
+  let stopped: Promise<void> | undefined;
+  return {
+    url: `postgres://${SUPERUSER}:${password}@127.0.0.1:${server.port}/${DATABASE}`,
+    servers: kept.servers,
+    stop: () =>
+      (stopped ??= Promise.race([
+        kept.release().then((running) => (running === null ? undefined : stop(cluster, running, log))),
+        delay(STOP_MAX_MS, undefined, { ref: false }),
+      ])),
+  };
+}
+
+const leftAlone = (server: Server): KeptServer => ({
+  servers: { find: async () => null, failed: () => undefined },
+  release: async () => server,
+});
+
+/** The server that runs, or a new one, with its database. */
+const provideServer = (
+  cluster: Cluster,
+  password: string,
+  settings: Record<string, string>,
+): Promise<Server> =>
+  withLock(cluster, async () => {
+    const server =
+      (await connectToRunningServer(cluster, password)) ?? (await startServer(cluster, password, settings));
+    await createDatabaseIfMissing(server);
+    keepProcessAlive(server.connection, false);
+    return server;
+  });
+
+async function withLock<T>(cluster: Cluster, work: () => Promise<T>): Promise<T> {
   const unlock = await lockFile(cluster.lockFile, LOCK_TIMEOUT_MS);
   if (unlock === undefined) {
     throw new Error(`Another process is starting PostgreSQL: it has locked ${cluster.lockFile}.`);
   }
   try {
-    const password = await readOrMakePassword(cluster);
-    const server =
-      (await connectToRunningServer(cluster, password)) ?? (await startServer(cluster, password, settings));
-    await createDatabaseIfMissing(server);
-    keepProcessAlive(server.connection, false);
-    log(`PostgreSQL runs on port ${server.port}, with its data in ${cluster.directory}.`);
-
-    let stopped: Promise<void> | undefined;
-    return {
-      url: `postgres://${SUPERUSER}:${password}@127.0.0.1:${server.port}/${DATABASE}`,
-      stop: () =>
-        (stopped ??= Promise.race([
-          stop(cluster, server, log),
-          delay(STOP_MAX_MS, undefined, { ref: false }),
-        ])),
-    };
+    return await work();
   } finally {
     unlock();
   }

@@ -30,6 +30,17 @@ export const clusterIn = (dataDir: string): Cluster => ({
 /** Whether the cluster has been created. Then it is complete. */
 export const isCreated = ({ directory }: Cluster): boolean => existsSync(join(directory, "PG_VERSION"));
 
+/** The folder of the cluster does not exist. */
+export class MissingClusterError extends Error {}
+
+/** @throws MissingClusterError */
+export function rejectMissing(cluster: Cluster): void {
+  if (isCreated(cluster)) return;
+  throw new MissingClusterError(
+    `There is no database in ${cluster.directory}: start the service, or run: npm run cli -- migrate`,
+  );
+}
+
 /** @throws Error if there is a cluster without its password */
 export async function readOrMakePassword(cluster: Cluster): Promise<string> {
   const { passwordFile, directory } = cluster;

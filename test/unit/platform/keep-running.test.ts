@@ -1,0 +1,89 @@
+import { EventEmitter } from "node:events";
+import { expect, it } from "vitest";
+import { keepRunning } from "../../../src/platform/embedded-postgres/keep-running.ts";
+import type { Server } from "../../../src/platform/embedded-postgres/postgres-server.ts";
+
+/** A server whose connection ends when the test says so. Nothing else of a connection is used. */
+function aServer(pid: number): { server: Server; end: () => void } {
+  const connection = new EventEmitter();
+  return {
+    server: { pid, port: 5_000 + pid, connection: connection as Server["connection"] },
+    end: () => connection.emit("end"),
+  };
+}
+
+/** Keeps a first server. Each attempt to restart it takes the next of `outcomes`: a server, or an error. */
+function keep(outcomes: (Server | Error)[], pauses: number) {
+  const first = aServer(1);
+  const messages: string[] = [];
+  const givenUp = Promise.withResolvers<Error>();
+  let attempts = 0;
+  const provide = async (): Promise<Server> => {
+    const outcome = outcomes[attempts];
+    attempts += 1;
+    if (outcome instanceof Error || outcome === undefined)
+      throw outcome ?? new Error("There is no outcome left.");
+    return outcome;
+  };
+  const guard = { warn: (_: object, message: string) => messages.push(message), onGivenUp: givenUp.resolve };
+  const kept = keepRunning(first.server, provide, guard, Array<number>(pauses).fill(0));
+  return { first, kept, messages, givenUp: givenUp.promise, attempts: () => attempts };
+}
+
+it("uses the restarted server, and has none until then", async () => {
+  const { first, kept, messages } = keep([new Error("not yet"), aServer(2).server], 5);
+  expect(await kept.servers.find()).toEqual({ host: "127.0.0.1", port: 5_001 });
+  first.end();
+  await expect(kept.servers.find()).rejects.toThrow("is being restarted");
+  await expect.poll(() => messages.at(-1)).toBe("embedded PostgreSQL runs again");
+  expect(await kept.servers.find()).toEqual({ host: "127.0.0.1", port: 5_002 });
+  expect(messages).toEqual([
+    "embedded PostgreSQL lost, restarting it",
+    "embedded PostgreSQL not restarted, will try again",
+    "embedded PostgreSQL runs again",
+  ]);
+});
+
+it("gives a server up after as many attempts as there are pauses, with the last error", async () => {
+  const { first, givenUp, attempts } = keep([], 3);
+  first.end();
+  const error = await givenUp;
+  expect(error.message).toContain("after 3 attempts");
+  expect(error.cause).toEqual(new Error("There is no outcome left."));
+  expect(attempts()).toBe(3);
+});
+
+it("gives up a server that ends again after each restart", async () => {
+  const others = [aServer(2), aServer(3)];
+  const { first, messages, givenUp, attempts } = keep(
+    others.map(({ server }) => server),
+    2,
+  );
+  for (const [index, { end }] of [first, ...others].entries()) {
+    end();
+    if (index < 2)
+      await expect.poll(() => messages.filter((each) => each.endsWith("runs again"))).toHaveLength(index + 1);
+  }
+  expect((await givenUp).message).toContain("after 2 attempts");
+  expect(attempts()).toBe(2);
+});
+
+it("does not count a server that recovers from the crash of a session on its own", async () => {
+  const others = Array.from({ length: 4 }, () => aServer(1));
+  const { first, messages } = keep(
+    others.map(({ server }) => server),
+    1,
+  );
+  for (const [index, { end }] of [first, ...others.slice(0, 3)].entries()) {
+    end();
+    await expect.poll(() => messages.filter((each) => each.endsWith("runs again"))).toHaveLength(index + 1);
+  }
+});
+
+it("restarts nothing once it has been released", async () => {
+  const { first, kept, attempts } = keep([], 5);
+  expect(await kept.release()).toBe(first.server);
+  first.end();
+  expect(attempts()).toBe(0);
+  expect(await kept.release()).toBeNull();
+});
