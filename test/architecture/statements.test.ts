@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 /** Tables that belong to a merchant: every table with its id, but for the keys, which are looked up before it is known. */
 const DISTRIBUTED = readdirSync("migrations")
   .map((name) => readFileSync(join("migrations", name), "utf8"))
-  .flatMap((sql) => [...sql.matchAll(/^create table (\w+) \((.*?)^\)/gms)])
+  .flatMap((sql) => [...sql.matchAll(/^create (?:unlogged )?table (\w+) \((.*?)^\)/gms)])
   .filter(([, table, columns = ""]) => table !== "api_keys" && /^ {2}merchant_id /m.test(columns))
   .map(([, table = ""]) => table);
 
@@ -52,4 +52,20 @@ it("knows the statements and the tables of merchants", () => {
 it("names the merchant at every reference to a table that belongs to one", () => {
   const found = STATEMENTS.filter((statement) => referencesWithoutMerchant(statement).length > 0);
   expect(found.map(({ name }) => name).sort()).toEqual(Object.keys(OVER_ALL_MERCHANTS).sort());
+});
+
+/** What follows `on conflict` of an insert from a list, if the table is one of merchants. */
+function updateOnConflict({ text }: Statement): string {
+  const [, table = "", rest = ""] =
+    /insert into (\w+)(?: as \w+)? \([^)]*\)\s+select\b(.*)$/s.exec(text) ?? [];
+  return DISTRIBUTED.includes(table) ? rest.slice(rest.search(/\bon conflict\b/)) : "";
+}
+
+// Citus passes no parameters to the nodes there (decision 0166).
+it("uses no parameter in the update on conflict of an insert from a list", () => {
+  const updates = STATEMENTS.filter((statement) => /do update/.test(updateOnConflict(statement)));
+  expect(updates.length).toBeGreaterThan(2);
+  expect(
+    updates.filter((statement) => /\$\d/.test(updateOnConflict(statement))).map(({ name }) => name),
+  ).toEqual([]);
 });

@@ -27,35 +27,69 @@ type WorkPage = {
   readonly readTo: string | null;
 };
 
+/** Facilities whose orders one statement reads. */
+const FACILITIES_OF_STATEMENT = 100;
+
 /**
  * Orders that can be shipped, oldest first over all merchants. Returns one more than the page if there is one. Reads at
- * most ROWS_READ_MAX of a facility, by orders_to_ship_idx.
+ * most ROWS_READ_MAX of a facility, by orders_to_ship_idx. `readWork` leaves out those without an unshipped line.
  */
 export async function listWork(
   db: Queryable,
-  { facilityIds, taken }: WorkFilter,
+  filter: WorkFilter,
+  position: PagePosition,
+  now: Date,
+): Promise<WorkPage> {
+  // Null: the orders that have no facility.
+  const sites = filter.facilityIds ?? [null, ...(await listAllFacilityIds(db))];
+  const pages: WorkPage[] = [];
+  for (let from = 0; from < sites.length; from += FACILITIES_OF_STATEMENT) {
+    const some = sites.slice(from, from + FACILITIES_OF_STATEMENT);
+    pages.push(await listWorkOf(db, some, filter.taken, position, now));
+  }
+  return mergePages(pages);
+}
+
+function mergePages(pages: readonly WorkPage[]): WorkPage {
+  const [readTo = null] = pages.flatMap((page) => page.readTo ?? []).sort();
+  const items = pages
+    .flatMap((page) => page.items)
+    .filter(({ id }) => readTo === null || id <= readTo)
+    .sort((one, other) => (one.id < other.id ? -1 : 1));
+  return { items, readTo };
+}
+
+const listAllFacilityIds = async (db: Queryable): Promise<string[]> => {
+  const rows = await db.query<{ id: string }>({
+    name: "list-all-facility-ids",
+    text: "select id from facilities order by id",
+    values: [],
+  });
+  return rows.map(({ id }) => id);
+};
+
+/** A part for each facility instead of a join with their list, because Citus limits no part of a join (decision 0166). */
+const workAt = (facility: string): string => `(
+          select o.merchant_id, o.connection_id, o.id
+          from orders o
+          where ${TO_SHIP} and ${toShipAt(facility)} and o.id > $1
+          order by o.id
+          limit ${ROWS_READ_MAX})`;
+
+async function listWorkOf(
+  db: Queryable,
+  sites: readonly (string | null)[],
+  taken: boolean | null,
   { afterId, limit }: PagePosition,
   now: Date,
 ): Promise<WorkPage> {
   const rows = await db.query<FittingRow<WorkItemRow>>({
-    name: "list-work",
+    // Not a named statement: each number of facilities has its own text.
+    name: "",
     text: `
-      with site as (
-        select f.id
-        from facilities f
-        where $5::uuid[] is null or f.id = any($5)
-        union all
-        select null
-        where $5::uuid[] is null
-      ), part as materialized (
+      with part as materialized (
         select found.*
-        from site
-        cross join lateral (
-          select o.merchant_id, o.connection_id, o.id
-          from orders o
-          where ${TO_SHIP} and ${toShipAt("site.id")} and o.id > $1
-          order by o.id
-          limit ${ROWS_READ_MAX}) as found
+        from (${sites.map((_site, index) => workAt(`($5::uuid[])[${index + 1}]`)).join("\n        union all ")}) as found
         order by found.id
         limit ${ROWS_READ_MAX}
       )
@@ -65,12 +99,12 @@ export async function listWork(
         from part o
         left join pick_list_orders c on c.merchant_id = o.merchant_id and c.order_id = o.id and c.expires_at > $4
         left join pick_lists l on l.id = c.pick_list_id
-        where ${UNSHIPPED} and ($3::boolean is null or $3 = (c.order_id is not null))
+        where $3::boolean is null or $3 = (c.order_id is not null)
         order by o.id
         limit $2 + 1
       ) as f on true
       order by f.id`,
-    values: [afterId, limit, taken, now, facilityIds],
+    values: [afterId, limit, taken, now, sites],
   });
   const { found, readTo } = toFitting(rows, ROWS_READ_MAX);
   return { items: found.map(toWorkItem), readTo };
@@ -203,8 +237,8 @@ export async function claimWork(
   const rows = await tx.query<ConnectionKeyRow & { order_id: string }>({
     name: "claim-work",
     text: `
-      insert into pick_list_orders (merchant_id, order_id, connection_id, pick_list_id, expires_at)
-      select free.merchant_id, free.id, free.connection_id, $1, $2
+      insert into pick_list_orders (merchant_id, order_id, connection_id, pick_list_id, expires_at, taken_at)
+      select free.merchant_id, free.id, free.connection_id, $1, $2, $4
       from (
         select o.merchant_id, o.connection_id, o.id
         from orders o
@@ -216,8 +250,8 @@ export async function claimWork(
         limit $5) as free
       order by free.id
       on conflict (merchant_id, order_id) do update
-      set pick_list_id = excluded.pick_list_id, expires_at = excluded.expires_at
-      where pick_list_orders.expires_at <= $4
+      set pick_list_id = excluded.pick_list_id, expires_at = excluded.expires_at, taken_at = excluded.taken_at
+      where pick_list_orders.expires_at <= excluded.taken_at
       returning merchant_id, connection_id, order_id`,
     values: [id, expiresAt, facilityId, takenAt, orderLimit],
   });

@@ -3,8 +3,17 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { groupCalls } from "../../platform/database/group.ts";
 import { MINUTE_MS } from "../../platform/time.ts";
-import { type Grant, grantRequests } from "./grants-sql.ts";
-import { endOf, extend, type Line, type LineTerms, neededFor, newLine, takeFrom } from "./line.ts";
+import { grantRequests } from "./grants-sql.ts";
+import {
+  endOf,
+  extend,
+  type Grant,
+  type Line,
+  type LineTerms,
+  neededFor,
+  newLine,
+  takeFrom,
+} from "./line.ts";
 
 /** What is left of a connection's limit after a request. */
 export type Allowance = {
@@ -41,7 +50,7 @@ export function createAllowances(db: Queryable, clock: Clock, terms: LineTerms):
         connectionId,
         neededUs: neededFor(waiting, terms),
       }));
-      return grantRequests(db, requests, { ...terms, nowUs: nowUs() });
+      return grantRequests(db, requests, { nowUs: nowUs(), windowUs: terms.windowUs });
     },
     sizeMax: GROUP_SIZE_MAX,
     concurrencyMax: 1,

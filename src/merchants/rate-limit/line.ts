@@ -1,9 +1,14 @@
-import type { Grant, GrantTerms } from "./grants-sql.ts";
+/** A part of a connection's line of time, in microseconds since 1970, that one process may fill with requests. */
+export type Grant = { readonly from: number; readonly to: number };
 
 /** A limit as positions on a line of time (decision 0076). All times are in microseconds. */
-export type LineTerms = Omit<GrantTerms, "nowUs"> & {
+export type LineTerms = {
   /** Two requests are at least so far apart on the line. */
   readonly intervalUs: number;
+  /** The time of a burst: requests have positions up to so far beyond now. */
+  readonly windowUs: number;
+  /** A line that ends beyond now and this was granted before the clock was set back. */
+  readonly latestUs: number;
 };
 
 /** The line of a connection, as far as this process knows it. Positions are in microseconds since 1970. */
@@ -24,17 +29,16 @@ export type Taken =
 const ALLOWED: Taken = { outcome: "allowed" };
 const UNKNOWN: Taken = { outcome: "unknown" };
 /** Time that may pass between a grant and its use. */
-const AHEAD_US = 250_000;
+export const AHEAD_US = 250_000;
 /** Clocks of machines differ by less. A line that ends later was granted before the clock was set back. */
-const SKEW_US = 5_000_000;
+export const SKEW_US = 5_000_000;
 
 /** @param burst requests that may come at once */
 export function lineTerms(perMinute: number, burst: number): LineTerms {
   // Rounded up, so that there are never more requests than the limit.
   const intervalUs = Math.ceil(60_000_000 / perMinute);
   const windowUs = burst * intervalUs;
-  const horizonUs = windowUs + AHEAD_US;
-  return { intervalUs, windowUs, horizonUs, latestUs: horizonUs + SKEW_US };
+  return { intervalUs, windowUs, latestUs: windowUs + AHEAD_US + SKEW_US };
 }
 
 export const newLine = (): Line => ({ usedTo: 0, heldTo: 0, grantedTo: 0 });
