@@ -88,12 +88,13 @@ export async function countByStatus(
     name: "count-orders-by-status",
     text: `
       select o.merchant_id as "merchantId", o.status, count(*)::integer as count
-      from unnest($1::uuid[]) as m(id)
+      from merchants m
       cross join lateral (
         select o.merchant_id, case when ${acceptanceDue("$4")} then 'ACCEPTED' else o.status end as status
         from orders o
         where o.merchant_id = m.id and o.id >= $2 and o.id < $3 and not o.test_mode
         limit $5) as o
+      where m.id = any($1)
       group by 1, 2`,
     values: [merchantIds, fromId, untilId, now, rowsMax],
   });
