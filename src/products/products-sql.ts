@@ -3,7 +3,7 @@ import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { Product, ProductStatus } from "./product.ts";
 
-type ProductRow = {
+export type ProductRow = {
   id: string;
   merchant_id: string;
   sku: string;
@@ -20,7 +20,7 @@ type ProductRow = {
 };
 
 /** Of the product `p`. */
-const PRODUCT_COLUMNS = `p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+export const PRODUCT_COLUMNS = `p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
              p.price_minor, p.currency, p.status, p.created_at, p.updated_at`;
 
 /**
@@ -82,44 +82,6 @@ export async function readExposedProduct(
     values: [connection.merchantId, connection.connectionId, productId],
   });
   return row === undefined ? null : toProduct(row);
-}
-
-/** Which products are listed. A null restricts nothing. */
-export type ProductFilter = {
-  readonly sku: string | null;
-  readonly status: ProductStatus | null;
-  /** Only products that are exposed, or are not: to `connectionId`, or without it to any connection. */
-  readonly isExposed: boolean | null;
-  /** The connection that `isExposed` is about. */
-  readonly connectionId: string | null;
-  /** A part of the SKU or of the name, in lower case. */
-  readonly text: string | null;
-};
-
-/** A merchant's catalog, oldest first. Returns one row more than the page if there is one. */
-export async function listProducts(
-  db: Queryable,
-  merchantId: string,
-  { sku, status, isExposed, connectionId, text }: ProductFilter,
-  { afterId, limit }: PagePosition,
-): Promise<Product[]> {
-  const rows = await db.query<ProductRow>({
-    name: "list-products",
-    text: `
-      select ${PRODUCT_COLUMNS}
-      from products p
-      where p.merchant_id = $1 and p.id > $2
-        and ($4::text is null or p.sku = $4) and ($5::text is null or p.status = $5)
-        and ($6::text is null or strpos(lower(p.sku), $6) > 0 or strpos(lower(p.name), $6) > 0)
-        and ($8::boolean is null or exists (
-          select from exposed_products e
-          where e.merchant_id = $1 and e.product_id = p.id and e.withdrawn_at is null
-            and ($7::uuid is null or e.connection_id = $7)) = $8)
-      order by p.id
-      limit $3 + 1`,
-    values: [merchantId, afterId, limit, sku, status, text, connectionId, isExposed],
-  });
-  return rows.map(toProduct);
 }
 
 /** A product of any merchant, by its id. Null if there is none. */
@@ -247,7 +209,7 @@ const toValues = (product: Product): unknown[] => [
   product.barcode,
 ];
 
-const toProduct = (row: ProductRow): Product => ({
+export const toProduct = (row: ProductRow): Product => ({
   id: row.id,
   merchantId: row.merchant_id,
   sku: row.sku,

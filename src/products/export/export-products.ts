@@ -2,8 +2,8 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { formatMoney } from "../../platform/money.ts";
 import { csvRow } from "../../platform/wire/csv.ts";
 import { UUID_MIN } from "../../platform/wire/cursor.ts";
+import { listProducts } from "../catalog-sql.ts";
 import type { Product } from "../product.ts";
-import { listProducts } from "../products-sql.ts";
 
 /** The columns of an import, so that an exported file can be changed and imported. */
 const COLUMNS = [
@@ -27,7 +27,8 @@ export async function* exportProducts(db: Queryable, merchantId: string): AsyncG
   yield csvRow(COLUMNS);
   for (let afterId = UUID_MIN; ; ) {
     const page = { list: "export", afterId, limit: PAGE_SIZE };
-    const products = (await listProducts(db, merchantId, ALL, page)).slice(0, PAGE_SIZE);
+    const listed = await listProducts(db, merchantId, ALL, page);
+    const products = listed.products.slice(0, PAGE_SIZE);
     const last = products.at(-1);
     if (last === undefined) return;
     yield products.map(toRow).join("");

@@ -5,7 +5,8 @@ import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { ROWS_READ_MAX } from "../../platform/wire/cursor.ts";
 import { insertEvents } from "../../webhooks/publishing/events-sql.ts";
-import { type ProductFilter, readProducts } from "../products-sql.ts";
+import type { ProductFilter } from "../catalog-sql.ts";
+import { readProducts } from "../products-sql.ts";
 import { countExposed, exposeProducts, listByExposure, withdrawProducts } from "./exposure-sql.ts";
 import { publishedEvent } from "./published-event.ts";
 

@@ -2,7 +2,7 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { type FittingRow, selectFitting, toFitting } from "../../platform/database/fitting-rows.ts";
 import { ROWS_READ_MAX } from "../../platform/wire/cursor.ts";
-import type { ProductFilter } from "../products-sql.ts";
+import { isExposedTo, type ProductFilter } from "../catalog-sql.ts";
 
 /** Returns true if the product was not exposed before. */
 export async function exposeProduct(
@@ -113,7 +113,7 @@ export async function listByExposure(
   { filter: { sku, status, text, isExposed, connectionId: otherId }, ...search }: ExposureSearch,
 ): Promise<{ readonly ids: readonly string[]; readonly readTo: string | null }> {
   const rows = await db.query<FittingRow<{ id: string }>>({
-    name: "list-products-by-exposure",
+    name: `list-products-by-exposure${otherId === null ? "" : "-of-other"}`,
     text: `
       with part as (
         select p.id, p.sku, p.name, p.status
@@ -126,15 +126,10 @@ export async function listByExposure(
       left join lateral (
         select part.id
         from part
-        left join exposed_products e
-          on e.merchant_id = $1 and e.connection_id = $2 and e.product_id = part.id and e.withdrawn_at is null
-        where (e.product_id is not null) = $4::boolean
+        where $4::boolean = ${isExposedTo("$2", connectionId, "part")}
           and ($5::text is null or part.sku = $5) and ($6::text is null or part.status = $6)
           and ($7::text is null or strpos(lower(part.sku), $7) > 0 or strpos(lower(part.name), $7) > 0)
-          and ($9::boolean is null or exists (
-            select from exposed_products o
-            where o.merchant_id = $1 and o.product_id = part.id and o.withdrawn_at is null
-              and ($10::uuid is null or o.connection_id = $10)) = $9)
+          and ($9::boolean is null or $9 = ${isExposedTo("$10", otherId, "part")})
         order by part.id
         limit $8
       ) as f on true

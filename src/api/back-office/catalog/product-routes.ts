@@ -22,6 +22,7 @@ import {
   toSearched,
 } from "../../../platform/wire/schemas.ts";
 import { isStorableText } from "../../../platform/wire/text.ts";
+import { listProducts } from "../../../products/catalog-sql.ts";
 import { changeProduct } from "../../../products/change-product.ts";
 import { createProduct } from "../../../products/create-product.ts";
 import { publishProduct } from "../../../products/exposure/publish-product.ts";
@@ -34,7 +35,6 @@ import {
   toPartnerProduct,
 } from "../../../products/product.ts";
 import { ProductChangeSchema, ProductRequestSchema } from "../../../products/product-request.ts";
-import { listProducts } from "../../../products/products-sql.ts";
 import { BARCODE_TAKEN } from "../../../products/store-product.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { andMonitoring, type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
@@ -102,6 +102,8 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     admits: andMonitoring(everyone),
     tag: "Products",
     summary: "List a merchant's products",
+    description:
+      "With a filter, a page may have fewer items than `limit`, or none, before the end of the list: continue until `nextCursor` is null.",
     params: MerchantIdParams,
     query: Type.Object({
       limit: limitField,
@@ -139,8 +141,8 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       const connectionId = idIn("con", query.connectionId);
       const isExposed = query.exposed ?? (connectionId === null ? null : true);
       const filter = { sku, status, isExposed, connectionId, text: toSearched(query.q) };
-      const products = await listProducts(context.db, merchant.id, filter, position);
-      return { status: 200, body: toPage(products, position, toWireProduct) };
+      const { products, readTo } = await listProducts(context.db, merchant.id, filter, position);
+      return { status: 200, body: toPage(products, position, toWireProduct, readTo) };
     },
   }),
   route({
