@@ -6,6 +6,7 @@ import { createMetrics } from "../../../src/platform/metrics.ts";
 import { openSignalChannel } from "../../../src/platform/signals.ts";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
 import { createFacility } from "../../support/facilities.ts";
+import { connectionKey } from "../../support/orders.ts";
 import { createPerson, signIn } from "../../support/people.ts";
 import { requestOperation } from "../../support/real-orders.ts";
 import {
@@ -109,18 +110,22 @@ describe("GET /api/updates", () => {
     expect((await updates.rest()).at(-1)).toEqual({ event: "end", data: { reason: "access-changed" } });
   });
 
-  it.each(["the session ends", "a grant is taken away"])("ends within seconds when %s", async (what) => {
-    const person = await createPerson(test);
+  it.each([
+    ["the session ends", null],
+    ["a role is taken away", "role = 'support', merchant_ids = '{}', connection_ids = '{}'"],
+    ["a connection is replaced by another one", "merchant_ids = $2, connection_ids = $3"],
+  ])("ends within seconds when %s", async (_what, change) => {
+    const grants = [{ role: "partner" as const, connections: [connectionKey(partner)] }];
+    const person = await createPerson(test, { grants });
     const browser = await signIn(test, person);
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const updates = await openUpdates(test, { cookie });
-    if (what === "the session ends") await browser.post("/auth/sign-out");
-    else
-      await test.db.query({
-        name: "change-grant-in-test",
-        text: "update person_grants set role = 'support' where person_id = $1",
-        values: [person.id],
-      });
+    if (change === null) await browser.post("/auth/sign-out");
+    else {
+      const { merchantId, connectionId } = connectionKey(other);
+      const text = `update person_grants set ${change} where person_id = $1 and $2::uuid[] <> $3::uuid[]`;
+      await test.db.query({ name: "", text, values: [person.id, [merchantId], [connectionId]] });
+    }
     expect((await updates.rest()).at(-1)?.data).toEqual({ reason: "access-changed" });
   });
 

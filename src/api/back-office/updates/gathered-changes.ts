@@ -56,7 +56,7 @@ export class GatheredChanges {
     return changes;
   }
 
-  /** Nobody watches any more. */
+  /** No stream is open any more. */
   clear(): void {
     this.take();
     this.#seen = null;
