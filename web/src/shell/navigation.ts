@@ -140,7 +140,7 @@ const NAVIGATION: readonly Group[] = [
   {
     name: "develop",
     items: [
-      { name: "sandbox", to: paths.sandbox(), icon: IconTestPipe, roles: DEVELOPERS, key: "t" },
+      { name: "sandbox", to: paths.sandbox(), icon: IconTestPipe, roles: DEVELOPERS, key: "b" },
       {
         name: "signatureDoctor",
         to: paths.signatureDoctor(),
