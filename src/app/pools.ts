@@ -16,7 +16,7 @@ export const POOLS = {
   creations: { connectionsMax: 2, statementTimeoutMs: 2_000, lockTimeoutMs: 100 },
   /** Partners' lists: 3 groups of product pages and 3 other lists. */
   lists: { connectionsMax: 6, statementTimeoutMs: 2_000 },
-  /** Sign-in and sessions, so that slow lists of the back office keep nobody out (decision 0155). */
+  /** Sign-in and sessions, which slow lists of the back office cannot take (decision 0155). */
   people: { connectionsMax: 3, statementTimeoutMs: 5_000 },
   "back-office": { connectionsMax: 6, statementTimeoutMs: 15_000 },
   jobs: { connectionsMax: 8, statementTimeoutMs: 15_000 },

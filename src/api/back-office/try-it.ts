@@ -26,7 +26,7 @@ const Request = Type.Object({
 
 /**
  * In a demo, the pages of the API reference send requests to its partner API: through this listener, because a page may
- * send to its own origin alone, and the partner API has no CORS (decision 0163). `try.json` tells the pages that they may.
+ * send to its own origin alone, and the partner API has no CORS (decision 0163). `try.json` says whether they may.
  * Elsewhere it is a file without a key.
  */
 export function addTryIt(app: FastifyInstance, docsPath: string, config: Config, find: FindDemoApi): void {

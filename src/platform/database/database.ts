@@ -9,7 +9,7 @@ import { serverUrls } from "./servers/server-list.ts";
 /** Runs one statement. A pool uses any connection, a transaction its own. */
 export type Queryable = {
   query<Row extends object>(statement: Statement): Promise<Row[]>;
-  /** Whether Citus splits the tables over several nodes. Asked of the database once. */
+  /** Whether Citus splits the tables over several nodes. A pool asks the database once. */
   isDistributed(): Promise<boolean>;
 };
 

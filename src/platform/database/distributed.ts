@@ -4,7 +4,7 @@ type Query = <Row extends object>(statement: {
   values: unknown[];
 }) => Promise<Row[]>;
 
-/** What a pool has learned of its database. Null: it has not asked yet. */
+/** What a pool knows of its database. Null: it has not asked yet. */
 export type Distribution = { isDistributed: boolean | null };
 
 /** Whether Citus splits the tables over several nodes. Only `distribute` changes it, while no service runs. */

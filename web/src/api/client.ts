@@ -29,7 +29,7 @@ async function send(request: Request): Promise<Response> {
   return sendOnce(again);
 }
 
-/** A connection that was lost without a word would keep a page waiting for minutes. A change may be the upload of a file. */
+/** A connection that was lost without a sign would keep a page waiting for minutes. A change may be the upload of a file. */
 const READ_MS = 30_000;
 const CHANGE_MS = 120_000;
 

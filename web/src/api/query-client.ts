@@ -12,7 +12,7 @@ export const queryClient = new QueryClient({
     queries: {
       // A page that is shown again at once shows what it showed, and reads again if that is older.
       staleTime: 10_000,
-      // A browser that is offline says so at once. By default, requests would wait without a word.
+      // In a browser that is offline, requests fail at once. By default, they would wait.
       networkMode: "always",
       refetchOnReconnect: true,
       retry: (failures, error) => isPassing(error) && failures < RETRIES_MAX,

@@ -1,7 +1,7 @@
 import { queryClient } from "./query-client.ts";
 import { signInGate } from "./sign-in-gate.ts";
 
-/** All tabs of this browser hear of it. */
+/** Reaches all tabs of this browser. */
 const channel = new BroadcastChannel("sign-out");
 
 /** Nothing of the person stays in the memory of any tab. */

@@ -11,7 +11,7 @@ import { ShownOnce } from "../../ui/shown-once.tsx";
 
 type Props = {
   readonly of: Key;
-  /** Shows the text of a new key. Meanwhile the old one can no longer be rotated. */
+  /** Shows the text of a new key. */
   readonly onKey: (text: string) => void;
 };
 

@@ -104,7 +104,7 @@ export function EditProduct({ product }: { product: Product }) {
   );
 }
 
-/** Only the fields that the person has changed: what another person changed meanwhile stays. */
+/** Only the fields that the person has changed: what another person changed at the same time stays. */
 const changesOf = (fields: ReturnType<typeof fieldsOf>, before: ReturnType<typeof fieldsOf>): ProductUpdate =>
   Object.fromEntries(
     Object.entries(fields).filter(

@@ -18,7 +18,7 @@ import { testOrdersQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/sandbox/$connectionId");
 
-/** The sandbox of a connection: make a test order, or go on with one that is there. */
+/** The sandbox of a connection: make a test order, or continue with one that exists. */
 export function WorkbenchPage() {
   const { t } = useTranslation();
   const { connectionId } = route.useParams();

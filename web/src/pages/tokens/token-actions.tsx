@@ -6,7 +6,7 @@ import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 
 type Props = {
   readonly of: Token;
-  /** Shows the text of a new token. The row of the old one may leave the list meanwhile. */
+  /** Shows the text of a new token. The row of the old one may leave the list. */
   readonly onToken: (text: string) => void;
 };
 

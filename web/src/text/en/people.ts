@@ -98,7 +98,7 @@ export const people = {
     setUp: "Set up one-time codes",
     setUpEffect:
       "You need an app for one-time codes on your phone. Nothing changes before you have entered a code.",
-    scan: "Scan this picture with the app on your phone. It contains a secret: show it to nobody.",
+    scan: "Scan this picture with the app on your phone. It contains a secret: do not show it to others.",
     qrCode: "QR code for the app with one-time codes",
     orType: "Or type this secret into the app:",
     secret: "Secret",

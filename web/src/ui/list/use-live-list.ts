@@ -63,7 +63,7 @@ export function useLiveList<Row>(
   const isLive = rule !== undefined;
   useEffect(() => {
     if (!isLive) return;
-    // A list that cannot be read now says so when the person reads it.
+    // A list that cannot be read now shows its error when the person opens it.
     const read = throttled(() => void readAgain().catch(() => undefined), READ_EVERY_MS);
     const unsubscribe = updateStream.subscribe((update) => {
       if (note(update)) read.call();

@@ -35,7 +35,7 @@ export function ExposureDialog(props: Props) {
     <Modal
       opened
       onClose={close}
-      // A run goes on until it is stopped: a click beside the dialog is no decision.
+      // Only its button stops a run, not a click beside the dialog.
       closeOnClickOutside={phase !== "changing"}
       closeOnEscape={phase !== "changing"}
       withCloseButton={phase !== "changing"}
