@@ -1,4 +1,4 @@
-import { Group, NumberInput, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+import { Group, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { IconKey } from "@tabler/icons-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -6,6 +6,7 @@ import { api, dataOf } from "../../api/client.ts";
 import type { Connection, Key } from "../../api/schema.d.ts";
 import { endOf } from "../../text/days.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
+import { RotateAction } from "../../ui/form/rotate-action.tsx";
 import { filled } from "../../ui/form/use-api-form.ts";
 import { ShownOnce } from "../../ui/shown-once.tsx";
 
@@ -30,27 +31,14 @@ export function KeyActions({ of, onKey }: Props) {
 function RotateKey({ of: { id, prefix }, onKey }: Props) {
   const { t } = useTranslation();
   return (
-    <ConfirmAction<{ overlapHours: number | string }>
+    <RotateAction
       label={t("keys.rotate")}
       effect={t("keys.rotateEffect", { prefix })}
       done={t("keys.rotatedDone")}
-      initialValues={{ overlapHours: 24 }}
-      fields={(form) => (
-        <NumberInput
-          label={t("keys.overlapHours")}
-          description={t("keys.overlapHelp")}
-          min={0}
-          max={168}
-          data-autofocus
-          {...form.getInputProps("overlapHours")}
-        />
-      )}
-      run={async ({ overlapHours }) => {
+      overlap={{ label: t("keys.overlapHours"), help: t("keys.overlapHelp") }}
+      run={async (overlapHours) => {
         const rotated = await dataOf(
-          api.POST("/api/keys/{id}/rotate", {
-            params: { path: { id } },
-            body: { overlapHours: Number(overlapHours) },
-          }),
+          api.POST("/api/keys/{id}/rotate", { params: { path: { id } }, body: { overlapHours } }),
         );
         onKey(rotated.key);
       }}

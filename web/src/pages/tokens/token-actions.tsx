@@ -1,8 +1,9 @@
-import { Group, NumberInput } from "@mantine/core";
+import { Group } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import type { Token } from "../../api/schema.d.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
+import { RotateAction } from "../../ui/form/rotate-action.tsx";
 
 type Props = {
   readonly of: Token;
@@ -25,27 +26,14 @@ export function TokenActions({ of, onToken }: Props) {
 function RotateToken({ of: { id, name }, onToken }: Props) {
   const { t } = useTranslation();
   return (
-    <ConfirmAction<{ overlapHours: number | string }>
+    <RotateAction
       label={t("tokens.rotate")}
       effect={t("tokens.rotateEffect", { name })}
       done={t("tokens.rotatedDone")}
-      initialValues={{ overlapHours: 24 }}
-      fields={(form) => (
-        <NumberInput
-          label={t("tokens.overlapHours")}
-          description={t("tokens.overlapHelp")}
-          min={0}
-          max={168}
-          data-autofocus
-          {...form.getInputProps("overlapHours")}
-        />
-      )}
-      run={async ({ overlapHours }) => {
+      overlap={{ label: t("tokens.overlapHours"), help: t("tokens.overlapHelp") }}
+      run={async (overlapHours) => {
         const rotated = await dataOf(
-          api.POST("/api/tokens/{id}/rotate", {
-            params: { path: { id } },
-            body: { overlapHours: Number(overlapHours) },
-          }),
+          api.POST("/api/tokens/{id}/rotate", { params: { path: { id } }, body: { overlapHours } }),
         );
         onToken(rotated.token);
       }}

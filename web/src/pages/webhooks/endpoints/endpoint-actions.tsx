@@ -1,4 +1,4 @@
-import { NumberInput, Select, TextInput } from "@mantine/core";
+import { Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
@@ -6,6 +6,7 @@ import type { BackOfficeWebhookEndpoint, EventType } from "../../../api/schema.d
 import { paths } from "../../../paths.ts";
 import { startOf } from "../../../text/days.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import { RotateAction } from "../../../ui/form/rotate-action.tsx";
 import { useGo } from "../../../ui/link.tsx";
 import { ShownOnce } from "../../../ui/shown-once.tsx";
 import { EVENT_TYPES } from "../filter-values.ts";
@@ -22,7 +23,7 @@ export function EndpointActions({ endpoint }: Props) {
       {endpoint.status === "paused" && <ResumeAction endpoint={endpoint} />}
       <PingAction endpoint={endpoint} />
       <RecoverAction endpoint={endpoint} />
-      <RotateAction endpoint={endpoint} />
+      <RotateSecret endpoint={endpoint} />
       {endpoint.status === "active" && <PauseAction endpoint={endpoint} />}
       <DeleteAction endpoint={endpoint} />
     </>
@@ -62,31 +63,21 @@ function PingAction({ endpoint }: Props) {
   );
 }
 
-function RotateAction({ endpoint }: Props) {
+function RotateSecret({ endpoint }: Props) {
   const { t } = useTranslation();
   const [secret, setSecret] = useState<string | null>(null);
   return (
     <>
-      <ConfirmAction<{ overlapHours: number | string }>
+      <RotateAction
         label={t("endpoints.rotate")}
         effect={t("endpoints.rotateEffect")}
         done={t("endpoints.rotated")}
-        initialValues={{ overlapHours: 24 }}
-        fields={(form) => (
-          <NumberInput
-            label={t("endpoints.overlapHours")}
-            description={t("endpoints.overlapHelp")}
-            min={0}
-            max={168}
-            data-autofocus
-            {...form.getInputProps("overlapHours")}
-          />
-        )}
-        run={async ({ overlapHours }) => {
+        overlap={{ label: t("endpoints.overlapHours"), help: t("endpoints.overlapHelp") }}
+        run={async (overlapHours) => {
           const rotated = await dataOf(
             api.POST("/api/connections/{id}/webhook-endpoints/{endpointId}/rotate-secret", {
               ...paramsOf(endpoint),
-              body: { overlapHours: Number(overlapHours) },
+              body: { overlapHours },
             }),
           );
           setSecret(rotated.secret);
