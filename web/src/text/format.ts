@@ -59,13 +59,6 @@ export function relativeTime(at: Date, now: Date): string {
   return format.format(Math.trunc(differenceMs / unitMs), unit);
 }
 
-/** A length of time in its largest unit: `5 minutes`. */
-export function formatDuration(seconds: number): string {
-  const [unit, unitMs] = UNITS.find(([, ms]) => seconds * 1_000 >= ms) ?? ["second", 1_000];
-  const value = Math.trunc((seconds * 1_000) / unitMs);
-  return new Intl.NumberFormat(formatLocale(), { style: "unit", unit, unitDisplay: "long" }).format(value);
-}
-
 /** An amount in the form of its currency. The decimal text is never turned into a number, so no cent is lost. */
 export const formatMoney = ({ amount, currency }: Money): string =>
   new Intl.NumberFormat(formatLocale(), { style: "currency", currency }).format(

@@ -1,4 +1,5 @@
 import { exactTime, relativeTime, shortTime } from "../text/format.ts";
+import classes from "./time.module.css";
 
 type Props = {
   /** A time of the API; null is shown as a dash. */
@@ -17,7 +18,7 @@ export function Time({ at, as = "short" }: Props) {
     exact: () => exactTime(time),
   };
   return (
-    <time dateTime={at} title={exactTime(time)} style={{ whiteSpace: "nowrap" }}>
+    <time dateTime={at} title={exactTime(time)} className={classes["time"]}>
       {shown[as]()}
     </time>
   );

@@ -1,7 +1,7 @@
 import { Alert, Group, Stack, Text } from "@mantine/core";
 import { IconCircleCheck, IconHelpCircle, IconStethoscope, IconX } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
-import { formatDuration } from "../../text/format.ts";
+import { formatDuration } from "../../text/duration.ts";
 import { Pill, type Tone } from "../../ui/status-badge.tsx";
 import type { Diagnosis, Verdict } from "./rules/diagnose.ts";
 import { FINDINGS, type Finding } from "./rules/finding.ts";
@@ -51,7 +51,7 @@ const bySeverity = (findings: readonly Finding[]): readonly Finding[] =>
 function FindingItem({ finding: { code, values } }: { finding: Finding }) {
   const { t } = useTranslation();
   const severity = FINDINGS[code];
-  const age = typeof values?.["seconds"] === "number" ? formatDuration(values["seconds"]) : "";
+  const age = typeof values?.["seconds"] === "number" ? formatDuration(values["seconds"] * 1_000) : "";
   return (
     <Group component="li" gap="xs" align="flex-start" wrap="nowrap">
       <Pill tone={TONES[severity]}>{t(`doctor.severities.${severity}`)}</Pill>

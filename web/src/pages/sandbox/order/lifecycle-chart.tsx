@@ -1,4 +1,5 @@
 import { Button, Tooltip, VisuallyHidden } from "@mantine/core";
+import type { CSSProperties } from "react";
 import { useTranslation } from "react-i18next";
 import type { OrderStatus, PossibleTransition, TestOrder } from "../../../api/schema.d.ts";
 import classes from "./lifecycle-chart.module.css";
@@ -36,6 +37,9 @@ const PARTS: readonly Part[] = [
   { state: "CANCELED" },
 ];
 
+/** Where the style sheet places a part. It has areas with these names. */
+const areaOf = (part: string) => ({ "--area": part }) as CSSProperties; // React has no types for variables.
+
 /** The states of an order, and the transitions between them as buttons. */
 export function LifecycleChart({ testOrder, mayChange, pending, onTransition }: Props) {
   const { t } = useTranslation();
@@ -65,7 +69,7 @@ export function LifecycleChart({ testOrder, mayChange, pending, onTransition }: 
               isCurrent={part.state === "ON_HOLD" ? order.onHold : part.state === order.status}
             />
           ) : (
-            <div key={part.edge} className={classes["edge"]} data-edge={part.edge}>
+            <div key={part.edge} className={classes["edge"]} data-edge={part.edge} style={areaOf(part.edge)}>
               {buttonOf(part.edge)}
               {part.back !== undefined && buttonOf(part.back)}
             </div>
@@ -84,6 +88,7 @@ function State({ state, isCurrent }: { state: OrderStatus | "ON_HOLD"; isCurrent
       className={classes["state"]}
       data-state={state}
       data-current={isCurrent}
+      style={areaOf(state)}
       {...(isCurrent && { "aria-current": "step" })}
     >
       {state === "ON_HOLD" ? t("orders.onHold") : t(`status.order.${state}`)}

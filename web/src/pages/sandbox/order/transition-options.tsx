@@ -1,8 +1,9 @@
-import { Checkbox, Select, Stack, TagsInput, TextInput } from "@mantine/core";
+import { Select, TagsInput } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { PartnerOrder } from "../../../api/schema.d.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { filled } from "../../../ui/form/use-api-form.ts";
+import { ShipFields, type ShipValues } from "../../orders/actions/ship-fields.tsx";
 import type { ApplyTransition, TransitionName } from "./transition-text.ts";
 
 type Props = { readonly order: PartnerOrder; readonly apply: ApplyTransition };
@@ -45,7 +46,7 @@ function ShipOptions({ order, apply }: Props) {
   const { t } = useTranslation();
   const unshipped = order.lines.filter(({ shipmentId }) => shipmentId === null);
   return (
-    <ConfirmAction
+    <ConfirmAction<ShipValues>
       label={t("sandbox.shipWith")}
       effect={t("sandbox.effects.ship")}
       done={t("orderActions.shipped")}
@@ -57,23 +58,13 @@ function ShipOptions({ order, apply }: Props) {
       }}
       validate={({ lineIds }) => (lineIds.length === 0 ? { lineIds: t("orderActions.chooseLine") } : {})}
       fields={(form) => (
-        <Stack gap="sm">
-          <Checkbox.Group label={t("order.lines")} {...form.getInputProps("lineIds")}>
-            <Stack gap={6} mt={4}>
-              {unshipped.map(({ id, productId, quantity }) => (
-                <Checkbox key={id} value={id} label={`${quantity} × ${productId}`} />
-              ))}
-            </Stack>
-          </Checkbox.Group>
-          <TextInput label={t("order.carrier")} {...form.getInputProps("carrier")} />
-          <TextInput label={t("order.trackingNumber")} {...form.getInputProps("trackingNumber")} />
-          <TextInput
-            label={t("order.trackingUrl")}
-            description={t("orderActions.trackingUrlHelp")}
-            type="url"
-            {...form.getInputProps("trackingUrl")}
-          />
-        </Stack>
+        <ShipFields
+          form={form}
+          lines={unshipped.map(({ id, productId, quantity }) => ({
+            id,
+            label: `${quantity} × ${productId}`,
+          }))}
+        />
       )}
       run={(values) => apply({ transition: "ship", ...filled(values) })}
     />

@@ -31,6 +31,10 @@ export function ResendPeriod({ connectionId, filters }: Props) {
         until: filters.until ?? dayAgo(0),
         status: filters.status ?? "failed",
       }}
+      validate={({ since, until }) => ({
+        ...(since === "" && { since: t("ui.required") }),
+        ...(until === "" && { until: t("ui.required") }),
+      })}
       fields={(form) => (
         <Stack gap="sm">
           <TextInput
