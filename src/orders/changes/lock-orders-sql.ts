@@ -1,7 +1,14 @@
 import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { OrderKey, OrderState, OrderStatus } from "../../lifecycle/order.ts";
-import { type ConnectionKey, connectionColumns } from "../../platform/connection-key.ts";
+import {
+  type ConnectionKey,
+  type ConnectionKeyRow,
+  connectionColumns,
+  toConnectionKey,
+} from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { selected } from "../conditions-sql.ts";
+import type { OrderSelection } from "./process-orders.ts";
 
 /** The columns of the order `o` that `toOrderState` reads. */
 export const ORDER_STATE = `o.merchant_id, o.connection_id, o.id, o.test_mode, o.status, o.hold_reasons, o.updated_at,
@@ -32,6 +39,36 @@ export const toOrderState = (row: OrderStateRow): OrderState => ({
   canceledAt: row.canceled_at,
   lastSequence: row.last_sequence,
 });
+
+/**
+ * Locks orders `o` that meet a condition, of each connection its share of the oldest. Skips orders that are locked.
+ * @param name of the statement
+ * @param condition that of a partial index
+ */
+export async function lockOldestOrders(
+  tx: Queryable,
+  { connections, share, only, except }: OrderSelection,
+  { name, condition }: { readonly name: string; readonly condition: string },
+): Promise<OrderKey[]> {
+  const rows = await merchantByMerchant(tx, connections, (own, merchantId) =>
+    tx.query<ConnectionKeyRow & { id: string }>({
+      name,
+      text: `
+        select found.merchant_id, found.connection_id, found.id
+        from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
+        cross join lateral (
+          select o.merchant_id, o.connection_id, o.id
+          from orders o
+          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${condition}
+            and ${selected("$3", "$4")} and ${ofMerchant("$6", "o.merchant_id")}
+          order by o.id
+          limit $5
+          for no key update skip locked) as found`,
+      values: [...connectionColumns(own), only, except, share, merchantId],
+    }),
+  );
+  return rows.map((row) => ({ ...toConnectionKey(row), id: row.id }));
+}
 
 /** Locks those of the orders that no other transaction has locked (decision 0068). Returns them as stored. */
 export async function lockFreeOrders(tx: Queryable, keys: readonly OrderKey[]): Promise<OrderState[]> {

@@ -1,15 +1,9 @@
-import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
 import { hasNoDuePayment } from "../../ledger/due-payments-sql.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
-import {
-  type ConnectionKey,
-  type ConnectionKeyRow,
-  connectionColumns,
-  toConnectionKey,
-} from "../../platform/connection-key.ts";
+import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { lockOldestOrders } from "../changes/lock-orders-sql.ts";
 import type { OrderSelection } from "../changes/process-orders.ts";
-import { selected } from "../conditions-sql.ts";
 
 /**
  * Nothing is left to do for the order `o`. The form of this condition makes PostgreSQL check one order after the other:
@@ -43,26 +37,5 @@ export async function listConnectionsWithShippedOrders(db: Queryable): Promise<C
 }
 
 /** Locks such orders, of each connection its share of the oldest. Skips orders that are locked. */
-export async function lockShippedOrders(
-  tx: Queryable,
-  { connections, share, only, except }: OrderSelection,
-): Promise<OrderKey[]> {
-  const rows = await merchantByMerchant(tx, connections, (own, merchantId) =>
-    tx.query<ConnectionKeyRow & { id: string }>({
-      name: "lock-shipped-orders",
-      text: `
-        select done.merchant_id, done.connection_id, done.id
-        from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
-        cross join lateral (
-          select o.merchant_id, o.connection_id, o.id
-          from orders o
-          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${DONE}
-            and ${selected("$3", "$4")} and ${ofMerchant("$6", "o.merchant_id")}
-          order by o.id
-          limit $5
-          for no key update skip locked) as done`,
-      values: [...connectionColumns(own), only, except, share, merchantId],
-    }),
-  );
-  return rows.map((row) => ({ ...toConnectionKey(row), id: row.id }));
-}
+export const lockShippedOrders = (tx: Queryable, selection: OrderSelection): Promise<OrderKey[]> =>
+  lockOldestOrders(tx, selection, { name: "lock-shipped-orders", condition: DONE });

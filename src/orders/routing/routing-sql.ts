@@ -7,8 +7,9 @@ import {
   toConnectionKey,
 } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { lockOldestOrders } from "../changes/lock-orders-sql.ts";
 import type { OrderSelection } from "../changes/process-orders.ts";
-import { selected, UNROUTED, WAITS_FOR_SUPPLY } from "../conditions-sql.ts";
+import { UNROUTED, WAITS_FOR_SUPPLY } from "../conditions-sql.ts";
 
 /** An accepted real order that has not been routed. */
 export type UnroutedOrder = OrderKey & {
@@ -18,7 +19,7 @@ export type UnroutedOrder = OrderKey & {
   readonly currency: string;
   /** Whether it lost a route because its address was corrected. Its shipping may have been charged then. */
   readonly wasRouted: boolean;
-  /** `weightGrams` is the present weight of one piece of the product. */
+  /** `weightGrams` is the present weight of one unit of the product. */
   readonly lines: readonly {
     readonly id: string;
     readonly productId: string;
@@ -59,29 +60,8 @@ export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<voi
  * Locks orders that are due for routing, of each connection its share of the oldest. Skips orders that are locked. Uses
  * orders_routing_due_idx.
  */
-export async function lockUnroutedOrders(
-  tx: Queryable,
-  { connections, share, only, except }: OrderSelection,
-): Promise<OrderKey[]> {
-  const rows = await merchantByMerchant(tx, connections, (own, merchantId) =>
-    tx.query<OrderKeyRow>({
-      name: "lock-unrouted-orders",
-      text: `
-        select due.merchant_id, due.connection_id, due.id
-        from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
-        cross join lateral (
-          select o.merchant_id, o.connection_id, o.id
-          from orders o
-          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${UNROUTED}
-            and ${selected("$3", "$4")} and ${ofMerchant("$6", "o.merchant_id")}
-          order by o.id
-          limit $5
-          for no key update skip locked) as due`,
-      values: [...connectionColumns(own), only, except, share, merchantId],
-    }),
-  );
-  return rows.map(toOrderKey);
-}
+export const lockUnroutedOrders = (tx: Queryable, selection: OrderSelection): Promise<OrderKey[]> =>
+  lockOldestOrders(tx, selection, { name: "lock-unrouted-orders", condition: UNROUTED });
 
 /**
  * Locks those orders that still wait for stock or for a rate. It waits for locked orders, or fails, because a skipped
