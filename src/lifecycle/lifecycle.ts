@@ -3,7 +3,7 @@ import { HOLD_REASONS_MAX, PAYMENT_FAILED } from "./hold-reasons.ts";
 import { LINES_MAX, splitLines } from "./lines.ts";
 import type { Order } from "./order.ts";
 import { ORDER_CHART, SETTLED_STATUSES } from "./order-chart.ts";
-import { returnPieces, shipmentsOut } from "./returns.ts";
+import { returnUnits, shipmentsOut } from "./returns.ts";
 import { allShipped, changeShipment, newShipment } from "./shipments.ts";
 import type { Transition, TransitionName, TransitionRule } from "./transition.ts";
 
@@ -191,7 +191,7 @@ function afterReturn(
   order: Order,
   transition: Extract<Transition, { name: "returnShipment" }>,
 ): { readonly change: Partial<Order>; readonly facts: readonly OrderFact[] } | null {
-  const returned = returnPieces(order, transition);
+  const returned = returnUnits(order, transition);
   if (returned === null) return null;
   const { returnedIds, ...change } = returned;
   const isAllBack = order.testMode || shipmentsOut(change).length === 0;

@@ -21,7 +21,7 @@ export const asRequested = (lines: readonly OrderLine[]): Pick<OrderLine, "produ
   }));
 
 /**
- * Splits lines of which only some pieces ship. The line keeps these; the other pieces become a new line behind it. A
+ * Splits lines of which only some units ship. The line keeps these; the other units become a new line behind it. A
  * part that is the whole line splits nothing.
  */
 export function splitLines(lines: readonly OrderLine[], parts: readonly LinePart[]): readonly OrderLine[] {
@@ -39,7 +39,7 @@ export function splitLines(lines: readonly OrderLine[], parts: readonly LinePart
   });
 }
 
-/** A line whose pieces became fewer, and the new line with the others. */
+/** A line whose units became fewer, and the new line with the others. */
 export type LineSplit = { readonly line: OrderLine; readonly rest: OrderLine };
 
 /** The splits between two states of an order. Of one line of the request, at most one line has not shipped yet. */

@@ -37,7 +37,7 @@ export type OrderLine = {
   readonly shipmentId: string | null;
   /** The line of the request that this line was split from (decision 0086). Null for the lines of the request. */
   readonly splitFrom: string | null;
-  /** The pieces that came back. */
+  /** The units that came back. */
   readonly returnedQuantity: number;
 };
 

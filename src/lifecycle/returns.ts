@@ -1,7 +1,7 @@
 import type { Order, OrderLine, Shipment } from "./order.ts";
 import type { Transition } from "./transition.ts";
 
-/** The pieces of a line that have shipped and not come back. */
+/** The units of a line that have shipped and not come back. */
 export const quantityOut = ({ quantity, returnedQuantity, shipmentId }: OrderLine): number =>
   shipmentId === null ? 0 : quantity - returnedQuantity;
 
@@ -13,10 +13,10 @@ export const shipmentsOut = ({ shipments }: Pick<Order, "shipments">): Shipment[
 export type Returned = Pick<Order, "lines" | "shipments"> & { readonly returnedIds: readonly string[] };
 
 /**
- * The order after pieces have come back: those that are named, or all of a shipment. A shipment of which nothing is out
- * any more is `returned` (decision 0087). Null if no such shipment is out, or fewer pieces.
+ * The order after units have come back: those that are named, or all of a shipment. A shipment of which nothing is out
+ * any more is `returned` (decision 0087). Null if no such shipment is out, or fewer units.
  */
-export function returnPieces(
+export function returnUnits(
   order: Order,
   { shipmentId, lines }: Extract<Transition, { name: "returnShipment" }>,
 ): Returned | null {
@@ -35,7 +35,7 @@ export function returnPieces(
   return withReturned(order, requested, touched);
 }
 
-/** All pieces of the shipment's lines that are still out. */
+/** All units of the shipment's lines that are still out. */
 const ofShipment = ({ lines }: Order, { id }: Shipment): ReadonlyMap<string, number> =>
   new Map(lines.filter(({ shipmentId }) => shipmentId === id).map((line) => [line.id, quantityOut(line)]));
 

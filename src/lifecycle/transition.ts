@@ -16,7 +16,7 @@ export type Transition =
   | {
       readonly name: "ship";
       readonly lineIds: readonly string[] | null;
-      /** For lines of `lineIds` of which only some pieces ship. */
+      /** For lines of `lineIds` of which only some units ship. */
       readonly parts?: readonly LinePart[];
       readonly newShipmentId: string;
       readonly tracking?: Tracking;
@@ -39,7 +39,7 @@ export type Transition =
   | { readonly name: "cancelByPartner" };
 export type TransitionName = Transition["name"];
 
-/** The pieces of a line that ship. The others become a line with the id `restId`. */
+/** The units of a line that ship. The others become a line with the id `restId`. */
 export type LinePart = { readonly lineId: string; readonly quantity: number; readonly restId: string };
 
 export type Tracking = Pick<Shipment, "carrier" | "trackingNumber" | "trackingUrl">;

@@ -3,7 +3,7 @@ import { fractionDigits, isCurrency } from "./currencies.ts";
 /** An amount in whole minor units, such as cents, of its currency. */
 export type Money = { minor: bigint; currency: string };
 
-// With this limit, price × 100 000 pieces × 100 lines fits into a 64-bit integer.
+// With this limit, price × 100 000 units × 100 lines fits into a 64-bit integer.
 const AMOUNT_MAX_MINOR = 100_000_000_000n;
 
 const AMOUNT = /^(\d{1,15})(?:\.(\d{1,6}))?$/;

@@ -16,7 +16,7 @@ export type Product = {
   readonly weightGrams: number | null;
   /** As a scanner reads it. No other product of the merchant has it. */
   readonly barcode: string | null;
-  /** For one piece, in minor units of `currency`. */
+  /** For one unit, in minor units of `currency`. */
   readonly priceMinor: bigint;
   readonly currency: string;
   readonly status: ProductStatus;

@@ -1,6 +1,6 @@
 import type { Queryable } from "../platform/database/database.ts";
 
-/** Pieces reserved at a facility for a line of an order. */
+/** Units reserved at a facility for a line of an order. */
 export type Reservation = {
   readonly orderId: string;
   readonly lineId: string;
@@ -9,7 +9,7 @@ export type Reservation = {
   readonly quantity: number;
 };
 
-/** Pieces of a merchant's stock that are reserved. */
+/** Units of a merchant's stock that are reserved. */
 export type MerchantReservation = Reservation & { readonly merchantId: string };
 
 export async function insertReservations(
@@ -35,7 +35,7 @@ export async function insertReservations(
   });
 }
 
-/** Pieces of a reserved line that became a line of their own. */
+/** Units of a reserved line that became a line of their own. */
 export type ReservationSplit = {
   readonly merchantId: string;
   readonly orderId: string;

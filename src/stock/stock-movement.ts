@@ -26,7 +26,7 @@ export type StockMovement = {
   readonly facilityId: string;
   readonly productId: string;
   readonly kind: MovementKind;
-  /** In pieces; negative if they left. */
+  /** In units; negative if they left. */
   readonly difference: number;
   /** On hand after the movement. */
   readonly onHand: number;

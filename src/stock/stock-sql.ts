@@ -13,7 +13,7 @@ export type StockRow = {
   updated_at: Date;
 };
 
-/** A change of a stock record, in pieces. Negative values are taken away. */
+/** A change of a stock record, in units. Negative values are taken away. */
 export type StockMove = {
   readonly facilityId: string;
   readonly productId: string;
@@ -90,7 +90,7 @@ type StockFilter = {
   readonly sku: string | null;
   /** Whether some of it is available. */
   readonly available: boolean | null;
-  /** Only what has fewer available pieces. */
+  /** Only what has fewer available units. */
   readonly availableBelow: number | null;
   /** A part of the SKU or of the name, or a whole barcode. */
   readonly search: string | null;
@@ -163,7 +163,7 @@ export async function readAvailability(
 export type MerchantStockMove = StockMove & { readonly merchantId: string };
 
 /**
- * Reserves pieces, or releases reservations, in existing stock records. What is on hand does not change. Returns the
+ * Reserves units, or releases reservations, in existing stock records. What is on hand does not change. Returns the
  * products that were changed. The caller has locked their stock.
  */
 export async function moveReserved(

@@ -1,7 +1,7 @@
 /** The key of a product in the tables. */
 export type ProductKey = { readonly merchantId: string; readonly id: string };
 
-/** The quantity of a product at a facility, in pieces. */
+/** The quantity of a product at a facility, in units. */
 export type StockRecord = {
   readonly merchantId: string;
   readonly facilityId: string;
@@ -20,5 +20,5 @@ export type StockOfProduct = StockRecord & {
   readonly barcode: string | null;
 };
 
-/** Available pieces, by product and then by facility. A product that is missing is made to order. */
+/** Available units, by product and then by facility. A product that is missing is made to order. */
 export type Availability = ReadonlyMap<string, ReadonlyMap<string, number>>;

@@ -20,7 +20,7 @@ async function printed(args: string): Promise<string> {
   return output;
 }
 
-/** An accepted order of two lines of three pieces each. */
+/** An accepted order of two lines of three units each. */
 async function placeAccepted(externalOrderId: string): Promise<{ id: string; lineIds: string[] }> {
   const lines = at.partner.productIds.map((productId) => ({ productId, quantity: 3 }));
   const { id } = await placeOrder(at.partner, { externalOrderId, lines });
@@ -123,7 +123,7 @@ describe("commands that change an order say what has changed", () => {
     expect(await printed("order complete shipped")).toBe("Completed. The order is COMPLETED.\n");
     const some = `--quantities "${lineIds[0]} 2" --reason damaged --restock`;
     expect(await printed(`order return shipped ${some}`)).toMatch(
-      /^Returned: 2 pieces(, restocked)?\. The order is COMPLETED\.\n$/,
+      /^Returned: 2 units(, restocked)?\. The order is COMPLETED\.\n$/,
     );
   });
 
@@ -141,10 +141,10 @@ describe("commands that change an order say what has changed", () => {
 });
 
 describe("what lists and other commands show", () => {
-  it("order list shows merchant, pieces, value, country and age", async () => {
+  it("order list shows merchant, units, value, country and age", async () => {
     const { id } = await placeAccepted("listed");
     const [head, row] = (await printed(`order list --search ${id}`)).split("\n");
-    expect(head).toMatch(/STATUS +ON HOLD REASONS +MERCHANT +PIECES +GOODS +COUNTRY +AGE$/);
+    expect(head).toMatch(/STATUS +ON HOLD REASONS +MERCHANT +UNITS +GOODS +COUNTRY +AGE$/);
     expect(row).toMatch(/ACCEPTED +- +\S.*? +6 +60\.00 EUR +GB +3 h$/);
   });
 

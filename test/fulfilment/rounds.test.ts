@@ -22,11 +22,11 @@ async function placeBacklog(batches: number): Promise<void> {
   await Promise.all(orders);
 }
 
-/** Routes, and so many pieces of the product lie there from the given transaction of the round on. */
-const routeAsGoodsArrive = (pieces: number, inTransaction: number) =>
+/** Routes, and so many units of the product lie there from the given transaction of the round on. */
+const routeAsGoodsArrive = (units: number, inTransaction: number) =>
   routeAll({
     context: betweenTransactions(test.context, async (number) => {
-      if (number === inTransaction) await setStock(test, room.facility, room.product, pieces);
+      if (number === inTransaction) await setStock(test, room.facility, room.product, units);
     }),
   });
 

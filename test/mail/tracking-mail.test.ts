@@ -33,7 +33,7 @@ it("tracking that is known at once goes to the merchant's account address, with 
   const [mail] = server.mails;
   expect(mail?.to).toEqual(["m@example.com"]);
   expect(mail?.headers["subject"]).toBe(`Order ${externalOrderId} is on its way`);
-  for (const text of [id, "DHL", "JD01", "tracking-id=", "1 of 2", "3 pieces"])
+  for (const text of [id, "DHL", "JD01", "tracking-id=", "1 of 2", "3 units"])
     expect(mail?.body.replaceAll("=\r\n", "").replaceAll("=3D", "=")).toContain(text);
 });
 

@@ -6,7 +6,7 @@ import type { TestService } from "./test-service.ts";
 
 export type ReturnableLine = { id: string; shipmentId: string | null; returnedQuantity: number };
 
-/** An order of 5 pieces of each of two products, in a shipment each, completed and paid. */
+/** An order of 5 units of each of two products, in a shipment each, completed and paid. */
 export async function shipTwoParcels(test: TestService, partner: Partner) {
   const requested = partner.productIds.map((productId) => ({ productId, quantity: 5 }));
   const order = await placeAcceptedOrder(test, partner, { lines: requested });

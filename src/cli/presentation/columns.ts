@@ -14,8 +14,8 @@ export const member = (head: string, path: string): Column => ({
 });
 
 /** The sum of the quantities of an order's lines. */
-export const PIECES: Column = {
-  head: "pieces",
+export const QUANTITY: Column = {
+  head: "units",
   value: ({ lines }) => (lines as { quantity: number }[]).reduce((sum, { quantity }) => sum + quantity, 0), // Every order has lines.
 };
 

@@ -83,12 +83,12 @@ export const canceled =
 export const returned: Outcome = ofOrder(({ returns, status }) => {
   const latest = returns.at(-1); // Oldest first.
   if (latest === undefined) return `Returned. The order is ${status}.`;
-  const pieces = counted(
+  const units = counted(
     latest.lines.reduce((sum, { quantity }) => sum + quantity, 0),
-    "piece",
+    "unit",
   );
   const also = [latest.restocked ? "restocked" : null, latest.refundId === null ? null : "refund requested"];
-  return `Returned: ${[pieces, ...also.filter((part) => part !== null)].join(", ")}. The order is ${status}.`;
+  return `Returned: ${[units, ...also.filter((part) => part !== null)].join(", ")}. The order is ${status}.`;
 });
 
 export const refunded: Outcome = ofOrder(({ refunds }, { reference }) => {

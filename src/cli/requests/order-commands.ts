@@ -1,4 +1,4 @@
-import { AGE, member, PIECES } from "../presentation/columns.ts";
+import { AGE, member, QUANTITY } from "../presentation/columns.ts";
 import {
   canceled,
   corrected,
@@ -122,7 +122,7 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
       "status",
       "onHoldReasons",
       member("merchant", "merchantName"),
-      PIECES,
+      QUANTITY,
       "goods",
       member("country", "shippingAddress.countryCode"),
       AGE,

@@ -1,4 +1,4 @@
-import { AGE, member, PIECES } from "../presentation/columns.ts";
+import { AGE, member, QUANTITY } from "../presentation/columns.ts";
 import type { Field, RequestCommand } from "./command.ts";
 import { wholeNumber, yesOrNo } from "./values.ts";
 
@@ -30,7 +30,7 @@ export const WORK_COMMANDS: readonly RequestCommand[] = [
       "externalOrderId",
       "facilityId",
       "lines",
-      PIECES,
+      QUANTITY,
       member("country", "shippingAddress.countryCode"),
       member("taken by", "pickList.takenBy"),
       AGE,

@@ -11,7 +11,7 @@ export type RoutableOrder = {
   readonly lines: readonly {
     readonly productId: string;
     readonly quantity: number;
-    /** Weight of one piece; null counts as 0. */
+    /** Weight of one unit; null counts as 0. */
     readonly weightGrams: number | null;
   }[];
 };
@@ -41,7 +41,7 @@ export function chooseFacility(
     return rate === undefined ? [] : { facility, shippingMinor: rate.priceMinor };
   });
   if (serving.length === 0) return { outcome: "held", reason: ADDRESS_UNSERVICEABLE };
-  const wanted = piecesByProduct(order.lines);
+  const wanted = unitsByProduct(order.lines);
   const [best] = serving
     .filter(({ facility }) => hasAll(facility.id, wanted, availability))
     .sort(
@@ -66,7 +66,7 @@ export function chooseFacilities<Order extends RoutableOrder>(
   return orders.map((order) => {
     const choice = chooseFacility(order, facilities, left);
     if (choice.outcome !== "routed") return { order, choice };
-    for (const [productId, quantity] of piecesByProduct(order.lines)) {
+    for (const [productId, quantity] of unitsByProduct(order.lines)) {
       const byFacility = left.get(productId);
       byFacility?.set(choice.facilityId, (byFacility.get(choice.facilityId) ?? 0) - quantity);
     }
@@ -75,10 +75,10 @@ export function chooseFacilities<Order extends RoutableOrder>(
 }
 
 /** Several lines can have the same product. */
-function piecesByProduct(lines: RoutableOrder["lines"]): Map<string, number> {
-  const pieces = new Map<string, number>();
-  for (const { productId, quantity } of lines) pieces.set(productId, (pieces.get(productId) ?? 0) + quantity);
-  return pieces;
+function unitsByProduct(lines: RoutableOrder["lines"]): Map<string, number> {
+  const units = new Map<string, number>();
+  for (const { productId, quantity } of lines) units.set(productId, (units.get(productId) ?? 0) + quantity);
+  return units;
 }
 
 const weightOf = ({ lines }: RoutableOrder): number =>

@@ -103,11 +103,11 @@ async function readSupplies(context: Context, changes: readonly StockChange[]) {
   const supplies = changes.map((change) => ({
     change,
     productId: change.productId,
-    piecesMax: Math.max(0, ...(availability.get(change.productId)?.values() ?? [])),
+    unitsMax: Math.max(0, ...(availability.get(change.productId)?.values() ?? [])),
   }));
   return {
-    supplies: supplies.filter(({ piecesMax }) => piecesMax > 0),
-    usedUp: supplies.filter(({ piecesMax }) => piecesMax === 0).map(({ change }) => change),
+    supplies: supplies.filter(({ unitsMax }) => unitsMax > 0),
+    usedUp: supplies.filter(({ unitsMax }) => unitsMax === 0).map(({ change }) => change),
   };
 }
 

@@ -18,14 +18,14 @@ export const newlyTracked = (before: Pick<Order, "shipments">, after: Pick<Order
 export function trackingMail(order: Order, shipment: Shipment): { subject: string; body: string } {
   const name = order.externalOrderId ?? wireOrderId(order);
   const covered = order.lines.filter((line) => line.shipmentId === shipment.id);
-  const pieces = covered.reduce((sum, { quantity }) => sum + quantity, 0);
+  const units = covered.reduce((sum, { quantity }) => sum + quantity, 0);
   const facts = [
     `Order: ${wireOrderId(order)}`,
     ...(order.externalOrderId === null ? [] : [`Partner's order id: ${oneLine(order.externalOrderId)}`]),
     ...(shipment.carrier === null ? [] : [`Carrier: ${oneLine(shipment.carrier)}`]),
     ...(shipment.trackingNumber === null ? [] : [`Tracking number: ${oneLine(shipment.trackingNumber)}`]),
     ...(shipment.trackingUrl === null ? [] : [`Tracking: ${oneLine(shipment.trackingUrl)}`]),
-    `Order lines in this shipment: ${covered.length} of ${order.lines.length} (${counted(pieces, "piece")})`,
+    `Order lines in this shipment: ${covered.length} of ${order.lines.length} (${counted(units, "unit")})`,
   ];
   const isPending = shipment.status === "pending";
   const first = isPending

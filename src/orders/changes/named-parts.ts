@@ -23,11 +23,11 @@ export function lineErrors(order: Pick<Order, "lines">, named: NamedLines | null
   );
 }
 
-/** Pieces of a line, as a request names them. */
+/** Units of a line, as a request names them. */
 export type LineQuantity = { readonly lineId: string; readonly quantity: number };
 
 /**
- * An error for each item that names no line of the order, the same line as an earlier item, or more pieces than there
+ * An error for each item that names no line of the order, the same line as an earlier item, or more units than there
  * are. `quantityMax` is how many there are, and `meaning` describes them.
  */
 export function lineQuantityErrors(

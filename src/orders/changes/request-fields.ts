@@ -22,9 +22,9 @@ export const lineQuantitiesField = (description: string) =>
     Type.Object(
       {
         lineId: Type.String({ maxLength: 255, format: "text", description: "Id of a line of the order." }),
-        quantity: Type.Integer({ minimum: 1, maximum: 100_000, description: "Number of pieces." }),
+        quantity: Type.Integer({ minimum: 1, maximum: 100_000, description: "Number of units." }),
       },
-      { title: "LineQuantity", description: "Some or all pieces of a line." },
+      { title: "LineQuantity", description: "Some or all units of a line." },
     ),
     { maxItems: LINES_MAX, description },
   );

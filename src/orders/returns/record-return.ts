@@ -71,7 +71,7 @@ async function refundReturn(
   if (amountMinor === 0n) return transitionRefused("refund", change.after, "nothing_to_refund");
   const refunded = await refundLockedOrder(tx, context, change.after, { ...refund, amountMinor }, by, at);
   if (isProblem(refunded)) return inRefund(refunded);
-  // A retry of a return would bring more pieces back, and refund nothing.
+  // A retry of a return would bring more units back, and refund nothing.
   if (refunded.replayed)
     return validationFailed([
       { pointer: "/refund/reference", detail: "was already used for a refund of the order" },

@@ -30,7 +30,7 @@ export const returnFields = {
   ),
   lines: Type.Optional(
     lineQuantitiesField(
-      "The pieces that came back, of one or at most 20 shipments. Default: all pieces of the shipment that are still out.",
+      "The units that came back, of one or at most 20 shipments. Default: all units of the shipment that are still out.",
     ),
   ),
   reason: Type.Optional(ReturnReasonSchema),
@@ -49,7 +49,7 @@ export const returnFields = {
       maxLength: 255,
       format: "text",
       description:
-        "The caller's own name for the return, such as the number of a delivery note. An order has one return for each reference: repeating the request returns the order and changes nothing, so a retry is safe. Without it, a retry with `lines` can bring back more pieces. Recommended.",
+        "The caller's own name for the return, such as the number of a delivery note. An order has one return for each reference: repeating the request returns the order and changes nothing, so a retry is safe. Without it, a retry with `lines` can bring back more units. Recommended.",
     }),
   ),
   restock: Type.Optional(
@@ -107,7 +107,7 @@ function lineErrors(
     order,
     lines,
     quantityOut,
-    "the pieces that have shipped and not come back",
+    "the units that have shipped and not come back",
   );
   if (errors.length > 0) return errors;
   if (shipmentsOf(order, lines).size > SHIPMENTS_AT_ONCE_MAX)

@@ -4,7 +4,7 @@ import { returnedBetween } from "../../lifecycle/returns.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { OrderReturn, ReturnCondition, ReturnReason } from "./order-return.ts";
 
-/** Stores which pieces of lines came back. The caller has locked the orders and read them under the lock. */
+/** Stores which units of lines came back. The caller has locked the orders and read them under the lock. */
 export async function storeReturnedQuantities(
   tx: Queryable,
   changes: readonly { readonly before: Order; readonly after: Order }[],

@@ -5,7 +5,7 @@ import { WAITS_FOR_SUPPLY } from "../conditions-sql.ts";
 export type WaitingOrder = ConnectionKey & { readonly id: string };
 
 /** The largest quantity of a product that one order can get. */
-export type ProductSupply = { readonly productId: string; readonly piecesMax: number };
+export type ProductSupply = { readonly productId: string; readonly unitsMax: number };
 
 /**
  * Waiting orders that contain any of these products, in no larger quantity than is available. Oldest first, after a
@@ -33,7 +33,7 @@ export async function listOrdersWaitingForProducts(
       limit $4`,
     values: [
       supplies.map(({ productId }) => productId),
-      supplies.map(({ piecesMax }) => piecesMax),
+      supplies.map(({ unitsMax }) => unitsMax),
       afterId,
       limit,
     ],

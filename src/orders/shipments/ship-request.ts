@@ -26,7 +26,7 @@ export const shipFields = (use = "") => ({
   ),
   lines: Type.Optional(
     lineQuantitiesField(
-      `${use}Lines with the number of pieces that ship, instead of \`lineIds\`. The other pieces of a line become a line of their own, with a new id. An order has at most ${LINES_MAX} lines.`,
+      `${use}Lines with the number of units that ship, instead of \`lineIds\`. The other units of a line become a line of their own, with a new id. An order has at most ${LINES_MAX} lines.`,
     ),
   ),
   carrier: Type.Optional(carrierField(`${use}Name of the carrier.`)),

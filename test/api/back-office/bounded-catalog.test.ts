@@ -87,7 +87,12 @@ describe("GET /api/merchants/{id}/products", () => {
 
 describe("POST /api/connections/{id}/products/expose with a filter", () => {
   it("reads a bounded number of rows, also of exposures", async () => {
-    const search = { filter: { ...ALL, isExposed: false }, isExposedHere: false, afterId: UUID_MIN, limit: 500 };
+    const search = {
+      filter: { ...ALL, isExposed: false },
+      isExposedHere: false,
+      afterId: UUID_MIN,
+      limit: 500,
+    };
     const rows = await countRowsRead(
       test.db,
       (db: Queryable) => listByExposure(db, connectionKey(partner), search),

@@ -49,7 +49,7 @@ const some = (line: Line, quantity: number) => ({ lines: [{ lineId: line.id, qua
 const quantitiesOf = ({ lines }: { lines: Line[] }) =>
   lines.map(({ quantity, shipmentId }) => [quantity, shipmentId !== null]);
 
-describe("shipping some pieces of a line", () => {
+describe("shipping some units of a line", () => {
   it("splits the line: partners see both, the money stays, and the stock follows", async () => {
     const before = await readStock(test, facility, partner.productIds[0]);
     const { id, lines } = await placeRouted(5, 2);
@@ -128,7 +128,7 @@ describe("shipping some pieces of a line", () => {
     ]);
   });
 
-  it("happens once for the last pieces, however many workers reach for them", async () => {
+  it("happens once for the last units, however many workers reach for them", async () => {
     const { id, lines } = await placeRouted(5);
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => requestOperation(test, id, "ship", some(lineOf(lines, 0), 4))),
@@ -159,8 +159,8 @@ describe("quantities", () => {
 
   it.each<[string, (line: Line) => object, string[]]>([
     ["more than the line has", (line) => some(line, 4), ["/lines/0/quantity"]],
-    ["no piece", (line) => some(line, 0), ["/lines/0/quantity"]],
-    ["half a piece", (line) => some(line, 1.5), ["/lines/0/quantity"]],
+    ["no unit", (line) => some(line, 0), ["/lines/0/quantity"]],
+    ["half a unit", (line) => some(line, 1.5), ["/lines/0/quantity"]],
     [
       "a line twice",
       (line) => ({ lines: [...some(line, 1).lines, ...some(line, 1).lines] }),

@@ -88,7 +88,7 @@ describe("a repeated request of the back office", () => {
     expect(answer.status >= 400, JSON.stringify(answer.body)).toBe(outcome === "is rejected");
   });
 
-  it("ships pieces of a line once", async () => {
+  it("ships units of a line once", async () => {
     const partner = await createPartner(test);
     const lines = [{ productId: partner.productIds[0], quantity: 3 }];
     const order = await placeAcceptedOrder(test, partner, { lines });
@@ -98,7 +98,7 @@ describe("a repeated request of the back office", () => {
     expect([answer.status, answer.body.rule, isChanged]).toEqual([409, "nothing_to_ship", false]);
   });
 
-  it("brings pieces back once with a reference, and again without one", async () => {
+  it("brings units back once with a reference, and again without one", async () => {
     const { id, lines } = await shipTwoParcels(test, await createPartner(test));
     const body = { lines: [{ lineId: lines[0], quantity: 1 }] };
     const named = await repeat(orderRequest(id, "return", { ...body, reference: "note-1" }));

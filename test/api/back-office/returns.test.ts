@@ -53,7 +53,7 @@ describe("the status of an order", () => {
     expect(types.slice(-3)).toEqual(["order.completed", "order.shipmentReturned", "order.shipmentReturned"]);
   });
 
-  it("stays when some pieces come back, which publishes no counted event", async () => {
+  it("stays when some units come back, which publishes no counted event", async () => {
     const { id, lines } = await twoParcels();
     const returned = await operationApplied(test, id, "return", some(lines[0], 2));
     expect([returned.status, ...statusesOf(returned)]).toEqual(["COMPLETED", "shipped", "shipped"]);
@@ -104,7 +104,7 @@ describe("a return", () => {
     [
       "more than shipped",
       ({ lines }) => some(lines[0], 6),
-      "/lines/0/quantity must be at most 5, the pieces that have shipped and not come back",
+      "/lines/0/quantity must be at most 5, the units that have shipped and not come back",
     ],
     [
       "a line of another shipment",
@@ -138,7 +138,7 @@ describe("a return", () => {
     expect(errorsOf(answer).map((error) => error.split(" ")[0])).toEqual(["/reason", "/condition", "/note"]);
   });
 
-  it("never brings back more than shipped, however many hands take the pieces", async () => {
+  it("never brings back more than shipped, however many hands take the units", async () => {
     const { id, lines } = await twoParcels();
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => requestOperation(test, id, "return", some(lines[0], 2))),
@@ -166,7 +166,7 @@ describe("the refund of a return", () => {
       { amount: { amount, currency: "EUR" }, reason: "returned", note: "As agreed", reference: "ticket-1" },
     ]);
     expect(detail.returns).toMatchObject([{ refundId: detail.refunds[0].id }]);
-    // A retry: neither more pieces nor more money.
+    // A retry: neither more units nor more money.
     expect(errorsOf(await requestOperation(test, id, "return", body))).toEqual([
       "/refund/reference was already used for a refund of the order",
     ]);

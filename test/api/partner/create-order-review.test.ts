@@ -18,7 +18,7 @@ const create = (fields?: object, by = partner) => requestOrder(by, fields);
 
 describe("POST /v1/orders, additional review", () => {
   const policies: [string, object, object, object][] = [
-    ["more pieces than maxQuantity", { maxQuantity: 5 }, { quantities: [3, 3] }, { quantities: [3, 2] }],
+    ["more units than maxQuantity", { maxQuantity: 5 }, { quantities: [3, 3] }, { quantities: [3, 2] }],
     [
       "more worth than maxOrderValue",
       { maxOrderValue: { amount: "30.00", currency: "EUR" } },

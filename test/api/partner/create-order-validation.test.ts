@@ -163,7 +163,7 @@ describe("POST /v1/orders, lines", () => {
     await expectRejected(createRaw(rawBody), "/lines/0/quantity");
   });
 
-  it("accepts the largest order: 100 lines of 100 000 pieces", async () => {
+  it("accepts the largest order: 100 lines of 100 000 units", async () => {
     const lines = Array.from({ length: 100 }, () => ({
       productId: partner.productIds[0],
       quantity: 100_000,

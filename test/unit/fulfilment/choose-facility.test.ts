@@ -28,9 +28,9 @@ const order = (
   currency: "EUR",
   lines: lines.map(([productId, quantity, weightGrams]) => ({ productId, quantity, weightGrams })),
 });
-/** Pieces by product and facility. */
-const stock = (pieces: Record<string, Record<string, number>>): Availability =>
-  new Map(Object.entries(pieces).map(([id, byFacility]) => [id, new Map(Object.entries(byFacility))]));
+/** Units by product and facility. */
+const stock = (units: Record<string, Record<string, number>>): Availability =>
+  new Map(Object.entries(units).map(([id, byFacility]) => [id, new Map(Object.entries(byFacility))]));
 
 const MADE_TO_ORDER = stock({});
 const unserviceable = { outcome: "held", reason: "address_unserviceable" };
@@ -83,7 +83,7 @@ describe("chooseFacility", () => {
       routed("a", 5),
     ],
     [
-      "one piece too few is not",
+      "one unit too few is not",
       order("DE", [["p", 3, null]]),
       [facility("a", "DE", rate("DE", 1_000, 5))],
       stock({ p: { a: 2 } }),
@@ -188,7 +188,7 @@ describe("chooseFacility", () => {
 });
 
 describe("chooseFacilities", () => {
-  it("gives the last piece to the first order, and to later ones what is left elsewhere", () => {
+  it("gives the last unit to the first order, and to later ones what is left elsewhere", () => {
     const facilities = [facility("a", "DE", rate("DE", 1_000, 1)), facility("b", "FR", rate("DE", 1_000, 2))];
     const orders = [1, 2, 3].map(() => order("DE", [["p", 1, 10]]));
     const available = stock({ p: { a: 1, b: 1 } });
@@ -236,8 +236,8 @@ describe("chooseFacilities", () => {
         fc.uniqueArray(anyFacility, { selector: ({ id }) => id, minLength: 1, maxLength: 3 }),
         fc.array(anyOrder, { maxLength: 6 }),
         anyStock,
-        (facilities, orders, pieces) => {
-          const left = structuredClone(pieces) as Record<string, Record<string, number>>;
+        (facilities, orders, units) => {
+          const left = structuredClone(units) as Record<string, Record<string, number>>;
           const canSend = ({ id, rates }: RatedFacility, wanted: RoutableOrder): [boolean, boolean] => {
             const grams = wanted.lines.reduce(
               (sum, line) => sum + line.quantity * (line.weightGrams ?? 0),
@@ -255,7 +255,7 @@ describe("chooseFacilities", () => {
             });
             return [priced, there];
           };
-          for (const { order: wanted, choice } of chooseFacilities(orders, facilities, stock(pieces))) {
+          for (const { order: wanted, choice } of chooseFacilities(orders, facilities, stock(units))) {
             const could = facilities.map((each) => canSend(each, wanted));
             if (choice.outcome === "held") {
               expect(could.some(([priced, there]) => priced && there)).toBe(false);

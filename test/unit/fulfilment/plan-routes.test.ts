@@ -70,7 +70,7 @@ describe("reservations", () => {
   const order = anOrder("a", { lines });
   const stocked = new Map([["stocked", new Map([["hall", 9]])]]);
 
-  it("are the pieces of each line whose product has stock, at the facility of the route", () => {
+  it("are the units of each line whose product has stock, at the facility of the route", () => {
     const reserved = { orderId: "a", facilityId: "hall", productId: "stocked" };
     expect(reservationsFor([{ order, facilityId: "hall", shippingMinor: 0n }], stocked)).toEqual([
       { ...reserved, lineId: "line-1", quantity: 2 },

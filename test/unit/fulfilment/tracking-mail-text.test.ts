@@ -106,7 +106,7 @@ Partner's order id: P-7
 Carrier: DHL
 Tracking number: N1
 Tracking: ${URL}
-Order lines in this shipment: 2 of 3 (5 pieces)
+Order lines in this shipment: 2 of 3 (5 units)
 `,
     });
   });
@@ -127,12 +127,12 @@ Order lines in this shipment: 2 of 3 (5 pieces)
       body: `A shipment of one of your orders was handed to the carrier.
 
 Order: ${id}
-Order lines in this shipment: 2 of 3 (5 pieces)
+Order lines in this shipment: 2 of 3 (5 units)
 `,
     });
   });
 
-  it("counts one piece in the singular", () => {
+  it("counts one unit in the singular", () => {
     const inParcel = (line: OrderLine): OrderLine => ({
       ...line,
       quantity: 1,
@@ -141,6 +141,6 @@ Order lines in this shipment: 2 of 3 (5 pieces)
       returnedQuantity: 0,
     });
     const order = anOrder({ ...REAL, id: ORDER_ID, lines: lines.slice(2).map(inParcel) });
-    expect(trackingMail(order, parcel()).body).toContain("Order lines in this shipment: 1 of 1 (1 piece)\n");
+    expect(trackingMail(order, parcel()).body).toContain("Order lines in this shipment: 1 of 1 (1 unit)\n");
   });
 });

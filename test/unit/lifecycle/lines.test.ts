@@ -54,7 +54,7 @@ describe("a line of which a part ships", () => {
     ]);
   });
 
-  it.each([5, 6])("is not split by all of its pieces or more: %i of 5", (quantity) => {
+  it.each([5, 6])("is not split by all of its units or more: %i of 5", (quantity) => {
     const lines = [line("a", 5)];
     expect(splitLines(lines, [part("a", quantity)])).toEqual(lines);
   });

@@ -4,7 +4,7 @@ import type { Order, OrderLine } from "../../../src/lifecycle/order.ts";
 import { quantityOut, returnedBetween, shipmentsOut } from "../../../src/lifecycle/returns.ts";
 import { anOrder, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
 
-/** Two lines of 5 pieces in a shipment, and one in another. */
+/** Two lines of 5 units in a shipment, and one in another. */
 function twoParcels(fields: Partial<Order> = {}): Order {
   const { shipments } = shippedOrder("all shipped", {});
   const line = (id: string, shipmentId: string): OrderLine => ({
@@ -31,7 +31,7 @@ const take = (order: Order, lines: Record<string, number>) =>
 const back = (order: Order) => order.lines.map(({ returnedQuantity }) => returnedQuantity);
 const statuses = (order: Order) => [order.status, ...order.shipments.map(({ status }) => status)];
 
-describe("the return of some pieces", () => {
+describe("the return of some units", () => {
   it("counts them, and changes no status and publishes no fact", () => {
     const outcome = take(twoParcels(), { a: 2, c: 1 });
     expect(outcome).toMatchObject({ outcome: "applied", facts: [] });
@@ -40,7 +40,7 @@ describe("the return of some pieces", () => {
     expect(outcome.order.lastSequence).toBe(1);
   });
 
-  it("returns a shipment with its last piece, and the order with its last shipment", () => {
+  it("returns a shipment with its last unit, and the order with its last shipment", () => {
     const first = take(twoParcels(), { a: 2, b: 5 }).order;
     const second = take(first, { a: 3 });
     expect(second).toMatchObject({ facts: [{ type: "order.shipmentReturned", shipmentId: "parcel-1" }] });
@@ -58,8 +58,8 @@ describe("the return of some pieces", () => {
   });
 
   it.each<[string, Record<string, number>, Partial<Order>]>([
-    ["more pieces than are out", { a: 6 }, {}],
-    ["a piece too many of one of several lines", { a: 1, c: 6 }, {}],
+    ["more units than are out", { a: 6 }, {}],
+    ["a unit too many of one of several lines", { a: 1, c: 6 }, {}],
     ["no line", {}, {}],
     ["a line that has not shipped", { a: 1 }, { lines: [], shipments: [] }],
   ])("is rejected with %s", (_, lines, fields) => {
@@ -73,7 +73,7 @@ describe("the return of some pieces", () => {
       expect(take(order, lines)).toEqual({ outcome: "rejected", order, rule: "no_shipment_out" });
   });
 
-  it("is rejected for a line of a shipment that came back without its pieces being counted", () => {
+  it("is rejected for a line of a shipment that came back without its units being counted", () => {
     const order = twoParcels();
     const [first, second] = order.shipments;
     if (first === undefined || second === undefined) throw new Error("The order has two shipments.");
@@ -83,7 +83,7 @@ describe("the return of some pieces", () => {
 });
 
 describe("the return of a shipment", () => {
-  it("brings back the pieces that are still out", () => {
+  it("brings back the units that are still out", () => {
     const some = take(twoParcels(), { a: 2 }).order;
     const { order } = applyTransition(some, { name: "returnShipment", shipmentId: "parcel-1" }, NOW);
     expect(back(order)).toEqual([5, 5, 0]);

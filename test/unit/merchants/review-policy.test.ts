@@ -12,10 +12,10 @@ const order = (fields: Partial<Parameters<typeof needsReview>[1]> = {}) => ({
 
 describe("an order is reviewed if it exceeds its connection's policy (decision 0013)", () => {
   it.each<[string, Partial<ReviewPolicy>, Partial<ReturnType<typeof order>>, boolean]>([
-    ["fewer pieces than the limit", { maxQuantity: 10 }, { quantity: 9 }, false],
-    ["as many pieces as the limit", { maxQuantity: 10 }, { quantity: 10 }, false],
-    ["a piece more", { maxQuantity: 10 }, { quantity: 11 }, true],
-    ["a limit of no pieces", { maxQuantity: 0 }, { quantity: 1 }, true],
+    ["fewer units than the limit", { maxQuantity: 10 }, { quantity: 9 }, false],
+    ["as many units as the limit", { maxQuantity: 10 }, { quantity: 10 }, false],
+    ["a unit more", { maxQuantity: 10 }, { quantity: 11 }, true],
+    ["a limit of no units", { maxQuantity: 0 }, { quantity: 1 }, true],
     ["less value than the limit", { maxOrderValueMinor: 10_000n }, { goodsMinor: 9_999n }, false],
     ["as much value as the limit", { maxOrderValueMinor: 10_000n }, { goodsMinor: 10_000n }, false],
     ["a minor unit more", { maxOrderValueMinor: 10_000n }, { goodsMinor: 10_001n }, true],

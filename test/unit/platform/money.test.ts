@@ -103,7 +103,7 @@ describe("parseMoney", () => {
     expect(minorOf("999999999999999", currency)).toBeNull();
   });
 
-  it("keeps the largest order within a 64-bit integer: the highest price, 100 000 pieces, 100 lines", () => {
+  it("keeps the largest order within a 64-bit integer: the highest price, 100 000 units, 100 lines", () => {
     const price = minorOf("1000000000.00", "EUR") ?? 0n;
     expect(price * 100_000n * 100n).toBeLessThan(2n ** 63n);
   });

@@ -7,7 +7,7 @@ import type { Reservation } from "../../../src/stock/reservations-sql.ts";
 import { linesToEnd, reservationSplits, stockMovesOf } from "../../../src/stock/stock-changes.ts";
 import { NOW, REAL, type Shipped, shippedOrder } from "../../support/lifecycle-orders.ts";
 
-/** A routed order whose lines are one piece and two pieces of a product. */
+/** A routed order whose lines are one unit and two units of a product. */
 const anOrder = (shipped: Shipped, fields: Partial<Order> = {}): Order =>
   shippedOrder(shipped, { ...REAL, status: "IN_PROGRESS", facilityId: "hall", ...fields });
 
@@ -69,7 +69,7 @@ describe("reservations end", () => {
   });
 });
 
-it("a line of which some pieces ship splits its reservation", () => {
+it("a line of which some units ship splits its reservation", () => {
   const parts = [{ lineId: "line-2", quantity: 1, restId: "rest" }];
   const some: Transition = { name: "ship", lineIds: ["line-2"], parts, newShipmentId: "parcel-new" };
   const { merchantId } = anOrder("nothing shipped");

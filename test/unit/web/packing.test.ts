@@ -106,7 +106,7 @@ describe("what came back", () => {
     line("d"),
   );
 
-  it("is a whole shipment if nothing of it is left, else pieces of lines", () => {
+  it("is a whole shipment if nothing of it is left, else units of lines", () => {
     expect(goodsOf(shipped, { a: 1, b: 2, c: 0 })).toEqual({ shipmentId: "shp_1" });
     expect(goodsOf(shipped, { a: 1, b: 1 })).toEqual({
       lines: [

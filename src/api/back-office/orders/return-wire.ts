@@ -42,11 +42,11 @@ export const ReturnSchema = Type.Object(
       Type.Object(
         {
           lineId: idField("line", "Id of the line."),
-          quantity: Type.Integer({ description: "Number of pieces that came back." }),
+          quantity: Type.Integer({ description: "Number of units that came back." }),
         },
-        { title: "ReturnedLine", description: "The pieces of a line that came back." },
+        { title: "ReturnedLine", description: "The units of a line that came back." },
       ),
-      { description: "The pieces that came back. They are never changed." },
+      { description: "The units that came back. They are never changed." },
     ),
     reason: nullable(ReturnReasonSchema, "Why they came back. Null if the warehouse did not say."),
     condition: nullable(

@@ -97,7 +97,7 @@ export const SANDBOX_COMMANDS: readonly RequestCommand[] = [
       {
         name: "lines",
         flag: "--lines <lines>",
-        help: 'for ship: lines with the pieces that ship, such as "line_... 3", separated by commas',
+        help: 'for ship: lines with the units that ship, such as "line_... 3", separated by commas',
         read: lineQuantities,
       },
       ...TRACKING,

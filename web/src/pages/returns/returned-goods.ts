@@ -10,7 +10,7 @@ export const linesOut = ({ lines }: Pick<ScannedOrder, "lines">): readonly LineO
     .filter(({ out }) => out > 0);
 
 /**
- * What came back, as the API takes it: a whole shipment by its id, which can always be recorded, else pieces of lines.
+ * What came back, as the API takes it: a whole shipment by its id, which can always be recorded, else units of lines.
  * Null if nothing came back.
  */
 export function goodsOf(
