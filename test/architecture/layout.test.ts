@@ -53,6 +53,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/people/own-account/passkeys-sql.ts",
     "src/people/people-sql.ts",
     "src/people/sessions/sessions-sql.ts",
+    "src/products/catalog-sql.ts",
     "src/products/find-products-sql.ts",
     "src/products/exposure/product-exposure-sql.ts",
     "src/products/products-sql.ts",
