@@ -117,15 +117,21 @@ export async function eraseTimelines(
   return row?.count ?? 0;
 }
 
-/** Deletes orders that are locked, with their lines and shipments. */
+/** Deletes orders that are locked, with their lines and shipments. A line has no key that would delete it (decision 0167). */
 export async function deleteOrders(
   tx: Queryable,
   connection: ConnectionKey,
   orderIds: readonly string[],
 ): Promise<void> {
+  const values = [connection.merchantId, connection.connectionId, orderIds];
+  await tx.query({
+    name: "delete-erased-lines",
+    text: "delete from order_lines where merchant_id = $1 and connection_id = $2 and order_id = any($3::uuid[])",
+    values,
+  });
   await tx.query({
     name: "delete-erased-orders",
     text: "delete from orders where merchant_id = $1 and connection_id = $2 and id = any($3::uuid[])",
-    values: [connection.merchantId, connection.connectionId, orderIds],
+    values,
   });
 }
