@@ -7,6 +7,7 @@ import { limitAttempts } from "../api/back-office/limit-attempts.ts";
 import { sessionAuthentication } from "../api/back-office/people/session-authentication.ts";
 import type { FindDemoApi } from "../api/back-office/try-it.ts";
 import { createPartnerApi } from "../api/partner/app.ts";
+import { KnownKeys } from "../merchants/keys/known-keys.ts";
 import { addBacklogMetrics } from "../monitoring/backlog-metrics.ts";
 import { startHeartbeat } from "../monitoring/processes/heartbeat.ts";
 import { JobNotes } from "../monitoring/processes/job-runs.ts";
@@ -85,7 +86,7 @@ export async function startService(
       stopping.signal,
     );
     const partnerApiUrl = config.roles.has("api")
-      ? await open(partnerApi(service, metrics, usage), config, "PORT", stops)
+      ? await open(partnerApi(service, metrics, usage, stops), config, "PORT", stops)
       : null;
     const heartbeat = startHeartbeat({ ...context, db: pools.get("health") }, notes);
     stops.resources.push({ name: "heartbeat", stop: heartbeat.stop });
@@ -102,13 +103,23 @@ export async function startService(
   }
 }
 
-function partnerApi({ context, pools }: OpenService, metrics: Metrics, usage: DatabaseUsage): Listener {
+function partnerApi(
+  { context, pools, signals }: OpenService,
+  metrics: Metrics,
+  usage: DatabaseUsage,
+  stops: Stops,
+): Listener {
   const databases = {
     calls: pools.get("partners"),
     creations: pools.get("creations"),
     lists: pools.get("lists"),
   };
-  const api = createPartnerApi({ ...context, db: databases.calls }, metrics, databases, usage);
+  const knownKeys = new KnownKeys();
+  const stopListening = signals.listen((signal) => {
+    if (signal === "keys_changed") knownKeys.forget();
+  });
+  stops.entryPoints.push({ name: "signals of keys", stop: stopListening });
+  const api = createPartnerApi({ ...context, db: databases.calls }, metrics, databases, usage, knownKeys);
   limitConnections(api.server, connectionsMax("partners"), context.log);
   return api;
 }
@@ -134,9 +145,10 @@ function startWork(
     metrics,
     inFlightMax: Math.min(IN_FLIGHT_MAX, socketsMax),
   });
-  const stopListening = signals.listen((signal, connections) =>
-    signal === "deliveries_due" ? dispatcher.wake(connections) : dispatcher.refresh(connections),
-  );
+  const stopListening = signals.listen((signal, connections) => {
+    if (signal === "deliveries_due") dispatcher.wake(connections);
+    if (signal === "endpoints_changed") dispatcher.refresh(connections);
+  });
   const jobs = [...JOBS, findDueDeliveries(dispatcher)];
   const worker = startWorker({ ...context, db: pools.get("jobs") }, metrics, jobs, notes);
   stops.entryPoints.push(

@@ -6,7 +6,7 @@ import { markKeyRevoked, readKey } from "./keys-sql.ts";
 
 /** Revokes a key. Keeps the time of the first revocation if it is repeated. Null if there is no such key. */
 export async function revokeKey(context: Context, keyId: string, by: Initiator): Promise<ShownKey | null> {
-  return inTransaction(context, async (tx) => {
+  const key = await inTransaction(context, async (tx) => {
     const revoked = await markKeyRevoked(tx, keyId, context.clock.now());
     if (revoked === null) return readKey(tx, keyId); // It is missing, or was revoked before.
     const { merchantId, connectionId, name, prefix } = revoked;
@@ -19,4 +19,6 @@ export async function revokeKey(context: Context, keyId: string, by: Initiator):
     });
     return revoked;
   });
+  if (key !== null) context.signals.send("keys_changed", [key]);
+  return key;
 }

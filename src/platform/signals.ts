@@ -4,8 +4,8 @@ import type { Database } from "./database/database.ts";
 import { pause } from "./pause.ts";
 import { inBatches } from "./run-in-turn.ts";
 
-/** What changed for a connection: deliveries became due, or its webhook endpoints changed. */
-export type Signal = "deliveries_due" | "endpoints_changed";
+/** What changed for a connection: deliveries became due, its webhook endpoints changed, or one of its keys did. */
+export type Signal = "deliveries_due" | "endpoints_changed" | "keys_changed";
 
 type SignalHandler = (signal: Signal, connections: Iterable<ConnectionKey>) => void;
 
@@ -42,9 +42,11 @@ export const NO_SIGNALS: Signals = {
   watch: () => async () => undefined,
 };
 
-const SIGNALS: readonly Signal[] = ["deliveries_due", "endpoints_changed"];
+const SIGNALS: readonly Signal[] = ["deliveries_due", "endpoints_changed", "keys_changed"];
 const CHANNEL = "partner_orders_signals";
 const SEND_EVERY_MS = 25;
+/** It does not wait: other processes may still admit a key that was revoked (decision 0168). */
+const URGENT: Signal = "keys_changed";
 /** A notification holds at most 8000 bytes. */
 const CONNECTIONS_PER_NOTIFICATION_MAX = 100;
 /** Notifications at a time. Connections beyond these are found by polling. */
@@ -132,7 +134,11 @@ export function openSignalChannel(db: Database, log: Logger, processId: string):
 class UnsentSignals {
   readonly #processId: string;
   readonly #notify: (notifications: readonly Notification[]) => void;
-  readonly #connections: Record<Signal, ConnectionKey[]> = { deliveries_due: [], endpoints_changed: [] };
+  readonly #connections: Record<Signal, ConnectionKey[]> = {
+    deliveries_due: [],
+    endpoints_changed: [],
+    keys_changed: [],
+  };
   /** By id. One more than a notification holds means too many. */
   readonly #orders = new Map<string, ChangedOrder>();
   #timer: NodeJS.Timeout | null = null;
@@ -145,7 +151,8 @@ class UnsentSignals {
 
   add(signal: Signal, keys: readonly ConnectionKey[]): void {
     this.#connections[signal].push(...keys);
-    this.#timer ??= setTimeout(() => this.#send(), SEND_EVERY_MS).unref();
+    if (signal === URGENT) this.#send();
+    else this.#timer ??= setTimeout(() => this.#send(), SEND_EVERY_MS).unref();
   }
 
   addOrders(orders: readonly ChangedOrder[]): void {
@@ -157,6 +164,7 @@ class UnsentSignals {
   }
 
   #send(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     for (const signal of SIGNALS) {
       const batches = inBatches(

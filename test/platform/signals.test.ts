@@ -22,3 +22,21 @@ it("signals reach another process for more connections than one notification hol
   }
   expect(heard).toEqual(new Set(connections.map(({ connectionId }) => connectionId)));
 });
+
+it("a change of a key reaches another process", async () => {
+  const { db, context } = await startServiceForTest();
+  const heard = Promise.withResolvers<string>();
+  const stop = openSignalChannel(db, context.log, "listener").listen((signal) => heard.resolve(signal));
+  onTestFinished(stop);
+  const sender = openSignalChannel(db, context.log, "sender");
+  const connection = { merchantId: randomUUID(), connectionId: randomUUID() };
+  let signal: string | null = null;
+  void heard.promise.then((first) => {
+    signal = first;
+  });
+  while (signal === null) {
+    sender.send("keys_changed", [connection]);
+    await db.query({ name: "test-round-trip", text: "select 1", values: [] });
+  }
+  expect(signal).toBe("keys_changed");
+});

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import type { KnownKeys } from "../../merchants/keys/known-keys.ts";
 import { DatabaseUsage } from "../../platform/database/database-usage.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import type { WebhookContext } from "../../webhooks/context.ts";
@@ -13,12 +14,14 @@ import { partnerRoutes } from "./routes.ts";
 /**
  * The public listener, with the partner API and nothing else.
  * @param databases the database connections for each kind of work; default: those of the context
+ * @param knownKeys keys that need no lookup. The caller makes it forget them when a key changes. Default: none.
  */
 export function createPartnerApi(
   context: WebhookContext,
   metrics: Metrics,
   databases: PartnerDatabases = { calls: context.db, creations: context.db, lists: context.db },
   usage: DatabaseUsage = new DatabaseUsage(),
+  knownKeys: KnownKeys | null = null,
 ): FastifyInstance {
   const { config, clock, log } = context;
   let text: string | undefined;
@@ -33,6 +36,7 @@ export function createPartnerApi(
     authenticate: partnerAuthentication(
       { ...context, db: databases.calls },
       createRateLimiter(databases.calls, config.rateLimitPerMinute, clock),
+      knownKeys,
     ),
     actorOf,
     callerMembers: membersOf,

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Actor } from "../../lifecycle/applied-transition.ts";
 import { type ApiKey, hashKey, isLive } from "../../merchants/api-key.ts";
 import type { KeyAccess } from "../../merchants/key-mode.ts";
+import type { KnownKeys } from "../../merchants/keys/known-keys.ts";
 import { keyUseNotes } from "../../merchants/keys/note-key-use.ts";
 import { readKeys } from "../../merchants/keys-sql.ts";
 import type { Context } from "../../platform/context.ts";
@@ -42,16 +43,22 @@ export const membersOf = callerMembers<PartnerCaller>(
 const KEY_GROUPS_MAX = 4;
 
 /**
- * Finds the connection of a request's key and takes one request from its rate limit. Specification, part 5. Keys are
- * not cached, so a revoked key is rejected by the very next request, in every process; requests that arrive together
- * share one lookup.
+ * Finds the connection of a request's key and takes one request from its rate limit. Specification, part 5. Requests that
+ * arrive together share one lookup of keys.
+ * @param knownKeys keys that need no lookup for a second (decision 0168). Null: each request looks its key up.
  */
-export function partnerAuthentication({ db, clock, log }: Context, rateLimiter: RateLimiter) {
+export function partnerAuthentication(
+  { db, clock, log }: Context,
+  rateLimiter: RateLimiter,
+  knownKeys: KnownKeys | null,
+) {
   const logFailure = failedAuthenticationLog(log.child({ listener: "partner-api" }), clock);
   const findKey = groupCalls<string, ApiKey | undefined>({
     name: "find keys",
     run: async (hashes) => {
+      const keep = knownKeys?.beginRead();
       const keys = await readKeys(db, [...new Set(hashes)]);
+      keep?.(keys);
       return hashes.map((hash) => keys.get(hash));
     },
     sizeMax: 128,
@@ -60,7 +67,8 @@ export function partnerAuthentication({ db, clock, log }: Context, rateLimiter: 
   const noteUse = keyUseNotes({ db, clock, log });
   return async (request: FastifyRequest, reply: FastifyReply): Promise<PartnerCaller | Problem> => {
     const sent = keyOf(request.headers);
-    const key = sent === null ? undefined : await findKey(hashKey(sent));
+    const hash = sent === null ? null : hashKey(sent);
+    const key = hash === null ? undefined : (knownKeys?.get(hash) ?? (await findKey(hash)));
     if (key === undefined || !isLive(key, clock.now())) {
       const keyId = key && toTypeId("key", key.id);
       logFailure({ address: request.ip, requestId: request.id, ...(keyId && { keyId }) });

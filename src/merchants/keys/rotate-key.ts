@@ -27,7 +27,7 @@ export async function rotateKey(
   by: Initiator,
 ): Promise<RotatedKey | Problem> {
   const { newId, clock } = context;
-  return inTransaction(context, async (tx) => {
+  const rotated = await inTransaction(context, async (tx): Promise<RotatedKey | Problem> => {
     const locked = await lockConnection(tx, connection);
     const old = await readKey(tx, keyId); // Under the lock: another rotation may have replaced it since.
     if (locked === null || old === null) return notFound("key");
@@ -63,6 +63,8 @@ export async function rotateKey(
     });
     return { key, issued: { ...issued, lastUsedAt: null, replacedById: null }, previousExpiresAt };
   });
+  context.signals.send("keys_changed", [connection]);
+  return rotated;
 }
 
 const renewedExpiry = ({ createdAt, expiresAt }: ApiKey, now: Date): Date | null =>
