@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import LongestFirst from "./test/support/longest-first.ts";
 
 /**
  * Processes that run tests. They mostly wait for PostgreSQL, so two are faster on two cores. Each has a server of its own;
@@ -10,6 +11,7 @@ const WORKERS = ON_CITUS || process.env["TEST_DATABASE_URL"] !== undefined ? 1 :
 export default defineConfig({
   test: {
     maxWorkers: WORKERS,
+    sequence: { sequencer: LongestFirst },
     reporters: ["default", "./test/support/count-reporter.ts"],
     projects: [
       "vitest.unit.config.ts",

@@ -5,12 +5,13 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/main-process.ts";
+import { NODE_ENVIRONMENT } from "../support/node-environment.ts";
 
 /** Starts the service in a folder. Its configuration is always wrong, so it ends at once and names what it has read. */
 async function startIn(folder: string, environment: Record<string, string> = {}) {
   const child = spawn(process.execPath, [resolve("src/main.ts")], {
     cwd: folder,
-    env: { PATH: process.env["PATH"], PORT: "none", ...environment },
+    env: { ...NODE_ENVIRONMENT, PORT: "none", ...environment },
   });
   const [errors, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
   return { code, errors };

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDocumentation } from "../../scripts/docs/build.ts";
 import { addStaticSite } from "../../src/api/back-office/static-site.ts";
 import { findingsOf } from "../support/browser.ts";
-import { launchBrowser } from "../support/chromium.ts";
+import { sharedBrowser } from "../support/chromium.ts";
 
 /** On a busy machine; it takes seconds if something has changed, and nothing otherwise. */
 const BUILD_MS = 300_000;
@@ -19,10 +19,9 @@ beforeAll(async () => {
   app = Fastify();
   addStaticSite(app, { folder: `${process.cwd()}/dist/docs`, path: "/docs/" });
   origin = await app.listen({ port: 0, host: "127.0.0.1" });
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
 }, BUILD_MS);
 afterAll(async () => {
-  await browser.close();
   await app.close();
 });
 

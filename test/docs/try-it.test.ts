@@ -4,7 +4,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDocumentation } from "../../scripts/docs/build.ts";
 import { findingsOf } from "../support/browser.ts";
-import { launchBrowser } from "../support/chromium.ts";
+import { sharedBrowser } from "../support/chromium.ts";
 import { type Demo, startDemo } from "../support/demo.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
@@ -16,10 +16,9 @@ let demo: Demo;
 let browser: Browser;
 beforeAll(async () => {
   expect(await buildDocumentation({ onlyIfChanged: true })).not.toBe("failed");
-  [demo, browser] = await Promise.all([startDemo(), launchBrowser()]);
+  [demo, browser] = await Promise.all([startDemo(), sharedBrowser()]);
 }, BUILD_MS);
 afterAll(async () => {
-  await browser.close();
   await demo.close();
 });
 

@@ -10,7 +10,7 @@ import { tokenAuthentication } from "../../src/api/back-office/authentication.ts
 import { sessionAuthentication } from "../../src/api/back-office/people/session-authentication.ts";
 import type { Person } from "../../src/people/person.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
-import { launchBrowser } from "./chromium.ts";
+import { sharedBrowser } from "./chromium.ts";
 import { freePort } from "./main-process.ts";
 import { linkToken } from "./people.ts";
 import { OPERATOR_TOKEN, startTestService, type TestService } from "./test-service.ts";
@@ -40,17 +40,22 @@ export type Look = {
   readonly complaints?: RegExp;
 };
 
-/** Builds the console if its sources changed, and starts one browser for a test file. */
+let built: Promise<unknown> | undefined;
+
+/** Builds the console if its sources changed, once for all test files of this process. */
+const buildConsole = (): Promise<unknown> =>
+  (built ??= promisify(execFile)(process.execPath, ["web/build/prepare.ts"], { cwd: fileURLToPath(ROOT) }));
+
 export async function startConsole(
   options: NonNullable<Parameters<typeof startTestService>[0]> = {},
 ): Promise<Console> {
-  await promisify(execFile)(process.execPath, ["web/build/prepare.ts"], { cwd: fileURLToPath(ROOT) });
+  await buildConsole();
   // Passkeys belong to the name of a host, so the address has a name and is known before the service starts.
   const port = await freePort();
   const url = `http://localhost:${port}`;
   const [service, browser] = await Promise.all([
     startTestService({ ...options, config: { backOfficeUrl: url, ...options.config } }),
-    launchBrowser(),
+    sharedBrowser(),
   ]);
   const { context } = service;
   const authenticate = sessionAuthentication(context, tokenAuthentication(OPERATOR_TOKEN, context));
@@ -69,7 +74,6 @@ export async function startConsole(
     url,
     open: (person, look) => openPage(browser, { service, url }, person, look),
     close: async () => {
-      await browser.close();
       await app.close();
       await service.close();
     },

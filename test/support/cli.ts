@@ -6,6 +6,7 @@ import { onTestFinished } from "vitest";
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { createPartner, type Partner } from "./builders.ts";
+import { NODE_ENVIRONMENT } from "./node-environment.ts";
 import { createDatabase, startTestService, type TestService } from "./test-service.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -18,7 +19,7 @@ export function startCli(environment: Record<string, string>, args: readonly str
   const child = spawn(process.execPath, ["src/cli/main.ts", ...args], {
     cwd: ROOT,
     stdio: ["pipe", "pipe", "pipe"],
-    env: { PATH: process.env["PATH"], ...environment },
+    env: { ...NODE_ENVIRONMENT, ...environment },
   });
   let [output, errors] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

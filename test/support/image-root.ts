@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { cp, mkdir, readFile, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 
@@ -39,8 +40,8 @@ export async function checkOut(target: string): Promise<void> {
 }
 
 /**
- * Does what a build does, in folders: each stage has one, copies are made and npm runs. Commands that need the base image's
- * root or its users are left out; `others` has them.
+ * Does what a build does, in folders: each stage has one, copies are made and npm runs. Where npm installs all packages, those
+ * of this checkout are linked. Commands that need the base image's root or its users are left out; `others` has them.
  */
 export async function buildImage(
   instructions: readonly Instruction[],
@@ -128,8 +129,16 @@ const NPM_VARIABLES = [
   "npm_config_userconfig",
 ];
 
+/** The packages of this checkout: `npm ci` installed them from the lock file that both have (decision 0107). */
+async function linkPackages(directory: string): Promise<void> {
+  for (const folder of ["node_modules", "web/node_modules"])
+    if (existsSync(folder)) await symlink(resolve(folder), join(directory, folder));
+}
+
 /** With what npm has downloaded before, where that is enough. */
 async function runNpm(args: readonly string[], directory: string): Promise<void> {
+  const installsAll = args[0] === "ci" && !args.some((argument) => argument.startsWith("--omit"));
+  if (installsAll) return linkPackages(directory);
   const kept = Object.entries(process.env).filter(([name]) => NPM_VARIABLES.includes(name));
   await run("npm", args, {
     cwd: directory,

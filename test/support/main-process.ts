@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { NODE_ENVIRONMENT } from "./node-environment.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** Longer than anything takes on a busy machine; a test that gets here has failed. */
@@ -39,7 +40,12 @@ export function startMain(
   const child = spawn(process.execPath, ["src/main.ts", ...args], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env["PATH"], SHUTDOWN_DELAY_MS: "0", ...environment },
+    env: {
+      // What is compiled of a folder that is deleted with its test is of no use to others.
+      ...(folder === ROOT ? NODE_ENVIRONMENT : { PATH: process.env["PATH"] }),
+      SHUTDOWN_DELAY_MS: "0",
+      ...environment,
+    },
   });
   let output = "";
   let errors = "";

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { NODE_ENVIRONMENT } from "./node-environment.ts";
 import { OPERATOR_TOKEN } from "./test-service.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -31,7 +32,7 @@ export async function startProcess(
     cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],
     env: {
-      PATH: process.env["PATH"],
+      ...NODE_ENVIRONMENT,
       DATABASE_URL: databaseUrl,
       DATA_DIR: join(tmpdir(), "partner-orders-unused"),
       PORT: "0",

@@ -122,7 +122,8 @@ export async function createDatabase(): Promise<string> {
     connectionsMax: 1,
     onIdleError: () => undefined,
   });
-  await admin.runScript(`create database ${name} template ${TEMPLATE}`);
+  // Copying the files takes half of what writing their pages to the log takes.
+  await admin.runScript(`create database ${name} template ${TEMPLATE} strategy file_copy`);
   await admin.close();
   return withDatabase(url, name);
 }
