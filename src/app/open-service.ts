@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { commandsOnCitus } from "../distribution/commands-on-citus.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import { readOrMakeSecret } from "../platform/data-dir/secret-file.ts";
@@ -110,7 +111,7 @@ export async function openService(
 }
 
 async function bringUpToDate(url: string, db: Database, log: Logger, clock: Clock): Promise<void> {
-  await migrate(url, (message) => log.warn(message));
+  await migrate(url, (message) => log.warn(message), commandsOnCitus);
   await ensureDayPartitions(db, clock.now());
 }
 

@@ -1,5 +1,10 @@
-import { expect, inject, it } from "vitest";
-import { openDatabase } from "../../src/platform/database/database.ts";
+import { readdir } from "node:fs/promises";
+import { runner } from "node-pg-migrate";
+import pg from "pg";
+import { expect, inject, it, onTestFinished } from "vitest";
+import { listTables } from "../../src/distribution/distribution-sql.ts";
+import { misplacedTables } from "../../src/distribution/placement.ts";
+import { type Database, openDatabase } from "../../src/platform/database/database.ts";
 import { runCli } from "../support/cli.ts";
 import { createCitusDatabase, createDatabase } from "../support/test-service.ts";
 
@@ -47,3 +52,58 @@ onCitus("distribute moves the rows that are there, once, and doctor says where t
   expect((await distributionOf()).message).toContain("audit_entries");
   expect((await cli("distribute")).output).toBe("Moved 1 tables over the nodes.\n");
 });
+
+onCitus(
+  "the newest migrations apply to a database that is distributed already, and place their tables",
+  async () => {
+    const newest = (await readdir("migrations")).sort().slice(-5);
+    const url = await createCitusDatabase();
+    const db = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });
+    const namesOf = newest.map((file) => `('${file.replace(".sql", "")}', now())`).join();
+    await migrateBefore(url, newest.length);
+    // `distribute` wants all migrations.
+    await db.runScript(`insert into schema_migrations (name, run_on) values ${namesOf}`);
+    await runCli({ DATABASE_URL: url }, ["distribute", "--shards", "4"]);
+    await db.runScript(`delete from schema_migrations where (name, now()) in (values ${namesOf})`);
+
+    const migrated = await runCli({ DATABASE_URL: url }, ["migrate"]);
+    expect(migrated, migrated.errors).toMatchObject({ code: 0 });
+    expect(misplacedTables(await listTables(db))).toEqual([]);
+    expect(await constraintsOf(db)).toEqual(await constraintsOf(await databaseOf(await createDatabase())));
+    await db.close();
+  },
+);
+
+/** Applies all migrations but the newest ones. */
+async function migrateBefore(url: string, newestCount: number): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await runner({
+    dbClient: client,
+    dir: "migrations",
+    direction: "up",
+    migrationsTable: "schema_migrations",
+    count: (await readdir("migrations")).length - newestCount,
+    singleTransaction: false,
+    logger: { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined },
+  });
+  await client.end();
+}
+
+async function databaseOf(url: string): Promise<Database> {
+  const db = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });
+  onTestFinished(() => db.close());
+  return db;
+}
+
+const constraintsOf = (db: Database) =>
+  db.query({
+    name: "test-constraints",
+    text: `
+      select t.relname, c.conname, pg_get_constraintdef(c.oid)
+      from pg_constraint c
+      join pg_class t on t.oid = c.conrelid
+      where c.connamespace = current_schema()::regnamespace and not t.relispartition and c.conparentid = 0
+      order by 1, 2`,
+    values: [],
+  });

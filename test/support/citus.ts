@@ -1,4 +1,5 @@
 import pg from "pg";
+import { commandsOnCitus } from "../../src/distribution/commands-on-citus.ts";
 import { distribute } from "../../src/distribution/distribute.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 
@@ -15,7 +16,7 @@ export async function createCitusTemplate(coordinator: string, template: string)
   const nodes = await nodesOf(coordinator);
   const urls = nodes.map(({ host, port }) => withAddress(coordinator, host, port));
   const url = await createOnNodes(urls, template);
-  await migrate(url, () => undefined);
+  await migrate(url, () => undefined, commandsOnCitus);
   await distribute(url, SHARDS, () => undefined);
   for (const each of urls) await release(each, template);
   return urls;

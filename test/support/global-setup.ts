@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { commandsOnCitus } from "../../src/distribution/commands-on-citus.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { createCitusTemplate } from "./citus.ts";
@@ -39,7 +40,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const given = process.env["TEST_DATABASE_URL"];
   const servers = given === undefined ? await startServers(project.vitest.config.maxWorkers) : [];
   const urls = given === undefined ? servers.map(({ url }) => url) : [given];
-  for (const url of urls) await migrate(url, () => undefined);
+  for (const url of urls) await migrate(url, () => undefined, commandsOnCitus);
   project.provide("databaseUrls", urls);
   project.provide("citusNodes", []);
   return async () => {

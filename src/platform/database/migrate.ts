@@ -1,22 +1,35 @@
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, parse } from "node:path";
 import { fileURLToPath } from "node:url";
-import { runner } from "node-pg-migrate";
+import { type MigrationBuilder, type RunnerOption, runner } from "node-pg-migrate";
 import { type Queryable, sqlState } from "./database.ts";
+import { isDistributed } from "./distributed.ts";
 import { openSession } from "./servers/open-session.ts";
 
 const MIGRATIONS_DIR = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "migrations");
 const MIGRATIONS_TABLE = "schema_migrations";
 const UNDEFINED_TABLE = "42P01";
 
+type LoaderStrategy = NonNullable<RunnerOption["migrationLoaderStrategies"]>[number];
+type CommandsOf = (sql: string) => string[];
+
 /**
  * Applies the migrations that the database lacks, each in its own transaction. Processes that start together wait for
  * each other. It uses its own connection, without the time limits of other statements.
+ * @param commandsOnCitus makes the commands for a distributed database of a migration
  */
-export async function migrate(url: string, log: (message: string) => void): Promise<void> {
+export async function migrate(
+  url: string,
+  log: (message: string) => void,
+  commandsOnCitus: CommandsOf,
+): Promise<void> {
   const client = await openSession(url);
   try {
     await client.query("select pg_advisory_lock(7305220, 1)");
+    const distributed = await isDistributed(async (query) => (await client.query(query)).rows, {
+      isDistributed: null,
+    });
+    if (distributed) await client.query(SETTINGS_ON_CITUS);
     await runner({
       dbClient: client,
       dir: MIGRATIONS_DIR,
@@ -25,12 +38,31 @@ export async function migrate(url: string, log: (message: string) => void): Prom
       // The lock above waits. The runner's own lock would make the second process fail.
       noLock: true,
       singleTransaction: false,
+      ...(distributed && { migrationLoaderStrategies: [separately(commandsOnCitus)] }),
       logger: { info: () => undefined, debug: () => undefined, warn: log, error: log },
     });
   } finally {
     await client.end(); // This also releases the lock.
   }
 }
+
+/** A command on tables of several kinds uses one connection for each node. */
+const SETTINGS_ON_CITUS = "set citus.multi_shard_modify_mode = 'sequential'";
+
+/** Runs each command of a migration by itself, in the same transaction. */
+const separately = (commandsOf: CommandsOf): LoaderStrategy => ({
+  extensions: [".sql"],
+  loader: (paths) =>
+    Promise.all(
+      paths.map(async (path) => {
+        const commands = commandsOf(await readFile(path, "utf8"));
+        const up = (builder: MigrationBuilder): void => {
+          for (const command of commands) builder.sql(command);
+        };
+        return { id: path, filePaths: [path], actions: { up, down: false } };
+      }),
+    ),
+});
 
 /** The names of the migrations that the database lacks, oldest first. Changes nothing. */
 export async function pendingMigrations(db: Queryable): Promise<string[]> {
