@@ -42,6 +42,21 @@ export const connectionScope = (grants: readonly Grant[]): ConnectionScope =>
     ? null
     : { merchantIds: merchantsOf(grants), connections: connectionsOf(grants) };
 
+/** A scope as two parameters of a statement: the merchants (null: all), and the single connections. */
+export const scopeIds = (scope: ConnectionScope): [readonly string[] | null, readonly string[]] => [
+  scope?.merchantIds ?? null,
+  scope?.connections.map(({ connectionId }) => connectionId) ?? [],
+];
+
+/** The part of a scope that belongs to one merchant. Null: the whole scope. */
+export const scopeWithin = (scope: ConnectionScope, merchantId: string | null): ConnectionScope =>
+  merchantId === null
+    ? scope
+    : {
+        merchantIds: scope === null || scope.merchantIds.includes(merchantId) ? [merchantId] : [],
+        connections: scope?.connections.filter((key) => key.merchantId === merchantId) ?? [],
+      };
+
 /** The facilities that a caller sees, with their stock and their work. Null: all of them. */
 export const facilityScope = (grants: readonly Grant[]): readonly string[] | null =>
   seesAll(grants) || isWholeWarehouse(grants) ? null : facilitiesOf(grants);

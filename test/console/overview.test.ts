@@ -54,11 +54,13 @@ describe("the overview", () => {
     expect(new URL(page.url()).searchParams.get("createdSince")).toMatch(/T00:00:00.000Z$/);
   });
 
-  it("is not that of others: the warehouse begins with its orders, and the service refuses the figures", async () => {
-    const page = await world.open(world.people.warehouse);
-    await page.goto("/");
-    await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
-    expect(await page.getByRole("link", { name: "Overview" }).count()).toBe(0);
-    expect((await page.request.get("/api/overview")).status()).toBe(403);
+  it("shows a partner's developer its connection", async () => {
+    const page = await world.open(world.people.partner);
+    await visit(page, "/", "Overview");
+    await region(page, "Webhooks, last 24 hours")
+      .getByRole("link", { name: /^Pending/ })
+      .click();
+    await page.getByRole("heading", { level: 1, name: "Webhook endpoints" }).waitFor();
+    expect((await page.request.get("/api/work-list/overview")).status()).toBe(403);
   });
 });

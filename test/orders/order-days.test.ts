@@ -29,7 +29,13 @@ afterAll(() => test.close());
 
 /** Orders by day as the overview shows them, if it may count `ordersReadMax` orders itself. */
 const read = (ordersReadMax: number, merchants: string[] | null = null) =>
-  readOrdersByDay(test.context.db, merchants, 30, test.clock.now(), ordersReadMax);
+  readOrdersByDay(
+    test.context.db,
+    merchants && { merchantIds: merchants, connections: [] },
+    30,
+    test.clock.now(),
+    ordersReadMax,
+  );
 
 const count = () => runJob(test, "count-order-days");
 

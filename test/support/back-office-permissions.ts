@@ -97,6 +97,8 @@ export const MERCHANTS_NOT_WAREHOUSE = [
 export const PARTNERS_TOO = [
   "search",
   "watchUpdates",
+  "getOverview",
+  "listAllWebhookEndpoints",
   "listAllDeliveries",
   "listOrderEvents",
   ...OWN_VIEWS,
@@ -138,6 +140,7 @@ export const PARTNERS_TOO = [
   "cancelTestOrder",
 ];
 export const WAREHOUSE_NOT_MERCHANTS = [
+  "getWorkOverview",
   "approveOrder",
   "rejectOrder",
   "shipOrder",

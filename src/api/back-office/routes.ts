@@ -33,6 +33,7 @@ import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
 import { shippingRoutes } from "./orders/shipping-routes.ts";
 import { overviewRoutes } from "./overview/overview-routes.ts";
+import { workOverviewRoutes } from "./overview/work-overview-routes.ts";
 import { personRoutes } from "./people/manage/person-routes.ts";
 import { testOrderRoutes } from "./sandbox/test-order-routes.ts";
 import { searchRoutes } from "./search/search-routes.ts";
@@ -88,6 +89,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...productStockRoutes,
   ...stockMovementRoutes,
   ...rateRoutes,
+  ...workOverviewRoutes,
   ...workListRoutes,
   ...scanRoutes,
   ...slipRoutes,

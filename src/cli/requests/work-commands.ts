@@ -36,6 +36,7 @@ export const WORK_COMMANDS: readonly RequestCommand[] = [
       AGE,
     ],
   },
+  { words: "work-list overview", operationId: "getWorkOverview" },
   {
     words: "work-list scan",
     operationId: "scanCode",

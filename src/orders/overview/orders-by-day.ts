@@ -1,9 +1,10 @@
+import type { ConnectionScope } from "../../access/scope.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { DAY_MS } from "../../platform/time.ts";
 import { dayOf } from "./days/count-order-days.ts";
 import { listCountedDays, sumOrderDays } from "./days/order-days-sql.ts";
-import { countByDay, type DayCount } from "./overview-sql.ts";
+import { countByDay, type DayCount, hasSingleConnections } from "./overview-sql.ts";
 
 /** Orders of the last days that are counted with the request, and that one statement reads. */
 const ORDERS_READ_MAX = 10_000;
@@ -18,8 +19,6 @@ export type OrdersByDay = {
   readonly countedAt: ReadonlyMap<string, Date>;
 };
 
-type Merchants = readonly string[] | null;
-
 /** Days from 1970: from `first`, and before `until`. */
 type Days = { readonly first: number; readonly until: number };
 
@@ -30,15 +29,15 @@ type Days = { readonly first: number; readonly until: number };
  */
 export async function readOrdersByDay(
   db: Queryable,
-  merchantIds: Merchants,
+  scope: ConnectionScope,
   days: number,
   now: Date,
   ordersReadMax = ORDERS_READ_MAX,
 ): Promise<OrdersByDay> {
   const today = Math.floor(now.getTime() / DAY_MS);
   const first = today - days + 1;
-  const recent = await countNow(db, merchantIds, { first, until: today + 1, ordersReadMax }, now);
-  const stored = await readStored(db, merchantIds, { first, until: recent.from });
+  const recent = await countNow(db, scope, { first, until: today + 1, ordersReadMax }, now);
+  const stored = await readStored(db, scope, { first, until: recent.from });
   return {
     counts: [...stored.counts, ...recent.counts],
     completeSince: new Date(stored.from * DAY_MS),
@@ -51,7 +50,7 @@ type Part = { readonly counts: readonly DayCount[] /** The first day of the part
 /** Counts day by day from today backwards until enough orders were read. Each statement reads more days than the one before. */
 async function countNow(
   db: Queryable,
-  merchantIds: Merchants,
+  scope: ConnectionScope,
   days: Days & { ordersReadMax: number },
   now: Date,
 ): Promise<Part> {
@@ -62,7 +61,7 @@ async function countNow(
   for (let span = 1; from > days.first && rowsRead < ordersReadMax; span *= 2) {
     const begin = Math.max(days.first, from - span);
     const range = { fromId: idAt(begin), untilId: from === days.until ? idAt(from + 1) : idAt(from) };
-    const part = await countByDay(db, merchantIds, { ...range, rowsMax: ordersReadMax }, now);
+    const part = await countByDay(db, scope, { ...range, rowsMax: ordersReadMax }, now);
     if (part.isCut) break;
     counts.unshift(...part.counts);
     rowsRead += part.rowsRead;
@@ -71,13 +70,14 @@ async function countNow(
   return { counts, from };
 }
 
-/** The stored figures of the days before, without a gap. */
+/** The stored figures of the days before, without a gap. They are of whole merchants, so single connections have none. */
 async function readStored(
   db: Queryable,
-  merchantIds: Merchants,
+  scope: ConnectionScope,
   { first, until }: Days,
 ): Promise<Part & { readonly countedAt: ReadonlyMap<string, Date> }> {
-  if (until === first) return { counts: [], from: first, countedAt: new Map() };
+  if (until === first || hasSingleConnections(scope))
+    return { counts: [], from: until, countedAt: new Map() };
   const counted = new Map(
     (await listCountedDays(db, dayOf(first), dayOf(until - 1))).map(({ day, countedAt }) => [day, countedAt]),
   );
@@ -85,7 +85,10 @@ async function readStored(
   while (from > first && counted.has(dayOf(from - 1))) from -= 1;
   if (from === until) return { counts: [], from, countedAt: new Map() };
   const range = { first: dayOf(from), last: dayOf(until - 1) };
-  const { counts, rowsRead } = await sumOrderDays(db, merchantIds, { ...range, rowsMax: ROWS_MAX });
+  const { counts, rowsRead } = await sumOrderDays(db, scope?.merchantIds ?? null, {
+    ...range,
+    rowsMax: ROWS_MAX,
+  });
   // The oldest day that was read may be incomplete.
   const oldest = rowsRead === ROWS_MAX ? (counts[0]?.day ?? range.last) : null;
   if (oldest !== null) from = Math.floor(Date.parse(`${oldest}T00:00:00Z`) / DAY_MS) + 1;

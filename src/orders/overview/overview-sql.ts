@@ -1,15 +1,15 @@
+import { type ConnectionScope, scopeIds } from "../../access/scope.ts";
 import type { OrderStatus } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { acceptanceDue, UNROUTED } from "../conditions-sql.ts";
 
-// The figures of the overview. Each statement reads a bounded number of rows of the merchants $1 (null: all), by indexes
-// that exist (decision 0139).
+// The figures of the overview. Each statement reads a bounded number of rows of a scope, by indexes that exist (decisions
+// 0139 and 0119).
 
-type Merchants = readonly string[] | null;
-
+/** The connections of a scope: of the merchants $1 (null: all), and those with an id of $2. */
 const CONNECTIONS = `
       from connections c
-      where $1::uuid[] is null or c.merchant_id = any($1)`;
+      where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])`;
 
 /** Orders of a connection that are counted. */
 const COUNTED_MAX = 1_000;
@@ -17,7 +17,7 @@ const COUNTED_MAX = 1_000;
 /** Real orders on hold, by reason, up to COUNTED_MAX of each connection. By orders_held_idx. */
 export async function countHolds(
   db: Queryable,
-  merchantIds: Merchants,
+  scope: ConnectionScope,
 ): Promise<{ reason: string; count: number }[]> {
   return db.query({
     name: "count-holds-of-overview",
@@ -33,14 +33,17 @@ export async function countHolds(
       group by reason
       order by count(*) desc, reason
       limit 50`,
-    values: [merchantIds],
+    values: scopeIds(scope),
   });
 }
 
-/** Real orders in review, and accepted ones that were not routed since `unroutedSince`, up to COUNTED_MAX of a connection. */
+/**
+ * Real orders in review, and accepted ones that were not routed since `unroutedSince`, up to COUNTED_MAX of a connection.
+ * Partners do not see routing (decision 0122), so the latter are of merchants only.
+ */
 export async function countWaiting(
   db: Queryable,
-  merchantIds: Merchants,
+  scope: ConnectionScope,
   unroutedSince: Date,
 ): Promise<{ inReview: number; unrouted: number }> {
   const [row] = await db.query<{ inReview: number; unrouted: number }>({
@@ -60,26 +63,52 @@ export async function countWaiting(
         from (
           select
           from orders o
-          where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${UNROUTED} and o.updated_at < $2
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${UNROUTED} and o.updated_at < $3
+            and ($1::uuid[] is null or c.merchant_id = any($1))
           limit ${COUNTED_MAX}) as counted) as unrouted`,
-    values: [merchantIds, unroutedSince],
+    values: [...scopeIds(scope), unroutedSince],
   });
   return row ?? { inReview: 0, unrouted: 0 };
 }
 
 export type DayCount = { readonly day: string; readonly status: OrderStatus; readonly count: number };
 
+const COUNT_READ = `
+      select to_char(read.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, read.status, count(*)::integer as count
+      from read
+      group by 1, 2
+      order by 1, 2`;
+
+type OrdersRead = { readonly fromId: string; readonly untilId: string; readonly rowsMax: number };
+
 /**
  * Real orders by the day of their creation in UTC and by their present status, of a range of ids. `isCut`: there may be
- * more orders in it than were read. By the primary key.
+ * more orders in it than were read. Of whole merchants by the primary key, of single connections by orders_search_idx.
  */
 export async function countByDay(
   db: Queryable,
-  merchantIds: Merchants,
-  { fromId, untilId, rowsMax }: { fromId: string; untilId: string; rowsMax: number },
+  scope: ConnectionScope,
+  range: OrdersRead,
   now: Date,
 ): Promise<{ counts: DayCount[]; rowsRead: number; isCut: boolean }> {
-  const counts = await db.query<DayCount>({
+  const counts = hasSingleConnections(scope)
+    ? await countOfConnections(db, scope, range, now)
+    : await countOfMerchants(db, scope?.merchantIds ?? null, range, now);
+  const rowsRead = counts.reduce((sum, { count }) => sum + count, 0);
+  return { counts, rowsRead, isCut: rowsRead === range.rowsMax };
+}
+
+/** Whether a scope has connections beside those of its merchants. */
+export const hasSingleConnections = (scope: ConnectionScope): boolean =>
+  scope !== null && scope.connections.length > 0;
+
+const countOfMerchants = (
+  db: Queryable,
+  merchantIds: readonly string[] | null,
+  { fromId, untilId, rowsMax }: OrdersRead,
+  now: Date,
+): Promise<DayCount[]> =>
+  db.query<DayCount>({
     name: "count-orders-by-day",
     text: `
       with read as materialized (
@@ -90,16 +119,30 @@ export async function countByDay(
           from orders o
           where o.merchant_id = m.id and o.id >= $2 and o.id < $3 and not o.test_mode) as o
         where $1::uuid[] is null or m.id = any($1)
-        limit $4)
-      select to_char(read.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, read.status, count(*)::integer as count
-      from read
-      group by 1, 2
-      order by 1, 2`,
+        limit $4)${COUNT_READ}`,
     values: [merchantIds, fromId, untilId, rowsMax, now],
   });
-  const rowsRead = counts.reduce((sum, { count }) => sum + count, 0);
-  return { counts, rowsRead, isCut: rowsRead === rowsMax };
-}
+
+const countOfConnections = (
+  db: Queryable,
+  scope: ConnectionScope,
+  { fromId, untilId, rowsMax }: OrdersRead,
+  now: Date,
+): Promise<DayCount[]> =>
+  db.query<DayCount>({
+    name: "count-orders-of-connections-by-day",
+    text: `
+      with read as materialized (
+        select o.created_at, o.status
+        from (select c.merchant_id, c.id ${CONNECTIONS}) as c
+        cross join lateral (
+          select o.created_at, case when ${acceptanceDue("$6")} then 'ACCEPTED' else o.status end as status
+          from orders o
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.id >= $3 and o.id < $4
+            and o.created_at > '-infinity' and not o.test_mode) as o
+        limit $5)${COUNT_READ}`,
+    values: [...scopeIds(scope), fromId, untilId, rowsMax, now],
+  });
 
 export type Durations = {
   readonly count: number;
@@ -118,7 +161,7 @@ const SHIPPED_OF_CONNECTION = 5;
  */
 export async function readDurations(
   db: Queryable,
-  merchantIds: Merchants,
+  scope: ConnectionScope,
   fromId: string,
 ): Promise<{ acceptance: Durations; shipping: Durations }> {
   const [row] = await db.query<
@@ -138,14 +181,14 @@ export async function readDurations(
         (select o.merchant_id, o.id, o.created_at
          from orders o
          where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'COMPLETED' and not o.test_mode
-           and o.id >= $2
+           and o.id >= $3
          order by o.status desc, o.id desc
          limit c.rows_max)
         union all
         (select o.merchant_id, o.id, o.created_at
          from orders o
          where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'IN_PROGRESS' and not o.test_mode
-           and o.id >= $2
+           and o.id >= $3
          order by o.status desc, o.id desc
          limit c.rows_max)) as o
       cross join lateral (
@@ -154,7 +197,7 @@ export async function readDurations(
                extract(epoch from min(t.created_at) filter (where t.operation = 'ship') - o.created_at)::float8 as shipped
         from timeline_entries t
         where t.merchant_id = o.merchant_id and t.order_id = o.id) as times`,
-    values: [merchantIds, fromId],
+    values: [...scopeIds(scope), fromId],
   });
   const rounded = (seconds: number | null | undefined) => (seconds == null ? null : Math.round(seconds));
   return {

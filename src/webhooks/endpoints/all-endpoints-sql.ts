@@ -1,3 +1,4 @@
+import { type ConnectionScope, scopeIds } from "../../access/scope.ts";
 import type { KeyMode } from "../../merchants/key-mode.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { type PagePosition, ROWS_READ_MAX } from "../../platform/wire/cursor.ts";
@@ -7,7 +8,7 @@ import { type EndpointRow, toEndpoint } from "./endpoints-sql.ts";
 
 /** What a list of endpoints is filtered by. Null does not filter. */
 export type EndpointFilter = {
-  readonly merchantIds: readonly string[] | null;
+  readonly scope: ConnectionScope;
   /** `unhealthy` stands for all but `healthy`. */
   readonly health: ShownHealthStatus | "unhealthy" | null;
   readonly mode: KeyMode | null;
@@ -47,17 +48,17 @@ const oldestIn = (scope: string): string => `
       order by e.id
       limit $2 + 1`;
 
-/** Lists the endpoints of all connections, or of all connections of some merchants, oldest first, without deleted ones. */
+/** Lists the endpoints of all connections, or of those of a scope, oldest first, without deleted ones. */
 export async function listAllEndpoints(
   db: Queryable,
-  { merchantIds, health, mode }: EndpointFilter,
+  { scope, health, mode }: EndpointFilter,
   { afterId, limit }: PagePosition,
   now: Date,
 ): Promise<ListedEndpoints> {
   const rows = await db.query<EndpointRow & { fits: boolean; is_last: boolean }>({
-    name: merchantIds === null ? "list-all-endpoints" : "list-endpoints-of-merchants",
-    text: oldestIn(merchantIds === null ? "$6::uuid[] is null" : "w.merchant_id = any($6::uuid[])"),
-    values: [afterId, limit, now, health, mode, merchantIds],
+    name: `list-endpoints-of-${nameOf(scope)}`,
+    text: oldestIn(CONDITIONS[nameOf(scope)]),
+    values: [afterId, limit, now, health, mode, ...scopeIds(scope)],
   });
   const last = rows.at(-1);
   return {
@@ -65,3 +66,13 @@ export async function listAllEndpoints(
     readTo: last?.is_last ? last.id : null,
   };
 }
+
+/** A condition for each kind of scope, so that each has the plan that suits it. Each names both parameters. */
+const CONDITIONS = {
+  all: "$6::uuid[] is null and $7::uuid[] is not null",
+  merchants: "w.merchant_id = any($6::uuid[]) and $7::uuid[] is not null",
+  connections: "(w.merchant_id = any($6::uuid[]) or w.connection_id = any($7::uuid[]))",
+} as const;
+
+const nameOf = (scope: ConnectionScope): keyof typeof CONDITIONS =>
+  scope === null ? "all" : scope.connections.length === 0 ? "merchants" : "connections";

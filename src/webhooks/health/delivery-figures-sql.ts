@@ -1,3 +1,4 @@
+import { type ConnectionScope, scopeIds } from "../../access/scope.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { before, DAY_MS } from "../../platform/time.ts";
@@ -16,15 +17,15 @@ export type DeliveryFigures = {
 };
 
 /**
- * The newest deliveries of the last 24 hours of the merchants' connections (null: all), by their ids. An id begins with the time of the
- * event in milliseconds.
+ * The newest deliveries of the last 24 hours of the connections of a scope, by their ids. An id begins with the time of
+ * the event in milliseconds.
  */
 export async function readDeliveryFigures(
   db: Queryable,
-  merchantIds: readonly string[] | null,
+  scope: ConnectionScope,
   now: Date,
 ): Promise<DeliveryFigures> {
-  const connectionCount = await countConnections(db, merchantIds);
+  const connectionCount = await countConnections(db, scope);
   const rowsMax = Math.max(
     DELIVERIES_OF_CONNECTION,
     Math.floor(DELIVERIES_READ_MAX / Math.max(1, connectionCount)),
@@ -47,17 +48,17 @@ export async function readDeliveryFigures(
       cross join lateral (
         select d.merchant_id, d.id, d.status
         from deliveries d
-        where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.id >= $2
+        where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.id >= $3
         order by d.id desc
-        limit $3) as d
+        limit $4) as d
       left join lateral (
         select extract(epoch from min(a.started_at))::float8 * 1000 + min(a.duration_ms)
                  - ('x' || left(replace(d.id::text, '-', ''), 12))::bit(48)::bigint as delay_ms
         from attempts a
-        where a.merchant_id = d.merchant_id and a.delivery_id = d.id and a.id >= $2
+        where a.merchant_id = d.merchant_id and a.delivery_id = d.id and a.id >= $3
           and a.response_status between 200 and 299) as sent on d.status = 'succeeded'
-      where $1::uuid[] is null or c.merchant_id = any($1)`,
-    values: [merchantIds, uuidAt(before(now, DAY_MS)), rowsMax],
+      where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])`,
+    values: [...scopeIds(scope), uuidAt(before(now, DAY_MS)), rowsMax],
   });
   const rounded = (ms: number | null | undefined) => (ms == null ? null : Math.max(0, Math.round(ms)));
   return {
@@ -70,22 +71,22 @@ export async function readDeliveryFigures(
 }
 
 /** A statement of its own: Citus limits no part of a join by a value that it has to read first (decision 0166). */
-async function countConnections(db: Queryable, merchantIds: readonly string[] | null): Promise<number> {
+async function countConnections(db: Queryable, scope: ConnectionScope): Promise<number> {
   const [row] = await db.query<{ count: number }>({
     name: "count-connections-of-figures",
     text: `
       select count(*)::integer as count
       from connections c
-      where $1::uuid[] is null or c.merchant_id = any($1)`,
-    values: [merchantIds],
+      where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])`,
+    values: scopeIds(scope),
   });
   return row?.count ?? 0;
 }
 
-/** Active endpoints whose last attempt failed, and paused ones, of the merchants (null: all). Small tables. */
+/** Active endpoints whose last attempt failed, and paused ones, of a scope. Small tables. */
 export async function countUnhealthyEndpoints(
   db: Queryable,
-  merchantIds: readonly string[] | null,
+  scope: ConnectionScope,
 ): Promise<{ paused: number; failing: number }> {
   const [row] = await db.query<{ paused: number; failing: number }>({
     name: "count-unhealthy-endpoints",
@@ -94,8 +95,9 @@ export async function countUnhealthyEndpoints(
              count(*) filter (where w.status = 'active' and s.consecutive_failures > 0)::integer as failing
       from webhook_endpoints w
       join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
-      where w.status <> 'deleted' and ($1::uuid[] is null or w.merchant_id = any($1))`,
-    values: [merchantIds],
+      where w.status <> 'deleted' 
+        and ($1::uuid[] is null or w.merchant_id = any($1) or w.connection_id = any($2::uuid[]))`,
+    values: scopeIds(scope),
   });
   return row ?? { paused: 0, failing: 0 };
 }

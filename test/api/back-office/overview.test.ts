@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { personOf, warehouseOf } from "../../support/back-office-resources.ts";
+import { developerOf, personOf, warehouseOf } from "../../support/back-office-resources.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
+import { createSibling } from "../../support/facilities.ts";
 import { runJob } from "../../support/jobs.ts";
+import { connectionKey } from "../../support/orders.ts";
 import { operationApplied } from "../../support/real-orders.ts";
 import { type Client, startTestService, type TestService } from "../../support/test-service.ts";
 import { createEndpoint } from "../../support/webhooks.ts";
@@ -111,6 +113,56 @@ describe("GET /api/overview", () => {
     const foreign = await read(`merchantId=${one.merchantId}`, personOf(test, other.merchantId));
     expect([foreign.ordersByDay, foreign.holds, foreign.attention]).toEqual([[], [], []]);
     expect((await warehouseOf(test).get("/api/overview")).status).toBe(403);
+  });
+
+  it("shows a partner's developer the figures of its connection only, and nothing of routing", async () => {
+    const sibling = await createSibling(test, one);
+    await placeOrder(sibling);
+    const developer = developerOf(test, one);
+    const own = await read("", developer);
+    const all = await read(`merchantId=${one.merchantId}`);
+    expect(own.ordersByDay).toEqual(all.ordersByDay.slice(0, 1));
+    expect(all.ordersByDay).toHaveLength(2);
+    expect([own.holds, own.acceptance, own.shipping]).toEqual([
+      all.holds.map((hold: { query: string }) => ({
+        ...hold,
+        query: expect.not.stringContaining("merchantId"),
+      })),
+      all.acceptance,
+      all.shipping,
+    ]);
+    for (const { list, query, count } of own.attention)
+      expect((await developer.get(`/api/${list}?${query}`)).body.data, query).toHaveLength(count);
+    expect((await read(`merchantId=${other.merchantId}`, developer)).ordersByDay).toEqual([]);
+  });
+
+  it("shows one person the figures of its merchant and of its connection together", async () => {
+    const grants = [
+      { role: "partner", connections: [connectionKey(one)] } as const,
+      { role: "merchant", merchantIds: [connectionKey(other).merchantId] } as const,
+    ];
+    const both = await read("", test.backOfficeFor({ name: "Both", grants }));
+    const [partners, merchants] = [
+      await read("", developerOf(test, one)),
+      await read(`merchantId=${other.merchantId}`),
+    ];
+    expect(both.ordersByDay).toEqual([...partners.ordersByDay, ...merchants.ordersByDay]);
+    expect(both.deliveries).toEqual(merchants.deliveries);
+  });
+
+  it("counts endpoints that get no events for a partner's developer, with the list of these", async () => {
+    const endpoint = await createEndpoint(one);
+    const path = `/api/connections/${one.connectionId}/webhook-endpoints`;
+    await test.backOffice.post(`${path}/${endpoint.id}/pause`);
+    const developer = developerOf(test, one);
+    const { attention } = await read("", developer);
+    const paused = attention.find(({ kind }: { kind: string }) => kind === "endpoint_paused");
+    expect(paused).toMatchObject({ count: 1, list: "webhook-endpoints", query: "health=paused" });
+    const listed = await developer.get(`/api/webhook-endpoints?${paused.query}`);
+    expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([endpoint.id]);
+    expect((await developerOf(test, other).get("/api/webhook-endpoints")).body.data).toHaveLength(1);
+    const ofMerchant = `/api/webhook-endpoints?merchantId=${other.merchantId}`;
+    expect((await developer.get(ofMerchant)).body.data).toEqual([]);
   });
 
   it("rejects what is no number of days and no merchant", async () => {

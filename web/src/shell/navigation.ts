@@ -78,7 +78,7 @@ const NAVIGATION: readonly Group[] = [
         name: "overview",
         to: paths.overview(),
         icon: IconLayoutDashboard,
-        roles: ["operator", "support", "merchant"],
+        roles: ALL_BUT_MONITORING,
         isExact: true,
         key: "h",
       },
@@ -125,7 +125,7 @@ const NAVIGATION: readonly Group[] = [
         name: "endpoints",
         to: paths.endpoints(),
         icon: IconWebhook,
-        roles: ["operator", "merchant", "support", "monitoring"],
+        roles: ["operator", "merchant", "support", "partner", "monitoring"],
         key: "w",
       },
       {

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { HOLD_REASONS } from "../../../lifecycle/hold-reasons.ts";
+import { connectionScope, scopeWithin } from "../../../access/scope.ts";
 import { readOrdersByDay } from "../../../orders/overview/orders-by-day.ts";
 import { countHolds, countWaiting, readDurations } from "../../../orders/overview/overview-sql.ts";
 import { uuidAt } from "../../../platform/ids.ts";
@@ -10,7 +10,7 @@ import {
   readDeliveryFigures,
 } from "../../../webhooks/health/delivery-figures-sql.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
-import { type BackOfficeRoute, merchantSide, route, shownMerchants } from "../access.ts";
+import { andPartner, type BackOfficeRoute, merchantSide, route } from "../access.ts";
 import { OverviewSchema, toWireOverview } from "./overview-wire.ts";
 
 const DAYS_DEFAULT = 30;
@@ -22,11 +22,11 @@ export const overviewRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/overview",
     operationId: "getOverview",
-    admits: merchantSide,
+    admits: andPartner(merchantSide),
     tag: "Overview",
     summary: "Get the figures of the overview",
     description:
-      "Real orders of all merchants that the caller sees: by day and status, how long they took, what is on hold, and what needs attention, each with the list behind it.",
+      "Real orders of all connections that the caller sees: by day and status, how long they took, what is on hold, and what needs attention, each with the list behind it.",
     query: Type.Object({
       merchantId: Type.Optional(Type.String({ description: "Only this merchant." })),
       days: Type.Optional(
@@ -46,17 +46,17 @@ export const overviewRoutes: readonly BackOfficeRoute[] = [
       const { db, clock } = context;
       const now = clock.now();
       const merchantId = idIn("mer", query.merchantId);
-      const merchants = shownMerchants(caller, merchantId);
+      const scope = scopeWithin(connectionScope(caller.grants), merchantId);
       const days = query.days ?? DAYS_DEFAULT;
       // One after the other: an overview takes one connection of the pool, not all of them.
-      const holds = await countHolds(db, merchants);
-      const waiting = await countWaiting(db, merchants, before(now, HOUR_MS));
-      const endpoints = await countUnhealthyEndpoints(db, merchants);
-      const deliveries = await readDeliveryFigures(db, merchants, now);
-      const durations = await readDurations(db, merchants, uuidAt(before(now, days * DAY_MS)));
-      const orders = await readOrdersByDay(db, merchants, days, now);
+      const holds = await countHolds(db, scope);
+      const waiting = await countWaiting(db, scope, before(now, HOUR_MS));
+      const endpoints = await countUnhealthyEndpoints(db, scope);
+      const deliveries = await readDeliveryFigures(db, scope, now);
+      const durations = await readDurations(db, scope, uuidAt(before(now, days * DAY_MS)));
+      const orders = await readOrdersByDay(db, scope, days, now);
       const figures = { holds, waiting, endpoints, deliveries, durations, orders, readAt: now };
-      return { status: 200, body: toWireOverview(figures, merchantId, HOLD_REASONS) };
+      return { status: 200, body: toWireOverview(figures, merchantId) };
     },
   }),
 ];

@@ -3,25 +3,19 @@ import { OrderStatusSchema } from "../../../orders/order-wire.ts";
 import type { OrdersByDay } from "../../../orders/overview/orders-by-day.ts";
 import type { Durations } from "../../../orders/overview/overview-sql.ts";
 import { toTypeId } from "../../../platform/ids.ts";
-import {
-  dateTime,
-  describedAs,
-  enumeration,
-  nullable,
-  nullableTime,
-} from "../../../platform/wire/schemas.ts";
+import { dateTime, describedAs, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
 import type { DeliveryFigures } from "../../../webhooks/health/delivery-figures-sql.ts";
+import {
+  AttentionSchema,
+  attentionToEndpoints,
+  attentionToOrders,
+  countField,
+  type HeldOrders,
+  queriesOf,
+  queryField,
+  withQuery,
+} from "./attention-wire.ts";
 
-const ATTENTION_KINDS = ["review", "hold", "not_routed", "endpoint_paused", "endpoint_failing"] as const;
-
-const count = Type.Integer({
-  minimum: 0,
-  description: "How many there are. At most 1 000 of a connection count.",
-});
-const query = Type.String({
-  description: "The query string of the list behind the figure, without the question mark.",
-  examples: ["onHold=true&holdReason=out_of_stock"],
-});
 const seconds = (description: string) => nullable(Type.Integer(), `${description} Null if there is none.`);
 
 const DurationsSchema = Type.Object(
@@ -35,30 +29,16 @@ const DurationsSchema = Type.Object(
 
 export const OverviewSchema = Type.Object(
   {
-    attention: Type.Array(
-      Type.Object(
-        {
-          kind: enumeration(
-            "AttentionKind",
-            ATTENTION_KINDS,
-            "`review`: orders wait for a review. `hold`: orders are on hold for a reason that a person must resolve. `not_routed`: accepted orders that were not routed within an hour. `endpoint_paused`, `endpoint_failing`: endpoints that get no events now. More values may be added.",
-          ),
-          reason: nullable(Type.String(), "The reason of a hold. Null for other kinds."),
-          count,
-          list: enumeration(
-            "AttentionList",
-            ["orders", "webhook-endpoints"],
-            "The list behind it. `orders`: that of orders. `webhook-endpoints`: that of endpoints.",
-          ),
-          query,
-        },
-        { title: "Attention", description: "Something that needs attention now." },
-      ),
-      { description: "What needs attention now. Empty if nothing does." },
-    ),
+    attention: Type.Array(AttentionSchema, {
+      description: "What needs attention now. Empty if nothing does.",
+    }),
     holds: Type.Array(
       Type.Object(
-        { reason: Type.String({ description: "The reason of the hold." }), count, query },
+        {
+          reason: Type.String({ description: "The reason of the hold." }),
+          count: countField,
+          query: queryField,
+        },
         { title: "HeldOrders", description: "Orders on hold for a reason." },
       ),
       {
@@ -118,7 +98,7 @@ export const OverviewSchema = Type.Object(
 );
 
 type Figures = {
-  readonly holds: readonly { reason: string; count: number }[];
+  readonly holds: readonly HeldOrders[];
   readonly waiting: { readonly inReview: number; readonly unrouted: number };
   readonly endpoints: { readonly paused: number; readonly failing: number };
   readonly deliveries: DeliveryFigures;
@@ -127,47 +107,14 @@ type Figures = {
   readonly readAt: Date;
 };
 
-type Attention = Static<typeof OverviewSchema>["attention"][number];
-
-/** @param reasons the reasons of holds that the service knows: a person must resolve these */
 export function toWireOverview(
   { holds, waiting, endpoints, deliveries, durations, orders, readAt }: Figures,
   merchantId: string | null,
-  reasons: readonly string[],
 ): Static<typeof OverviewSchema> {
-  const narrowed = merchantId === null ? {} : { merchantId: toTypeId("mer", merchantId) };
-  const queryOf = (filters: Record<string, string>) =>
-    new URLSearchParams({ ...filters, ...narrowed }).toString();
-  const held = holds.map((hold) => ({
-    ...hold,
-    query: queryOf({ onHold: "true", holdReason: hold.reason }),
-  }));
-  const ofOrders = (kind: Attention["kind"], number: number, filters: Record<string, string>): Attention => ({
-    kind,
-    reason: null,
-    count: number,
-    list: "orders",
-    query: queryOf(filters),
-  });
-  const ofEndpoints = (kind: Attention["kind"], number: number, health: string): Attention => ({
-    kind,
-    reason: null,
-    count: number,
-    list: "webhook-endpoints",
-    query: queryOf({ health }),
-  });
-  const attention: Attention[] = [
-    ofOrders("review", waiting.inReview, { status: "PROCESSING", sort: "oldest" }),
-    ...held
-      .filter(({ reason }) => reasons.includes(reason))
-      .map((hold): Attention => ({ ...hold, kind: "hold", list: "orders" })),
-    ofOrders("not_routed", waiting.unrouted, { status: "ACCEPTED", ready: "false", sort: "oldest" }),
-    ofEndpoints("endpoint_paused", endpoints.paused, "paused"),
-    ofEndpoints("endpoint_failing", endpoints.failing, "failing"),
-  ];
+  const queryOf = queriesOf(merchantId === null ? null : toTypeId("mer", merchantId));
   return {
-    attention: attention.filter((each) => each.count > 0),
-    holds: held,
+    attention: [...attentionToOrders(holds, waiting, queryOf), ...attentionToEndpoints(endpoints, queryOf)],
+    holds: holds.map((hold) => withQuery(hold, queryOf)),
     ordersByDay: byDay(orders),
     readAt: readAt.toISOString(),
     completeSince: orders.completeSince.toISOString(),

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { connectionScope, scopeWithin } from "../../../access/scope.ts";
 import { keyOf } from "../../../merchants/connection.ts";
 import { parseTime } from "../../../platform/time.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
@@ -18,14 +19,7 @@ import { DeliverySchema } from "../../../webhooks/log/delivery.ts";
 import { resumeEndpoint } from "../../../webhooks/recovery/resume-endpoint.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { pingResponse, RecoverySchema, recoveryResponse } from "../../webhook-endpoints.ts";
-import {
-  andMonitoring,
-  andPartner,
-  type BackOfficeRoute,
-  merchantSide,
-  route,
-  shownMerchants,
-} from "../access.ts";
+import { andMonitoring, andPartner, type BackOfficeRoute, merchantSide, route } from "../access.ts";
 import { ConnectionIdParams, findConnection } from "../lookups.ts";
 import { BackOfficeEndpointSchema, showToBackOffice } from "./endpoint-wire.ts";
 import { EndpointParams, onEndpoint, shownEndpoint } from "./on-endpoint.ts";
@@ -41,11 +35,11 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/webhook-endpoints",
     operationId: "listAllWebhookEndpoints",
-    admits: andMonitoring(merchantSide),
+    admits: andMonitoring(ofPartners),
     tag,
     summary: "List webhook endpoints of all connections",
     description:
-      "Oldest first. If a filter matches nothing, the list is empty. A page may have fewer items than `limit`, or none, before the end of the list: continue until `nextCursor` is null.",
+      "Of all connections that the caller sees, oldest first. If a filter matches nothing, the list is empty. A page may have fewer items than `limit`, or none, before the end of the list: continue until `nextCursor` is null.",
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,
@@ -65,7 +59,7 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
       const position = pagePosition("all-webhook-endpoints", query);
       if (isProblem(position)) return position;
       const filter = {
-        merchantIds: shownMerchants(caller, idIn("mer", query.merchantId)),
+        scope: scopeWithin(connectionScope(caller.grants), idIn("mer", query.merchantId)),
         health: query.health ?? null,
         mode: query.mode ?? null,
       };

@@ -1,66 +1,28 @@
-import { Alert, Grid, SegmentedControl, Skeleton, Stack } from "@mantine/core";
-import { IconInfoCircle } from "@tabler/icons-react";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
-import type { Overview } from "../../api/schema.d.ts";
-import { paths } from "../../paths.ts";
-import { TextLink } from "../../ui/link.tsx";
+import { rolesOf, useMe } from "../../api/me.ts";
 import { useSetFilters } from "../../ui/list/filters.tsx";
 import { Page } from "../../ui/page.tsx";
-import { ProblemMessage } from "../../ui/problem-message.tsx";
-import { AttentionSection } from "./attention-section.tsx";
-import { DeliveriesSection } from "./deliveries-section.tsx";
-import { HoldsSection } from "./holds-section.tsx";
-import { OrdersSection } from "./orders-section.tsx";
-import { overviewQuery, PERIOD_DEFAULT, PERIODS } from "./queries.ts";
-import { TimesSection } from "./times-section.tsx";
+import { FigureSections } from "./figure-sections.tsx";
+import { PERIOD_DEFAULT, PERIODS, partsFor } from "./queries.ts";
+import { WorkSections } from "./work-sections.tsx";
 
 const route = getRouteApi("/signed-in/");
 
-/** How it goes: what needs attention now, and the figures of the last weeks, each with the list behind it. */
+/** What waits for the person, and how it goes: for the warehouse by facility, for all others the figures of the last weeks. */
 export function OverviewPage() {
   const { t } = useTranslation();
-  const search = route.useSearch();
-  const { data, error, refetch, isPlaceholderData } = useQuery({
-    ...overviewQuery(search),
-    placeholderData: keepPreviousData,
-  });
+  const { hasFigures, hasWork } = partsFor(rolesOf(useMe()));
   return (
-    <Page title={t("overview.title")} about={t("overview.about")} actions={<PeriodChoice />}>
-      {search.merchantId !== undefined && (
-        <Alert variant="light" icon={<IconInfoCircle size={18} />} p="xs">
-          {t("overview.ofMerchant")} <TextLink to={paths.overview()}>{t("overview.ofAll")}</TextLink>
-        </Alert>
-      )}
-      {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
-      {data === undefined ? (
-        error === null && <OverviewSkeleton />
-      ) : (
-        <Sections of={data} isStale={isPlaceholderData} />
-      )}
+    <Page
+      title={t("overview.title")}
+      about={t(hasFigures ? "overview.about" : "overview.aboutWork")}
+      actions={hasFigures && <PeriodChoice />}
+    >
+      {hasWork && <WorkSections hasAttention={!hasFigures} />}
+      {hasFigures && <FigureSections />}
     </Page>
-  );
-}
-
-function Sections({ of: overview, isStale }: { of: Overview; isStale: boolean }) {
-  const { merchantId, days = PERIOD_DEFAULT } = route.useSearch();
-  return (
-    <Stack gap="md" aria-busy={isStale} style={{ opacity: isStale ? 0.6 : 1 }}>
-      <AttentionSection attention={overview.attention} />
-      <OrdersSection of={overview} days={Number(days)} merchantId={merchantId} />
-      <Grid gap="md">
-        <Grid.Col span={{ base: 12, md: 4 }}>
-          <HoldsSection holds={overview.holds} />
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, sm: 6, md: 4 }}>
-          <TimesSection of={overview} merchantId={merchantId} />
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, sm: 6, md: 4 }}>
-          <DeliveriesSection of={overview.deliveries} merchantId={merchantId} />
-        </Grid.Col>
-      </Grid>
-    </Stack>
   );
 }
 
@@ -76,16 +38,5 @@ function PeriodChoice() {
       onChange={(value) => setFilters({ days: value === PERIOD_DEFAULT ? undefined : value })}
       data={PERIODS.map((value) => ({ value, label: t("overview.days", { count: Number(value) }) }))}
     />
-  );
-}
-
-function OverviewSkeleton() {
-  const { t } = useTranslation();
-  return (
-    <Stack gap="md" role="status" aria-label={t("ui.loading")}>
-      <Skeleton height={92} />
-      <Skeleton height={360} />
-      <Skeleton height={180} />
-    </Stack>
   );
 }

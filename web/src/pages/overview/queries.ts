@@ -1,3 +1,4 @@
+import type { Role } from "../../api/me.ts";
 import { read } from "../../api/read.ts";
 
 /** The figures change all the time; a person reads them for a minute. */
@@ -22,3 +23,16 @@ export const overviewQuery = ({
   }),
   refetchInterval: REFRESH_MS,
 });
+
+export const workOverviewQuery = () => ({
+  ...read("/api/work-list/overview"),
+  refetchInterval: REFRESH_MS,
+});
+
+/** What a person with these roles sees. An operator finds the facilities in the navigation. */
+export const partsFor = (roles: readonly Role[]) => ({
+  hasFigures: roles.some((role) => FIGURES.includes(role)),
+  hasWork: roles.includes("warehouse"),
+});
+
+const FIGURES: readonly Role[] = ["operator", "support", "merchant", "partner"];

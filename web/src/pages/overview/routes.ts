@@ -5,7 +5,7 @@ import { paths } from "../../paths.ts";
 import { signedInRoute } from "../../routing/root.tsx";
 import { oneOf, searchParams, text } from "../../routing/search.ts";
 import { navigationOf } from "../../shell/navigation.ts";
-import { overviewQuery, PERIODS } from "./queries.ts";
+import { overviewQuery, PERIODS, partsFor, workOverviewQuery } from "./queries.ts";
 
 const overviewSearch = searchParams({ days: oneOf(PERIODS), merchantId: text });
 
@@ -20,6 +20,10 @@ export const overviewRoute = createRoute({
     const [first] = navigationOf(rolesOf(me)).flatMap(({ items }) => items);
     if (first?.to !== paths.overview()) throw redirect({ href: first?.to ?? paths.merchants() });
   },
-  loader: ({ deps }) => void queryClient.prefetchQuery(overviewQuery(deps)),
+  loader: async ({ deps }) => {
+    const { hasFigures, hasWork } = partsFor(rolesOf(await queryClient.ensureQueryData(meQuery())));
+    if (hasFigures) void queryClient.prefetchQuery(overviewQuery(deps));
+    if (hasWork) void queryClient.prefetchQuery(workOverviewQuery());
+  },
   component: lazyRouteComponent(() => import("./overview-page.tsx"), "OverviewPage"),
 });
