@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findingsOf, type Look, visit } from "../support/browser.ts";
+import { type Floor, openFloor } from "./floor.ts";
 import { PAGES, type TestedPage } from "./pages.ts";
 import { startWorld, type World } from "./world.ts";
 
@@ -13,9 +14,10 @@ const NARROW = 390;
 /** All pages of a person, one after the other. */
 const PAGES_MS = 240_000;
 
-let world: World;
+let world: World & Floor;
 beforeAll(async () => {
-  world = await startWorld();
+  const started = await startWorld();
+  world = { ...started, ...(await openFloor(started)) };
   if (FOLDER !== undefined) await mkdir(FOLDER, { recursive: true });
 });
 afterAll(() => world.close());

@@ -1,10 +1,11 @@
+import type { Floor } from "./floor.ts";
 import type { PersonName, World } from "./world.ts";
 
 /** A page of the console as its test opens it. */
 export type TestedPage = {
   /** Names its screenshots. */
   readonly name: string;
-  readonly path: (world: World) => string;
+  readonly path: (world: World & Floor) => string;
   /** Who opens it. Null: no person has signed in. */
   readonly person: PersonName | null;
   /** The heading of the page. */
@@ -25,6 +26,8 @@ export const PAGES: readonly TestedPage[] = [
   },
   { name: "overview", path: () => "/", person: "operator", heading: "Overview" },
   { name: "overview-of-merchant", path: () => "/?days=7", person: "merchant", heading: "Overview" },
+  { name: "overview-of-warehouse", path: () => "/", person: "warehouse", heading: "Overview" },
+  { name: "overview-of-partner", path: () => "/", person: "partner", heading: "Overview" },
   { name: "account", path: () => "/account", person: "operator", heading: "Your account" },
   { name: "orders", path: () => "/orders", person: "operator", heading: "Orders" },
   { name: "orders-empty", path: () => "/orders?status=RETURNED", person: "operator", heading: "Orders" },
@@ -174,7 +177,7 @@ export const PAGES: readonly TestedPage[] = [
   { name: "system", path: () => "/system", person: "operator", heading: "System" },
   { name: "settings", path: () => "/settings", person: "operator", heading: "Settings" },
   {
-    name: "review-empty",
+    name: "review",
     path: () => "/review",
     person: "warehouse",
     heading: "Review queue",
@@ -182,13 +185,51 @@ export const PAGES: readonly TestedPage[] = [
   { name: "work-list", path: () => "/work", person: "warehouse", heading: "Work list" },
   { name: "packing-table", path: () => "/work/pack", person: "warehouse", heading: "Packing table" },
   {
+    name: "pick-list",
+    path: ({ pickListId }) => `/work/pick-lists/${pickListId}`,
+    person: "warehouse",
+    heading: "Pick list of Table 3",
+  },
+  {
+    name: "pick-list-slips",
+    path: ({ pickListId }) => `/work/pick-lists/${pickListId}/slips`,
+    person: "warehouse",
+    heading: /^Slips of/,
+  },
+  {
     name: "slips",
     path: ({ orders }) => `/work/slips/${orders.shipped}`,
     person: "warehouse",
     heading: "Slips of shop-1001",
   },
   { name: "returns", path: () => "/returns", person: "warehouse", heading: "Returns" },
-  { name: "facilities-empty", path: () => "/facilities", person: "operator", heading: "Facilities" },
+  { name: "facilities", path: () => "/facilities", person: "operator", heading: "Facilities" },
+  {
+    name: "facility",
+    path: ({ facilityId }) => `/facilities/${facilityId}`,
+    person: "warehouse",
+    heading: "Hall one",
+  },
+  {
+    name: "stock",
+    path: ({ facilityId }) => `/facilities/${facilityId}/stock`,
+    person: "warehouse",
+    heading: "Stock of Hall one",
+  },
+  {
+    name: "stock-of-product",
+    path: ({ facilityId, partner }) => `/facilities/${facilityId}/stock/${partner.productIds[1]}`,
+    person: "warehouse",
+    heading: /./,
+  },
+  {
+    name: "movements",
+    path: ({ facilityId }) => `/facilities/${facilityId}/movements`,
+    person: "warehouse",
+    heading: "Movements of Hall one",
+  },
+  { name: "choose-merchant", path: () => "/products", person: "operator", heading: "Products" },
+  { name: "choose-connection", path: () => "/sandbox", person: "operator", heading: "Sandbox" },
   {
     name: "missing-page",
     path: () => "/no-such-page",

@@ -1,0 +1,34 @@
+import { placeOrder } from "../support/builders.ts";
+import { createFacility, routeAll, setStock } from "../support/facilities.ts";
+import { placeAcceptedOrder } from "../support/real-orders.ts";
+import type { World } from "./world.ts";
+
+/** What pages of the warehouse show. */
+export type Floor = {
+  readonly facilityId: string;
+  readonly pickListId: string;
+  /** An order that waits to be packed. */
+  readonly readyOrder: string;
+};
+
+/** Opens a facility with stock, rates, an order on a pick list and another one to pack, and puts an order in review. */
+export async function openFloor({ service, partner }: World): Promise<Floor> {
+  const { backOffice } = service;
+  const facilityId = await createFacility(service);
+  await backOffice.request("PATCH", `/api/facilities/${facilityId}`, { body: { name: "Hall one" } });
+  const [first, second] = partner.productIds;
+  await setStock(service, facilityId, first, 40);
+  await setStock(service, facilityId, second, 3);
+  const readyOrder = (await placeAcceptedOrder(service, partner, { externalOrderId: "shop-1004" })).id;
+  await placeAcceptedOrder(service, partner, { externalOrderId: "shop-1005" });
+  await routeAll(service);
+  const taken = await backOffice.post("/api/pick-lists", {
+    ...{ facilityId, takenBy: "Table 3", orderLimit: 1, leaseMinutes: 720 },
+  });
+  await backOffice.request("PATCH", `/api/connections/${partner.connectionId}`, {
+    body: { reviewPolicy: { maxQuantity: 5 } },
+  });
+  const lines = [{ productId: first, quantity: 6 }];
+  await placeOrder(partner, { externalOrderId: "shop-1006", lines });
+  return { facilityId, pickListId: taken.body.pickList.id, readyOrder };
+}
