@@ -178,7 +178,7 @@ describe("the import of a file", () => {
     await visit(page, `${listPath()}/import`, "Import products");
     await page.locator("input[type=file]").setInputFiles(csv("lost.csv", "sku,name,price\nLOST-1,Lost,1\n"));
     await page.getByRole("button", { name: "Import 1 product" }).waitFor();
-    await page.route(/products\/import\?match=sku$/, async (route) => {
+    await page.route(/products\/import\?match=sku&progress=true$/, async (route) => {
       const body = "sku,name,price\nLOST-1,Lost,1\n"; // The browser does not show the file to the test.
       await route.fetch({ postData: body });
       await route.abort();

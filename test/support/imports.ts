@@ -5,13 +5,19 @@ export const importCsv = (
   client: Client,
   merchantId: string,
   csv: string | Buffer,
-  { type = "text/csv", match, dryRun = false }: { type?: string; match?: string; dryRun?: boolean } = {},
+  {
+    type = "text/csv",
+    match,
+    dryRun = false,
+    progress = false,
+  }: { type?: string; match?: string; dryRun?: boolean; progress?: boolean } = {},
 ): Promise<Answer> =>
   client.request(
     "POST",
     `/api/merchants/${merchantId}/products/import?${new URLSearchParams({
       ...(match && { match }),
       ...(dryRun && { dryRun: "true" }),
+      ...(progress && { progress: "true" }),
     })}`,
     { rawBody: csv, headers: { "content-type": type } },
   );

@@ -32,11 +32,16 @@ type ImportedProduct = {
 /** The number of rows that did each, and the first products, in the order of the file. */
 export type Imported = Readonly<Record<ImportChange, number>> & { readonly products: ImportedProduct[] };
 
+/** Tells how many rows are stored, of how many. It is stored only if all are. */
+export type OnStored = (stored: number, total: number) => void;
+
 export type ImportFile = {
   readonly bytes: AsyncIterable<Buffer>;
   readonly match: ImportMatch;
   /** Stores nothing, and returns what an import would do. */
   readonly dryRun: boolean;
+  /** Called when storing begins, and after each batch. */
+  readonly onStored?: OnStored;
 };
 
 /**
@@ -47,7 +52,7 @@ export type ImportFile = {
 export async function importProducts(
   context: Context,
   merchant: Merchant,
-  { bytes, match, dryRun }: ImportFile,
+  { bytes, match, dryRun, onStored = () => undefined }: ImportFile,
   by: Initiator,
 ): Promise<Imported | Problem> {
   const spool = await createSpool<ImportRow>();
@@ -56,8 +61,13 @@ export async function importProducts(
     if (errors.count > 0) return errors.toProblem();
     const expected = await previewAll(spool);
     if (dryRun || expected.created + expected.changed === 0) return expected;
+    const total = expected.created + expected.changed + expected.unchanged;
+    onStored(0, total);
     return await inTransaction(context, async (tx) => {
-      const imported = await storeAll(tx, context, { merchant, header, match, spool });
+      const imported = await storeAll(tx, context, {
+        ...{ merchant, header, match, spool },
+        onStored: (stored) => onStored(stored, total),
+      });
       const fact = { merchantId: merchant.id, subject: "mer", ids: [merchant.id] } as const;
       const { products: _, ...counts } = imported;
       await recordAudit(tx, context, by, { ...fact, details: { ...counts, match } });
@@ -85,6 +95,10 @@ class Summary {
     if (this.#products.length < IMPORTED_LISTED_MAX) this.#products.push(product);
   }
 
+  get count(): number {
+    return this.#counts.created + this.#counts.changed + this.#counts.unchanged;
+  }
+
   get imported(): Imported {
     return { ...this.#counts, products: this.#products };
   }
@@ -110,12 +124,18 @@ async function previewAll(spool: Spool<ImportRow>): Promise<Imported> {
   return summary.imported;
 }
 
-type Storable = { merchant: Merchant; header: ImportHeader; match: ImportMatch; spool: Spool<ImportRow> };
+type Storable = {
+  readonly merchant: Merchant;
+  readonly header: ImportHeader;
+  readonly match: ImportMatch;
+  readonly spool: Spool<ImportRow>;
+  readonly onStored: (stored: number) => void;
+};
 
 async function storeAll(
   tx: Queryable,
   { clock, newId }: Context,
-  { merchant, header, match, spool }: Storable,
+  { merchant, header, match, spool, onStored }: Storable,
 ): Promise<Imported> {
   // Imports of one merchant run one after the other, because they can change the same products.
   await lockMerchant(tx, merchant.id);
@@ -134,6 +154,7 @@ async function storeAll(
       const change = isNew ? "created" : changed.has(id) ? "changed" : "unchanged";
       summary.add({ line, id, sku, change, columns: change === "changed" ? (differsIn ?? []) : [] });
     }
+    onStored(summary.count);
   }
   return summary.imported;
 }

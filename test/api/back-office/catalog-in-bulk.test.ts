@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lockMerchant } from "../../../src/merchants/merchants-sql.ts";
 import { fromTypeId } from "../../../src/platform/ids.ts";
+import { untilBlocked } from "../../support/blocked.ts";
 import { createProduct } from "../../support/builders.ts";
 import { importCsv } from "../../support/imports.ts";
 import { dumpTables } from "../../support/tables.ts";
-import { startTestService, type TestService } from "../../support/test-service.ts";
+import { type Answer, startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
 beforeAll(async () => {
@@ -127,6 +128,56 @@ describe("an import of a file that was imported before", () => {
     const statuses = (await Promise.all(answers)).map(({ status }) => status);
     expect(statuses.sort()).toEqual([200, 422, 422]);
     expect((await exported(merchant)).trimEnd().split("\r\n")).toHaveLength(51);
+  });
+});
+
+describe("an import with its progress", () => {
+  const follow = (merchant: string, csv: string, options: { match?: string; dryRun?: boolean } = {}) =>
+    importCsv(test.backOffice, merchant, csv, { ...options, progress: true });
+  const linesOf = ({ body }: Answer) =>
+    String(body)
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  const rowsOf = (count: number) => Array.from({ length: count }, (_, at) => `SKU-${at},Name,1\n`).join("");
+
+  it("says after each batch how many rows are stored, and ends with the result", async () => {
+    const merchant = await aMerchant();
+    const answer = await follow(merchant, `${HEADER}\n${rowsOf(2_001)}`);
+    expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/x-ndjson"]);
+    const lines = linesOf(answer);
+    const total = 2_001;
+    expect(lines.slice(0, -1)).toEqual([0, 1_000, 2_000, 2_001].map((stored) => ({ stored, total })));
+    expect(lines.at(-1).result).toMatchObject({ created: 2_001, changed: 0, unchanged: 0 });
+    expect((await exported(merchant)).trimEnd().split("\r\n")).toHaveLength(2_002);
+  });
+
+  it("has the usual response if nothing is stored: for errors, a dry run, and a file that changes nothing", async () => {
+    const merchant = await aMerchant();
+    const csv = `${HEADER}\n${rowsOf(2)}`;
+    const wrong = await follow(merchant, `${HEADER}\nSKU,,1\n`);
+    expect([wrong.status, wrong.body.code]).toEqual([422, "validation-failed"]);
+    expect((await follow(merchant, csv, { dryRun: true })).body.created).toBe(2);
+    await importInto(merchant, csv);
+    const again = await follow(merchant, csv, { match: "sku" });
+    expect([again.status, again.body.unchanged]).toEqual([200, 2]);
+  });
+
+  it("ends with the problem if another import was faster, and has then stored nothing", async () => {
+    const merchant = await aMerchant();
+    const imports = await test.db.transaction(async (tx) => {
+      await lockMerchant(tx, fromTypeId("mer", merchant) ?? "");
+      const started = [1, 2].map(() => follow(merchant, `${HEADER}\n${rowsOf(3)}`));
+      await untilBlocked(test, 2);
+      return started;
+    });
+    const last = (await Promise.all(imports)).map((answer) => linesOf(answer).at(-1));
+    expect(last.filter(({ result }) => result?.created === 3)).toHaveLength(1);
+    expect(last.find(({ problem }) => problem !== undefined)?.problem).toMatchObject({
+      ...{ code: "validation-failed", status: 422 },
+      instance: `/api/merchants/${merchant}/products/import`,
+    });
+    expect((await exported(merchant)).trimEnd().split("\r\n")).toHaveLength(4);
   });
 });
 

@@ -12,10 +12,13 @@ import {
 import { IMPORT_MATCHES } from "../../../products/import/match-rows.ts";
 import { type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
+import { importWithProgress, PROGRESS_TYPE } from "./import-progress.ts";
 
 const LIMIT_BYTES = 256 * 1_048_576;
 const EXPORT_EXAMPLE =
   "id,sku,name,price,weightGrams,description,imageUrl,status,barcode\r\n019e3f7e-3e2f-7c3d-9a52-0d4f4c1b2a31,MUG-01,Mug,7.90,380,,,active,4006381333931\r\n";
+const PROGRESS_EXAMPLE =
+  '{"stored":0,"total":2}\n{"stored":2,"total":2}\n{"result":{"created":2,"changed":0,"unchanged":0,"products":[]}}\n';
 const EXAMPLE = "sku,name,price,weightGrams\nMUG-01,Mug,7.90,380\n";
 
 const ImportedSchema = Type.Object(
@@ -73,17 +76,30 @@ export const importRoutes: readonly BackOfficeRoute[] = [
         ),
       ),
       dryRun: flagField("True: only check the file, and return what an import would do. Default: false."),
+      progress: flagField(
+        "True: while the rows are stored, the response is lines of JSON that say how many are: `stored` of `total`. The last line has the `result`, or the `problem` that stopped it: then nothing is stored. Default: false.",
+      ),
     }),
     upload: { mediaType: "text/csv", limitBytes: LIMIT_BYTES, example: EXAMPLE },
     responses: {
-      200: { description: "All rows were imported, or, in a dry run, could be.", schema: ImportedSchema },
+      200: {
+        description:
+          "All rows were imported, or, in a dry run, could be. With `progress`, the last line says it.",
+        schema: ImportedSchema,
+        file: { mediaType: PROGRESS_TYPE, example: PROGRESS_EXAMPLE },
+      },
     },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, query, body: bytes, by }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
-      const { match = "id", dryRun = false } = query;
-      const imported = await importProducts(context, merchant, { bytes, match, dryRun }, by);
+      const { match = "id", dryRun = false, progress = false } = query;
+      const file = { bytes, match, dryRun };
+      if (progress)
+        return importWithProgress(context, `/api/merchants/${params.id}/products/import`, (onStored) =>
+          importProducts(context, merchant, { ...file, onStored }, by),
+        );
+      const imported = await importProducts(context, merchant, file, by);
       return isProblem(imported) ? imported : { status: 200, body: imported };
     },
   }),

@@ -143,7 +143,7 @@ export const catalog: Translated<typeof english> = {
     storing: "Importiert {{file}}",
     sent: "{{sent}} von {{total}} gesendet",
     rest: "Die Datei ist angekommen. Der Dienst prüft die letzten Zeilen.",
-    storingRest: "Die Datei ist angekommen. Der Dienst speichert die Produkte, alle oder keines.",
+    stored: "{{stored}} von {{total}} Zeilen sind gespeichert. Sie gelten, wenn es alle sind.",
     cancel: "Abbrechen",
     canceled: "Abgebrochen. Nichts ist importiert.",
     preview: "Was sich ändern würde",

@@ -134,7 +134,7 @@ export const catalog = {
     storing: "Importing {{file}}",
     sent: "{{sent}} of {{total}} sent",
     rest: "The file has arrived. The service checks the last rows.",
-    storingRest: "The file has arrived. The service stores the products, all of them or none.",
+    stored: "{{stored}} of {{total}} rows are stored. They count when all of them are.",
     cancel: "Cancel",
     canceled: "Canceled. Nothing was imported.",
     preview: "What would change",

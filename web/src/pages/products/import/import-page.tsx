@@ -120,23 +120,27 @@ type UploadingProps = {
   readonly cancel: () => void;
 };
 
-/** The service checks the file as it arrives: what is sent is what is checked, but for a few rows. */
-function Uploading({ state: { phase, sent }, name, cancel }: UploadingProps) {
+/** The service checks the file as it arrives: what is sent is what is checked, but for a few rows. Then it stores them. */
+function Uploading({ state, name, cancel }: UploadingProps) {
   const { t } = useTranslation();
+  const { phase, sent } = state;
+  const stored = state.phase === "storing" ? state.stored : null;
   const isSent = sent.sent >= sent.total;
   const title = t(phase === "checking" ? "importing.checking" : "importing.storing", { file: name });
+  const part = stored === null ? partOf(sent.sent, sent.total) : partOf(stored.stored, stored.total);
   return (
     <Section title={title}>
-      <Progress
-        value={sent.total === 0 ? 100 : (sent.sent / sent.total) * 100}
-        animated={isSent}
-        aria-label={title}
-      />
+      <Progress value={part} animated={isSent && stored === null} aria-label={title} />
       <Group justify="space-between">
         <Text size="sm" role="status">
-          {isSent
-            ? t(phase === "checking" ? "importing.rest" : "importing.storingRest")
-            : t("importing.sent", { sent: formatBytes(sent.sent), total: formatBytes(sent.total) })}
+          {stored !== null
+            ? t("importing.stored", {
+                stored: formatNumber(stored.stored),
+                total: formatNumber(stored.total),
+              })
+            : isSent
+              ? t("importing.rest")
+              : t("importing.sent", { sent: formatBytes(sent.sent), total: formatBytes(sent.total) })}
         </Text>
         {/* What has arrived whole is stored, whether the page waits or not. */}
         {!(phase === "storing" && isSent) && (
@@ -148,6 +152,8 @@ function Uploading({ state: { phase, sent }, name, cancel }: UploadingProps) {
     </Section>
   );
 }
+
+const partOf = (done: number, total: number): number => (total === 0 ? 100 : (done / total) * 100);
 
 type ResultProps = {
   readonly running: Running;

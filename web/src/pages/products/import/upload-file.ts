@@ -6,6 +6,9 @@ import { stringifySearch } from "../../../routing/search.ts";
 /** How much of the file the browser has sent, in bytes. */
 export type Sent = { readonly sent: number; readonly total: number };
 
+/** How many rows the service has stored. */
+export type Stored = { readonly stored: number; readonly total: number };
+
 type Upload = {
   readonly merchantId: string;
   readonly file: File;
@@ -13,6 +16,7 @@ type Upload = {
   readonly isDryRun: boolean;
   readonly signal: AbortSignal;
   readonly onSent: (sent: Sent) => void;
+  readonly onStored: (stored: Stored) => void;
 };
 
 /** The file cannot be read any more, such as after a change in a spreadsheet. */
@@ -30,18 +34,60 @@ export async function uploadFile(upload: Upload): Promise<ImportResult> {
   const response = await send(upload);
   const need = await signInGate.needOf(response);
   const last = need !== null && (await signInGate.open(need)) ? await send(upload) : response;
-  const body: unknown = await last.json().catch(() => null);
-  if (!last.ok) throw new ApiProblem(last.status, last.headers.get("x-request-id"), body);
-  return body as ImportResult; // The description of the route says so.
+  const text = await last.text();
+  const requestId = last.headers.get("x-request-id");
+  if (!last.ok) throw new ApiProblem(last.status, requestId, parsed(text));
+  return resultIn(text, requestId);
 }
 
-async function send({ merchantId, file, match, isDryRun, signal, onSent }: Upload): Promise<Response> {
+/** @throws ApiProblem, UnknownOutcome if the end of the response is missing */
+function resultIn(text: string, requestId: string | null): ImportResult {
+  // A file that changes nothing has no progress: the response is the result itself. The description says so.
+  const body = parsed(text.trimEnd().split("\n").at(-1) ?? "") as LastLine | ImportResult | null;
+  if (body === null || "stored" in body) throw new UnknownOutcome();
+  if ("problem" in body) throw new ApiProblem(body.problem.status, requestId, body.problem);
+  return "result" in body ? body.result : body;
+}
+
+type LastLine =
+  | Stored
+  | { readonly result: ImportResult }
+  | { readonly problem: { readonly status: number } };
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The progress in the part of a response that has arrived. The last line may not be complete. */
+function progressIn(text: string): Stored | null {
+  const line = parsed(text.slice(0, text.lastIndexOf("\n")).split("\n").at(-1) ?? "");
+  const isProgress = typeof line === "object" && line !== null && "stored" in line;
+  return isProgress ? (line as Stored) : null; // The description of the route says so.
+}
+
+async function send({
+  merchantId,
+  file,
+  match,
+  isDryRun,
+  signal,
+  onSent,
+  onStored,
+}: Upload): Promise<Response> {
   signal.throwIfAborted();
   const request = new XMLHttpRequest();
-  const query = stringifySearch({ match, dryRun: isDryRun || undefined });
+  const query = stringifySearch({ match, ...(isDryRun ? { dryRun: true } : { progress: true }) });
   request.open("POST", `/api/merchants/${encodeURIComponent(merchantId)}/products/import${query}`);
   request.setRequestHeader("content-type", "text/csv");
   request.upload.onprogress = ({ loaded, total }) => onSent({ sent: loaded, total });
+  request.onprogress = () => {
+    const progress = progressIn(request.responseText);
+    if (progress !== null) onStored(progress);
+  };
   signal.addEventListener("abort", () => request.abort(), { once: true });
   const ended = Promise.withResolvers<void>();
   request.onloadend = () => ended.resolve();

@@ -3,12 +3,14 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { ImportMatch, ImportResult } from "../../../api/schema.d.ts";
-import { type Sent, uploadFile } from "./upload-file.ts";
+import { type Sent, type Stored, uploadFile } from "./upload-file.ts";
 
 /** How far an import is: first the check of the file, then the import. */
 export type ImportState =
   | { readonly phase: "choosing"; readonly isCanceled: boolean }
-  | { readonly phase: "checking" | "storing"; readonly sent: Sent }
+  | { readonly phase: "checking"; readonly sent: Sent }
+  /** Null: the file is still being sent and checked. */
+  | { readonly phase: "storing"; readonly sent: Sent; readonly stored: Stored | null }
   | { readonly phase: "checked" | "stored"; readonly result: ImportResult }
   | { readonly phase: "failed"; readonly error: unknown };
 
@@ -38,12 +40,23 @@ export function useImport(merchantId: string): Import {
   const run = async (chosen: File, how: ImportMatch, isDryRun: boolean): Promise<void> => {
     const controller = begin();
     const update = (next: ImportState) => controller === current.current && setState(next);
-    const onSent = (sent: Sent) => update({ phase: isDryRun ? "checking" : "storing", sent });
+    const onSent = (sent: Sent) =>
+      update(isDryRun ? { phase: "checking", sent } : { phase: "storing", sent, stored: null });
+    const onStored = (stored: Stored) =>
+      update({ phase: "storing", sent: { sent: chosen.size, total: chosen.size }, stored });
     onSent({ sent: 0, total: chosen.size });
     if (!isDryRun) storing.add(controller);
     try {
       const { signal } = controller;
-      const result = await uploadFile({ merchantId, file: chosen, match: how, isDryRun, signal, onSent });
+      const result = await uploadFile({
+        merchantId,
+        file: chosen,
+        match: how,
+        isDryRun,
+        signal,
+        onSent,
+        onStored,
+      });
       update({ phase: isDryRun ? "checked" : "stored", result });
       if (!isDryRun) notifications.show({ message: t("importing.done"), color: "green" });
     } catch (error) {
