@@ -9,9 +9,9 @@ export async function* messagesIn(
   const reader = body.getReader();
   let text = "";
   for (;;) {
+    // A stream that was aborted cannot be canceled as well: without the end of the timer, that would be an error later.
     const silence = setTimeout(() => void reader.cancel(), silenceMaxMs);
-    const { value, done } = await reader.read();
-    clearTimeout(silence);
+    const { value, done } = await reader.read().finally(() => clearTimeout(silence));
     if (done) return;
     text += decoder.decode(value, { stream: true });
     const messages = text.split("\n\n");

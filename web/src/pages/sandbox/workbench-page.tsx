@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../api/me.ts";
 import type { PartnerOrder } from "../../api/schema.d.ts";
+import { useLiveQueries } from "../../api/updates/use-live-queries.ts";
 import { paths } from "../../paths.ts";
 import { formatNumber } from "../../text/format.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
@@ -54,6 +55,9 @@ export function WorkbenchPage() {
 function TestOrders({ connectionId }: { connectionId: string }) {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(testOrdersQuery(connectionId));
+  useLiveQueries([testOrdersQuery(connectionId)], ({ orders }) =>
+    orders.some((order) => order.connectionId === connectionId && order.id.startsWith("test_")),
+  );
   return (
     <Section title={t("sandbox.orders")}>
       <Stack gap="xs">

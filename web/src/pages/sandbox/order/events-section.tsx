@@ -1,12 +1,13 @@
 import { Code, Group, Skeleton, Stack, Text, TextInput } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import type { Delivery, OrderEvent, PartnerOrder } from "../../../api/schema.d.ts";
+import { useLiveQueries } from "../../../api/updates/use-live-queries.ts";
 import { ProblemMessage } from "../../../ui/problem-message.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { CreateEndpoint } from "../../webhooks/endpoints/create-endpoint.tsx";
+import { outcomesDueInMs } from "../../webhooks/outcomes-due.ts";
 import { useMemory } from "../memory.ts";
 import { orderDeliveriesQuery, orderEventsQuery, testOrderQuery } from "../queries.ts";
 import { EventDelivery } from "./event-delivery.tsx";
@@ -14,19 +15,24 @@ import classes from "./transition-list.module.css";
 
 type Props = { readonly connectionId: string; readonly order: PartnerOrder };
 
-/** Deliveries take a moment, and the partner's own program may act at the same time. */
-const REFRESH_MS = 2_000;
-
 /** The events of the order as they arrive at the partner's endpoints. */
 export function EventsSection({ connectionId, order }: Props) {
   const { t } = useTranslation();
-  const events = useQuery({ ...orderEventsQuery(order.id), refetchInterval: REFRESH_MS });
+  const deliveriesQuery = orderDeliveriesQuery(connectionId, order.id);
   const deliveries = useQuery({
-    ...orderDeliveriesQuery(connectionId, order.id),
-    refetchInterval: REFRESH_MS,
+    ...deliveriesQuery,
+    refetchInterval: ({ state }) => outcomesDueInMs(state.data?.data ?? []),
   });
+  const events = useQuery({
+    ...orderEventsQuery(order.id),
+    refetchInterval: outcomesDueInMs(deliveries.data?.data ?? []),
+  });
+  // The partner's own program may change the order at the same time.
+  useLiveQueries(
+    [testOrderQuery(connectionId, order.id), orderEventsQuery(order.id), deliveriesQuery],
+    ({ orders }) => orders.some(({ id }) => id === order.id),
+  );
   const list = events.data?.data;
-  useOrderAfterEvents(connectionId, order, list?.length);
   const endpoints = new Map(
     (list ?? []).flatMap((event) =>
       event.deliveries.map(({ endpointId, endpointUrl }) => [endpointId, endpointUrl] as const),
@@ -64,15 +70,6 @@ export function EventsSection({ connectionId, order }: Props) {
       </Stack>
     </Section>
   );
-}
-
-/** A new event that this tab did not cause: the partner's program has changed the order. */
-function useOrderAfterEvents(connectionId: string, order: PartnerOrder, count: number | undefined): void {
-  const client = useQueryClient();
-  useEffect(() => {
-    if (count !== undefined)
-      void client.invalidateQueries({ queryKey: testOrderQuery(connectionId, order.id).queryKey });
-  }, [count]);
 }
 
 function SecretField({ endpointId, url }: { endpointId: string; url: string }) {

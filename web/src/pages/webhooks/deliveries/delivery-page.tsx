@@ -1,5 +1,5 @@
 import { Stack, Text } from "@mantine/core";
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
@@ -14,13 +14,11 @@ import { Crumbs, Page } from "../../../ui/page.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { deliveryQuery } from "../queries.ts";
+import { outcomesDueInMs } from "../outcomes-due.ts";
+import { deliveryQuery, endpointQuery } from "../queries.ts";
 import { AttemptSection } from "./attempt-section.tsx";
 
 const route = getRouteApi("/signed-in/connections/$connectionId/deliveries/$deliveryId");
-
-/** A pending delivery is read again until its attempt has ended. */
-const REFRESH_MS = 2_000;
 
 /** One delivery: its attempts, the newest first, each with its request beside the response. */
 export function DeliveryPage() {
@@ -28,7 +26,7 @@ export function DeliveryPage() {
   const { connectionId, deliveryId } = route.useParams();
   const { data: delivery } = useSuspenseQuery({
     ...deliveryQuery(connectionId, deliveryId),
-    refetchInterval: ({ state }) => (state.data?.status === "pending" ? REFRESH_MS : false),
+    refetchInterval: ({ state }) => outcomesDueInMs(state.data === undefined ? [] : [state.data]),
   });
   const mayChange = useHasRole("operator", "merchant", "partner");
   return (
@@ -69,6 +67,8 @@ export function DeliveryPage() {
 function DeliveryFacts({ delivery, connectionId }: { delivery: DeliveryDetails; connectionId: string }) {
   const { t } = useTranslation();
   const { eventId, endpointId, orderId, attemptCount, nextAttemptAt, createdAt } = delivery;
+  // A deleted endpoint has no page: its id stands for it.
+  const { data: endpoint } = useQuery(endpointQuery(connectionId, endpointId));
   return (
     <Facts
       of={[
@@ -81,7 +81,7 @@ function DeliveryFacts({ delivery, connectionId }: { delivery: DeliveryDetails; 
         [
           t("deliveries.endpoint"),
           <TextLink key="endpoint" to={paths.endpoint(connectionId, endpointId)}>
-            {endpointId}
+            {endpoint?.url ?? endpointId}
           </TextLink>,
         ],
         [
