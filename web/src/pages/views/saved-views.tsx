@@ -1,8 +1,8 @@
-import { ActionIcon, Box, Button, Group, Popover, Stack, Text, TextInput } from "@mantine/core";
-import { IconBookmark, IconTrash } from "@tabler/icons-react";
+import { ActionIcon, Box, Button, Group, Popover, Stack, Text, TextInput, Tooltip } from "@mantine/core";
+import { IconBookmark, IconPencil, IconReplace, IconTrash, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useRouterState } from "@tanstack/react-router";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { read } from "../../api/read.ts";
@@ -62,30 +62,104 @@ function Views({ page, to, close }: Props & { close: () => void }) {
   );
 }
 
-function ViewRow({ view, to, onFollow }: { view: View; to: string; onFollow: () => void }) {
+type RowProps = { readonly view: View; readonly to: string; readonly onFollow: () => void };
+
+function ViewRow({ view, to, onFollow }: RowProps) {
   const { t } = useTranslation();
+  const [isRenamed, setRenamed] = useState(false);
+  const query = useQueryOfNow();
+  const params = { path: { id: view.id } };
+  const replace = useChange({
+    run: () => dataOf(api.PATCH("/api/views/{id}", { params, body: { query } })),
+    done: t("views.replaced"),
+  });
   const remove = useChange({
-    run: () => dataOf(api.DELETE("/api/views/{id}", { params: { path: { id: view.id } } })),
+    run: () => dataOf(api.DELETE("/api/views/{id}", { params })),
     done: t("views.deleted"),
   });
+  if (isRenamed) return <RenameView view={view} onDone={() => setRenamed(false)} />;
+  const isShown = view.query === query;
   return (
     <Group justify="space-between" wrap="nowrap" gap="xs">
-      <Box onClick={onFollow}>
-        <TextLink to={to} size="sm">
+      <Box onClick={onFollow} style={{ minWidth: 0, overflowWrap: "anywhere" }}>
+        <TextLink to={to} size="sm" fw={isShown ? 600 : 400}>
           {view.name}
         </TextLink>
       </Box>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        size="sm"
-        aria-label={t("views.deleteNamed", { name: view.name })}
-        loading={remove.isPending}
-        onClick={() => remove.mutate()}
-      >
-        <IconTrash size={14} />
-      </ActionIcon>
+      <Group gap={2} wrap="nowrap">
+        {!isShown && (
+          <RowAction
+            label={t("views.replaceNamed", { name: view.name })}
+            icon={<IconReplace size={14} />}
+            change={replace}
+          />
+        )}
+        <RowAction
+          label={t("views.renameNamed", { name: view.name })}
+          icon={<IconPencil size={14} />}
+          change={{ isPending: false, mutate: () => setRenamed(true) }}
+        />
+        <RowAction
+          label={t("views.deleteNamed", { name: view.name })}
+          icon={<IconTrash size={14} />}
+          change={remove}
+        />
+      </Group>
     </Group>
+  );
+}
+
+type RowActionProps = {
+  readonly label: string;
+  readonly icon: ReactNode;
+  readonly change: { readonly isPending: boolean; readonly mutate: () => void };
+};
+
+const RowAction = ({ label, icon, change: { isPending, mutate } }: RowActionProps) => (
+  <Tooltip label={label} openDelay={400}>
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size="sm"
+      aria-label={label}
+      loading={isPending}
+      onClick={() => mutate()}
+    >
+      {icon}
+    </ActionIcon>
+  </Tooltip>
+);
+
+function RenameView({ view: { id, name }, onDone }: { view: View; onDone: () => void }) {
+  const { t } = useTranslation();
+  const { form, submit, problem, isPending } = useApiForm({
+    initialValues: { name },
+    run: (values) =>
+      dataOf(api.PATCH("/api/views/{id}", { params: { path: { id } }, body: { name: values.name.trim() } })),
+    done: t("views.renamed"),
+    onDone,
+  });
+  return (
+    <form onSubmit={submit} noValidate>
+      <Group gap="xs" wrap="nowrap" align="flex-start">
+        <TextInput
+          size="xs"
+          flex={1}
+          aria-label={t("views.newName", { name })}
+          maxLength={100}
+          // The person has just pressed the button that opens it.
+          autoFocus
+          {...form.getInputProps("name")}
+        />
+        <Button type="submit" size="xs" loading={isPending} disabled={form.values.name.trim() === ""}>
+          {t("views.rename")}
+        </Button>
+        <ActionIcon variant="subtle" color="gray" aria-label={t("ui.cancel")} onClick={onDone}>
+          <IconX size={14} />
+        </ActionIcon>
+      </Group>
+      {problem !== null && <ProblemMessage error={problem} />}
+    </form>
   );
 }
 
