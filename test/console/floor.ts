@@ -9,6 +9,9 @@ export type Floor = {
   readonly pickListId: string;
   /** An order that waits to be packed. */
   readonly readyOrder: string;
+  /** An order of which nothing has happened yet, and a test order: time has passed for those of the world. */
+  readonly freshOrder: string;
+  readonly testOrder: string;
 };
 
 /** Opens a facility with stock, rates, an order on a pick list and another one to pack, and puts an order in review. */
@@ -30,5 +33,7 @@ export async function openFloor({ service, partner }: World): Promise<Floor> {
   });
   const lines = [{ productId: first, quantity: 6 }];
   await placeOrder(partner, { externalOrderId: "shop-1006", lines });
-  return { facilityId, pickListId: taken.body.pickList.id, readyOrder };
+  const freshOrder = (await placeOrder(partner, { externalOrderId: "shop-1007" })).id;
+  const testOrder = (await placeOrder(partner, { externalOrderId: "rehearsal-1", testMode: true })).id;
+  return { facilityId, pickListId: taken.body.pickList.id, readyOrder, freshOrder, testOrder };
 }

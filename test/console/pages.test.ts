@@ -122,7 +122,7 @@ it("the same is true of the frame's menu, palette and shortcuts, and of the list
     await take(page, look);
     for (const { name, open } of OPENED) {
       await open(page);
-      await page.locator(DIALOG).waitFor();
+      await page.getByRole("dialog", { name: /./ }).waitFor(); // Its name comes a moment after it.
       await check(page, `${name} in ${look.scheme}`, DIALOG);
       await page.keyboard.press("Escape");
       await page.locator(DIALOG).waitFor({ state: "detached" });

@@ -33,9 +33,15 @@ export const PAGES: readonly TestedPage[] = [
   { name: "orders-empty", path: () => "/orders?status=RETURNED", person: "operator", heading: "Orders" },
   {
     name: "order-new",
-    path: ({ orders }) => `/orders/${orders.fresh}`,
+    path: ({ freshOrder }) => `/orders/${freshOrder}`,
     person: "operator",
-    heading: "shop-1003",
+    heading: "shop-1007",
+  },
+  {
+    name: "order-ready",
+    path: ({ readyOrder }) => `/orders/${readyOrder}`,
+    person: "warehouse",
+    heading: "shop-1004",
   },
   {
     name: "order-shipped",
@@ -169,9 +175,9 @@ export const PAGES: readonly TestedPage[] = [
   },
   {
     name: "test-order",
-    path: ({ partner, orders }) => `/sandbox/${partner.connectionId}/${orders.test}`,
+    path: ({ partner, testOrder }) => `/sandbox/${partner.connectionId}/${testOrder}`,
     person: "partner",
-    heading: "shop-test",
+    heading: "rehearsal-1",
   },
   { name: "audit-log", path: () => "/audit-log", person: "operator", heading: "Audit log" },
   { name: "system", path: () => "/system", person: "operator", heading: "System" },

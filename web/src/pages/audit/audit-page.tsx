@@ -1,8 +1,9 @@
-import { Code, Stack, Text } from "@mantine/core";
+import { Code, Group, Stack, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import type { AuditEntry } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { TextLink } from "../../ui/link.tsx";
 import { DayFilter } from "../../ui/list/day-filter.tsx";
@@ -41,7 +42,11 @@ export function AuditPage() {
         { name: t("audit.action"), cell: ({ action }) => <Code>{action}</Code> },
         { name: t("audit.subjects"), cell: ({ subjectIds }) => <Subjects ids={subjectIds} /> },
         { name: t("audit.details"), cell: ({ details }) => <Details of={details} /> },
-        { name: t("audit.requestId"), cell: ({ requestId }) => requestId ?? "–", isMinor: true },
+        {
+          name: t("audit.requestId"),
+          cell: ({ requestId }) => requestId && <RequestId of={requestId} />,
+          isMinor: true,
+        },
       ]}
     />
   );
@@ -90,12 +95,25 @@ const Subjects = ({ ids }: { ids: readonly string[] }) => (
   </Stack>
 );
 
-const Details = ({ of }: { of: AuditEntry["details"] }) => (
-  <Stack gap={0}>
-    {Object.entries(of).map(([name, value]) => (
-      <Text key={name} span size="xs" style={{ overflowWrap: "anywhere" }}>
-        {name}: {String(value)}
+/** The beginning is enough to see what belongs together. The whole id finds the request in the log. */
+function RequestId({ of }: { of: string }) {
+  const { t } = useTranslation();
+  return (
+    <Group gap={2} wrap="nowrap">
+      <Text span size="xs" ff="monospace" title={of}>
+        {of.length > 10 ? `${of.slice(0, 8)}…` : of}
       </Text>
-    ))}
-  </Stack>
-);
+      <CopyButton value={of} of={t("audit.requestId")} />
+    </Group>
+  );
+}
+
+const Details = ({ of }: { of: AuditEntry["details"] }) =>
+  Object.entries(of).map(([name, value]) => (
+    <Text key={name} size="xs" style={{ overflowWrap: "anywhere" }}>
+      {name}: {textOf(value)}
+    </Text>
+  ));
+
+const textOf = (value: unknown): string =>
+  typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);

@@ -56,14 +56,14 @@ export function ConnectionPage() {
       }
     >
       <Grid gap="md">
-        <Grid.Col span={{ base: 12, md: 8 }}>
+        <Grid.Col span={{ base: 12, lg: 8 }}>
           <Stack gap="md">
             {seesKeys && <KeysSection connection={connection} />}
             <EndpointsSection connectionId={connectionId} />
             <UsageSection connectionId={connectionId} />
           </Stack>
         </Grid.Col>
-        <Grid.Col span={{ base: 12, md: 4 }}>
+        <Grid.Col span={{ base: 12, lg: 4 }}>
           <Stack gap="md">
             <Section title={t("connections.details")}>
               <ConnectionFacts connection={connection} />

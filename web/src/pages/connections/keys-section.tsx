@@ -57,20 +57,28 @@ function KeyTable({ keys, changeable }: { keys: readonly Key[]; changeable: read
         columns={[
           {
             name: t("keys.key"),
-            cell: ({ prefix }) => (
-              <Text span inherit ff="monospace">
-                {prefix}…
-              </Text>
+            cell: ({ prefix, name }) => (
+              <>
+                <Text span inherit ff="monospace">
+                  {prefix}…
+                </Text>
+                {name !== null && (
+                  <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+                    {name}
+                  </Text>
+                )}
+              </>
             ),
           },
-          { name: t("keys.name"), cell: ({ name }) => name ?? "–" },
           {
-            name: t("keys.mode"),
-            cell: ({ mode }) => (
-              <Pill tone={mode === "live" ? "info" : "neutral"}>{t(`keys.modes.${mode}`)}</Pill>
+            name: t("keys.state"),
+            cell: (key) => (
+              <>
+                <Pill tone={key.mode === "live" ? "info" : "neutral"}>{t(`keys.modes.${key.mode}`)}</Pill>{" "}
+                <KeyState of={key} />
+              </>
             ),
           },
-          { name: t("keys.state"), cell: (key) => <KeyState of={key} /> },
           {
             name: t("keys.lastUsed"),
             cell: ({ lastUsedAt }) =>

@@ -52,7 +52,7 @@ function Used({ of: { used, maximum }, limit }: { of: UsageOfLimit; limit: Limit
     );
   const part = maximum === 0 ? 1 : used / maximum;
   return (
-    <Stack gap={4}>
+    <Stack gap={4} w={{ base: "8rem", sm: "auto" }}>
       <Text span size="sm">
         {formatNumber(used)}
       </Text>

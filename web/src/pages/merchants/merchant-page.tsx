@@ -1,4 +1,4 @@
-import { Stack, TextInput } from "@mantine/core";
+import { Stack, TextInput, Title } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -62,9 +62,14 @@ export function MerchantPage() {
       query={merchantConnectionsQuery(merchantId, search)}
       label={t("connections.title")}
       filters={
-        <Filters>
-          <SearchFilter label={t("connections.search")} value={search.q} />
-        </Filters>
+        <>
+          <Title order={2} size="h5" mt="xs">
+            {t("connections.title")}
+          </Title>
+          <Filters>
+            <SearchFilter label={t("connections.search")} value={search.q} />
+          </Filters>
+        </>
       }
       rowKey={({ id }) => id}
       rowTo={({ id }) => paths.connection(id)}

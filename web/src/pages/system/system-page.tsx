@@ -70,6 +70,7 @@ function QueuesSection({ queues }: Pick<System, "queues">) {
 
 function ProcessesSection({ processes }: Pick<System, "processes">) {
   const { t } = useTranslation();
+  if (processes.length === 0) return null; // None has reported itself: the section before says what that means.
   return (
     <Section title={t("system.processes")}>
       <DataTable

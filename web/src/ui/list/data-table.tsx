@@ -88,13 +88,15 @@ export function DataTable<Row>({
               )}
               {columns.map(({ name, cell, align, isMinor }, index) => (
                 <Table.Td key={name} data-name={name} data-minor={isMinor} {...(align && { ta: align })}>
-                  {index === 0 && rowTo !== undefined ? (
-                    <TextLink to={rowTo(row)} data-row-link>
-                      {cell(row)}
-                    </TextLink>
-                  ) : (
-                    cell(row)
-                  )}
+                  <div className={classes["cell"]}>
+                    {index === 0 && rowTo !== undefined ? (
+                      <TextLink to={rowTo(row)} data-row-link>
+                        {cell(row)}
+                      </TextLink>
+                    ) : (
+                      cell(row)
+                    )}
+                  </div>
                 </Table.Td>
               ))}
             </Table.Tr>
