@@ -1,11 +1,13 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
+import { type Floor, openFloor } from "./floor.ts";
 import { startWorld, type World } from "./world.ts";
 
-let world: World;
+let world: World & Floor;
 beforeAll(async () => {
-  world = await startWorld();
+  const started = await startWorld();
+  world = { ...started, ...(await openFloor(started)) };
 });
 afterAll(() => world.close());
 
@@ -42,7 +44,9 @@ describe("the overview", () => {
     const table = page.getByRole("table", { name: "Orders by day" });
     const total = table.getByRole("row").last().getByRole("link").first();
     await total.click();
-    expect((await rowsOf(page)).toSorted()).toEqual(["shop-1001", "shop-1002", "shop-1003"]);
+    expect((await rowsOf(page)).toSorted()).toEqual(
+      [1, 2, 3, 4, 5, 6, 7].map((number) => `shop-100${number}`),
+    );
     await page.getByRole("button", { name: /^Remove the filter Created since/ }).waitFor();
   });
 
@@ -52,6 +56,27 @@ describe("the overview", () => {
     await page.locator(".recharts-bar-rectangle path").first().click();
     await rowsOf(page);
     expect(new URL(page.url()).searchParams.get("createdSince")).toMatch(/T00:00:00.000Z$/);
+  });
+
+  it("shows the warehouse what waits at a facility, and leads to its lists", async () => {
+    const page = await world.open(world.people.warehouse);
+    await visit(page, "/", "Overview");
+    const hall = region(page, "Hall one");
+    await hall.getByText("To pack").waitFor();
+    expect(await hall.getByRole("term").allTextContents()).toEqual([
+      ...["To pack", "Oldest, ordered", "On hold here", "Orders shipped", "Orders returned"],
+    ]);
+    expect(await hall.getByRole("definition").first().textContent()).toMatch(/^3/);
+    await region(page, "Needs attention")
+      .getByRole("link", { name: /1.*Merchant's request/ })
+      .click();
+    expect(await rowsOf(page)).toEqual(["shop-1002"]);
+    await page.goBack();
+    await hall.getByRole("link", { name: "Open the work list" }).click();
+    await page.getByRole("heading", { level: 1, name: "Work list" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("facilityId")).toBe(world.facilityId);
+    await page.getByRole("link", { name: "shop-1004" }).waitFor();
+    expect((await page.request.get("/api/overview")).status()).toBe(403);
   });
 
   it("shows a partner's developer its connection", async () => {

@@ -152,30 +152,6 @@ describe("the packing table", () => {
   });
 });
 
-describe("the overview of the warehouse", () => {
-  it("shows what waits at a facility, and leads to its lists; the service refuses it other figures", async () => {
-    await placeReady("waits-1");
-    const page = await world.open(world.people.warehouse);
-    await visit(page, "/", "Overview");
-    const hall = page.getByRole("region", { name: "Hall one" });
-    await hall.getByText("To pack").waitFor();
-    expect(await hall.getByRole("term").allTextContents()).toEqual([
-      ...["To pack", "Oldest, ordered", "On hold here", "Orders shipped", "Orders returned"],
-    ]);
-    await page
-      .getByRole("region", { name: "Needs attention" })
-      .getByRole("link", { name: /1.*Merchant's request/ })
-      .click();
-    await page.getByRole("link", { name: "shop-1002" }).waitFor();
-    await page.goBack();
-    await hall.getByRole("link", { name: "Open the work list" }).click();
-    await page.getByRole("heading", { level: 1, name: "Work list" }).waitFor();
-    expect(new URL(page.url()).searchParams.get("facilityId")).toBe(facility);
-    await page.getByRole("link", { name: "waits-1" }).waitFor();
-    expect((await page.request.get("/api/overview")).status()).toBe(403);
-  });
-});
-
 describe("the work list", () => {
   it("gives a batch to one person, on paper with its barcodes, and takes it back", async () => {
     const id = await placeReady("batch-1", 1);
