@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { useHasRole } from "../../api/me.ts";
 import type { Connection } from "../../api/schema.d.ts";
+import { typedAmount } from "../../text/amount.ts";
 import { formatNumber } from "../../text/format.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
@@ -103,7 +104,7 @@ function ChangeReviewPolicy({ connection: { id, merchantId }, policy }: Props) {
 
 const policyOf = ({ maxQuantity, maxOrderValue, countries }: Values, currency: string) => ({
   maxQuantity: maxQuantity === "" ? null : Number(maxQuantity),
-  maxOrderValue: maxOrderValue.trim() === "" ? null : { amount: maxOrderValue.trim(), currency },
+  maxOrderValue: maxOrderValue.trim() === "" ? null : { amount: typedAmount(maxOrderValue), currency },
   countries:
     countries.trim() === ""
       ? null

@@ -7,6 +7,7 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { newReference } from "../../api/reference.ts";
 import type { Rate } from "../../api/schema.d.ts";
+import { typedAmount } from "../../text/amount.ts";
 import { countryName, formatNumber } from "../../text/format.ts";
 import { useApiForm } from "../../ui/form/use-api-form.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
@@ -75,7 +76,7 @@ const rowOf = ({ countryCode, maxWeightGrams, price }: Rate): Row => ({
 const rateOf = ({ countryCode, maxWeightGrams, amount, currency }: Row): Rate => ({
   countryCode: countryCode.trim(),
   maxWeightGrams: Number(maxWeightGrams),
-  price: { amount: amount.trim(), currency: currency.trim() },
+  price: { amount: typedAmount(amount), currency: currency.trim() },
 });
 
 function EditRates({ facilityId, rates, close }: Props & { rates: readonly Rate[]; close: () => void }) {

@@ -3,6 +3,7 @@ import { IconPlus } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { paths } from "../../paths.ts";
+import { typedAmount } from "../../text/amount.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { filled } from "../../ui/form/use-api-form.ts";
 import { useGo } from "../../ui/link.tsx";
@@ -59,7 +60,7 @@ export function CreateMerchant() {
               accountEmail: accountEmail.trim(),
               ...filled({ currency: code }),
               ...(creditLimit.trim() !== "" && {
-                creditLimit: { amount: creditLimit.trim(), currency: code },
+                creditLimit: { amount: typedAmount(creditLimit), currency: code },
               }),
             },
           }),

@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { useHasRole } from "../../api/me.ts";
 import type { Merchant } from "../../api/schema.d.ts";
+import { typedAmount } from "../../text/amount.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { filled } from "../../ui/form/use-api-form.ts";
@@ -88,7 +89,7 @@ function RecordPayment({ merchant: { id, currency, name } }: { merchant: Merchan
           api.POST("/api/merchants/{id}/account/payments", {
             params: { path: { id } },
             body: {
-              amount: { amount: amount.trim(), currency },
+              amount: { amount: typedAmount(amount), currency },
               reference: reference.trim(),
               ...filled({ note }),
             },

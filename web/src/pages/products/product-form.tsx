@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import type { Product, ProductUpdate } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
+import { typedAmount } from "../../text/amount.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { useGo } from "../../ui/link.tsx";
 
@@ -39,14 +40,11 @@ const valuesOf = (product: Product): Values => ({
   imageUrl: product.imageUrl ?? "",
 });
 
-/** In many countries the decimal sign is a comma. With further signs, the service says what is wrong. */
-const amountOf = (text: string): string => text.trim().replace(/^(\d+),(\d+)$/, "$1.$2");
-
 /** The fields of a request, each null if nothing is typed. */
 const fieldsOf = (values: Values, currency: string) => ({
   sku: values.sku.trim(),
   name: values.name.trim(),
-  price: { amount: amountOf(values.price), currency },
+  price: { amount: typedAmount(values.price), currency },
   weightGrams: values.weightGrams === "" ? null : Number(values.weightGrams),
   barcode: values.barcode.trim() || null,
   description: values.description.trim() || null,

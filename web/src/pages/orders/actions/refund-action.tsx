@@ -2,6 +2,7 @@ import { Select, Stack, Textarea, TextInput } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
 import type { RefundReason } from "../../../api/schema.d.ts";
+import { typedAmount } from "../../../text/amount.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { filled } from "../../../ui/form/use-api-form.ts";
 import { type ActionProps, useEffectText } from "./effect.ts";
@@ -70,7 +71,7 @@ export function RefundAction({ order, action }: ActionProps) {
               reason,
               reference: reference.trim(),
               ...filled({ note }),
-              ...(amount.trim() !== "" && { amount: { amount: amount.trim(), currency } }),
+              ...(amount.trim() !== "" && { amount: { amount: typedAmount(amount), currency } }),
             },
           }),
         )
