@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { de } from "../../../web/src/text/de/index.ts";
 import { en } from "../../../web/src/text/en/index.ts";
@@ -27,5 +28,16 @@ describe("the texts of the console", () => {
       expect(placeholders(german.get(key) ?? ""), key).toEqual(placeholders(text));
       expect(german.get(key)?.trim(), key).not.toBe("");
     }
+  });
+
+  it("are all used: by their keys, or by a key that a page completes", () => {
+    const pages = globSync("web/src/**/*.{ts,tsx}").filter((file) => !/text\/(en|de)\//.test(file));
+    const source = pages.map((file) => readFileSync(file, "utf8")).join("\n");
+    const named = new Set([...source.matchAll(/["'`]([\w-]+(?:\.[\w-]+)+)["'`]/g)].map(([, key]) => key));
+    const begun = [...source.matchAll(/`([\w.-]+\.)\$\{/g)].map(([, start = ""]) => start);
+    const unused = [...english.keys()]
+      .map((key) => key.replace(/_(one|other)$/, ""))
+      .filter((key) => !named.has(key) && !begun.some((start) => key.startsWith(start)));
+    expect(unused).toEqual([]);
   });
 });

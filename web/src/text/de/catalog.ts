@@ -109,7 +109,6 @@ export const catalog: Translated<typeof english> = {
     stopped: "Angehalten. Was geändert ist, bleibt so. Beginnen Sie erneut, um den Rest zu ändern.",
     failed: "Der Rest ist nicht geändert. Beginnen Sie erneut: Nichts geschieht doppelt.",
     done: "Fertig: {{total}} geändert.",
-    doneTitle: "Fertig",
     again: "Erneut beginnen",
   },
   selection: {

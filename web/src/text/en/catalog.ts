@@ -101,7 +101,6 @@ export const catalog = {
     stopped: "Stopped. What was changed stays so. Start again to do the rest.",
     failed: "The rest was not changed. Start again to do the rest: nothing is done twice.",
     done: "Done: {{total}} changed.",
-    doneTitle: "Done",
     again: "Start again",
   },
   selection: {
