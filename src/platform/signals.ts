@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import { type ConnectionKey, distinctConnections } from "./connection-key.ts";
 import type { Database } from "./database/database.ts";
+import { atMostEvery } from "./log.ts";
 import { pause } from "./pause.ts";
 import { inBatches } from "./run-in-turn.ts";
 
@@ -52,6 +53,8 @@ const CONNECTIONS_PER_NOTIFICATION_MAX = 100;
 /** Notifications at a time. Connections beyond these are found by polling. */
 const NOTIFICATIONS_MAX = 10;
 const RECONNECT_MS = 1_000;
+/** While the database is unavailable, each attempt to reconnect fails: one line in this time has their number. */
+const LOST_LINE_MS = 10_000;
 /** Pages wait longer than workers. */
 const SEND_ORDERS_EVERY_MS = 250;
 const ORDERS_PER_NOTIFICATION_MAX = 50;
@@ -222,11 +225,14 @@ async function listenUntil(
   receive: (payload: string | undefined) => void,
   log: Logger,
 ): Promise<void> {
+  const logLost = atMostEvery<unknown>(LOST_LINE_MS, (err, count) =>
+    log.warn({ err, count }, "signals of other processes not received, will reconnect"),
+  );
   while (!stopping.aborted) {
     try {
       await listenOnce(db, stopping, receive);
     } catch (err) {
-      log.warn({ err }, "signals of other processes not received, will reconnect");
+      logLost(err);
       await pause(RECONNECT_MS, stopping);
     }
   }

@@ -210,7 +210,7 @@ export const isTimedOut = (error: unknown): boolean => ["57014", "55P03"].includ
 export const isOutOfReach = (error: unknown): boolean =>
   isUnavailable(error) && !isRetryable(error) && !isTimedOut(error) && !(error instanceof UnavailableError);
 
-const UNAVAILABLE_STATES = /^(08...|57P0[1-5]|57014|55P03|53...|25P0[34]|25006)$/;
+const UNAVAILABLE_STATES = /^(08...|40003|57P0[1-5]|57014|55P03|53...|25P0[34]|25006)$/;
 const UNAVAILABLE_CODES = new Set([
   "ECONNABORTED",
   "ECONNREFUSED",

@@ -5,6 +5,7 @@ import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
+import { readPidFile } from "../../../src/platform/embedded-postgres/postmaster.ts";
 import {
   cleanUpAfterTests,
   dataDir,
@@ -25,6 +26,19 @@ describe("startEmbeddedPostgres recovers", () => {
     await query(url, "create table killed as select 7 as value");
     process.kill(await postmasterPid(), "SIGKILL");
     expect(await query((await start()).url, "select value from killed")).toEqual([7]);
+  });
+
+  it("in each process that keeps the server, with one new server for all", async () => {
+    const guard = { warn: () => undefined, onGivenUp: () => undefined };
+    const kept = [await start({ guard }), await start({ guard })];
+    const killed = await postmasterPid();
+    process.kill(killed, "SIGKILL");
+    await eventually(async () => {
+      const running = await readPidFile(join(dataDir, "postgres"));
+      const found = await Promise.allSettled(kept.map(({ servers }) => servers.find()));
+      const ports = found.map((each) => (each.status === "fulfilled" ? each.value?.port : null));
+      return running !== undefined && running.pid !== killed && ports.every((port) => port === running.port);
+    });
   });
 
   it("from a kill of the server that one of its processes has survived, once that one has ended", async () => {
