@@ -1,19 +1,23 @@
+import { distributeFunction } from "./distribution-sql.ts";
 import { distributionColumnOf, placementOf, ROOT } from "./placement.ts";
 import { splitAtTop, splitCommands } from "./split-commands.ts";
 
 /**
  * The commands of a migration for a distributed database, each to be run by itself: Citus sends the text of a command to
  * all nodes. A new table is moved to its place before it gets foreign keys, because no local table can reference a
- * distributed one (decision 0134).
+ * distributed one (decision 0134). A function of a merchant is to run on the merchant's node (decision 0169).
  */
 export const commandsOnCitus = (sql: string): string[] => splitCommands(sql).flatMap(placed);
 
 const CREATE_TABLE =
   /^(create (?:unlogged )?table (\w+) \()(.*?)(\)(?: (?:with|partition by range) \([^()]*\))*)$/s;
+const CREATE_FUNCTION = /^create function (\w+)\(\s*of_merchant uuid\b/;
 const FOREIGN_KEY = /^constraint \w+ foreign key\b/;
 const PRIMARY_KEY = /^constraint \w+ primary key \((\w+)/;
 
 function placed(command: string): string[] {
+  const [, functionName] = CREATE_FUNCTION.exec(command) ?? [];
+  if (functionName !== undefined) return [command, distributeFunction(functionName)];
   const [, begin = "", name = "", body = "", end = ""] = CREATE_TABLE.exec(command) ?? [];
   if (name === "") return [command];
   const parts = splitAtTop(body, ",");

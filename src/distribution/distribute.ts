@@ -1,7 +1,15 @@
 import type { Queryable } from "../platform/database/database.ts";
 import { pendingMigrations } from "../platform/database/migrate.ts";
 import { openSession } from "../platform/database/servers/open-session.ts";
-import { deleteRowsLeft, listTables, moveTable, readCitusVersion, readNodes } from "./distribution-sql.ts";
+import {
+  deleteRowsLeft,
+  distributeFunction,
+  listFunctionsOfMerchants,
+  listTables,
+  moveTable,
+  readCitusVersion,
+  readNodes,
+} from "./distribution-sql.ts";
 import { placementOf, ROOT, tablesToMove } from "./placement.ts";
 
 /** The database cannot be distributed as it is. The message says what to do. */
@@ -29,7 +37,9 @@ export async function distribute(
     await client.query("select pg_advisory_lock(7305220, 1)"); // The lock of migrations.
     await rejectUnready(db);
     await client.query(SETTINGS);
-    return await moveTables(db, shardCount, report);
+    const count = await moveTables(db, shardCount, report);
+    for (const name of await listFunctionsOfMerchants(db)) await client.query(distributeFunction(name));
+    return count;
   } finally {
     await client.end(); // This also releases the lock.
   }

@@ -119,3 +119,21 @@ export async function deleteRowsLeft(db: Queryable, name: string): Promise<void>
     values: [name],
   });
 }
+
+/** Functions that write rows of one merchant, which their first argument names. */
+export async function listFunctionsOfMerchants(db: Queryable): Promise<string[]> {
+  const rows = await db.query<{ name: string }>({
+    name: "list-functions-of-merchants",
+    text: `
+      select p.proname as name
+      from pg_proc p
+      where p.pronamespace = current_schema()::regnamespace and p.proargnames[1] = 'of_merchant'
+      order by p.proname`,
+    values: [],
+  });
+  return rows.map(({ name }) => name);
+}
+
+/** The command after which a call of a function runs on the node of its merchant. It may be repeated. */
+export const distributeFunction = (name: string): string =>
+  `select create_distributed_function('${name}'::regproc::regprocedure, 'of_merchant', colocate_with => '${ROOT}')`;

@@ -92,27 +92,6 @@ export const toEntry = (row: LedgerRow): LedgerEntry => ({
 });
 
 /**
- * Parts of the statement that creates orders: the charge for the goods of each real order that costs anything, and its
- * row for the gateway. In one statement, no order can exist without its charge. An order in review is charged when it
- * is approved (decision 0090).
- *
- * @param placed name of an earlier part with the columns merchant_id, connection_id, id, test_mode, status,
- *   goods_minor, request_id and created_at
- */
-export const chargeGoods = (placed: string): string => `
-      charged as (
-        insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, request_id, created_at)
-        select merchant_id, id, id, 'goods', 1, goods_minor, request_id, created_at
-        from ${placed}
-        where not test_mode and status <> 'PROCESSING' and goods_minor > 0
-      ), payable as (
-        insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
-        select merchant_id, connection_id, id, id, created_at, 0, false
-        from ${placed}
-        where not test_mode and status <> 'PROCESSING' and goods_minor > 0
-      )`;
-
-/**
  * Charges the goods of real orders that were approved, and makes the charges due. Goods that cost nothing, and those that
  * are charged already, are left out. The caller has locked the orders.
  */

@@ -1,5 +1,5 @@
+import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { EventRow } from "../../events/event.ts";
-import { chargeGoods } from "../../ledger/ledger-sql.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import type { ReviewPolicy } from "../../merchants/review-policy.ts";
 import {
@@ -8,8 +8,8 @@ import {
   distinctConnections,
   toConnectionKey,
 } from "../../platform/connection-key.ts";
+import { plainArray } from "../../platform/database/array-literal.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { fanOut } from "../../webhooks/publishing/fan-out-sql.ts";
 import { addressColumns } from "../address/address-columns.ts";
 
 /** What an order needs to know of a product and its connection. */
@@ -54,7 +54,32 @@ export async function readOrderableProducts(
   db: Queryable,
   requested: readonly (ConnectionKey & { readonly productId: string })[],
 ): Promise<Map<string, OrderableProduct>> {
-  const rows = await db.query<{
+  const rows = await merchantByMerchant(db, requested, (own, merchantId) =>
+    readProductsOf(db, own, merchantId),
+  );
+  return new Map(
+    rows.map((row) => [
+      productKey(row.connection_id, row.product_id),
+      {
+        discontinued: row.status === "discontinued",
+        priceMinor: row.price_minor,
+        currency: row.currency,
+        reviewPolicy: {
+          maxQuantity: row.review_max_quantity,
+          maxOrderValueMinor: row.review_max_order_value_minor,
+          countries: row.review_countries,
+        },
+      },
+    ]),
+  );
+}
+
+const readProductsOf = (
+  db: Queryable,
+  requested: readonly (ConnectionKey & { readonly productId: string })[],
+  merchantId: string | null,
+) =>
+  db.query<{
     connection_id: string;
     product_id: string;
     status: string;
@@ -73,29 +98,14 @@ export async function readOrderableProducts(
         and e.product_id = requested.product_id
       join connections c on c.merchant_id = requested.merchant_id and c.id = requested.connection_id
       join products p on p.merchant_id = requested.merchant_id and p.id = requested.product_id
-      where e.withdrawn_at is null`,
+      where e.withdrawn_at is null and ${ofMerchant("$4", "requested.merchant_id")}`,
     values: [
-      requested.map(({ merchantId }) => merchantId),
+      requested.map((product) => product.merchantId),
       requested.map(({ connectionId }) => connectionId),
       requested.map(({ productId }) => productId),
+      merchantId,
     ],
   });
-  return new Map(
-    rows.map((row) => [
-      productKey(row.connection_id, row.product_id),
-      {
-        discontinued: row.status === "discontinued",
-        priceMinor: row.price_minor,
-        currency: row.currency,
-        reviewPolicy: {
-          maxQuantity: row.review_max_quantity,
-          maxOrderValueMinor: row.review_max_order_value_minor,
-          countries: row.review_countries,
-        },
-      },
-    ]),
-  );
-}
 
 export type StoredOrders = {
   readonly ids: ReadonlySet<string>;
@@ -103,11 +113,12 @@ export type StoredOrders = {
   readonly connectionsWithDeliveries: readonly ConnectionKey[];
 };
 
+type PlacedRow = ConnectionKeyRow & { order_id: string; has_deliveries: boolean };
+
 /**
- * Stores new orders with their lines, charges, first events and deliveries, in one statement. Returns which orders were
- * stored. An order whose key or external id is taken is left out: the unique constraints decide, also between processes
- * (decision 0005). Rows are inserted in the order of their keys, so that two groups with the same keys wait for each
- * other and do not deadlock.
+ * Stores new orders with their lines, charges, first events and deliveries, by the function `place_orders` (decision 0169).
+ * Returns which orders were stored. An order whose key or external id is taken is left out: the unique constraints
+ * decide, also between processes (decision 0005).
  */
 export async function insertOrders(
   db: Queryable,
@@ -115,68 +126,53 @@ export async function insertOrders(
   now: Date,
 ): Promise<StoredOrders> {
   if (orders.length === 0) return { ids: new Set(), connectionsWithDeliveries: [] };
-  const rows = await db.query<ConnectionKeyRow & { id: string; has_deliveries: boolean }>({
-    name: "insert-orders",
-    text: `
-      with input as materialized (
-        select *
-        from json_to_recordset($1::json) as input (
-          merchant_id uuid, connection_id uuid, id uuid, test_mode boolean, external_order_id text, idempotency_key text,
-          request_hash text, request_id text, status text, goods_minor bigint, currency text,
-          first_name text, last_name text, name text, company text, address1 text, address2 text,
-          city text, zip text, state_code text, country_code text, phone text, note text, metadata json,
-          created_at timestamptz, acceptance_due_at timestamptz, expires_at timestamptz,
-          lines json, event_id uuid, event_type text, event_body text)
-      ), placed as (
-        insert into orders (
-          merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, request_id, status,
-          hold_reasons, goods_minor, currency, first_name, last_name, name, company, address1, address2,
-          city, zip, state_code, country_code, phone, note, metadata,
-          created_at, updated_at, acceptance_due_at, expires_at, last_sequence)
-        select merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, decode(request_hash, 'hex'),
-               request_id, status, '{}', goods_minor, currency, first_name, last_name, name, company, address1, address2,
-               city, zip, state_code, country_code, phone, note, metadata,
-               created_at, created_at, acceptance_due_at, expires_at, 1
-        from input
-        order by merchant_id, connection_id, idempotency_key
-        on conflict do nothing
-        returning merchant_id, connection_id, id, test_mode, status, goods_minor, request_id, created_at
-      ), placed_lines as (
-        insert into order_lines (merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor)
-        select p.merchant_id, p.connection_id, p.id, l.id, l.product_id, l.quantity, l.unit_price_minor
-        from placed p
-        join input i on i.merchant_id = p.merchant_id and i.id = p.id
-        cross join json_to_recordset(i.lines) as l (id uuid, product_id uuid, quantity integer, unit_price_minor bigint)
-      ), published as (
-        insert into events (merchant_id, connection_id, id, type, order_id, sequence, body, not_after)
-        select p.merchant_id, p.connection_id, i.event_id, i.event_type, p.id, 1, i.event_body, i.expires_at
-        from placed p
-        join input i on i.merchant_id = p.merchant_id and i.id = p.id
-        returning merchant_id, connection_id, id as event_id, type as event_type, order_id, sequence, not_after
-      ), ${chargeGoods("placed")}, ${fanOut("published", "$2", null, true)}
-      select p.id, p.merchant_id, p.connection_id,
-             p.connection_id in (select h.connection_id from heads h) as has_deliveries
-      from placed p`,
-    values: [JSON.stringify(orders.map(toInput)), now],
-  });
+  const keyed = orders.map((order) => ({ ...order, merchantId: order.order.merchantId }));
+  const rows = await merchantByMerchant(db, keyed, (own, merchantId) =>
+    insertOrdersOf(db, own, merchantId, now),
+  );
   return {
-    ids: new Set(rows.map(({ id }) => id)),
+    ids: new Set(rows.map((row) => row.order_id)),
     connectionsWithDeliveries: distinctConnections(
       rows.filter((row) => row.has_deliveries).map(toConnectionKey),
     ),
   };
 }
 
-function toInput({
-  order,
-  idempotencyKey,
-  requestHash,
-  requestId,
-  goodsMinor,
-  currency,
-  unitPricesMinor,
-  event,
-}: NewOrder) {
+function insertOrdersOf(
+  db: Queryable,
+  orders: readonly NewOrder[],
+  merchantId: string | null,
+  now: Date,
+): Promise<PlacedRow[]> {
+  const lines = orders.flatMap(({ order, unitPricesMinor }) =>
+    order.lines.map((line, index) => ({ ...line, order, unitPriceMinor: unitPricesMinor[index] ?? 0n })),
+  );
+  return db.query<PlacedRow>({
+    name: "place-orders",
+    text: `
+      select order_id, merchant_id, connection_id, has_deliveries
+      from place_orders($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    values: [
+      merchantId,
+      JSON.stringify(orders.map(toInput)),
+      orders.map(({ event }) => event.body).join("\n"),
+      plainArray(lines.map(({ order }) => order.merchantId)),
+      plainArray(lines.map(({ order }) => order.connectionId)),
+      plainArray(lines.map(({ order }) => order.id)),
+      plainArray(lines.map(({ id }) => id)),
+      plainArray(lines.map(({ productId }) => productId)),
+      plainArray(lines.map(({ quantity }) => quantity)),
+      plainArray(lines.map(({ unitPriceMinor }) => unitPriceMinor.toString())),
+      now,
+    ],
+  });
+}
+
+/** An order in the form of the type `new_order`. */
+function toInput(
+  { order, idempotencyKey, requestHash, requestId, goodsMinor, currency, event }: NewOrder,
+  index: number,
+) {
   return {
     merchant_id: order.merchantId,
     connection_id: order.connectionId,
@@ -184,7 +180,7 @@ function toInput({
     test_mode: order.testMode,
     external_order_id: order.externalOrderId,
     idempotency_key: idempotencyKey,
-    request_hash: requestHash.toString("hex"),
+    request_hash: `\\x${requestHash.toString("hex")}`,
     request_id: requestId,
     status: order.status,
     goods_minor: goodsMinor.toString(),
@@ -195,15 +191,9 @@ function toInput({
     created_at: order.createdAt,
     acceptance_due_at: order.acceptanceDueAt,
     expires_at: order.expiresAt,
-    lines: order.lines.map((line, index) => ({
-      id: line.id,
-      product_id: line.productId,
-      quantity: line.quantity,
-      unit_price_minor: unitPricesMinor[index]?.toString(),
-    })),
     event_id: event.id,
     event_type: event.type,
-    event_body: event.body,
+    number: index + 1,
   };
 }
 

@@ -39,7 +39,7 @@ const insertEventsOf = (tx: Queryable, events: readonly EventRow[], now: Date, m
         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::integer[], $7::text[], $8::timestamptz[])
           as event (merchant_id, connection_id, id, type, order_id, sequence, body, not_after)
         returning merchant_id, connection_id, id as event_id, type as event_type, order_id, sequence, not_after
-      ), ${fanOut("published", "$9", "$10", false)}
+      ), ${fanOut("published", "$9", "$10")}
       select distinct connection_id
       from heads`,
     values: [

@@ -4,7 +4,8 @@ import type { Queryable } from "../../platform/database/database.ts";
 
 /**
  * The part of a statement that writes the deliveries of events and the heads of their streams. Events and deliveries are
- * written by one statement, so there is never one without the other.
+ * written by one statement, so there is never one without the other. The first events of new orders have streams of their
+ * own, and are written by the function `place_orders` (decision 0169).
  *
  * All of the delivery rests on two properties:
  * - The id of a delivery is the id of its event with the number of the endpoint in the last 32 bits. So an event has at
@@ -19,16 +20,10 @@ import type { Queryable } from "../../platform/database/database.ts";
  * @param events the name of an earlier part with the columns merchant_id, connection_id, event_id, event_type, order_id,
  *   sequence and not_after
  * @param now the parameter that holds the current time
- * @param merchant the parameter that `ofMerchant` describes, or null without one
- * @param streamsAreNew true for events that begin their streams, such as `order.created`: no other delivery is pending
+ * @param merchant the parameter that `ofMerchant` describes
  * @returns the parts `added` and `heads`; `heads` has a row for each stream with something to send
  */
-export const fanOut = (
-  events: string,
-  now: `$${number}`,
-  merchant: `$${number}` | null,
-  streamsAreNew: boolean,
-): string => `
+export const fanOut = (events: string, now: `$${number}`, merchant: `$${number}`): string => `
       added as (
         insert into deliveries (
           merchant_id, connection_id, id, endpoint_id, event_id, event_type, order_id, sequence, stream_id,
@@ -45,30 +40,24 @@ export const fanOut = (
           merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
           not_after, is_followed)
         select distinct on (o.merchant_id, o.endpoint_id, o.stream_id)
-               o.merchant_id, o.connection_id, o.endpoint_id, o.stream_id, ${headOf(streamsAreNew)}, 'schedule', 0,
-               ${now}, o.not_after, ${isFollowed(streamsAreNew)}
+               o.merchant_id, o.connection_id, o.endpoint_id, o.stream_id, coalesce(earlier.id, o.id),
+               coalesce(earlier.event_id, o.event_id), 'schedule', 0, ${now}, o.not_after,
+               earlier.id is not null
+                 or count(*) over (partition by o.merchant_id, o.endpoint_id, o.stream_id) > 1
         from added o
         join webhook_endpoints w on w.merchant_id = o.merchant_id and w.id = o.endpoint_id
-        ${streamsAreNew ? "" : earlier(merchant)}
+        ${earlier(merchant)}
         where w.status = 'active' and ${ofMerchant(merchant, "w.merchant_id")}
         order by o.merchant_id, o.endpoint_id, o.stream_id, o.sequence, o.id
         on conflict (merchant_id, endpoint_id, stream_id) do update set is_followed = true
         returning connection_id
       )`;
 
-const headOf = (streamsAreNew: boolean): string =>
-  streamsAreNew ? "o.id, o.event_id" : "coalesce(earlier.id, o.id), coalesce(earlier.event_id, o.event_id)";
-
-const isFollowed = (streamsAreNew: boolean): string => {
-  const several = "count(*) over (partition by o.merchant_id, o.endpoint_id, o.stream_id) > 1";
-  return streamsAreNew ? several : `earlier.id is not null or ${several}`;
-};
-
 // A delivery that is pending since before a pause goes first, even if the recovery has not reached it yet. Only while the
 // recovery of a resume is open can a stream of an active endpoint have pending deliveries and no head (decision 0033).
 // The stream's history is read only then, and only if its newest delivery is pending: so the history is read once
 // after a pause, and not by every event.
-const earlier = (merchant: `$${number}` | null): string => `
+const earlier = (merchant: `$${number}`): string => `
         left join lateral (
           select first.id, first.event_id
           from (

@@ -53,3 +53,13 @@ it("keeps partitions, copies facilities to each node, and leaves other tables on
     "create table people (id uuid, constraint k primary key (id), constraint f foreign key (id) references p (id))";
   expect(commandsOnCitus(`${local};`)).toEqual([local]);
 });
+
+it("sends the calls of a function to the node of the merchant that is its first argument", () => {
+  const body = "returns void language sql as $$ select 1; $$";
+  expect(
+    commandsOnCitus(`create function place(\n  of_merchant uuid,\n  amount integer) ${body};`).slice(1),
+  ).toEqual([
+    "select create_distributed_function('place'::regproc::regprocedure, 'of_merchant', colocate_with => 'merchants')",
+  ]);
+  expect(commandsOnCitus(`create function place(amount integer) ${body};`)).toHaveLength(1);
+});
