@@ -85,6 +85,13 @@ export const seesMerchant = (grants: readonly Grant[], merchantId: string): bool
 export const seesConnection = (grants: readonly Grant[], key: ConnectionKey): boolean =>
   connectionScope(grants) === null || hasMerchant(grants, key.merchantId) || hasConnection(grants, key);
 
+/** The merchants of which a caller sees something: all connections, or one of them. Null: all merchants. */
+export function partlySeenMerchants(grants: readonly Grant[]): ReadonlySet<string> | null {
+  const scope = connectionScope(grants);
+  if (scope === null) return null;
+  return new Set([...scope.merchantIds, ...scope.connections.map(({ merchantId }) => merchantId)]);
+}
+
 /** Whether a caller sees a facility, its stock and its work. */
 export const seesFacility = (grants: readonly Grant[], facilityId: string): boolean =>
   facilityScope(grants) === null || hasFacility(grants, facilityId);

@@ -30,10 +30,14 @@ export type SignalChannel = Signals & {
 /** An order that has changed, and who may see it. */
 export type ChangedOrder = ConnectionKey & { readonly id: string; readonly testMode: boolean };
 
+/** Orders that have changed. If they are more than a notification holds, their merchants; null: more merchants, too. */
+export type ChangedOrders =
+  | { readonly orders: readonly ChangedOrder[] }
+  | { readonly merchantIds: readonly string[] | null };
+
 type SignalHandlers = {
   readonly onSignal: SignalHandler;
-  /** @param orders null: more orders than a notification holds */
-  readonly onOrders?: (orders: readonly ChangedOrder[] | null) => void;
+  readonly onOrders?: (changed: ChangedOrders) => void;
 };
 
 /** For a process, or a test, that signals nothing. */
@@ -58,6 +62,7 @@ const LOST_LINE_MS = 10_000;
 /** Pages wait longer than workers. */
 const SEND_ORDERS_EVERY_MS = 250;
 const ORDERS_PER_NOTIFICATION_MAX = 50;
+const MERCHANTS_PER_NOTIFICATION_MAX = 100;
 
 type Notification = { readonly from: string } & (
   | {
@@ -65,8 +70,11 @@ type Notification = { readonly from: string } & (
       /** Merchant and connection ids, joined by a slash. */
       readonly connections: readonly string[];
     }
-  /** Merchant, connection and order ids and `t` for a test order, joined by slashes. Null: too many. */
-  | { readonly orders: readonly string[] | null }
+  /**
+   * Merchant, connection and order ids and `t` for a test order, joined by slashes. Null: too many. `merchantIds` are then
+   * their merchants, unless those are too many, or the sender is of the version before.
+   */
+  | { readonly orders: readonly string[] | null; readonly merchantIds?: readonly string[] | null }
 );
 
 /**
@@ -90,15 +98,20 @@ export function openSignalChannel(db: Database, log: Logger, processId: string):
     for (const { onSignal } of watching) onSignal(signal, connections);
   }
 
-  function handleOrders(orders: readonly ChangedOrder[] | null): void {
-    for (const { onOrders } of watching) onOrders?.(orders);
+  function handleOrders(changed: ChangedOrders): void {
+    for (const { onOrders } of watching) onOrders?.(changed);
   }
 
   function receive(payload: string | undefined): void {
     if (payload === undefined) return;
     const notification = JSON.parse(payload) as Notification; // Written by `notify`.
     if (notification.from === processId) return;
-    if ("orders" in notification) handleOrders(notification.orders?.map(orderFromText) ?? null);
+    if ("orders" in notification)
+      handleOrders(
+        notification.orders === null
+          ? { merchantIds: notification.merchantIds ?? null }
+          : { orders: notification.orders.map(orderFromText) },
+      );
     else handleHere(notification.signal, notification.connections.map(fromText));
   }
 
@@ -125,7 +138,7 @@ export function openSignalChannel(db: Database, log: Logger, processId: string):
     sendOrders(changed) {
       const orders = [...changed];
       if (orders.length === 0) return;
-      handleOrders(orders);
+      handleOrders({ orders });
       unsent.addOrders(orders);
     },
     watch,
@@ -144,6 +157,8 @@ class UnsentSignals {
   };
   /** By id. One more than a notification holds means too many. */
   readonly #orders = new Map<string, ChangedOrder>();
+  /** Of all orders. One more than a notification holds means too many. */
+  readonly #merchantIds = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
   #ordersTimer: NodeJS.Timeout | null = null;
 
@@ -160,8 +175,8 @@ class UnsentSignals {
 
   addOrders(orders: readonly ChangedOrder[]): void {
     for (const order of orders) {
-      if (this.#orders.size > ORDERS_PER_NOTIFICATION_MAX) break;
-      this.#orders.set(order.id, order);
+      if (this.#orders.size <= ORDERS_PER_NOTIFICATION_MAX) this.#orders.set(order.id, order);
+      if (this.#merchantIds.size <= MERCHANTS_PER_NOTIFICATION_MAX) this.#merchantIds.add(order.merchantId);
     }
     this.#ordersTimer ??= setTimeout(() => this.#sendOrders(), SEND_ORDERS_EVERY_MS).unref();
   }
@@ -184,10 +199,13 @@ class UnsentSignals {
 
   #sendOrders(): void {
     this.#ordersTimer = null;
-    const orders =
-      this.#orders.size > ORDERS_PER_NOTIFICATION_MAX ? null : [...this.#orders.values()].map(orderToText);
+    const isFull = this.#orders.size > ORDERS_PER_NOTIFICATION_MAX;
+    const merchantIds =
+      this.#merchantIds.size > MERCHANTS_PER_NOTIFICATION_MAX ? null : [...this.#merchantIds];
+    const orders = [...this.#orders.values()].map(orderToText);
     this.#orders.clear();
-    this.#notify([{ from: this.#processId, orders }]);
+    this.#merchantIds.clear();
+    this.#notify([{ from: this.#processId, ...(isFull ? { orders: null, merchantIds } : { orders }) }]);
   }
 }
 

@@ -1,7 +1,13 @@
+import { Readable } from "node:stream";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { Grant } from "../../../src/access/grant.ts";
 import { createBackOffice } from "../../../src/api/back-office/app.ts";
 import { operatorAuthentication } from "../../../src/api/back-office/authentication.ts";
-import { STREAMS_OF_CALLER_MAX } from "../../../src/api/back-office/updates/update-hub.ts";
+import {
+  STREAMS_OF_CALLER_MAX,
+  STREAMS_OF_MERCHANT_MAX,
+  UpdateHub,
+} from "../../../src/api/back-office/updates/update-hub.ts";
 import { createMetrics } from "../../../src/platform/metrics.ts";
 import { openSignalChannel } from "../../../src/platform/signals.ts";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
@@ -143,6 +149,27 @@ describe("GET /api/updates", () => {
     expect(await refused.json()).toMatchObject({ limit: "streams", maximum: STREAMS_OF_CALLER_MAX });
     leaving.abort();
     await expect.poll(async () => (await open()).status).toBe(200);
+  });
+
+  it("has a limit for the callers of each merchant, so that those of others find room", async () => {
+    const hub = new UpdateHub(test.context);
+    onTestFinished(() => hub.close());
+    const callerOf = (number: number, grant: Grant) => ({
+      type: "token" as const,
+      id: `tok_${number}`,
+      name: "Test",
+      grants: [grant],
+    });
+    const { merchantId } = connectionKey(partner);
+    const developer: Grant = { role: "partner", connections: [connectionKey(partner)] };
+    const staff: Grant = { role: "merchant", merchantIds: [merchantId] };
+    for (let number = 0; number < STREAMS_OF_MERCHANT_MAX; number += 1)
+      expect(hub.open(callerOf(number % 7, number % 2 ? staff : developer))).toBeInstanceOf(Readable);
+    for (const grant of [developer, staff])
+      expect(hub.open(callerOf(99, grant))).toMatchObject({ members: { limit: "merchantStreams" } });
+    const foreign: Grant = { role: "partner", connections: [connectionKey(other)] };
+    for (const grant of [foreign, { role: "operator" } as const])
+      expect(hub.open(callerOf(99, grant))).toBeInstanceOf(Readable);
   });
 
   it("ends when the service stops, and is not opened then", async () => {

@@ -1,32 +1,36 @@
 import { NEW_EVENTS_MAX, NEW_EVENTS_OF_MERCHANT_MAX, type NewEvent } from "../../../events/new-events-sql.ts";
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
-import type { ChangedOrder } from "../../../platform/signals.ts";
+import type { ChangedOrder, ChangedOrders } from "../../../platform/signals.ts";
 import type { Changes } from "./update-stream.ts";
 
-/** Orders and connections that are kept between two rounds. */
+/** Orders, connections and merchants that are kept between two rounds. */
 const KEPT_MAX = 500;
 
 /** What signals and the newest events report, until the next round passes it on. */
 export class GatheredChanges {
   #orders = new Map<string, ChangedOrder>();
   #connections = new Map<string, ConnectionKey>();
-  #isMore = false;
+  /** Merchants of which more has changed than is kept. Null: any. */
+  #moreOf: Set<string> | null = new Set();
   /** The events of the last reading. Null before the first one. */
   #seen: ReadonlySet<string> | null = null;
 
-  /** @param orders null: too many to name */
-  addOrders(orders: readonly ChangedOrder[] | null): void {
-    for (const { id, merchantId, connectionId, testMode } of orders ?? [])
+  addOrders(changed: ChangedOrders): void {
+    if ("merchantIds" in changed) {
+      this.#addMore(changed.merchantIds);
+      return;
+    }
+    for (const { id, merchantId, connectionId, testMode } of changed.orders) {
       this.#orders.set(id, { id, merchantId, connectionId, testMode });
-    this.#isMore ||= orders === null || this.#orders.size > KEPT_MAX;
-    if (this.#isMore) this.#forget();
+      if (this.#orders.size > KEPT_MAX) this.#forgetNames();
+    }
   }
 
   addConnections(connections: Iterable<ConnectionKey>): void {
-    for (const { merchantId, connectionId } of connections)
+    for (const { merchantId, connectionId } of connections) {
       this.#connections.set(connectionId, { merchantId, connectionId });
-    this.#isMore ||= this.#connections.size > KEPT_MAX;
-    if (this.#isMore) this.#forget();
+      if (this.#connections.size > KEPT_MAX) this.#forgetNames();
+    }
   }
 
   /**
@@ -39,20 +43,21 @@ export class GatheredChanges {
     if (seen === null) return;
     const fresh = events.filter(({ id }) => !seen.has(id));
     this.addConnections(fresh);
-    this.addOrders(
-      fresh.flatMap(({ orderId, ...event }) => (orderId === null ? [] : [{ ...event, id: orderId }])),
-    );
-    if (mayBeCut(events, fresh)) this.addOrders(null);
+    this.addOrders({
+      orders: fresh.flatMap(({ orderId, ...event }) => (orderId === null ? [] : [{ ...event, id: orderId }])),
+    });
+    this.#addMore(merchantsCut(events, fresh));
   }
 
   take(): Changes {
     const changes = {
       orders: [...this.#orders.values()],
       connections: [...this.#connections.values()],
-      isMore: this.#isMore,
+      moreOf: this.#moreOf,
     };
-    this.#forget();
-    this.#isMore = false;
+    this.#orders = new Map();
+    this.#connections = new Map();
+    this.#moreOf = new Set();
     return changes;
   }
 
@@ -62,16 +67,25 @@ export class GatheredChanges {
     this.#seen = null;
   }
 
-  #forget(): void {
+  /** @param merchantIds null: any */
+  #addMore(merchantIds: Iterable<string> | null): void {
+    if (merchantIds === null) this.#moreOf = null;
+    else for (const id of merchantIds) this.#moreOf?.add(id);
+    if (this.#moreOf !== null && this.#moreOf.size > KEPT_MAX) this.#moreOf = null;
+  }
+
+  /** Keeps the merchants alone. */
+  #forgetNames(): void {
+    const kept = [...this.#orders.values(), ...this.#connections.values()];
     this.#orders = new Map();
     this.#connections = new Map();
+    this.#addMore(kept.map(({ merchantId }) => merchantId));
   }
 }
 
-/** Whether a reading may have left out new events: all of one merchant that it read are new, or it is full. */
-function mayBeCut(events: readonly NewEvent[], fresh: readonly NewEvent[]): boolean {
-  if (fresh.length === 0) return false;
-  if (events.length >= NEW_EVENTS_MAX) return true;
+/** Merchants of which a reading may have left out new events: all that it read of one are new. Null, if it is full: any. */
+function merchantsCut(events: readonly NewEvent[], fresh: readonly NewEvent[]): string[] | null {
+  if (fresh.length > 0 && events.length >= NEW_EVENTS_MAX) return null;
   const ofMerchants = Map.groupBy(fresh, ({ merchantId }) => merchantId);
-  return [...ofMerchants.values()].some((own) => own.length >= NEW_EVENTS_OF_MERCHANT_MAX);
+  return [...ofMerchants].flatMap(([id, own]) => (own.length >= NEW_EVENTS_OF_MERCHANT_MAX ? [id] : []));
 }

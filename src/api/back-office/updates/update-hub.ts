@@ -10,10 +10,11 @@ import { before, HOUR_MS, SECOND_MS } from "../../../platform/time.ts";
 import { type Problem, unavailable } from "../../../platform/wire/problems.ts";
 import { stillAdmitted } from "./current-grants.ts";
 import { GatheredChanges } from "./gathered-changes.ts";
-import { type EndReason, UpdateStream } from "./update-stream.ts";
+import { type EndReason, isShared, UpdateStream } from "./update-stream.ts";
 
-/** Open streams of a process, and of one caller among them. */
+/** Open streams of a process; of the callers of one merchant among them, so that others find room; and of one caller. */
 const STREAMS_MAX = 200;
+export const STREAMS_OF_MERCHANT_MAX = 50;
 export const STREAMS_OF_CALLER_MAX = 10;
 /** A stream writes at most one message in this time. */
 const ROUND_MS = 500;
@@ -50,12 +51,21 @@ export class UpdateHub {
   open(caller: BackOfficeCaller): Readable | Problem {
     if (this.#stopping.signal.aborted || this.#streams.size >= STREAMS_MAX) return unavailable;
     const own = [...this.#streams].filter((stream) => keyOf(stream.caller) === keyOf(caller));
-    if (own.length >= STREAMS_OF_CALLER_MAX) return tooMany;
+    if (own.length >= STREAMS_OF_CALLER_MAX) return tooMany("streams", STREAMS_OF_CALLER_MAX);
     const stream = new UpdateStream(caller);
+    if (this.#countBeside(stream) >= STREAMS_OF_MERCHANT_MAX)
+      return tooMany("merchantStreams", STREAMS_OF_MERCHANT_MAX);
     this.#streams.add(stream);
     stream.body.once("close", () => this.#streams.delete(stream));
     this.#start();
     return stream.body;
+  }
+
+  /** Streams whose callers see some merchants only, one of those of this stream among them. */
+  #countBeside({ merchantIds: own }: UpdateStream): number {
+    if (own === null) return 0;
+    return [...this.#streams].filter(({ merchantIds }) => merchantIds !== null && isShared(merchantIds, own))
+      .length;
   }
 
   #start(): void {
@@ -80,7 +90,7 @@ export class UpdateHub {
       onSignal: (signal, connections) => {
         if (signal === "deliveries_due") gathered.addConnections(connections);
       },
-      onOrders: (orders) => gathered.addOrders(orders),
+      onOrders: (changed) => gathered.addOrders(changed),
     });
     try {
       while (this.#streams.size > 0 && !this.#stopping.signal.aborted) {
@@ -144,7 +154,7 @@ export class UpdateHub {
 
   async #passOn(): Promise<void> {
     const changes = this.#gathered.take();
-    if (changes.orders.length + changes.connections.length === 0 && !changes.isMore) return;
+    if (changes.orders.length + changes.connections.length === 0 && changes.moreOf?.size === 0) return;
     const needsFacilities = [...this.#streams].some(
       ({ caller }) => (orderScope(caller.grants)?.facilityIds.length ?? 0) > 0,
     );
@@ -167,8 +177,8 @@ export class UpdateHub {
 /** Sessions of one person count together, and so do programs with `OPERATOR_TOKEN`. */
 const keyOf = ({ id }: BackOfficeCaller): string => id ?? "operator";
 
-const tooMany: Problem = {
+const tooMany = (limit: string, maximum: number): Problem => ({
   code: "limit-reached",
-  detail: `The maximum of ${STREAMS_OF_CALLER_MAX} open streams is reached. Close one first.`,
-  members: { limit: "streams", maximum: STREAMS_OF_CALLER_MAX },
-};
+  detail: `The maximum of ${maximum} open streams is reached. Close one first.`,
+  members: { limit, maximum },
+});

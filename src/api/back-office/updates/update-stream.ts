@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { BackOfficeCaller } from "../../../access/grant.ts";
-import { roleOnOrder, seesConnection } from "../../../access/scope.ts";
+import { partlySeenMerchants, roleOnOrder, seesConnection } from "../../../access/scope.ts";
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
 import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
 import type { ChangedOrder } from "../../../platform/signals.ts";
@@ -11,8 +11,8 @@ export type Changes = {
   readonly orders: readonly ChangedOrder[];
   /** Connections whose deliveries changed. */
   readonly connections: readonly ConnectionKey[];
-  /** More than `orders` and `connections` name. */
-  readonly isMore: boolean;
+  /** Merchants of which more has changed than `orders` and `connections` name. Null: any. */
+  readonly moreOf: ReadonlySet<string> | null;
 };
 
 /** Orders, and connections, that one message names. */
@@ -31,6 +31,8 @@ export type EndReason = "access-changed" | "lifetime" | "stopping" | "unavailabl
 /** The stream of one page, as server-sent events. Holds a bounded number of ids, and never content. */
 export class UpdateStream {
   readonly caller: BackOfficeCaller;
+  /** The merchants of which the caller sees something. Null: all. */
+  readonly merchantIds: ReadonlySet<string> | null;
   readonly openedAtMs = performance.now();
   readonly body = new Readable({ highWaterMark: WAITING_BYTES_MAX, read: () => undefined });
   readonly #orders = new Map<string, ChangedOrder>();
@@ -40,18 +42,20 @@ export class UpdateStream {
 
   constructor(caller: BackOfficeCaller) {
     this.caller = caller;
+    this.merchantIds = partlySeenMerchants(caller.grants);
     this.body.push(`retry: ${RETRY_MS}\nevent: ready\ndata: {}\n\n`);
   }
 
   /** Keeps of these changes what the caller sees. @param facilityOf the facility of an order that is routed to one */
-  note({ orders, connections, isMore }: Changes, facilityOf: ReadonlyMap<string, string>): void {
+  note({ orders, connections, moreOf }: Changes, facilityOf: ReadonlyMap<string, string>): void {
     const { grants } = this.caller;
     for (const order of orders)
       if (roleOnOrder(grants, { ...order, facilityId: facilityOf.get(order.id) ?? null }) !== null)
         this.#orders.set(order.id, order);
     for (const connection of connections)
       if (seesConnection(grants, connection)) this.#connections.add(connection.connectionId);
-    this.#isMore ||= isMore || this.#orders.size > NAMED_MAX || this.#connections.size > NAMED_MAX;
+    this.#isMore ||=
+      this.#isOf(moreOf) || this.#orders.size > NAMED_MAX || this.#connections.size > NAMED_MAX;
     if (this.#isMore) this.#forget();
   }
 
@@ -72,6 +76,12 @@ export class UpdateStream {
     if (this.body.destroyed) return;
     this.body.push(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`);
     this.body.push(null);
+  }
+
+  /** Whether more has changed of what the caller sees. @param moreOf null: of any merchant */
+  #isOf(moreOf: ReadonlySet<string> | null): boolean {
+    if (moreOf === null) return true;
+    return this.merchantIds === null ? moreOf.size > 0 : isShared(this.merchantIds, moreOf);
   }
 
   #message(): string | null {
@@ -95,3 +105,7 @@ export class UpdateStream {
     this.#connections.clear();
   }
 }
+
+/** Whether two sets have an element in common. */
+export const isShared = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+  [...one].some((element) => other.has(element));
