@@ -4,6 +4,7 @@ import { posix } from "node:path";
 import { expect, it } from "vitest";
 import { anchorOf } from "../../docs/.vitepress/anchors.ts";
 import { LAYERS } from "../../scripts/architecture/layers.ts";
+import { COMMANDS } from "../../src/cli/requests/commands.ts";
 
 const README_LINES_MAX = 150;
 
@@ -34,6 +35,19 @@ it("links between documents lead somewhere, to their headings as well", () => {
     return !existsSync(target) || (anchor !== undefined && !anchorsOf(textOf(target)).includes(anchor));
   });
   expect(broken).toEqual([]);
+});
+
+it("the page of the command line lists every command that is a request", () => {
+  const rows = new Map(
+    [...textOf("docs/command-line.md").matchAll(/^\| `([a-z-]+)` \| (.*) \|$/gm)].map(([, group, verbs]) => [
+      group,
+      verbs,
+    ]),
+  );
+  const missing = COMMANDS.map(({ words }) => words.split(" ")).filter(
+    ([group = "", ...verb]) => !rows.get(group)?.includes(`\`${verb.join(" ")}\``),
+  );
+  expect(missing).toEqual([]);
 });
 
 it("each threat of the threat model names the test that proves its protection", () => {

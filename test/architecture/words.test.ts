@@ -24,7 +24,7 @@ const THIS = "test/architecture/words.test.ts";
 const FILES = [
   "*.{md,json,jsonc}",
   ".env.example",
-  "{src,test,bench,scripts,docs,migrations,openapi}/**/*.{ts,sql,md,json,py}",
+  "{src,test,bench,scripts,docs,migrations,openapi,web/src}/**/*.{ts,tsx,sql,md,json,py}",
 ];
 /** It names what was renamed. */
 const EXCEPT = ["CHANGELOG.md", "package-lock.json", THIS];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
 /**
- * Property tests choose the same histories in every run, so that a change is not rejected for one that nobody has tried
+ * Property tests choose the same histories in every run, so that a change is not rejected for one that was never tried
  * before. `HISTORIES_SEED=random` looks for new ones, and a number repeats those of a failure.
  */
 const DEFAULT_SEED = 20_261_122;

@@ -5,7 +5,7 @@ const TIMERS = new WeakMap<FastifyRequest["raw"], NodeJS.Timeout>();
 
 /**
  * Ends requests whose bodies do not arrive in time. Node's own timeout is one for the whole listener, so a listener with
- * an upload, which takes long, would grant its time to everybody.
+ * an upload, which takes long, would grant its time to every caller.
  */
 export function addBodyTimeout(app: FastifyInstance, timeoutMs: number): void {
   app.addHook("onRequest", (request, _reply, done) => {

@@ -38,8 +38,8 @@ export async function startProviderSignIn(
 }
 
 /**
- * The return from the identity provider. Where to go: the page that was asked for, or the sign-in page with `error` if nobody
- * was invited by that address, or the provider has not verified it.
+ * The return from the identity provider. Where to go: the page that was requested, or the sign-in page with `error` if no
+ * person was invited by that address, or the provider has not verified it.
  */
 export async function finishProviderSignIn(
   people: People,

@@ -5,7 +5,7 @@ import type { Problem } from "../../../platform/wire/problems.ts";
 import { networkOf } from "../limit-attempts.ts";
 import { foreignOrigin, isSameOrigin } from "./same-origin.ts";
 
-/** Who signs in. Everybody may try, from a page of this service or with a program, but not from a foreign page. */
+/** Who signs in: a page of this service or a program, but no foreign page. */
 export const visitorOf =
   ({ config }: Pick<PeopleContext, "config">) =>
   async (request: FastifyRequest): Promise<Visitor | Problem> => {
