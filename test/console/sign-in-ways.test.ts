@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sendDueMails } from "../../src/mail/send-mails.ts";
 import { type Console, startConsole } from "../support/browser.ts";
-import { CLIENT, type IdentityProvider, startIdentityProvider } from "../support/identity-provider.ts";
+import { type IdentityProvider, startIdentityProvider } from "../support/identity-provider.ts";
 import { startMailServer } from "../support/mail-server.ts";
 import { totp } from "../support/one-time-codes.ts";
 import { createPerson, createPersonWithPassword, openBrowser, PASSWORD } from "../support/people.ts";
@@ -13,14 +13,7 @@ let world: Console;
 let provider: IdentityProvider;
 beforeAll(async () => {
   provider = await startIdentityProvider();
-  world = await startConsole({
-    config: {
-      oidcIssuer: provider.issuer,
-      oidcClientId: CLIENT.id,
-      oidcClientSecret: CLIENT.secret,
-      oidcName: "Example ID",
-    },
-  });
+  world = await startConsole({ config: provider.config });
 });
 afterAll(async () => {
   await world.close();

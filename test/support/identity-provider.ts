@@ -2,12 +2,15 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto"
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Config } from "../../src/platform/config.ts";
 
 /** Who signs in at the identity provider. */
 export type Subject = { readonly sub: string; readonly email: string; readonly email_verified: boolean };
 
 export type IdentityProvider = {
   readonly issuer: string;
+  /** What a service needs to know of it, so that people can sign in there. */
+  readonly config: Pick<Config, "oidcIssuer" | "oidcClientId" | "oidcClientSecret" | "oidcName">;
   /** The identity provider signs in this person from now on. */
   subject: Subject;
   /** Signs ID tokens with another key than it publishes from now on. */
@@ -15,7 +18,7 @@ export type IdentityProvider = {
   close(): Promise<void>;
 };
 
-export const CLIENT = { id: "console", secret: "secret of the console" };
+const CLIENT = { id: "console", secret: "secret of the console" };
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
@@ -30,6 +33,12 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const provider: IdentityProvider = {
     issuer,
+    config: {
+      oidcIssuer: issuer,
+      oidcClientId: CLIENT.id,
+      oidcClientSecret: CLIENT.secret,
+      oidcName: "Example ID",
+    },
     subject: { sub: "nobody", email: "nobody@example.com", email_verified: true },
     forge: () => {
       signingKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CLIENT, type IdentityProvider, startIdentityProvider } from "../../support/identity-provider.ts";
+import { type IdentityProvider, startIdentityProvider } from "../../support/identity-provider.ts";
 import { type Browser, createPerson, openBrowser } from "../../support/people.ts";
 import { startServiceForTest, startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -7,14 +7,7 @@ let service: TestService;
 let provider: IdentityProvider;
 beforeAll(async () => {
   provider = await startIdentityProvider();
-  service = await startTestService({
-    config: {
-      oidcIssuer: provider.issuer,
-      oidcClientId: CLIENT.id,
-      oidcClientSecret: CLIENT.secret,
-      oidcName: "Example ID",
-    },
-  });
+  service = await startTestService({ config: provider.config });
 });
 afterAll(async () => {
   await service.close();
