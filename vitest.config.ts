@@ -28,8 +28,10 @@ export default defineConfig({
           // modules; each has its own database.
           isolate: false,
           setupFiles: ["test/support/histories.ts", ...(ON_CITUS ? ["test/support/citus-setup.ts"] : [])],
-          testTimeout: ON_CITUS ? 120_000 : 30_000,
-          // Longer than anything takes on a busy machine, also the build of the console.
+          // Longer than anything takes on a busy machine: a test fails because of what it sees, not of how long it takes.
+          testTimeout: ON_CITUS ? 120_000 : 90_000,
+          expect: { poll: { timeout: 20_000 } },
+          // Also for the build of the console.
           hookTimeout: 180_000,
         },
       },

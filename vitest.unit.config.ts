@@ -8,6 +8,8 @@ export default defineConfig({
     pool: "forks",
     // All files share one process. They share nothing else but the modules.
     isolate: false,
+    // A busy machine may leave a process waiting for seconds.
+    expect: { poll: { timeout: 20_000 } },
     setupFiles: ["test/support/histories.ts"],
   },
 });

@@ -27,7 +27,7 @@ it("silent connections of partners take no more than their part of the open file
     const { status } = await exchange(url, requestText("GET /v1/me HTTP/1.1"));
     expect(status).toBe(401);
   };
-  await expect.poll(served, { timeout: 10_000 }).toBeUndefined();
+  await expect.poll(served).toBeUndefined();
   await close();
 });
 

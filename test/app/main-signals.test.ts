@@ -83,7 +83,7 @@ describe("SIGTERM", () => {
     expect(await main.logged("stopped")).toMatchObject({ level: "info" });
     const left = main.log().filter(({ msg }) => msg === "part of the service not stopped, left behind");
     expect(left.map(({ step }) => step)).toContain("jobs");
-  }, 60_000);
+  });
 
   it("turns /readyz to 503 first, and still accepts requests until the delay is over", async () => {
     const { main, api, backOffice } = await startService({ SHUTDOWN_DELAY_MS: "3000" });

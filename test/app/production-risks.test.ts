@@ -58,4 +58,4 @@ it("a production start on the embedded PostgreSQL logs one warning", async () =>
   expect(warnings).toMatchObject([{ level: "warn", check: "embedded PostgreSQL" }]);
   main.child.kill("SIGTERM");
   expect(await main.exited()).toEqual({ code: 0, signal: null });
-}, 60_000);
+});

@@ -18,8 +18,7 @@ async function startCollector(handler?: ReceiverHandler) {
   return collector;
 }
 
-/** Each test starts a process, which takes long on a busy machine. */
-describe("OpenTelemetry", { timeout: 60_000 }, () => {
+describe("OpenTelemetry", () => {
   it("receives spans of requests, groups, statements, batches and attempts, and the metrics of /metrics", async () => {
     const [collector, partner] = [await startCollector(), await startCollector()];
     const { main, api, backOffice } = await startService({

@@ -87,7 +87,7 @@ describe("the command line", () => {
     expect((await cli(`product list --merchant ${merchant.id}`)).output).toMatch(
       /^ID +SKU +NAME +PRICE +STATUS\n\S+ +S +Mug +12\.50 EUR +discontinued\n$/,
     );
-  }, 60_000);
+  });
 
   it("with --json prints exactly the API's response", async () => {
     const { output } = await cli(`connection show ${partner.connectionId} --json`);
@@ -136,7 +136,7 @@ describe("the command line", () => {
     const shown = await cli(`order show ${id}`);
     expect(shown.output).toMatch(/^timeline$/m);
     expect(shown.output).toMatch(/The customer has called/);
-  }, 60_000);
+  });
 
   it("opens a facility, sets its rates and stock, and shows them", async () => {
     const [product] = partner.productIds;

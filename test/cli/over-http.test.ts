@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createBackOffice } from "../../src/api/back-office/app.ts";
 import { operatorAuthentication } from "../../src/api/back-office/authentication.ts";
 import { createPartnerApi } from "../../src/api/partner/app.ts";
@@ -13,8 +13,6 @@ import { type CliTest, startCli, startCliTest } from "../support/cli.ts";
 import { freePort, temporaryFolder } from "../support/main-process.ts";
 import { startReceiver } from "../support/receivers.ts";
 import { listen } from "../support/sockets.ts";
-
-vi.setConfig({ testTimeout: 90_000 }); // Processes take their time to start on a busy machine.
 
 const TOKEN = "token-of-an-operator";
 let at: CliTest;

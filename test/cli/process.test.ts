@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { startCli } from "../support/cli.ts";
@@ -10,8 +10,6 @@ import { temporaryFolder } from "../support/main-process.ts";
 import { eventually } from "../support/running-service.ts";
 import { dumpTables } from "../support/tables.ts";
 import { createDatabase, startTestService, type TestService } from "../support/test-service.ts";
-
-vi.setConfig({ testTimeout: 90_000 }); // Processes take their time to start on a busy machine.
 
 let test: TestService;
 let partner: Partner;

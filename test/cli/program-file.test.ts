@@ -3,13 +3,11 @@ import { cp, mkdir, readdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { readVersion } from "../../src/platform/config.ts";
 import { createPartner } from "../support/builders.ts";
 import { temporaryFolder } from "../support/main-process.ts";
 import { createDatabase, startTestService } from "../support/test-service.ts";
-
-vi.setConfig({ testTimeout: 90_000 }); // Processes take their time to start on a busy machine.
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

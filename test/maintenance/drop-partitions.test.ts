@@ -68,7 +68,7 @@ async function waitingDetach({ db }: TestService): Promise<number> {
         pid = rows[0]?.pid;
         return pid;
       },
-      { timeout: 10_000, interval: 5 },
+      { interval: 5 },
     )
     .toBeDefined();
   return pid ?? 0;

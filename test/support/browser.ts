@@ -149,9 +149,7 @@ export async function visit(page: Page, path: string | null, heading: string | R
   if (path?.includes("#")) await page.goto("about:blank");
   if (path !== null) await page.goto(path);
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
-  await expect
-    .poll(() => page.getByRole("status", { name: /Loading|geladen/ }).count(), { timeout: 10_000 })
-    .toBe(0);
+  await expect.poll(() => page.getByRole("status", { name: /Loading|geladen/ }).count()).toBe(0);
 }
 
 let axe: string | undefined;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, vi } from "vitest";
+import { afterAll, afterEach, beforeAll } from "vitest";
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
@@ -21,7 +21,6 @@ let children: ChildProcess[] = [];
 
 /** For the top of a test file: every test leaves neither a server nor a process behind, and the last one no folder. */
 export function cleanUpAfterTests(): void {
-  vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 }); // A slow disk takes its time for a new cluster.
   beforeAll(async () => {
     await mkdir(home, { recursive: true }); // The file before may have ended with its removal.
     await chmod(home, 0o755); // As root the server runs as another user, who may pass through here.
@@ -104,7 +103,7 @@ export const show = (url: string, ...settings: string[]) =>
   );
 
 export async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`This has not come true in time: ${condition}`);
     await delay(10);

@@ -52,13 +52,15 @@ describe("a worker", () => {
       .catch(() => undefined); // It ends its own connection too.
     // Until the process has noticed it, it may still take one of the dropped connections: 503, and the partner repeats.
     const order = anOrder(partner);
-    await vi.waitFor(async () =>
-      expect([200, 201]).toContain((await partner.client.post("/v1/orders", order)).status),
-    );
-    await vi.waitFor(async () => {
-      await send();
-      expect(receiver.requests).toHaveLength(2);
-    });
+    await expect
+      .poll(async () => (await partner.client.post("/v1/orders", order)).status)
+      .toBeOneOf([200, 201]);
+    await expect
+      .poll(async () => {
+        await send();
+        return receiver.requests.length;
+      })
+      .toBe(2);
   });
 
   it("makes an attempt that was due days ago (convoy #1667)", async () => {

@@ -163,7 +163,7 @@ describe("PATCH /api/connections/{id}", () => {
         change(own.connectionId, { name: "Renamed" }),
         change(own.connectionId, { reviewPolicy: { maxQuantity: 7 } }),
       ];
-      await expect.poll(waitingForLocks, { timeout: 10_000, interval: 5 }).toBe(2);
+      await expect.poll(waitingForLocks, { interval: 5 }).toBe(2);
       await client.query("commit");
       return Promise.all(underway);
     });

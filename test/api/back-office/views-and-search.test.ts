@@ -77,6 +77,8 @@ describe("/api/views", () => {
   });
 });
 
+type Found = { readonly merchantId: string };
+
 describe("GET /api/search", () => {
   const search = async (q: string, client: Client = test.backOffice) => {
     const { status, body } = await client.get(`/api/search?q=${encodeURIComponent(q)}`);
@@ -117,13 +119,22 @@ describe("GET /api/search", () => {
     const stranger = await search("merchant", personOf(test, other.merchantId));
     expect(stranger.orders).toEqual([]);
     expect(stranger.merchants).toMatchObject([{ id: other.merchantId }]);
-    for (const { merchantId } of stranger.products) expect(merchantId).toBe(other.merchantId);
+    const { body: product } = await test.backOffice.get(`/api/products/${one.productIds[0]}`);
+    for (const text of [product.sku, product.name]) {
+      const shownTo = async (merchantId: string) =>
+        new Set(
+          (await search(text, personOf(test, merchantId))).products.map((found: Found) => found.merchantId),
+        );
+      expect(await shownTo(one.merchantId)).toEqual(new Set([one.merchantId]));
+      expect(await shownTo(other.merchantId)).not.toContain(one.merchantId);
+    }
     const developer = test.backOfficeFor({
       name: "Dev",
       grants: [{ role: "partner", connections: [connectionKey(one)] }],
     });
     const own = await search("partner", developer);
     expect(own).toMatchObject({ merchants: [], products: [], connections: [{ id: one.connectionId }] });
+    expect((await search(product.sku, developer)).products).toEqual([]);
     expect((await search("web-3", developer)).orders).toHaveLength(1);
     expect((await search("web-3", warehouseOf(test))).orders).toHaveLength(1);
     const elsewhere = test.backOfficeFor({
