@@ -26,9 +26,10 @@ async function openOrder(page: Page, externalOrderId: string): Promise<string> {
   return id;
 }
 
-/** Another tab of the same browser. */
+/** Another tab of the same browser, which learns nothing by updates: what it shows may be old. */
 async function openTab(page: Page, path: string, heading: string): Promise<Page> {
   const tab = await page.context().newPage();
+  await tab.route("**/api/updates", (route) => route.abort());
   await visit(tab, path, heading);
   return tab;
 }

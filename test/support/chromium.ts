@@ -6,11 +6,14 @@ import { type Browser, chromium as playwright } from "playwright-core";
 const UNWANTED =
   /single-process|no-zygote|disable-web-security|site-isolation|in-process-gpu|ignore-gpu-blocklist/;
 
+/** A test sends nothing to another machine. */
+const NO_OTHER_HOST = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1";
+
 export async function launchBrowser(): Promise<Browser> {
   chromium.setGraphicsMode = false;
   return playwright.launch({
     executablePath: await chromium.executablePath(),
-    args: [...chromium.args.filter((flag) => !UNWANTED.test(flag)), "--disable-gpu"],
+    args: [...chromium.args.filter((flag) => !UNWANTED.test(flag)), "--disable-gpu", NO_OTHER_HOST],
   });
 }
 

@@ -44,12 +44,17 @@ async function withToken(fields: object): Promise<{ updates: Updates; id: string
   return { updates: await openUpdates(test, bearer(body.token)), id: body.id };
 }
 
-/** The ids of the orders that the next messages name, until one of them is `last`. */
+type Changed = {
+  readonly orders: readonly { readonly id: string }[];
+  readonly deliveriesOf: readonly string[];
+};
+
+/** The ids of the orders and of the connections that the next messages name, until one of them is `last`. */
 async function namedUntil(updates: Updates, last: string): Promise<string[]> {
   const named: string[] = [];
   while (!named.includes(last)) {
-    const { orders } = (await updates.next("changed")) as { orders: { id: string }[] };
-    named.push(...orders.map(({ id }) => id));
+    const { orders, deliveriesOf } = (await updates.next("changed")) as Changed;
+    named.push(...orders.map(({ id }) => id), ...deliveriesOf);
   }
   return named;
 }
@@ -81,8 +86,10 @@ describe("GET /api/updates", () => {
     const developer = await withToken({ role: "partner", connectionIds: [partner.connectionId] });
     const foreign = await placeOrder(other);
     const own = await placeOrder(partner);
-    for (const { updates } of [merchant, developer])
-      expect(await namedUntil(updates, own.id)).not.toContain(foreign.id);
+    for (const { updates } of [merchant, developer]) {
+      const named = await namedUntil(updates, own.id);
+      for (const id of [foreign.id, other.connectionId]) expect(named).not.toContain(id);
+    }
   });
 
   it("names to staff of a facility only orders that are routed to it", async () => {
@@ -97,7 +104,8 @@ describe("GET /api/updates", () => {
       values: [uuidIn("fac", facility), uuidIn("ord", id)],
     });
     await requestOperation(test, id, "hold");
-    expect(await namedUntil(updates, id)).toEqual([id]);
+    const named = await namedUntil(updates, id);
+    expect(named.filter((each) => each.startsWith("ord_"))).toEqual([id]);
   });
 
   it("asks to read again instead of naming more than it may", async () => {
@@ -133,6 +141,25 @@ describe("GET /api/updates", () => {
       await test.db.query({ name: "", text, values: [person.id, [merchantId], [connectionId]] });
     }
     expect((await updates.rest()).at(-1)?.data).toEqual({ reason: "access-changed" });
+  });
+
+  it("ends within seconds when the person is disabled, or the session expires", async () => {
+    const later = await startServiceForTest();
+    const openedAt = async (service: TestService) => {
+      const person = await createPerson(service);
+      const { cookies } = await signIn(service, person);
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+      return { person, updates: await openUpdates(service, { cookie }) };
+    };
+    const [disabled, expired] = [await openedAt(test), await openedAt(later)];
+    later.clock.advance({ hours: 12 });
+    await test.db.query({
+      name: "disable-in-test",
+      text: "update people set disabled_at = now() where id = $1",
+      values: [disabled.person.id],
+    });
+    for (const { updates } of [disabled, expired])
+      expect((await updates.rest()).at(-1)?.data).toEqual({ reason: "access-changed" });
   });
 
   it("has a limit for each caller, and a client that disconnects makes room", async () => {
