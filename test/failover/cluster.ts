@@ -22,6 +22,8 @@ export type Cluster = {
 };
 
 const DATABASE = "partner_orders";
+/** No superuser, so that it cannot take the connections that PostgreSQL reserves for Patroni. */
+const USER = "partner_orders";
 const HEALTHY_MS = 180_000;
 
 export async function startCluster(folder: string): Promise<Cluster> {
@@ -47,7 +49,8 @@ export async function startCluster(folder: string): Promise<Cluster> {
     const cluster = clusterOf(nodes, { proxyPort, password, stop });
     await cluster.healthy();
     const session = await cluster.session("postgres");
-    await session.query(`create database ${DATABASE}`);
+    await session.query(`create role ${USER} login password '${password}'`);
+    await session.query(`create database ${DATABASE} owner ${USER}`);
     await session.end();
     return cluster;
   } catch (error) {
@@ -60,7 +63,7 @@ function clusterOf(
   nodes: readonly [Node, Node],
   { proxyPort, password, stop }: { proxyPort: number; password: string; stop: () => Promise<void> },
 ): Cluster {
-  const url = (servers: string): string => `postgres://postgres:${password}@${servers}/${DATABASE}`;
+  const url = (servers: string): string => `postgres://${USER}:${password}@${servers}/${DATABASE}`;
   const state = async (): Promise<Member[]> => {
     for (const { apiPort } of nodes) {
       try {
