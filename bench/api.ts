@@ -72,7 +72,6 @@ async function measureCreation(
     {
       name: "create an order, against a bare server",
       ...compare(speeds, results.bare),
-      ratioMin: 0.35,
       ...latency,
     },
     pgbench
@@ -122,7 +121,7 @@ async function measureRead(
       ours.map(({ perSecond }) => perSecond),
       theirs,
     ),
-    ratioMin: 0.35,
+    ratioMin: 0.5,
     p50Ms: median(ours.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(ours.map(({ p99Ms }) => p99Ms)),
   };

@@ -47,7 +47,7 @@ export async function createOrders(site: Site, change: Partial<Load> = {}): Prom
   const result = await generateLoad(creation(site, site.service.url, change));
   const made = (await countOrders(site)) - before;
   // The generator disconnects when its time is over, so up to one order per connection is stored but not counted.
-  if (result.failed > 0 || made < result.ok || made > result.ok + CONNECTIONS) {
+  if (result.failed > 0 || made < result.ok || made > result.ok + (change.connections ?? CONNECTIONS)) {
     throw new Error(`${result.ok} creations succeeded, ${result.failed} failed, ${made} orders are stored.`);
   }
   return result;

@@ -2,11 +2,12 @@ import { parseArgs } from "node:util";
 import { measureApi } from "./api.ts";
 import { measureConnections } from "./connections/connections.ts";
 import { measureConsole } from "./console/console.ts";
+import { measureCreation } from "./creation.ts";
 import { CONNECTIONS } from "./loads.ts";
 import { measureNeighbors } from "./neighbors/neighbors.ts";
 import { measureOrderJobs } from "./order-jobs.ts";
 import { stopAll } from "./processes.ts";
-import { type Figure, table, writeReport } from "./report.ts";
+import { comparison, type Figure, readReport, table, writeReport } from "./report.ts";
 import { closeSite, openSite, type Postgres, startPostgres } from "./site.ts";
 import { measureWebhooks } from "./webhooks.ts";
 
@@ -27,6 +28,8 @@ const { values, positionals } = parseArgs({
     orders: { type: "string", default: "10000" },
     /** The connections of its larger side. */
     "connection-count": { type: "string", default: "5000" },
+    /** The report of an earlier run, to compare with: a copy of bench/results/latest.json. */
+    compare: { type: "string" },
     /** Only the attacks whose names contain this. */
     attack: { type: "string", default: "" },
     /** How long each attack lasts, beside a partner with normal traffic. */
@@ -46,6 +49,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 /** What can be measured alone: `npm run bench -- jobs`. Without a name, the default parts. */
 const PARTS: Record<string, (postgres: Postgres) => Promise<Figure[]>> = {
+  creation: (postgres) => measureCreation(postgres, { ...settings, say }),
   api: (postgres) => measureApi(postgres, { ...settings, say }),
   webhooks: async (postgres) => {
     const site = await openSite(postgres, "bench_webhooks");
@@ -65,7 +69,7 @@ const PARTS: Record<string, (postgres: Postgres) => Promise<Figure[]>> = {
   neighbors: (postgres) =>
     measureNeighbors(postgres, { seconds: Number(values["attack-seconds"]), only: values.attack, say }),
 };
-const DEFAULT_PARTS = ["api", "webhooks", "jobs"];
+const DEFAULT_PARTS = ["creation", "api", "webhooks", "jobs"];
 
 async function measure(postgres: Postgres): Promise<void> {
   say(
@@ -74,6 +78,7 @@ async function measure(postgres: Postgres): Promise<void> {
   const figures: Figure[] = [];
   for (const name of parts) figures.push(...((await PARTS[name]?.(postgres)) ?? []));
   process.stdout.write(`\n${table(figures)}\n`);
+  if (earlier !== null) process.stdout.write(`\n${comparison(figures, earlier)}\n`);
   say(`\nWritten to ${await writeReport(figures, { ...settings, connections: CONNECTIONS, parts })}`);
 }
 
@@ -83,6 +88,8 @@ if (unknown !== undefined) {
   say(`There is no part ${unknown}. The parts are ${Object.keys(PARTS).join(", ")}.`);
   process.exit(2);
 }
+// Read first: this run writes its own report over the latest one.
+const earlier = values.compare === undefined ? null : await readReport(values.compare);
 const postgres = await startPostgres();
 try {
   await measure(postgres);

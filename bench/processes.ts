@@ -120,17 +120,18 @@ export async function hasPgbench(): Promise<boolean> {
   );
 }
 
-/** Runs one statement directly on the database with 32 clients; returns transactions per second. */
+/** Runs one statement directly on the database, with 32 clients by default; returns transactions per second. */
 export async function runPgbench(
   databaseUrl: string,
   script: string,
   variables: Record<string, string>,
   seconds: number,
+  clients = 32,
 ): Promise<number> {
   const { stdout } = await execute("pgbench", [
     "--no-vacuum",
     "--protocol=prepared",
-    "--client=32",
+    `--client=${clients}`,
     "--jobs=1",
     `--time=${seconds}`,
     `--file=${script}`,

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
 
 /** A row of the table: what was measured, against what reference, and the required minimum. */
@@ -10,6 +10,7 @@ export type Figure = {
   ratioMin?: number;
   p50Ms?: number;
   p99Ms?: number;
+  p99MaxMs?: number;
   note?: string;
 };
 
@@ -18,31 +19,75 @@ export const median = (values: readonly number[]): number => {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 };
 
+/** Whether a figure reaches what it should. Empty if nothing is required of it. */
+function verdict({ ratio, ratioMin, p99Ms, p99MaxMs }: Figure): string {
+  const reached = [
+    ...(ratio === undefined || ratioMin === undefined ? [] : [ratio >= ratioMin]),
+    ...(p99Ms === undefined || p99MaxMs === undefined ? [] : [p99Ms <= p99MaxMs]),
+  ];
+  return reached.length === 0 ? "" : reached.every(Boolean) ? "ok" : "NOT REACHED";
+}
+
 const COLUMNS: readonly [title: string, cell: (figure: Figure) => string][] = [
   ["measured", ({ name }) => name],
   ["per second", ({ perSecond }) => number(perSecond)],
   ["reference", ({ referencePerSecond }) => number(referencePerSecond)],
   ["ratio", ({ ratio }) => ratio?.toFixed(2) ?? ""],
   ["at least", ({ ratioMin }) => ratioMin?.toFixed(2) ?? ""],
-  [
-    "",
-    ({ ratio, ratioMin }) =>
-      ratio === undefined || ratioMin === undefined ? "" : ratio >= ratioMin ? "ok" : "BELOW",
-  ],
   ["p50 ms", ({ p50Ms }) => number(p50Ms)],
   ["p99 ms", ({ p99Ms }) => number(p99Ms)],
+  ["at most", ({ p99MaxMs }) => number(p99MaxMs)],
+  ["", verdict],
   ["note", ({ note }) => note ?? ""],
 ];
 
 const number = (value: number | undefined): string =>
   value === undefined ? "" : Math.round(value).toLocaleString("en");
 
-export function table(figures: readonly Figure[]): string {
-  const rows = [
+export const table = (figures: readonly Figure[]): string =>
+  aligned([
     COLUMNS.map(([title]) => title),
     ...figures.map((figure) => COLUMNS.map(([, cell]) => cell(figure))),
-  ];
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+  ]);
+
+/** Figures beside those of an earlier run with the same names. A ratio is comparable between machines, a speed is not. */
+export function comparison(figures: readonly Figure[], earlier: readonly Figure[]): string {
+  const rows = figures.flatMap((figure) => {
+    const before = earlier.find(({ name }) => name === figure.name);
+    return before === undefined ? [] : [comparedRow(figure, before)];
+  });
+  const title = ["measured", "before", "now", "change", "ratio before", "now", "p99 ms before", "now"];
+  return aligned([title, ...rows]);
+}
+
+const comparedRow = (now: Figure, before: Figure): string[] => [
+  now.name,
+  number(before.perSecond),
+  number(now.perSecond),
+  change(before.perSecond, now.perSecond),
+  before.ratio?.toFixed(2) ?? "",
+  now.ratio?.toFixed(2) ?? "",
+  number(before.p99Ms),
+  number(now.p99Ms),
+];
+
+function change(before: number | undefined, now: number | undefined): string {
+  if (before === undefined || now === undefined) return "";
+  const percent = Math.round((now / before - 1) * 100);
+  return `${percent < 0 ? "" : "+"}${percent} %`;
+}
+
+/** The figures of the report of an earlier run. */
+export async function readReport(file: string): Promise<Figure[]> {
+  const report = JSON.parse(await readFile(file, "utf8")) as { figures?: Figure[] }; // `writeReport` has written it.
+  if (!Array.isArray(report.figures)) throw new Error(`${file} is not a report of the benchmark.`);
+  return report.figures;
+}
+
+function aligned(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? "").length)),
+  );
   return rows
     .map((row) =>
       row

@@ -141,7 +141,7 @@ export async function countOrders({ db }: Pick<Site, "db">): Promise<number> {
 }
 
 export const emptyOrders = ({ db }: Pick<Site, "db">): Promise<void> =>
-  db.runScript("truncate orders, order_lines, shipments, events, due_payments cascade");
+  db.runScript("truncate orders, order_lines, shipments, events, ledger_entries, due_payments cascade");
 
 /** Memory of a site's process. */
 export async function residentMiB({ service }: Pick<Site, "service">): Promise<number> {

@@ -13,6 +13,9 @@ const BODY = JSON.stringify({
   filling: "x".repeat(820),
 });
 
+/** From an event to the receiver, at 100 orders a second. */
+const EVENT_P99_MAX_MS = 25;
+
 type Options = { rounds: number; deliveries: number; say: (text: string) => void };
 
 /** Sending: a backlog against a bare loop, slow responses, creation at the same time, endpoints that never respond, and latency. */
@@ -83,7 +86,7 @@ async function measureBacklog(
       perSecond: median(seen.ours),
       referencePerSecond: median(seen.bare),
       ratio: ratio(seen.ours, seen.bare),
-      ratioMin: 0.5,
+      ratioMin: 0.7,
     },
     {
       name: "the same when one response in a hundred takes a second",
@@ -151,6 +154,7 @@ async function measureDelays(site: Site, receiver: Started, { say }: Options): P
       name: `event to the receiver at ${perSecondMax} orders a second`,
       perSecond,
       ...quantiles(delays),
+      ...(perSecondMax === 100 && { p99MaxMs: EVENT_P99_MAX_MS }),
     });
   }
   return figures;

@@ -1,0 +1,105 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { LoadResult } from "./load-generator.ts";
+import { createOrders, creation } from "./loads.ts";
+import { generateLoad, hasPgbench, runPgbench, startBareServer, stop } from "./processes.ts";
+import { type Figure, median } from "./report.ts";
+import { closeSite, countOrders, emptyOrders, openSite, type Postgres, type Site } from "./site.ts";
+
+export type CreationOptions = { rounds: number; seconds: number; say: (text: string) => void };
+
+const WARM_UP_SECONDS = 3;
+/** Orders in the statement that PostgreSQL is measured with, and clients that send it: what the service does at most. */
+const GROUP_SIZE = 64;
+const GROUPS = 2;
+/** What the machine can do at most is shared by the two halves of a creation. */
+const RATIO_MIN = 0.7;
+const CLIENTS = [64, 256] as const;
+const P99_MAX_MS = 25;
+
+/** What one round measured, per second. */
+type Round = { bound: number; results: Record<(typeof CLIENTS)[number], LoadResult> };
+
+/**
+ * Creation by a process without jobs, against the bound of the same machine: what is left if it does nothing but receive
+ * the requests (as the bare server does) and store the rows (as PostgreSQL does alone, in groups, from its own data), so
+ * `1 / (1/E + 1/D)`. Then the time of a creation at half of that load.
+ */
+export async function measureCreation(
+  postgres: Postgres,
+  { rounds, seconds, say }: CreationOptions,
+): Promise<Figure[]> {
+  if (!(await hasPgbench()))
+    return [
+      {
+        name: "create an order, against the bound",
+        note: "pgbench is not installed (Debian: postgresql-contrib)",
+      },
+    ];
+  const roles = { ROLES: "api,back-office" };
+  const [site, direct] = [
+    await openSite(postgres, "bench_creation", roles),
+    await openSite(postgres, "bench_groups", roles),
+  ];
+  await stop(direct.service); // Only its database is used.
+  const echo = join(postgres.dataDir, "empty.json");
+  await writeFile(echo, "{}");
+  const bare = await startBareServer(echo, echo);
+  const measured: Round[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const time = round === 0 ? WARM_UP_SECONDS : seconds; // Round 0 warms up and is not counted.
+    await emptyOrders(site);
+    await emptyOrders(direct);
+    await site.db.runScript("checkpoint");
+    const { perSecond: requests } = await generateLoad(creation(site, bare.url, { seconds: time }));
+    const stored = await storeGroups(direct, time);
+    const results = {
+      64: await createOrders(site, { seconds: time, connections: 64 }),
+      256: await createOrders(site, { seconds: time, connections: 256 }),
+    };
+    const bound = 1 / (1 / requests + 1 / stored);
+    const figures = [requests, stored, bound, ...CLIENTS.map((clients) => results[clients].perSecond)];
+    say(`  creation ${round}: ${figures.map(Math.round).join(" / ")}`);
+    if (round > 0) measured.push({ bound, results });
+  }
+  const figures = CLIENTS.map((clients) => figureOf(clients, measured));
+  const half = Math.round((figures[0]?.perSecond ?? 0) / 2);
+  const calm = await createOrders(site, { seconds, connections: 64, perSecondMax: half });
+  await Promise.all([closeSite(site), direct.db.close(), stop(bare)]);
+  return [
+    ...figures,
+    {
+      name: "create an order at half of the load of 64 clients",
+      perSecond: calm.perSecond,
+      p50Ms: calm.p50Ms,
+      p99Ms: calm.p99Ms,
+      p99MaxMs: P99_MAX_MS,
+    },
+  ];
+}
+
+/** Orders per second that PostgreSQL stores by itself. Their number is counted in the database. */
+async function storeGroups(site: Site, seconds: number): Promise<number> {
+  const script = new URL("insert-orders.sql", import.meta.url).pathname;
+  const [product_1 = "", product_2 = ""] = site.partner.productIds;
+  const { merchantId, connectionId } = site.partner.connection;
+  const variables = { merchant_id: merchantId, connection_id: connectionId, product_1, product_2 };
+  const groups = await runPgbench(site.databaseUrl, script, variables, seconds, GROUPS);
+  const stored = await countOrders(site);
+  if (stored < groups * GROUP_SIZE * seconds * 0.9)
+    throw new Error(`PostgreSQL has stored ${stored} orders only.`);
+  return groups * GROUP_SIZE;
+}
+
+function figureOf(clients: (typeof CLIENTS)[number], rounds: readonly Round[]): Figure {
+  const results = rounds.map((round) => round.results[clients]);
+  return {
+    name: `create an order with ${clients} clients, against the bound`,
+    perSecond: median(results.map(({ perSecond }) => perSecond)),
+    referencePerSecond: median(rounds.map(({ bound }) => bound)),
+    ratio: median(rounds.map((round) => round.results[clients].perSecond / round.bound)),
+    ratioMin: RATIO_MIN,
+    p50Ms: median(results.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(results.map(({ p99Ms }) => p99Ms)),
+  };
+}
