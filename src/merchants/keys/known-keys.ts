@@ -8,7 +8,7 @@ type Known = { readonly key: ApiKey; readonly untilMs: number };
 
 /**
  * The keys that a process has read within the last second, by their hashes. A change of any key forgets all, in every
- * process that hears of it. Hashes without a key are not kept, so callers without a key cannot fill it.
+ * process that receives the signal. Hashes without a key are not kept, so callers without a key cannot fill it.
  */
 export class KnownKeys {
   readonly #keys = new Map<string, Known>();

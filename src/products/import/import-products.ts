@@ -32,7 +32,7 @@ type ImportedProduct = {
 /** The number of rows that did each, and the first products, in the order of the file. */
 export type Imported = Readonly<Record<ImportChange, number>> & { readonly products: ImportedProduct[] };
 
-/** Tells how many rows are stored, of how many. It is stored only if all are. */
+/** Receives how many rows are stored so far, of how many. None stays stored unless all are. */
 export type OnStored = (stored: number, total: number) => void;
 
 export type ImportFile = {
