@@ -13,10 +13,13 @@ export async function runAuditExport(
   options: OptionValues,
 ): Promise<ExitCode> {
   const merchantId = idOf("mer", "merchant", options);
+  const connectionId = idOf("con", "connection", options);
   const [from, to] = [timeOf("since", options), timeOf("until", options)];
   const filter = {
     limit: "100",
     ...(merchantId !== null && { merchantId }),
+    ...(connectionId !== null && { connectionId }),
+    ...textsOf({ actor: options["actor"], action: options["action"], subjectId: options["subject"] }),
     ...(from !== null && { from: from.toISOString() }),
     ...(to !== null && { to: to.toISOString() }),
   };
@@ -31,3 +34,9 @@ export async function runAuditExport(
   }
   return EXIT.done;
 }
+
+/** Those that were given. */
+const textsOf = (options: OptionValues): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );

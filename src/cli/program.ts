@@ -200,6 +200,10 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
     .command("export")
     .description("write the audit log to standard output, one JSON object per line, newest first")
     .option("--merchant <id>", "only entries of this merchant")
+    .option("--connection <id>", "only entries of this connection")
+    .option("--actor <actor>", "only entries of this actor: its name, or its kind")
+    .option("--action <action>", "only entries of this operation, such as createKey")
+    .option("--subject <id>", "only entries about this id, such as that of an order")
     .option(
       "--since <time>",
       "only entries at or after this time, such as 2026-01-31 or 2026-01-31T12:00:00Z",

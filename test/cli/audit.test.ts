@@ -30,6 +30,12 @@ describe("audit export", () => {
     const { output } = await at.cli(`audit export --merchant ${shop.merchantId}`);
     const merchants = linesOf(output).map(({ merchantId }) => merchantId);
     expect(new Set(merchants)).toEqual(new Set([shop.merchantId]));
+    const filtered = await at.cli(
+      `audit export --connection ${shop.connectionId} --action createConnection --subject ${shop.connectionId}`,
+    );
+    expect(linesOf(filtered.output).map(({ action }) => action)).toEqual(["createConnection"]);
+    expect((await at.cli("audit export --actor nobody")).output).toBe("");
+    expect((await at.cli("audit export --subject x")).code).toBe(1);
     expect((await at.cli("audit export --until 2026-01-01")).output).toBe("");
     expect((await at.cli("audit export --since yesterday")).code).toBe(2);
   });
