@@ -165,6 +165,11 @@ describe("GET /api/overview", () => {
     expect((await developer.get(ofMerchant)).body.data).toEqual([]);
   });
 
+  it("shows the warehouse one place for all orders while there are no facilities", async () => {
+    const { facilities } = (await warehouseOf(test).get("/api/work-list/overview")).body;
+    expect(facilities).toMatchObject([{ facilityId: null, name: null, toPack: 0, oldest: null }]);
+  });
+
   it("rejects what is no number of days and no merchant", async () => {
     for (const query of ["days=0", "days=91", "days=x", "merchantId=1"])
       expect((await test.backOffice.get(`/api/overview?${query}`)).status, query).toBe(422);

@@ -7,7 +7,7 @@ export const overview: Translated<typeof en> = {
     about: "Was jetzt Aufmerksamkeit braucht, und wie es läuft. Jede Zahl führt zu der Liste dahinter.",
     aboutWork: "Was an Ihren Standorten wartet. Jede Zahl führt zu der Liste dahinter.",
     atFacilities: "An Ihren Standorten",
-    noFacilities: "Es gibt noch keinen Standort. Ein Betreiber legt den ersten an.",
+    noFacilities: "An Ihren Standorten wartet nichts.",
     withoutFacility: "Bestellungen ohne Standort",
     toWorkList: "Arbeitsliste öffnen",
     toPack: "Zu packen",

@@ -4,7 +4,7 @@ export const overview = {
     about: "What needs attention now, and how it goes. Each figure leads to the list behind it.",
     aboutWork: "What waits at your facilities. Each figure leads to the list behind it.",
     atFacilities: "At your facilities",
-    noFacilities: "There is no facility yet. An operator adds the first one.",
+    noFacilities: "Nothing waits at your facilities.",
     withoutFacility: "Orders without a facility",
     toWorkList: "Open the work list",
     toPack: "To pack",
