@@ -24,7 +24,7 @@ export function Page({ title, crumbs, beside, about, actions, children }: Props)
   return (
     <Stack gap="md">
       <Group justify="space-between" align="flex-start" gap="sm">
-        <Box>
+        <Box style={{ overflowWrap: "anywhere", minWidth: 0 }}>
           {crumbs}
           <Group gap="xs">
             <Title order={1} size="h3">

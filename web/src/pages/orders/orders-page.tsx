@@ -1,6 +1,7 @@
 import { Group, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
+import { useHasRole } from "../../api/me.ts";
 import type { OrderSummary } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { exactTime } from "../../text/format.ts";
@@ -21,6 +22,7 @@ export function OrdersPage() {
   const { t } = useTranslation();
   const search = route.useSearch();
   const isFiltered = Object.keys(search).length > 0;
+  const seesPrices = useHasRole("operator", "support", "merchant", "warehouse"); // Partners do not (decision 0122).
   return (
     <ListPage
       title={t("orders.title")}
@@ -42,7 +44,15 @@ export function OrdersPage() {
         { name: t("orders.recipient"), cell: ({ shippingAddress }) => recipient(shippingAddress) },
         { name: t("orders.merchant"), cell: ({ merchantName }) => merchantName, isMinor: true },
         { name: t("orders.connection"), cell: ({ connectionName }) => connectionName, isMinor: true },
-        { name: t("orders.goods"), cell: ({ goods }) => <Money of={goods} />, align: "right" },
+        ...(seesPrices
+          ? [
+              {
+                name: t("orders.goods"),
+                cell: ({ goods }: OrderSummary) => <Money of={goods} />,
+                align: "right" as const, // Otherwise it is any text.
+              },
+            ]
+          : []),
         { name: t("orders.created"), cell: ({ createdAt }) => <Time at={createdAt} />, align: "right" },
       ]}
     />

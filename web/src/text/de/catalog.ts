@@ -163,7 +163,7 @@ export const catalog: Translated<typeof english> = {
     importEffect: "Alle Zeilen werden importiert, oder keine.",
     show: "Zeigen",
     more: "Mehr zeigen",
-    listed: "Die ersten {{count}} Zeilen der Datei sind aufgeführt.",
+    listed: "Die ersten {{number}} Zeilen der Datei sind aufgeführt.",
     errorsTitle: "Die Datei hat Fehler",
     errors_one: "{{count}} Fehler. Nichts wird importiert, bis die Datei keinen mehr hat.",
     errors_other: "{{count}} Fehler. Nichts wird importiert, bis die Datei keinen mehr hat.",

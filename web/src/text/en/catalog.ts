@@ -154,7 +154,7 @@ export const catalog = {
     importEffect: "All rows are imported, or none.",
     show: "Show",
     more: "Show more",
-    listed: "The first {{count}} rows of the file are listed.",
+    listed: "The first {{number}} rows of the file are listed.",
     errorsTitle: "The file has errors",
     errors_one: "{{count}} error. Nothing is imported until the file has none.",
     errors_other: "{{count}} errors. Nothing is imported until the file has none.",

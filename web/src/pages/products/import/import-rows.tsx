@@ -39,7 +39,7 @@ export function ImportRows({ result: { products, created, changed, unchanged } }
         />
         {products.length < created + changed + unchanged && (
           <Text size="xs" c="dimmed">
-            {t("importing.listed", { count: products.length })}
+            {t("importing.listed", { number: formatNumber(products.length) })}
           </Text>
         )}
       </Group>

@@ -41,8 +41,8 @@ export function TestOrderPage() {
       beside={<Badges testOrder={testOrder} />}
       about={
         <>
-          {order.id} <CopyButton value={order.id} of={t("order.id")} /> · {t("sandbox.erased")}{" "}
-          <Time at={expiresAt} as="relative" />
+          {order.externalOrderId !== null && order.id} <CopyButton value={order.id} of={t("order.id")} /> ·{" "}
+          {t("sandbox.erased")} <Time at={expiresAt} as="relative" />
         </>
       }
       actions={
