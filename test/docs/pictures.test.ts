@@ -84,6 +84,7 @@ async function takeSystem(): Promise<void> {
 }
 
 async function take(page: Page, name: string): Promise<void> {
+  await page.evaluate("Promise.all([...document.images].map((image) => image.decode()))");
   await writeFile(`${FOLDER}/${name}.webp`, await toWebp(page, await page.screenshot()));
   await page.close();
 }

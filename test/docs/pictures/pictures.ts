@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Page } from "playwright-core";
+import { created } from "../../support/builders.ts";
 import type { PersonName, Shop } from "./shop.ts";
 import type { Trade } from "./trade.ts";
 
@@ -19,8 +20,14 @@ export type Picture = {
 
 /** The pictures of the guides, in the order of the guides. */
 export const PICTURES: readonly Picture[] = [
-  { name: "overview", person: "merchant", path: () => "/?days=7", heading: "Overview" },
-  { name: "orders", person: "merchant", path: () => "/orders", heading: "Orders" },
+  {
+    name: "overview",
+    person: "merchant",
+    path: () => "/?days=7",
+    heading: "Overview",
+    first: (page) => page.locator(".recharts-bar-rectangle path").first().waitFor(),
+  },
+  { name: "orders", person: "merchant", path: () => "/orders", heading: "Orders", height: 640 },
   {
     name: "order",
     person: "merchant",
@@ -40,6 +47,33 @@ export const PICTURES: readonly Picture[] = [
     path: ({ partner }) => `/merchants/${partner.merchantId}/account`,
     heading: "Account of Mugs & Co",
   },
+  {
+    name: "charges",
+    person: "merchant",
+    path: ({ partner }) => `/merchants/${partner.merchantId}/charges`,
+    heading: "Charges and refunds",
+  },
+  {
+    name: "products",
+    person: "merchant",
+    path: ({ partner }) => `/products/of/${partner.merchantId}`,
+    heading: /^Products of/,
+  },
+  {
+    name: "import",
+    person: "merchant",
+    path: ({ partner }) => `/products/of/${partner.merchantId}/import`,
+    heading: "Import products",
+    first: async (page) => {
+      const buffer = Buffer.from(
+        'sku,name,price\nMUG-01,"Mug, blue",8.40\nMUG-02,"Mug, sand",7.90\nJUG-01,Jug,19.00\n',
+      );
+      await page
+        .locator("input[type=file]")
+        .setInputFiles({ name: "autumn.csv", mimeType: "text/csv", buffer });
+      await page.getByRole("row", { name: /JUG-01/ }).waitFor();
+    },
+  },
   { name: "people", person: "operator", path: () => "/people", heading: "People" },
   {
     name: "review-queue",
@@ -48,6 +82,7 @@ export const PICTURES: readonly Picture[] = [
     heading: "Review queue",
     first: (page) => page.getByText("Why it waits").waitFor(),
   },
+  { name: "work-overview", person: "warehouse", path: () => "/", heading: "Overview", height: 500 },
   { name: "work-list", person: "warehouse", path: () => "/work", heading: "Work list" },
   {
     name: "packing-table",
@@ -61,6 +96,13 @@ export const PICTURES: readonly Picture[] = [
       }
       await page.getByText(/: 1 of 2/).waitFor();
     },
+  },
+  {
+    name: "slips",
+    person: "warehouse",
+    path: ({ orders }) => `/work/slips/${orders.ready}`,
+    heading: /^Slips of/,
+    height: 1_080,
   },
   {
     name: "return",
@@ -87,6 +129,13 @@ export const PICTURES: readonly Picture[] = [
     height: 900,
   },
   {
+    name: "sandbox",
+    person: "partner",
+    path: ({ partner, orders }) => `/sandbox/${partner.connectionId}/${orders.test}`,
+    heading: "NG-rehearsal",
+    first: (page) => page.getByRole("region", { name: "Picture of the lifecycle" }).waitFor(),
+  },
+  {
     name: "signature-doctor",
     person: "partner",
     path: () => "/signature-doctor",
@@ -97,6 +146,27 @@ export const PICTURES: readonly Picture[] = [
       await page.getByLabel("Body").fill(JSON.stringify(JSON.parse(body), null, 2));
       await page.getByLabel("Signing secret").fill(secret);
       await page.getByText("The cause is found").waitFor();
+    },
+  },
+  {
+    // The last one: its second connection would be in the others.
+    name: "exposure",
+    person: "merchant",
+    path: ({ partner }) => `/products/of/${partner.merchantId}`,
+    heading: /^Products of/,
+    first: async (page, { service, partner }) => {
+      await created(
+        service.backOffice.post(`/api/merchants/${partner.merchantId}/connections`, {
+          name: "Southern Gifts",
+        }),
+      );
+      await page.reload();
+      await page.getByRole("button", { name: "Select this page" }).click();
+      await page.getByRole("button", { name: "Expose", exact: true }).click();
+      const dialog = page.getByRole("dialog", { name: "Expose products" });
+      await dialog.getByRole("checkbox", { name: "Southern Gifts" }).check();
+      await dialog.getByRole("button", { name: "Continue" }).click();
+      await dialog.getByText(/exposures are added/).waitFor();
     },
   },
 ];

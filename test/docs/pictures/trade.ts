@@ -13,7 +13,7 @@ export type Trade = {
   /** Of an event that has arrived after failures. */
   readonly deliveryId: string;
   /** Orders by what is special about them. */
-  readonly orders: { readonly shipped: string; readonly reviewed: string; readonly ready: string };
+  readonly orders: Readonly<Record<"shipped" | "reviewed" | "ready" | "test", string>>;
 };
 
 const ENDPOINT = "https://shop.northern-gifts.example/webhooks";
@@ -88,5 +88,17 @@ export async function trade(shop: Shop): Promise<Trade> {
   });
   await receiver.close();
   const deliveryId = await deliveryOf(partner, toTypeId("whe", endpoint.id), shipped);
-  return { endpointId: endpoint.id, deliveryId, orders: { shipped, reviewed, ready } };
+  return {
+    endpointId: endpoint.id,
+    deliveryId,
+    orders: { shipped, reviewed, ready, test: await rehearse(shop) },
+  };
+}
+
+/** A test order in the middle of its life. Returns its id. */
+async function rehearse(shop: Shop): Promise<string> {
+  const id = await sell(shop, { 0: 2 }, { externalOrderId: "NG-rehearsal", testMode: true });
+  for (const transition of ["accept", "hold", "releaseHold", "ship"])
+    await shop.partner.client.post(`/v1/test/orders/${id}/transitions`, { transition });
+  return id;
 }
