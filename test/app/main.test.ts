@@ -9,7 +9,7 @@ import { eventually, send, startService, TOKEN } from "../support/running-servic
 import { createDatabase, startServiceForTest } from "../support/test-service.ts";
 
 describe("the back office listener", () => {
-  it("serves /livez, /readyz, /metrics and /openapi.json without a key", async () => {
+  it("serves /livez, /readyz, /openapi.json and /metrics without a key, and counts requests by route", async () => {
     const { api, backOffice } = await startService();
     expect((await send(`${backOffice}/livez`, null)).body).toEqual({ status: "ok" });
     expect((await send(`${backOffice}/readyz`, null)).body).toEqual({ status: "ok" });
@@ -23,10 +23,8 @@ describe("the back office listener", () => {
       /^http_request_duration_seconds_count\{listener="partner-api",method="GET",route="\/v1\/me",status="401"\} 1$/m,
     );
     expect(metrics.text).toMatch(/^process_cpu_seconds_total /m);
-  });
 
-  it("counts requests by route and never by path, so that strangers cannot grow the metrics", async () => {
-    const { api, backOffice } = await startService();
+    // Requests are counted by route and never by path, so that strangers cannot grow the metrics.
     for (let number = 0; number < 20; number += 1) {
       await send(`${api}/nothing-${number}`, null);
       await send(`${api}/v1/orders/stranger-${number}`, null);
@@ -88,7 +86,7 @@ describe("the back office listener", () => {
 });
 
 describe("a role alone", () => {
-  it("api: serves partners, can be watched, and has no back office", async () => {
+  it("api: serves partners, can be watched, has no back office, and does none of the worker's jobs", async () => {
     const databaseUrl = await createDatabase();
     const test = await startServiceForTest({ databaseUrl });
     const { key } = await createPartner(test);
@@ -97,6 +95,7 @@ describe("a role alone", () => {
     for (const path of ["/livez", "/readyz", "/metrics"])
       expect((await send(backOffice + path, null)).status, path).toBe(200);
     await expectNoBackOffice(backOffice);
+    expect((await send(`${backOffice}/metrics`, null)).text).not.toMatch(/job_items_total\{/);
   });
 
   it("back-office: serves operators, and no partner", async () => {
@@ -130,11 +129,6 @@ describe("a role alone", () => {
     );
     await expectNoBackOffice(backOffice);
     expect(await isListening(`http://127.0.0.1:${port}`)).toBe(false);
-  });
-
-  it("api: does none of the worker's jobs", async () => {
-    const { backOffice } = await startService({ ROLES: "api" });
-    expect((await send(`${backOffice}/metrics`, null)).text).not.toMatch(/job_items_total\{/);
   });
 
   it("worker: several of them run on one machine, although one port is taken", async () => {

@@ -68,4 +68,4 @@ export async function makePartner(backOffice: string) {
 
 /** Looks again until it holds. */
 export const eventually = <T>(look: () => T | Promise<T>): Promise<T> =>
-  vi.waitFor(look, { timeout: 20_000, interval: 50 });
+  vi.waitFor(look, { timeout: 60_000, interval: 50 });
