@@ -5,7 +5,8 @@ import { splitAtTop, splitCommands } from "./split-commands.ts";
 /**
  * The commands of a migration for a distributed database, each to be run by itself: Citus sends the text of a command to
  * all nodes. A new table is moved to its place before it gets foreign keys, because no local table can reference a
- * distributed one (decision 0134). A function of a merchant is to run on the merchant's node (decision 0169).
+ * distributed one (decision 0134). It is logged, because its rows could not follow a shard that moves. A function of a merchant
+ * is to run on the merchant's node (decision 0169).
  */
 export const commandsOnCitus = (sql: string): string[] => splitCommands(sql).flatMap(placed);
 
@@ -26,7 +27,7 @@ function placed(command: string): string[] {
   if (placement === "on the coordinator") return [command];
   const rest = parts.filter((part) => !FOREIGN_KEY.test(part));
   return [
-    `${begin}${rest.join(", ")}${end}`,
+    `${begin.replace("unlogged ", "")}${rest.join(", ")}${end}`,
     placement === "on each node"
       ? `select create_reference_table('${name}')`
       : `select create_distributed_table('${name}', '${distributionColumnOf(name)}', colocate_with => '${ROOT}')`,

@@ -84,7 +84,7 @@ async function moveTables(
       throw new CannotDistributeError(
         `The table ${table.name} is ${table.placement}, but should be ${placementOf(table)}: undo it with undistribute_table.`,
       );
-    await moveTable(db, table.name, placementOf(table), shardCount);
+    await moveTable(db, table, placementOf(table), shardCount);
     report(`${table.name}: ${placementOf(table)}`);
   }
   // Also after an interrupted run that had moved all of them. It does nothing if no row is left.

@@ -1,3 +1,4 @@
+import pg from "pg";
 import type { Queryable } from "../platform/database/database.ts";
 import { distributionColumnOf, type Placement, ROOT, type Table } from "./placement.ts";
 
@@ -30,7 +31,7 @@ export async function listTables(db: Queryable): Promise<Table[]> {
   const rows = await db.query<TableRow>({
     name: "list-tables-and-placements",
     text: `
-      select c.relname as name, a.attname as key_column, d.partmethod as method, d.repmodel as replication,
+      select c.relname as name, c.relpersistence = 'u' as is_unlogged, a.attname as key_column, d.partmethod as method, d.repmodel as replication,
         column_to_column_name(d.logicalrelid, d.partkey) as distribution_column,
         d.colocationid = root.colocationid as is_beside_root,
         array(
@@ -53,6 +54,7 @@ export async function listTables(db: Queryable): Promise<Table[]> {
 
 type TableRow = {
   name: string;
+  is_unlogged: boolean;
   key_column: string | null;
   /** h: by the hash of a column; n: by none; null: no table of Citus. */
   method: string | null;
@@ -65,6 +67,7 @@ type TableRow = {
 
 const tableOf = (row: TableRow): Table => ({
   name: row.name,
+  isUnlogged: row.is_unlogged,
   keyColumn: row.key_column,
   references: row.references,
   placement: placementOfRow(row),
@@ -81,14 +84,19 @@ function placementOfRow({ name, method, replication, ...row }: TableRow): Placem
 /** Copies the rows of a table to the nodes. What it references has been moved before. */
 export async function moveTable(
   db: Queryable,
-  name: string,
+  { name, isUnlogged }: Pick<Table, "name" | "isUnlogged">,
   to: Placement,
   shardCount: number,
 ): Promise<void> {
+  if (isUnlogged) await logTable(db, name);
   if (to === "on each node") await createReferenceTable(db, name);
   else if (name === ROOT) await distributeRoot(db, shardCount);
   else await distributeBesideRoot(db, name);
 }
+
+/** The rows of an unlogged table cannot follow when a shard moves while it is written. */
+const logTable = (db: Queryable, name: string) =>
+  db.query({ name: "", text: `alter table ${pg.escapeIdentifier(name)} set logged`, values: [] });
 
 const createReferenceTable = (db: Queryable, name: string) =>
   db.query({

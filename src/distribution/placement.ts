@@ -10,6 +10,8 @@ export type Placement =
 /** A table as the catalog describes it. Partitions are no tables of their own here. */
 export type Table = {
   readonly name: string;
+  /** Its changes are not in the log. Only on the coordinator (decision 0165). */
+  readonly isUnlogged: boolean;
   /** The first column of the primary key, by which a table can be split. */
   readonly keyColumn: string | null;
   /** Other tables that its foreign keys name. */

@@ -18,7 +18,7 @@ it("runs each command by itself, without comments", () => {
   expect(splitCommands(" -- nothing\n ;; ")).toEqual([]);
 });
 
-it("moves a new table of a merchant to its node before it gets foreign keys", () => {
+it("moves a new table of a merchant to its node before it gets foreign keys, and logs it", () => {
   const sql = `
     create unlogged table boxes (
       merchant_id uuid not null, -- The owner, if (any.
@@ -31,7 +31,7 @@ it("moves a new table of a merchant to its node before it gets foreign keys", ()
     create index boxes_idx on boxes (id);`;
   const [create = "", ...rest] = commandsOnCitus(sql);
   expect(create.replace(/\s+/g, " ")).toBe(
-    "create unlogged table boxes (merchant_id uuid not null, id uuid not null, " +
+    "create table boxes (merchant_id uuid not null, id uuid not null, " +
       "constraint boxes_pkey primary key (merchant_id, id), constraint boxes_size check (size in (1, 2))) with (fillfactor = 50)",
   );
   expect(rest.map((command) => command.replace(/\s+/g, " "))).toEqual([

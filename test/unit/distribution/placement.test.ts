@@ -9,6 +9,7 @@ import {
 
 const table = (name: string, keyColumn: string | null, more: Partial<Table> = {}): Table => ({
   name,
+  isUnlogged: false,
   keyColumn,
   references: [],
   placement: "on the coordinator",
