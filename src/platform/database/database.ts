@@ -204,11 +204,22 @@ export const isRetryable = (error: unknown): boolean => ["40001", "40P01"].inclu
 export const isTimedOut = (error: unknown): boolean => ["57014", "55P03"].includes(sqlState(error) ?? "");
 
 /**
- * True if the database itself is not available to any caller: the connection is lost or cannot be made. A deadlock or a
- * statement timeout is `isUnavailable` for its own caller, but does not concern others.
+ * True if the server reports that it cannot reach another one: a node of Citus is down. The connection is as good as before,
+ * and statements for merchants on other nodes run.
+ */
+const isNodeLost = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.severity === "ERROR" && /^08/.test(error.code ?? "");
+
+/**
+ * True if the database itself is not available to any caller: the connection is lost or cannot be made. A deadlock, a
+ * statement timeout or a lost node of Citus is `isUnavailable` for its own caller, but does not concern others.
  */
 export const isOutOfReach = (error: unknown): boolean =>
-  isUnavailable(error) && !isRetryable(error) && !isTimedOut(error) && !(error instanceof UnavailableError);
+  isUnavailable(error) &&
+  !isRetryable(error) &&
+  !isTimedOut(error) &&
+  !isNodeLost(error) &&
+  !(error instanceof UnavailableError);
 
 const UNAVAILABLE_STATES = /^(08...|40003|57P0[1-5]|57014|55P03|53...|25P0[34]|25006)$/;
 const UNAVAILABLE_CODES = new Set([

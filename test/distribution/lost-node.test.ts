@@ -1,0 +1,45 @@
+import { expect, inject, it } from "vitest";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { type CitusNode, loseNode, placementOfMerchant } from "../support/citus-nodes.ts";
+import { startServiceForTest, type TestService } from "../support/test-service.ts";
+import { times } from "../support/two-services.ts";
+
+/** Two partners whose merchants are on different nodes, and the node of the second. */
+async function partnersOnTwoNodes(test: TestService): Promise<[Partner, Partner, CitusNode]> {
+  const first = await createPartner(test);
+  const { port } = await placementOfMerchant(test, first.merchantId);
+  for (;;) {
+    const other = await createPartner(test);
+    const node = await placementOfMerchant(test, other.merchantId);
+    if (node.port !== port) return [first, other, node];
+  }
+}
+
+it.skipIf(inject("citusNodes").length === 0)(
+  "while a node is down, merchants on other nodes are read as before, and the others get 503 until it is back",
+  async () => {
+    const test = await startServiceForTest();
+    const [healthy, lost, node] = await partnersOnTwoNodes(test);
+    const [own, other] = [await placeOrder(healthy), await placeOrder(lost)];
+    const statuses = async (partner: Partner, path: string) => {
+      const answers = await Promise.all(times(3, () => partner.client.get(path)));
+      return answers.map(({ status }) => status);
+    };
+    const restore = await loseNode(test, node);
+    // At the same time, so that one group has reads of both.
+    const [ofHealthy, ofLost] = await Promise.all([
+      statuses(healthy, `/v1/orders/${own.id}`),
+      statuses(lost, `/v1/orders/${other.id}`),
+    ]);
+    expect(ofHealthy).toEqual([200, 200, 200]);
+    expect(ofLost).toEqual([503, 503, 503]);
+    for (const path of ["/v1/me", "/v1/products", "/v1/events", "/v1/deliveries", "/v1/webhook-endpoints"])
+      expect(await statuses(healthy, path), path).toEqual([200, 200, 200]);
+    expect((await healthy.client.post("/v1/orders/search", {})).status).toBe(200);
+    expect([200, 503]).toContain((await healthy.client.post(`/v1/orders/${own.id}/cancel`)).status);
+
+    await restore();
+    expect(await statuses(lost, `/v1/orders/${other.id}`)).toEqual([200, 200, 200]);
+    expect((await healthy.client.post(`/v1/orders/${own.id}/cancel`)).status).toBe(200);
+  },
+);
