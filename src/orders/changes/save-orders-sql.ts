@@ -10,7 +10,8 @@ export type OrderChange<Read extends OrderState = OrderState> = {
 
 /** Stores the changes of the orders' own rows. The caller has locked each order and read it under the lock. */
 export async function saveOrders(tx: Queryable, changes: readonly OrderChange[]): Promise<void> {
-  const isOne = changes.length === 1;
+  const [{ after: first } = { after: null }, ...others] = changes;
+  const isOne = others.length === 0;
   const rows = await tx.query<{ id: string }>({
     name: isOne ? "save-order" : "save-orders",
     text: `
@@ -25,8 +26,9 @@ export async function saveOrders(tx: Queryable, changes: readonly OrderChange[])
           last_sequence integer, sequence_before integer, has_unshipped boolean)
         ${isOne ? ONE_ROW : ""}) as change
       where o.merchant_id = change.merchant_id and o.id = change.id and o.last_sequence = change.sequence_before
+        ${isOne ? "and o.merchant_id = $2" : ""}
       returning o.id`,
-    values: [JSON.stringify(changes.map(toInput))],
+    values: [JSON.stringify(changes.map(toInput)), ...(isOne ? [first?.merchantId] : [])],
   });
   // No constraint makes sequences unique, because events are partitioned by their own id. The lock does. This check
   // would find an order that changed in spite of it.
