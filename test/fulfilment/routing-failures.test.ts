@@ -12,6 +12,7 @@ import {
   setStock,
 } from "../support/facilities.ts";
 import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
+import { uuidIn } from "../support/webhooks.ts";
 
 let room: WaitingRoom;
 let test: WaitingRoom["test"];
@@ -81,8 +82,8 @@ describe("a waiting order that another transaction keeps locked", () => {
     await test.db.transaction(async (tx) => {
       await tx.query({
         name: "test-block",
-        text: "select from orders where id = $1 for update",
-        values: [uuidOf(busy)],
+        text: "select from orders where merchant_id = $1 and id = $2 for update",
+        values: [uuidIn("mer", room.partner.merchantId), uuidOf(busy)],
       });
       const round = errorsOf(routeAll(test));
       await untilBlocked(test, 1);

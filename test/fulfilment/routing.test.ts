@@ -23,6 +23,7 @@ import {
 } from "../support/facilities.ts";
 import { failPayment, readOrder, readOrderEvents, transitionOrder } from "../support/orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
+import { uuidIn } from "../support/webhooks.ts";
 
 let test: TestService;
 let partner: Partner;
@@ -236,7 +237,11 @@ describe("stock", () => {
     const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
     // Each takes the orders of a connection, and both come to the stock together.
     const both = await test.db.transaction(async (tx) => {
-      await tx.query({ name: "test-block", text: "select from stocked_products for update", values: [] });
+      await tx.query({
+        name: "test-block",
+        text: "select from stocked_products where merchant_id = $1 for update",
+        values: [uuidIn("mer", partner.merchantId)],
+      });
       const both = [routeAll(test), routeAll(second)];
       await untilBlocked(test, 2);
       return both;

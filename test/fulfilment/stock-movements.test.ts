@@ -19,6 +19,7 @@ import {
 } from "../support/facilities.ts";
 import { failPayment, transitionOrder } from "../support/orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
+import { uuidIn } from "../support/webhooks.ts";
 
 let test: TestService;
 let partner: Partner;
@@ -167,8 +168,8 @@ describe("stock follows the order", () => {
       const lock = (productId: string) =>
         tx.query({
           name: "test-lock-stock",
-          text: "select from stocked_products where product_id = $1 for update nowait",
-          values: [productId],
+          text: "select from stocked_products where merchant_id = $1 and product_id = $2 for update nowait",
+          values: [uuidIn("mer", partner.merchantId), productId],
         });
       await lock(lesser);
       const returning = takeBack(test, partner, id, true);

@@ -15,6 +15,7 @@ import {
 } from "../support/facilities.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 import { openWaitingRoom } from "../support/waiting.ts";
+import { uuidIn } from "../support/webhooks.ts";
 
 describe("a supply change of stock", () => {
   it("stands after a crash in the middle, and what is left is done by the next worker", async () => {
@@ -53,8 +54,8 @@ describe("a supply change of stock", () => {
     const both = await test.db.transaction(async (tx) => {
       await tx.query({
         name: "test-block",
-        text: "select from stocked_products where product_id = $1 for update",
-        values: [product],
+        text: "select from stocked_products where merchant_id = $1 and product_id = $2 for update",
+        values: [uuidIn("mer", partner.merchantId), product],
       });
       const routing = routeAll(test);
       await untilBlocked(test, 1);

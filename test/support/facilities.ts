@@ -84,7 +84,7 @@ export async function expectStockAddsUp(test: TestService): Promise<void> {
       cross join lateral (
         select coalesce(sum(r.quantity), 0)::integer as quantity
         from stock_reservations r
-        where r.facility_id = s.facility_id and r.product_id = s.product_id) as kept
+        where r.merchant_id = s.merchant_id and r.facility_id = s.facility_id and r.product_id = s.product_id) as kept
       where s.reserved <> kept.quantity or s.reserved > s.on_hand`,
     values: [],
   });

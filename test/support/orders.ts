@@ -48,9 +48,9 @@ export async function readStoredOrders(test: TestService, partner: Partner): Pro
       select o.id, o.test_mode as "testMode", o.idempotency_key as "idempotencyKey",
              o.external_order_id as "externalOrderId", o.status, o.updated_at as "updatedAt",
              (select count(*)::integer from order_lines l
-              where l.connection_id = $1 and l.order_id = o.id) as lines,
+              where l.merchant_id = o.merchant_id and l.connection_id = $1 and l.order_id = o.id) as lines,
              (select coalesce(array_agg(e.type order by e.sequence), '{}') from events e
-              where e.connection_id = $1 and e.order_id = o.id) as events
+              where e.merchant_id = o.merchant_id and e.connection_id = $1 and e.order_id = o.id) as events
       from orders o
       where o.connection_id = $1
       order by o.id`,
@@ -72,7 +72,7 @@ function readOrphanedEvents(test: TestService, partner: Partner): Promise<{ type
       select e.type
       from events e
       where e.connection_id = $1 and e.order_id is not null
-        and not exists (select from orders o where o.connection_id = $1 and o.id = e.order_id)`,
+        and not exists (select from orders o where o.merchant_id = e.merchant_id and o.connection_id = $1 and o.id = e.order_id)`,
     values: [connectionUuid(partner)],
   });
 }
