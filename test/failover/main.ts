@@ -93,7 +93,7 @@ async function rehearseOne(
   await fault.repair(primary, cluster);
   await steady(services, load, performance.now());
   const healthyAfter = performance.now();
-  // Patroni 3.0.2 can fail here, which loses nothing of the service (docs/scaling.md). A further fault cannot follow.
+  // Patroni 3.0.2 can fail here (docs/scaling.md). What was stored is checked all the same.
   const isHealthy = await cluster.healthy().then(
     () => true,
     () => false,
