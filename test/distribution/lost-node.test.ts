@@ -36,6 +36,7 @@ it.skipIf(inject("citusNodes").length === 0)(
     for (const path of ["/v1/me", "/v1/products", "/v1/events", "/v1/deliveries", "/v1/webhook-endpoints"])
       expect(await statuses(healthy, path), path).toEqual([200, 200, 200]);
     expect((await healthy.client.post("/v1/orders/search", {})).status).toBe(200);
+    await placeOrder(healthy);
     expect([200, 503]).toContain((await healthy.client.post(`/v1/orders/${own.id}/cancel`)).status);
 
     await restore();
