@@ -4,16 +4,18 @@ import { MINUTE_MS } from "../time.ts";
 import { MissingClusterError } from "./postgres-cluster.ts";
 import type { Server } from "./postgres-server.ts";
 
-const ATTEMPTS_WITHIN_MS = 10 * MINUTE_MS;
-const GIVEN_UP = `The embedded PostgreSQL ended again within ${ATTEMPTS_WITHIN_MS / MINUTE_MS} minutes, or could not be restarted,`;
-/** The pauses before the attempts to restart a server within this time. After the last one it is given up. */
+const ATTEMPTS_WITHIN_MS = MINUTE_MS;
+/**
+ * The pauses before the attempts to restart a server within this time; the last one is repeated. A server that fails to
+ * start as often in a row is given up.
+ */
 const PAUSES_MS: readonly number[] = [0, 1_000, 2_000, 5_000, 10_000];
 
 /** What a caller learns of a server that ended although it is needed. */
 export type Guard = {
   /** For the operator. */
   warn(fields: object, message: string): void;
-  /** The server ended again and again, or cannot be started. Called once at most. */
+  /** The server cannot be started. Called once at most. */
   onGivenUp(error: Error): void;
 };
 
@@ -51,8 +53,7 @@ export function keepRunning(
 
   async function restore(lostPid: number): Promise<void> {
     guard.warn({ pid: lostPid }, "embedded PostgreSQL lost, restarting it");
-    for (let failure: unknown; ; ) {
-      if (!(await mayTry(failure))) return;
+    for (let failures = 0; await waitForTurn(); ) {
       try {
         const provided = await provide();
         use(provided);
@@ -61,21 +62,18 @@ export function keepRunning(
         return guard.warn({ pid, port }, "embedded PostgreSQL runs again");
       } catch (error) {
         if (error instanceof MissingClusterError) return guard.onGivenUp(error);
-        failure = error;
+        failures += 1;
+        if (failures === pausesMs.length) return guard.onGivenUp(cannotStart(failures, error));
         guard.warn({ err: error }, "embedded PostgreSQL not restarted, will try again");
       }
     }
   }
 
   /** Pauses before an attempt. Returns false if there is to be none. */
-  async function mayTry(failure: unknown): Promise<boolean> {
+  async function waitForTurn(): Promise<boolean> {
     while (attempts.length > 0 && performance.now() - (attempts[0] ?? 0) > ATTEMPTS_WITHIN_MS)
       attempts.shift();
-    const pauseMs = pausesMs[attempts.length];
-    if (pauseMs === undefined) {
-      guard.onGivenUp(new Error(`${GIVEN_UP} after ${pausesMs.length} attempts.`, { cause: failure }));
-      return false;
-    }
+    const pauseMs = pausesMs[Math.min(attempts.length, pausesMs.length - 1)] ?? 0;
     attempts.push(performance.now());
     await pause(pauseMs, stopping.signal);
     return !stopping.signal.aborted;
@@ -96,3 +94,6 @@ export function keepRunning(
     },
   };
 }
+
+const cannotStart = (attempts: number, cause: unknown): Error =>
+  new Error(`The embedded PostgreSQL could not be restarted in ${attempts} attempts.`, { cause });
