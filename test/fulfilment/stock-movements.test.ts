@@ -154,7 +154,7 @@ describe("stock follows the order", () => {
 
   it("the line of an order cannot be deleted while stock is reserved for it", async () => {
     await placeRouted();
-    await expect(test.db.runScript("delete from orders")).rejects.toThrow();
+    await expect(test.db.runScript("delete from order_lines")).rejects.toThrow();
   });
 
   it("a return locks the stock that it releases and adds together, in the order of ids (decision 0045)", async () => {
