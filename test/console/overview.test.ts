@@ -39,7 +39,7 @@ describe("the overview", () => {
   it("shows the numbers of its chart as a table, whose numbers are links too", async () => {
     const page = await world.open(world.people.merchant);
     await visit(page, "/?days=7", "Overview");
-    await page.getByRole("img", { name: /^Bar chart of the orders/ }).waitFor();
+    await page.getByRole("group", { name: /^Bar chart of the orders/ }).waitFor();
     await page.getByText("Table", { exact: true }).click();
     const table = page.getByRole("table", { name: "Orders by day" });
     const total = table.getByRole("row").last().getByRole("link").first();
@@ -50,12 +50,18 @@ describe("the overview", () => {
     await page.getByRole("button", { name: /^Remove the filter Created since/ }).waitFor();
   });
 
-  it("opens an order from a bar of the chart", async () => {
+  it("opens the orders of a status and a day from a part of a bar", async () => {
     const page = await world.open(world.people.operator);
     await visit(page, "/", "Overview");
-    await page.locator(".recharts-bar-rectangle path").first().click();
+    const bar = page
+      .getByRole("group", { name: /^Bar chart/ })
+      .getByRole("link", { name: /orders?$/ })
+      .last();
+    await bar.locator("[data-status=NEW]").click();
     await rowsOf(page);
-    expect(new URL(page.url()).searchParams.get("createdSince")).toMatch(/T00:00:00.000Z$/);
+    const { searchParams } = new URL(page.url());
+    expect(searchParams.get("createdSince")).toMatch(/T00:00:00.000Z$/);
+    expect(searchParams.get("status")).toBe("NEW");
   });
 
   it("shows the warehouse what waits at a facility, and leads to its lists", async () => {

@@ -25,7 +25,12 @@ export const PICTURES: readonly Picture[] = [
     person: "merchant",
     path: () => "/?days=7",
     heading: "Overview",
-    first: (page) => page.locator(".recharts-bar-rectangle path").first().waitFor(),
+    first: (page) =>
+      page
+        .getByRole("group", { name: /^Bar chart/ })
+        .getByRole("link")
+        .first()
+        .waitFor(),
   },
   { name: "orders", person: "merchant", path: () => "/orders", heading: "Orders", height: 640 },
   {

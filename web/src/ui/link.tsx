@@ -7,7 +7,7 @@ import {
   type NavLinkProps,
 } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
-import type { AnchorHTMLAttributes, FunctionComponent, ReactNode } from "react";
+import type { AnchorHTMLAttributes, FunctionComponent, MouseEvent, ReactNode } from "react";
 import { parseSearch } from "../routing/search.ts";
 
 type Followed = { readonly to: string; readonly search: object };
@@ -29,9 +29,13 @@ type To = { readonly to: string; readonly children?: ReactNode };
 export const TextLink = ({
   to,
   ...rest
-}: To & AnchorProps & { "data-row-link"?: boolean; "aria-label"?: string }) => (
-  <Anchor component={RouterLink} {...linkTo(to)} {...rest} />
-);
+}: To &
+  AnchorProps & {
+    "data-row-link"?: boolean;
+    "aria-label"?: string;
+    tabIndex?: number;
+    onClick?: (event: MouseEvent<HTMLAnchorElement>) => void;
+  }) => <Anchor component={RouterLink} {...linkTo(to)} {...rest} />;
 
 export const ButtonLink = ({ to, ...rest }: To & ButtonProps) => (
   <Button component={RouterLink} {...linkTo(to)} {...rest} />

@@ -10,5 +10,3 @@ export const COLORS: Readonly<Record<OrderStatus, string>> = {
   CANCELED: "gray.6",
   RETURNED: "grape.6",
 };
-
-export const CHART_HEIGHT = 260;

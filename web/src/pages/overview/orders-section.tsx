@@ -1,5 +1,5 @@
-import { SegmentedControl, Skeleton, Text } from "@mantine/core";
-import { lazy, Suspense, useState } from "react";
+import { SegmentedControl, Text } from "@mantine/core";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Overview } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
@@ -9,11 +9,8 @@ import { type Column, DataTable } from "../../ui/list/data-table.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ORDER_STATUSES } from "../orders/queries.ts";
-import { CHART_HEIGHT } from "./colors.ts";
 import { type DayOfOrders, daysOf, endOfUtcDay, startOfUtcDay } from "./days.ts";
-
-// The chart's code is large, and the page is useful before it has arrived.
-const OrdersChart = lazy(async () => ({ default: (await import("./orders-chart.tsx")).OrdersChart }));
+import { OrdersChart } from "./orders-chart.tsx";
 
 type Props = { readonly of: Overview; readonly days: number; readonly merchantId: string | undefined };
 
@@ -65,9 +62,7 @@ export function OrdersSection({ of: overview, days, merchantId }: Props) {
       ) : form === "table" ? (
         <DaysTable rows={rows.filter(({ all }) => all > 0).toReversed()} linkOf={linkOf} />
       ) : (
-        <Suspense fallback={<Skeleton height={CHART_HEIGHT} />}>
-          <OrdersChart rows={rows} linkOf={linkOf} />
-        </Suspense>
+        <OrdersChart rows={rows} linkOf={linkOf} />
       )}
     </Section>
   );

@@ -44,6 +44,8 @@ export const overview: Translated<typeof en> = {
     table: "Tabelle",
     chartAbout:
       "Balkendiagramm der Bestellungen nach Tag und Status. Die Tabelle zeigt die Zahlen und führt zu ihren Listen.",
+    ordersOfDay_one: "{{day}}: {{number}} Bestellung",
+    ordersOfDay_other: "{{day}}: {{number}} Bestellungen",
     day: "Tag",
     all: "Alle",
     holds: "Angehalten",

@@ -40,6 +40,8 @@ export const overview = {
     table: "Table",
     chartAbout:
       "Bar chart of the orders by day and status. Choose the table for its numbers and their lists.",
+    ordersOfDay_one: "{{day}}: {{number}} order",
+    ordersOfDay_other: "{{day}}: {{number}} orders",
     day: "Day",
     all: "All",
     holds: "On hold",
