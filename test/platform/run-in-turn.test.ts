@@ -152,12 +152,12 @@ describe("an error of the database", () => {
     ["a serialization failure", "40001"],
     ["a lock that was not available in time", "55P03"],
     ["a row that cannot be stored", "23505"],
+    ["a node of a distributed database that the server cannot reach", "08006"],
   ])("does not keep other keys from their batches: %s", async (_title, sqlState) => {
     expect(await batchesPast(sqlState)).toEqual(["first", "second"]);
   });
 
   it.each([
-    ["the connection is lost", "08006"],
     ["the database shuts down", "57P01"],
     ["the database starts", "57P03"],
     ["no connection is free", "53300"],
