@@ -36,7 +36,7 @@ describe("the money of a merchant", () => {
     await row.getByRole("link").last().click();
     await page.getByRole("heading", { level: 1, name: /^Account of/ }).waitFor();
     await page.getByText("A payment was declined").waitFor();
-    await recordPayment(page, "1000,5", "bank-1");
+    await recordPayment(page, "1000.505", "bank-1");
     const dialog = page.getByRole("dialog", { name: "Record a payment" });
     await dialog.getByText("Some fields are not right.").waitFor();
     expect(await findingsOf(page), "the dialog").toEqual([]);

@@ -47,14 +47,14 @@ describe.each([
     expect(properties.length).toBeGreaterThan(100);
     expect(parameters.length).toBeGreaterThan(20);
     for (const { where, schema } of [...schemas, ...properties, ...parameters])
-      expect(descriptionOf(schema), where).toMatch(/^[A-Z`].*[.]$/s);
+      expect(descriptionOf(schema) ?? "", where).toMatch(/^[A-Z`].*[.]$/s);
   });
 
   it("describes what null means wherever a value may be null", () => {
     const isNullable = ({ type, anyOf = [] }: Schema): boolean =>
       [type].flat().includes("null") || anyOf.some(isNullable);
     for (const { where, schema } of properties.filter(({ schema }) => isNullable(schema)))
-      expect(descriptionOf(schema), where).toMatch(/null/i);
+      expect(descriptionOf(schema) ?? "", where).toMatch(/null/i);
   });
 
   it("names every enumeration, and describes each of its values", () => {

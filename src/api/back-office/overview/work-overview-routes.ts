@@ -30,7 +30,7 @@ const FacilityWorkSchema = Type.Object(
           externalOrderId: nullable(Type.String(), "The partner's id of the order. Null if it has none."),
           createdAt: dateTime("When the order was created."),
         },
-        { title: "OldestWork" },
+        { title: "OldestWork", description: "An order that waits to be packed." },
       ),
       "The order that has waited longest. Null if none can be shipped.",
     ),
