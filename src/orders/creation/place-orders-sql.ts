@@ -145,7 +145,7 @@ function insertOrdersOf(
   now: Date,
 ): Promise<PlacedRow[]> {
   const lines = orders.flatMap(({ order, unitPricesMinor }) =>
-    order.lines.map((line, index) => ({ ...line, order, unitPriceMinor: unitPricesMinor[index] ?? 0n })),
+    order.lines.map((line, index) => ({ ...line, order, unitPriceMinor: unitPricesMinor[index] })),
   );
   return db.query<PlacedRow>({
     name: "place-orders",
@@ -162,7 +162,7 @@ function insertOrdersOf(
       plainArray(lines.map(({ id }) => id)),
       plainArray(lines.map(({ productId }) => productId)),
       plainArray(lines.map(({ quantity }) => quantity)),
-      plainArray(lines.map(({ unitPriceMinor }) => unitPriceMinor.toString())),
+      plainArray(lines.map(({ unitPriceMinor }) => String(unitPriceMinor))), // PostgreSQL rejects a missing one.
       now,
     ],
   });
