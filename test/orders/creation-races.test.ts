@@ -48,6 +48,26 @@ describe("creations at the same time", () => {
     },
   );
 
+  it("new orders and repeated ones in one group: only stored orders have lines, events, charges and payments", async () => {
+    const known = times(10, (n) => ({ body: anOrder(partner, { externalOrderId: `known-${n}` }) }));
+    await sendAll(known);
+    const fresh = times(10, (n) => ({ body: anOrder(partner, { externalOrderId: `fresh-${n}` }) }));
+    expect(tally(await sendAll([...known, ...fresh]))).toEqual({ 200: 10, 201: 10 });
+    // No foreign key shows a row without its order (decision 0167).
+    const [without] = await services.first.context.db.query({
+      name: "test-rows-without-orders",
+      text: ["order_lines", "events", "ledger_entries", "due_payments"]
+        .map(
+          (table) => `(select count(*)::integer from ${table} r where r.order_id is not null and not exists (
+            select from orders o where o.merchant_id = r.merchant_id and o.id = r.order_id)) as ${table}`,
+        )
+        .join(", ")
+        .replace(/^/, "select "),
+      values: [],
+    });
+    expect(without).toEqual({ order_lines: 0, events: 0, ledger_entries: 0, due_payments: 0 });
+  });
+
   it("fifty with one externalOrderId under different keys: one creates, the others get its id", async () => {
     const body = anOrder(partner, { externalOrderId: "race" });
     const answers = await sendAll(times(50, (n) => ({ body, key: `key-${n}` })));
