@@ -78,7 +78,7 @@ export async function measureCreation(
   ];
 }
 
-/** Orders per second that PostgreSQL stores by itself. Their number is counted in the database. */
+/** Orders per second that PostgreSQL alone stores. Their number is counted in the database. */
 async function storeGroups(site: Site, seconds: number): Promise<number> {
   const script = new URL("insert-orders.sql", import.meta.url).pathname;
   const [product_1 = "", product_2 = ""] = site.partner.productIds;

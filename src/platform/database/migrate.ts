@@ -49,7 +49,7 @@ export async function migrate(
 /** A command on tables of several kinds uses one connection for each node. */
 const SETTINGS_ON_CITUS = "set citus.multi_shard_modify_mode = 'sequential'";
 
-/** Runs each command of a migration by itself, in the same transaction. */
+/** Runs each command of a migration alone, in the same transaction. */
 const separately = (commandsOf: CommandsOf): LoaderStrategy => ({
   extensions: [".sql"],
   loader: (paths) =>

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { commandsOnCitus } from "../../../src/distribution/commands-on-citus.ts";
 import { splitCommands } from "../../../src/distribution/split-commands.ts";
 
-it("runs each command by itself, without comments", () => {
+it("runs each command alone, without comments", () => {
   const sql = `
     -- One; two.
     alter table a add column b text; -- Three; four.
