@@ -12,7 +12,7 @@ export const commandsOnCitus = (sql: string): string[] => splitCommands(sql).fla
 
 const CREATE_TABLE =
   /^(create (?:unlogged )?table (\w+) \()(.*?)(\)(?: (?:with|partition by range) \([^()]*\))*)$/s;
-const CREATE_FUNCTION = /^create function (\w+)\(\s*of_merchant uuid\b/;
+const CREATE_FUNCTION = /^create (?:or replace )?function (\w+)\(\s*of_merchant\s+uuid\b/;
 const FOREIGN_KEY = /^constraint \w+ foreign key\b/;
 const PRIMARY_KEY = /^constraint \w+ primary key \((\w+)/;
 

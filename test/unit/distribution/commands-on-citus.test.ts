@@ -1,3 +1,4 @@
+import { readdir, readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { commandsOnCitus } from "../../../src/distribution/commands-on-citus.ts";
 import { splitCommands } from "../../../src/distribution/split-commands.ts";
@@ -56,10 +57,24 @@ it("keeps partitions, copies facilities to each node, and leaves other tables on
 
 it("sends the calls of a function to the node of the merchant that is its first argument", () => {
   const body = "returns void language sql as $$ select 1; $$";
-  expect(
-    commandsOnCitus(`create function place(\n  of_merchant uuid,\n  amount integer) ${body};`).slice(1),
-  ).toEqual([
-    "select create_distributed_function('place'::regproc::regprocedure, 'of_merchant', colocate_with => 'merchants')",
+  const distributed =
+    "select create_distributed_function('place'::regproc::regprocedure, 'of_merchant', colocate_with => 'merchants')";
+  const parameters = "place(\n  of_merchant uuid,\n  amount      integer)";
+  expect(commandsOnCitus(`create function ${parameters} ${body};`).slice(1)).toEqual([distributed]);
+  expect(commandsOnCitus(`create or replace function ${parameters} ${body};`).slice(1)).toEqual([
+    distributed,
   ]);
   expect(commandsOnCitus(`create function place(amount integer) ${body};`)).toHaveLength(1);
+});
+
+it("distributes each function of a merchant that a migration creates", async () => {
+  const folder = new URL("../../../migrations/", import.meta.url);
+  for (const name of await readdir(folder)) {
+    const sql = await readFile(new URL(name, folder), "utf8");
+    const functions = sql.match(/\bfunction \w+\(\s*of_merchant\b/g) ?? [];
+    const distributed = commandsOnCitus(sql).filter((command) =>
+      command.includes("create_distributed_function"),
+    );
+    expect([name, distributed.length]).toEqual([name, functions.length]);
+  }
 });
