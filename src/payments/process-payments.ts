@@ -1,7 +1,7 @@
 import { type ClaimedPayment, claimPayments, listPayers } from "../ledger/claim-payments-sql.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
-import { planEachTime } from "../platform/database/plan-each-time.ts";
+import { planBatch } from "../platform/database/plan-batch.ts";
 import { eachUntilDone, inBatches, runInTurn, shareOf } from "../platform/run-in-turn.ts";
 import { MINUTE_MS } from "../platform/time.ts";
 import type { RespondedPayment } from "./evaluate-responses.ts";
@@ -87,7 +87,7 @@ async function claimBatch(
     share: shareOf(gateway.batchSize, payers.length),
   };
   return inTransaction(context, async (tx) => {
-    await planEachTime(tx);
+    await planBatch(tx);
     return claimPayments(tx, gateway.name, payers, claim);
   });
 }

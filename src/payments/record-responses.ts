@@ -15,7 +15,7 @@ import { readOrdersByKey } from "../orders/orders-sql.ts";
 import { type ConnectionKey, distinctConnections } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import { isOutOfReach, type Queryable } from "../platform/database/database.ts";
-import { planEachTime } from "../platform/database/plan-each-time.ts";
+import { planBatch } from "../platform/database/plan-batch.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { inBatches, inParts } from "../platform/run-in-turn.ts";
 import { findPayable } from "./account/find-payable.ts";
@@ -111,7 +111,7 @@ async function recordUnderLock(
   lock: (tx: Queryable) => Promise<OrderState[]>,
 ): Promise<OrderStates> {
   const { orders, changed } = await inTransaction(context, async (tx) => {
-    await planEachTime(tx);
+    await planBatch(tx);
     const orders: OrderStates = new Map((await lock(tx)).map((order) => [order.id, order]));
     const at = { newId: context.newId, now: context.clock.now() };
     const ofLocked = responses.filter(({ order }) => orders.has(order.id));

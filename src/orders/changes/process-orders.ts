@@ -3,7 +3,7 @@ import type { OrderKey } from "../../lifecycle/order.ts";
 import { type ConnectionKey, distinctConnections } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { isOutOfReach, type Queryable } from "../../platform/database/database.ts";
-import { planEachTime } from "../../platform/database/plan-each-time.ts";
+import { planBatch } from "../../platform/database/plan-batch.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { inParts, shareOf } from "../../platform/run-in-turn.ts";
 
@@ -114,7 +114,7 @@ async function processTogether<Locked extends OrderKey>(
 ): Promise<void> {
   let orders: readonly Locked[] = [];
   const sending = await inTransaction(context, async (tx) => {
-    await planEachTime(tx);
+    await planBatch(tx);
     orders = await lock(tx, selection, again);
     onLocked(orders);
     const at = { newId: context.newId, now: context.clock.now() };

@@ -6,7 +6,7 @@ import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { deleteMails } from "../../mail/mails-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { isOutOfReach, type Queryable } from "../../platform/database/database.ts";
-import { planEachTime } from "../../platform/database/plan-each-time.ts";
+import { planBatch } from "../../platform/database/plan-batch.ts";
 import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import { notFound, type Problem } from "../../platform/wire/problems.ts";
 import { eraseResponses } from "../../webhooks/log/erase-responses-sql.ts";
@@ -110,7 +110,7 @@ async function eraseOrders(
   keys: readonly OrderKey[],
   { unchangedSince, by }: { readonly unchangedSince: Date; readonly by: Initiator },
 ): Promise<number> {
-  await planEachTime(tx);
+  await planBatch(tx);
   const now = clock.now();
   // First, because it locks the orders: a transition that is in progress commits its event before this is done.
   const erased = await eraseAddresses(tx, keys, { unchangedSince, now });

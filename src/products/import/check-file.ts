@@ -1,6 +1,6 @@
 import type { Merchant } from "../../merchants/merchants-sql.ts";
 import type { Database } from "../../platform/database/database.ts";
-import { planEachTime } from "../../platform/database/plan-each-time.ts";
+import { planBatch } from "../../platform/database/plan-batch.ts";
 import { listOwnProducts } from "../products-sql.ts";
 import { findTakenBarcodes } from "./barcodes.ts";
 import { ImportErrors } from "./import-errors.ts";
@@ -107,7 +107,7 @@ class CheckedRows {
     if (batch.length === 0) return;
     const ids = batch.flatMap(({ id }) => id ?? []);
     const { own, matched, taken, differing } = await db.transaction(async (tx) => {
-      await planEachTime(tx);
+      await planBatch(tx);
       const found = ids.length === 0 ? [] : await listOwnProducts(tx, merchant.id, ids);
       const matched = await matchRows(tx, merchant.id, match, batch);
       const valid = matched.flatMap((row) => ("error" in row ? [] : [row]));

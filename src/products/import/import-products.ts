@@ -3,7 +3,7 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import { lockMerchant, type Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { isTaken, type Queryable } from "../../platform/database/database.ts";
-import { planEachTime } from "../../platform/database/plan-each-time.ts";
+import { planBatch } from "../../platform/database/plan-batch.ts";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import { checkFile } from "./check-file.ts";
@@ -139,7 +139,7 @@ async function storeAll(
 ): Promise<Imported> {
   // Imports of one merchant run one after the other, because they can change the same products.
   await lockMerchant(tx, merchant.id);
-  await planEachTime(tx); // The first batches find an empty table, and the last ones a large one.
+  await planBatch(tx); // The first batches find an empty table, and the last ones a large one.
   const now = clock.now();
   const summary = new Summary();
   for await (const batch of spool.batches()) {
