@@ -1,6 +1,6 @@
 import { AppShell, Box, Burger, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { Outlet } from "@tanstack/react-router";
+import { Outlet, useRouter } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { rolesOf, useMe } from "../api/me.ts";
@@ -10,6 +10,7 @@ import { paths } from "../paths.ts";
 import { NavigationLink, TextLink } from "../ui/link.tsx";
 import icon from "./icon.svg";
 import classes from "./layout.module.css";
+import { loadPagesWhenIdle } from "./load-pages.ts";
 import { navigationOf } from "./navigation.ts";
 import { OfflineNotice } from "./offline-notice.tsx";
 import { PaletteButton } from "./palette-button.tsx";
@@ -89,7 +90,10 @@ function SignInAgain() {
 
 function Navigation({ onFollow }: { onFollow: () => void }) {
   const { t } = useTranslation();
+  const router = useRouter();
   const groups = navigationOf(rolesOf(useMe()));
+  const addresses = groups.flatMap(({ items }) => items.map(({ to }) => to)).join(" ");
+  useEffect(() => loadPagesWhenIdle(router, addresses.split(" ")), [router, addresses]);
   return groups.map(({ name, items }) => (
     <Box key={name} mb="sm">
       {groups.length > 1 && (

@@ -3,16 +3,31 @@ import { formatLocale } from "./i18n.ts";
 
 const DAY_MS = 86_400_000;
 
-const formatters = new Map<string, Intl.DateTimeFormat>();
-
 /** Formatters are slow to make and quick to use, and a list uses them for each row. */
-function dateFormat(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const locale = formatLocale();
-  const key = JSON.stringify([locale, options]);
-  const known = formatters.get(key) ?? new Intl.DateTimeFormat(locale, options);
-  formatters.set(key, known);
-  return known;
+function cached<Options, Format>(
+  make: (locale: string, options: Options) => Format,
+): (of: Options) => Format {
+  const formats = new Map<string, Format>();
+  return (options) => {
+    const key = JSON.stringify([formatLocale(), options]);
+    const known = formats.get(key) ?? make(formatLocale(), options);
+    formats.set(key, known);
+    return known;
+  };
 }
+
+const dateFormat = cached<Intl.DateTimeFormatOptions, Intl.DateTimeFormat>(
+  (locale, options) => new Intl.DateTimeFormat(locale, options),
+);
+const numberFormat = cached<Intl.NumberFormatOptions, Intl.NumberFormat>(
+  (locale, options) => new Intl.NumberFormat(locale, options),
+);
+const relativeFormat = cached<Intl.RelativeTimeFormatOptions, Intl.RelativeTimeFormat>(
+  (locale, options) => new Intl.RelativeTimeFormat(locale, options),
+);
+const namesFormat = cached<Intl.DisplayNamesOptions, Intl.DisplayNames>(
+  (locale, options) => new Intl.DisplayNames(locale, options),
+);
 
 /** A time as short as it stays clear, in the person's zone: today's without a day, this year's without a year. */
 export function shortTime(at: Date, now: Date): string {
@@ -55,21 +70,20 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 export function relativeTime(at: Date, now: Date): string {
   const differenceMs = at.getTime() - now.getTime();
   const [unit, unitMs] = UNITS.find(([, ms]) => Math.abs(differenceMs) >= ms) ?? ["second", 1_000];
-  const format = new Intl.RelativeTimeFormat(formatLocale(), { numeric: "auto" });
-  return format.format(Math.trunc(differenceMs / unitMs), unit);
+  return relativeFormat({ numeric: "auto" }).format(Math.trunc(differenceMs / unitMs), unit);
 }
 
 /** An amount in the form of its currency. The decimal text is never turned into a number, so no cent is lost. */
 export const formatMoney = ({ amount, currency }: Money): string =>
-  new Intl.NumberFormat(formatLocale(), { style: "currency", currency }).format(
+  numberFormat({ style: "currency", currency }).format(
     amount as Intl.StringNumericLiteral, // The API writes amounts as decimal numbers.
   );
 
-export const formatNumber = (value: number): string => new Intl.NumberFormat(formatLocale()).format(value);
+export const formatNumber = (value: number): string => numberFormat({}).format(value);
 
 /** A part of 1 in percent. Only all of it is 100 %. */
 export const formatPercent = (part: number): string =>
-  new Intl.NumberFormat(formatLocale(), {
+  numberFormat({
     style: "percent",
     maximumFractionDigits: 1,
     roundingMode: "floor",
@@ -80,7 +94,7 @@ const SIZES = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 /** A size in bytes, in the largest unit of which it has at least one. */
 export function formatBytes(bytes: number): string {
   const power = bytes < 1 ? 0 : Math.min(SIZES.length - 1, Math.floor(Math.log10(bytes) / 3));
-  return new Intl.NumberFormat(formatLocale(), {
+  return numberFormat({
     style: "unit",
     unit: SIZES[power] ?? "byte",
     maximumSignificantDigits: 3,
@@ -90,7 +104,7 @@ export function formatBytes(bytes: number): string {
 /** The name of a country in the person's language. */
 export function countryName(code: string): string {
   try {
-    return new Intl.DisplayNames([formatLocale()], { type: "region" }).of(code) ?? code;
+    return namesFormat({ type: "region" }).of(code) ?? code;
   } catch {
     return code; // Not a code of a country.
   }

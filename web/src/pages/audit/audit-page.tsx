@@ -1,15 +1,15 @@
-import { Code, Group, Stack, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import type { AuditEntry } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { DownloadButton } from "../../ui/download-button.tsx";
-import { TextLink } from "../../ui/link.tsx";
+import { PlainLink } from "../../ui/link.tsx";
 import { DayFilter } from "../../ui/list/day-filter.tsx";
 import { Filters, SearchFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Time } from "../../ui/time.tsx";
+import classes from "./audit-page.module.css";
 import { auditEntriesQuery, auditExportAddress } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/audit-log");
@@ -39,7 +39,10 @@ export function AuditPage() {
       columns={[
         { name: t("audit.time"), cell: ({ createdAt }) => <Time at={createdAt} /> },
         { name: t("audit.actor"), cell: ({ actor }) => <Who actor={actor} /> },
-        { name: t("audit.action"), cell: ({ action }) => <Code>{action}</Code> },
+        {
+          name: t("audit.action"),
+          cell: ({ action }) => <code className={classes["action"]}>{action}</code>,
+        },
         { name: t("audit.subjects"), cell: ({ subjectIds }) => <Subjects ids={subjectIds} /> },
         { name: t("audit.details"), cell: ({ details }) => <Details of={details} /> },
         {
@@ -68,51 +71,49 @@ function AuditFilters() {
 
 /** A name leads to everything that this person or program did. */
 const Who = ({ actor: { kind, name, id } }: { actor: AuditEntry["actor"] }) => (
-  <Stack gap={0}>
+  <>
     {name !== null && name !== "" && (
-      <TextLink to={paths.auditLog({ actor: id ?? name })} lh="24px">
+      <PlainLink to={paths.auditLog({ actor: id ?? name })} className={classes["line"]}>
         {name}
-      </TextLink>
+      </PlainLink>
     )}
-    <Text span size="xs" c="dimmed">
-      {kind}
-    </Text>
-  </Stack>
+    <div className={classes["minor"]}>{kind}</div>
+  </>
 );
 
 const Subjects = ({ ids }: { ids: readonly string[] }) => (
-  <Stack gap={0}>
+  <>
     {ids.slice(0, SUBJECTS_SHOWN).map((id) => (
-      <TextLink key={id} to={paths.auditLog({ subjectId: id })} ff="monospace" size="xs" lh="24px">
+      <PlainLink
+        key={id}
+        to={paths.auditLog({ subjectId: id })}
+        className={`${classes["line"]} ${classes["id"]}`}
+      >
         {id}
-      </TextLink>
+      </PlainLink>
     ))}
-    {ids.length > SUBJECTS_SHOWN && (
-      <Text span size="xs" c="dimmed">
-        + {ids.length - SUBJECTS_SHOWN}
-      </Text>
-    )}
-  </Stack>
+    {ids.length > SUBJECTS_SHOWN && <div className={classes["minor"]}>+ {ids.length - SUBJECTS_SHOWN}</div>}
+  </>
 );
 
 /** The beginning is enough to see what belongs together. The whole id finds the request in the log. */
 function RequestId({ of }: { of: string }) {
   const { t } = useTranslation();
   return (
-    <Group gap={2} wrap="nowrap">
-      <Text span size="xs" ff="monospace" title={of}>
+    <span className={classes["request"]}>
+      <span className={classes["id"]} title={of}>
         {of.length > 10 ? `${of.slice(0, 8)}…` : of}
-      </Text>
+      </span>
       <CopyButton value={of} of={t("audit.requestId")} />
-    </Group>
+    </span>
   );
 }
 
 const Details = ({ of }: { of: AuditEntry["details"] }) =>
   Object.entries(of).map(([name, value]) => (
-    <Text key={name} size="xs" style={{ overflowWrap: "anywhere" }}>
+    <div key={name} className={classes["detail"]}>
       {name}: {textOf(value)}
-    </Text>
+    </div>
   ));
 
 const textOf = (value: unknown): string =>

@@ -1,4 +1,3 @@
-import { Group, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../api/me.ts";
@@ -14,6 +13,7 @@ import { Time } from "../../ui/time.tsx";
 import { SavedViews } from "../views/saved-views.tsx";
 import { useHoldReason } from "./hold-reason.ts";
 import { liveOrders } from "./live-orders.ts";
+import classes from "./orders-page.module.css";
 import { ORDER_STATUSES, ordersQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/orders");
@@ -64,16 +64,16 @@ const recipient = ({ name, city, countryCode }: OrderSummary["shippingAddress"])
 
 /** Partners and staff speak of an order by the partner's id, if it has one. */
 const OrderName = ({ order: { id, externalOrderId } }: { order: OrderSummary }) => (
-  <Text span inherit ff="monospace" title={id}>
+  <span className={classes["name"]} title={id}>
     {externalOrderId ?? id}
-  </Text>
+  </span>
 );
 
 function OrderState({ order: { status, onHoldReasons, testMode } }: { order: OrderSummary }) {
   const { t } = useTranslation();
   const holdReason = useHoldReason();
   return (
-    <Group gap={6} component="span">
+    <span className={classes["states"]}>
       <StatusBadge of="order" status={status} />
       {onHoldReasons.map((reason) => (
         <Pill key={reason} tone="warning">
@@ -81,7 +81,7 @@ function OrderState({ order: { status, onHoldReasons, testMode } }: { order: Ord
         </Pill>
       ))}
       {testMode && <Pill>{t("orders.test")}</Pill>}
-    </Group>
+    </span>
   );
 }
 

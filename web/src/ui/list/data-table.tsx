@@ -1,6 +1,6 @@
-import { Checkbox, Table } from "@mantine/core";
+import { Checkbox } from "@mantine/core";
 import type { MouseEvent, ReactNode } from "react";
-import { TextLink, useGo } from "../link.tsx";
+import { PlainLink, useGo } from "../link.tsx";
 import classes from "./data-table.module.css";
 
 export type Column<Row> = {
@@ -34,7 +34,8 @@ type Props<Row> = {
 
 /**
  * A dense table. The first column links to the row's page, and a click anywhere on the row goes there too. On a narrow
- * screen each row is a card with the names of its columns.
+ * screen each row is a card with the names of its columns. Its elements are those of the browser: a list has hundreds of
+ * cells, and a component of Mantine for each would take longer to draw than all that is in them.
  */
 export function DataTable<Row>({
   label,
@@ -48,61 +49,57 @@ export function DataTable<Row>({
   const open = useOpenRow();
   return (
     <div className={classes["frame"]}>
-      <Table
+      <table
         className={classes["table"]}
-        verticalSpacing={6}
-        highlightOnHover={rowTo !== undefined}
         aria-label={label}
         aria-busy={isStale}
-        mod={{ stale: isStale, linked: rowTo !== undefined }}
+        data-stale={isStale || undefined}
+        data-linked={rowTo !== undefined || undefined}
       >
-        <Table.Thead>
-          <Table.Tr>
+        <thead>
+          <tr>
             {selection !== undefined && (
-              <Table.Th w={36}>
+              <th className={classes["choose"]}>
                 <ChooseAll selection={selection} rows={rows} rowKey={rowKey} />
-              </Table.Th>
+              </th>
             )}
             {columns.map(({ name, align }) => (
-              <Table.Th key={name} {...(align && { ta: align })}>
+              <th key={name} data-align={align}>
                 {name}
-              </Table.Th>
+              </th>
             ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
+          </tr>
+        </thead>
+        <tbody>
           {rows.map((row) => (
-            <Table.Tr
-              key={rowKey(row)}
-              {...(rowTo && { onClick: (event: MouseEvent) => open(event, rowTo(row)) })}
-            >
+            <tr key={rowKey(row)} {...(rowTo && { onClick: (event: MouseEvent) => open(event, rowTo(row)) })}>
               {selection !== undefined && (
-                <Table.Td>
+                <td>
                   <Checkbox
                     size="xs"
                     aria-label={selection.labelOf(row)}
                     checked={selection.chosen.has(rowKey(row))}
                     onChange={() => selection.choose(toggled(selection.chosen, rowKey(row), row))}
                   />
-                </Table.Td>
+                </td>
               )}
               {columns.map(({ name, cell, align, isMinor }, index) => (
-                <Table.Td key={name} data-name={name} data-minor={isMinor} {...(align && { ta: align })}>
+                <td key={name} data-name={name} data-minor={isMinor} data-align={align}>
                   <div className={classes["cell"]}>
                     {index === 0 && rowTo !== undefined ? (
-                      <TextLink to={rowTo(row)} data-row-link>
+                      <PlainLink to={rowTo(row)} data-row-link>
                         {cell(row)}
-                      </TextLink>
+                      </PlainLink>
                     ) : (
                       cell(row)
                     )}
                   </div>
-                </Table.Td>
+                </td>
               ))}
-            </Table.Tr>
+            </tr>
           ))}
-        </Table.Tbody>
-      </Table>
+        </tbody>
+      </table>
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { Button, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import { IconArrowLeft, IconArrowRight, IconArrowUp } from "@tabler/icons-react";
 import { keepPreviousData, type QueryKey, type UseQueryOptions, useQuery } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, startTransition, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Page } from "../page.tsx";
 import { ProblemMessage } from "../problem-message.tsx";
@@ -69,6 +69,7 @@ export function ListPage<Row>({
     ...query,
     placeholderData: keepPreviousData,
   });
+  const rows = useRowsInTwoSteps(data?.data);
   useRowKeys();
   const waiting = useLiveList<Row>(query, rowKey, live);
   return (
@@ -77,14 +78,14 @@ export function ListPage<Row>({
       {filters}
       <NewRows {...waiting} />
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
-      {data === undefined ? (
+      {rows === undefined ? (
         error === null && <RowsSkeleton />
-      ) : data.data.length === 0 ? (
+      ) : rows.length === 0 ? (
         <Empty>{empty}</Empty>
       ) : (
         <DataTable
           label={label}
-          rows={data.data}
+          rows={rows}
           columns={columns}
           rowKey={rowKey}
           rowTo={rowTo}
@@ -95,6 +96,22 @@ export function ListPage<Row>({
       <Paging nextCursor={data?.nextCursor ?? null} />
     </Page>
   );
+}
+
+/** More than a screen shows. */
+const FIRST_ROWS = 25;
+
+/**
+ * Draws what is seen first, and the rest when the browser has nothing else to do. Rows that were read before are drawn at
+ * once, so that a page to which the person goes back has its length, and is scrolled to where it was.
+ */
+function useRowsInTwoSteps<Row>(rows: readonly Row[] | undefined): readonly Row[] | undefined {
+  const [isWhole, setWhole] = useState(rows !== undefined);
+  const isShown = rows !== undefined;
+  useEffect(() => {
+    if (isShown) startTransition(() => setWhole(true));
+  }, [isShown]);
+  return isWhole ? rows : rows?.slice(0, FIRST_ROWS);
 }
 
 /** Rows appear when the person asks for them, so that no row moves under the pointer. */
