@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { countRows, createPartner, placeTestOrder } from "../support/builders.ts";
 import { startDatabaseProxy } from "../support/database-proxy.ts";
-import { freePort, isListening, temporaryFolder } from "../support/main-process.ts";
+import { freePort } from "../support/free-port.ts";
+import { isListening, temporaryFolder } from "../support/main-process.ts";
 import { eventually, send, startService, TOKEN } from "../support/running-service.ts";
 import { createDatabase, startServiceForTest } from "../support/test-service.ts";
 

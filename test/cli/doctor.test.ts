@@ -13,7 +13,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { ensureDayPartitions } from "../../src/platform/database/day-partitions.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { runCli } from "../support/cli.ts";
-import { freePort } from "../support/main-process.ts";
+import { freePort } from "../support/free-port.ts";
 import { connectionKey } from "../support/orders.ts";
 import { dumpTables } from "../support/tables.ts";
 import { createDatabase, startServiceForTest } from "../support/test-service.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CliTest, runCli, startCliTest } from "../support/cli.ts";
-import { freePort } from "../support/main-process.ts";
+import { freePort } from "../support/free-port.ts";
 import { dumpTables } from "../support/tables.ts";
 import { createDatabase, startTestService } from "../support/test-service.ts";
 

@@ -10,7 +10,8 @@ import { createMetrics } from "../../src/platform/metrics.ts";
 import { placeOrder } from "../support/builders.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { type CliTest, startCli, startCliTest } from "../support/cli.ts";
-import { freePort, temporaryFolder } from "../support/main-process.ts";
+import { freePort } from "../support/free-port.ts";
+import { temporaryFolder } from "../support/main-process.ts";
 import { startReceiver } from "../support/receivers.ts";
 import { listen } from "../support/sockets.ts";
 

@@ -3,8 +3,9 @@ import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { postgresAccount } from "../../src/platform/embedded-postgres/postgres-account.ts";
+import { freePort } from "../support/free-port.ts";
 import { createNode, type Node } from "./node.ts";
-import { end, freePort, PROGRAMS, type Program, run, until } from "./programs.ts";
+import { end, PROGRAMS, type Program, run, until } from "./programs.ts";
 
 /** Two nodes, etcd, and HAProxy, which leads to the primary. */
 export type Cluster = {

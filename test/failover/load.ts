@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { ADDRESS } from "../support/address.ts";
 import type { Partner, Service } from "./services.ts";
 
 /** Together about 20 orders a second over two services, where the machine is not busy with something else. */
@@ -115,12 +116,5 @@ export function startLoad(services: readonly Service[], { key, productId }: Part
 const anOrder = (externalOrderId: string, productId: string): object => ({
   externalOrderId,
   lines: [{ productId, quantity: 1 }],
-  shippingAddress: {
-    firstName: "Ada",
-    lastName: "Lovelace",
-    address1: "12 St James Square",
-    city: "London",
-    zip: "SW1Y 4JH",
-    countryCode: "GB",
-  },
+  shippingAddress: ADDRESS,
 });

@@ -1,7 +1,8 @@
 import { chown, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type DatabaseProxy, startDatabaseProxy } from "../support/database-proxy.ts";
-import { type Account, end, familyOf, freePort, PROGRAMS, type Program, run } from "./programs.ts";
+import { freePort } from "../support/free-port.ts";
+import { type Account, end, familyOf, PROGRAMS, type Program, run } from "./programs.ts";
 
 /** The settings that docs/scaling.md advises. Patroni reads JSON, which is YAML. */
 const CLUSTER_SETTINGS = {

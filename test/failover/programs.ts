@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, openSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isAlive } from "../../src/platform/embedded-postgres/postmaster.ts";
@@ -82,16 +81,6 @@ export async function familyOf(pid: number): Promise<number[]> {
   for (const member of family)
     for (const [child, parent] of parents) if (parent === member) family.push(child);
   return family;
-}
-
-/** A port on which nothing listens at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo; // It listens on a port, so this is no pipe's name.
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Repeats `look` until it returns something other than null. @throws Error after `timeoutMs` */

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { end, freePort, type Program, run, until } from "./programs.ts";
+import { freePort } from "../support/free-port.ts";
+import { end, type Program, run, until } from "./programs.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const TOKEN = "operator-token-of-the-failover-run";

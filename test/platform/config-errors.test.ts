@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/platform/config.ts";
 import { errorsOf, VARIABLES } from "../support/config-variables.ts";
-import { freePort, isListening, startMain, temporaryFolder } from "../support/main-process.ts";
+import { freePort } from "../support/free-port.ts";
+import { isListening, startMain, temporaryFolder } from "../support/main-process.ts";
 
 /** Wrong in every variable that can be wrong. */
 const ALL_WRONG = {

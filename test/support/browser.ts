@@ -11,7 +11,7 @@ import { sessionAuthentication } from "../../src/api/back-office/people/session-
 import type { Person } from "../../src/people/person.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { sharedBrowser } from "./chromium.ts";
-import { freePort } from "./main-process.ts";
+import { freePort } from "./free-port.ts";
 import { linkToken } from "./people.ts";
 import { OPERATOR_TOKEN, startTestService, type TestService } from "./test-service.ts";
 

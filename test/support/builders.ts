@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { ADDRESS } from "./address.ts";
 import type { Answer, Client, TestService } from "./test-service.ts";
 
 /** A partner ready to order: a connection of a merchant, with a live key and two exposed products. */
@@ -77,15 +78,7 @@ export async function exposeProduct(
   expect(answer.status).toBe(200);
 }
 
-export const anAddress = (fields: object = {}) => ({
-  firstName: "Ada",
-  lastName: "Lovelace",
-  address1: "12 St James Square",
-  city: "London",
-  zip: "SW1Y 4JH",
-  countryCode: "GB",
-  ...fields,
-});
+export const anAddress = (fields: object = {}) => ({ ...ADDRESS, ...fields });
 
 let orderCount = 0;
 

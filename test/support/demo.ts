@@ -9,7 +9,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { readConfig } from "../../src/platform/config.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { NO_TELEMETRY } from "../../src/platform/telemetry/telemetry.ts";
-import { freePort } from "./main-process.ts";
+import { freePort } from "./free-port.ts";
 import { createDatabase } from "./test-service.ts";
 
 /** A service with demo data, as `npm start` starts it, with the clock of the machine. */

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { expect, vi } from "vitest";
 import { anAddress } from "./builders.ts";
-import { freePort, type MainProcess, startMain, temporaryFolder } from "./main-process.ts";
+import { freePort } from "./free-port.ts";
+import { type MainProcess, startMain, temporaryFolder } from "./main-process.ts";
 import { createDatabase } from "./test-service.ts";
 
 export const TOKEN = "operator-token-of-this-test-only";

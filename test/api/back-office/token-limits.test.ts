@@ -6,7 +6,7 @@ import { fromTypeId } from "../../../src/platform/ids.ts";
 import { createMetrics } from "../../../src/platform/metrics.ts";
 import { MERCHANT_TOKENS_MAX, TOKENS_MAX } from "../../../src/tokens/token.ts";
 import { createPartner } from "../../support/builders.ts";
-import { freePort } from "../../support/main-process.ts";
+import { freePort } from "../../support/free-port.ts";
 import { OPERATOR_TOKEN, startTestService, type TestService } from "../../support/test-service.ts";
 import { tokenPath, tokensOf } from "../../support/tokens.ts";
 
