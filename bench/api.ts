@@ -1,10 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
+import { insertOrders } from "./insert-orders.ts";
 import type { LoadResult } from "./load-generator.ts";
 import { createOrders, creation, loadOf } from "./loads.ts";
 import { preloadOrders } from "./preload.ts";
-import { generateLoad, hasPgbench, runPgbench, type Started, startBareServer, stop } from "./processes.ts";
+import { generateLoad, hasPgbench, type Started, startBareServer, stop } from "./processes.ts";
 import { type Figure, median } from "./report.ts";
 import {
   closeSite,
@@ -39,10 +40,6 @@ async function measureCreation(
     direct: [] as number[],
   };
   const pgbench = await hasPgbench();
-  const script = new URL("insert-order.sql", import.meta.url).pathname;
-  const [product_1 = "", product_2 = ""] = direct.partner.productIds;
-  const { merchantId, connectionId } = direct.partner.connection;
-  const variables = { merchant_id: merchantId, connection_id: connectionId, product_1, product_2 };
   for (let round = 0; round <= rounds; round += 1) {
     const time = round === 0 ? WARM_UP_SECONDS : seconds; // Round 0 warms up and is not counted.
     await emptyOrders(empty);
@@ -51,7 +48,9 @@ async function measureCreation(
     const bareResult = await generateLoad(creation(empty, bare.url, { seconds: time }));
     const serviceResult = await createOrders(empty, { seconds: time });
     const fullResult = await createOrders(full, { seconds: time });
-    const directResult = pgbench ? await runPgbench(direct.databaseUrl, script, variables, time) : Number.NaN;
+    const directResult = pgbench
+      ? await insertOrders(direct, { ordersEach: 1, clients: 32, seconds: time })
+      : Number.NaN;
     if (pgbench) await countOrders(direct);
     say(
       `  create ${round}: ${[bareResult.perSecond, serviceResult.perSecond, fullResult.perSecond, directResult].map(Math.round).join(" / ")}`,

@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { insertOrders } from "./insert-orders.ts";
 import type { LoadResult } from "./load-generator.ts";
 import { createOrders, creation } from "./loads.ts";
-import { generateLoad, hasPgbench, runPgbench, startBareServer, stop } from "./processes.ts";
+import { generateLoad, hasPgbench, startBareServer, stop } from "./processes.ts";
 import { type Figure, median } from "./report.ts";
 import { closeSite, countOrders, emptyOrders, openSite, type Postgres, type Site } from "./site.ts";
 
@@ -80,11 +81,7 @@ export async function measureCreation(
 
 /** Orders per second that PostgreSQL alone stores. Their number is counted in the database. */
 async function storeGroups(site: Site, seconds: number): Promise<number> {
-  const script = new URL("insert-orders.sql", import.meta.url).pathname;
-  const [product_1 = "", product_2 = ""] = site.partner.productIds;
-  const { merchantId, connectionId } = site.partner.connection;
-  const variables = { merchant_id: merchantId, connection_id: connectionId, product_1, product_2 };
-  const groups = await runPgbench(site.databaseUrl, script, variables, seconds, GROUPS);
+  const groups = await insertOrders(site, { ordersEach: GROUP_SIZE, clients: GROUPS, seconds });
   const stored = await countOrders(site);
   if (stored < groups * GROUP_SIZE * seconds * 0.9)
     throw new Error(`PostgreSQL has stored ${stored} orders only.`);

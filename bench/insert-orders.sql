@@ -1,7 +1,7 @@
--- The rows of 64 creations, with their charges, from values that PostgreSQL makes itself, for pgbench.
+-- The rows of some creations, with their charges, in one statement, from values that PostgreSQL makes itself, for pgbench.
 with ids as materialized (
   select uuidv7() as order_id, uuidv7() as line_1, uuidv7() as line_2, uuidv7() as event_id, now() as created_at
-  from generate_series(1, 64)
+  from generate_series(1, :orders::integer)
 ), placed as (
   insert into orders (
     merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, request_id, status,

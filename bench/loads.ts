@@ -1,3 +1,4 @@
+import { ADDRESS } from "../test/support/address.ts";
 import type { Load, LoadResult } from "./load-generator.ts";
 import { generateLoad } from "./processes.ts";
 import { countOrders, type Partner, type Site } from "./site.ts";
@@ -12,14 +13,7 @@ export const orderTemplate = ({ productIds }: Pick<Partner, "productIds">): stri
       { productId: productIds[0], quantity: 1 },
       { productId: productIds[1], quantity: 2 },
     ],
-    shippingAddress: {
-      firstName: "Ada",
-      lastName: "Lovelace",
-      address1: "12 St James Square",
-      city: "London",
-      zip: "SW1Y 4JH",
-      countryCode: "GB",
-    },
+    shippingAddress: ADDRESS,
   });
 
 let loads = 0;

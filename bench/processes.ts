@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { freePort } from "../test/support/free-port.ts";
 import type { Load, LoadResult } from "./load-generator.ts";
 
 /** The key that the benchmark's services encrypt secrets with. */
@@ -10,15 +10,6 @@ export const SECRET_KEY = Buffer.alloc(32, 7);
 
 const execute = promisify(execFile);
 const path = (name: string): string => new URL(name, import.meta.url).pathname;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
 
 /** Runs the load generator in its own process. */
 export async function generateLoad(load: Load): Promise<LoadResult> {
@@ -120,13 +111,12 @@ export async function hasPgbench(): Promise<boolean> {
   );
 }
 
-/** Runs one statement directly on the database, with 32 clients by default; returns transactions per second. */
+/** Runs one statement directly on the database; returns transactions per second. */
 export async function runPgbench(
   databaseUrl: string,
   script: string,
   variables: Record<string, string>,
-  seconds: number,
-  clients = 32,
+  { clients, seconds }: { clients: number; seconds: number },
 ): Promise<number> {
   const { stdout } = await execute("pgbench", [
     "--no-vacuum",

@@ -1,4 +1,5 @@
 import { Agent } from "undici";
+import { ADDRESS } from "../../test/support/address.ts";
 
 /** What a partner of the benchmark knows of the service. */
 export type PartnerAccess = { url: string; key: string; productIds: string[] };
@@ -25,15 +26,6 @@ export function partnerClient({ url, key }: PartnerAccess): PartnerClient {
     }
   };
 }
-
-const ADDRESS = {
-  firstName: "Ada",
-  lastName: "Lovelace",
-  address1: "12 St James Square",
-  city: "London",
-  zip: "SW1Y 4JH",
-  countryCode: "GB",
-};
 
 export const orderBody = (productIds: readonly string[], externalOrderId: string, change: object = {}) => ({
   externalOrderId,
