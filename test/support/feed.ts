@@ -1,7 +1,13 @@
 import { expect } from "vitest";
 import type { Partner } from "./builders.ts";
 
-type Event = { id: string; type: string; sequence: number | null; timestamp: string };
+type Event = {
+  id: string;
+  type: string;
+  sequence: number | null;
+  timestamp: string;
+  data: { order?: { id: string } };
+};
 type Page = { data: Event[]; nextCursor: string | null };
 
 export async function readFeedPage({ client }: Pick<Partner, "client">, query = ""): Promise<Page> {
