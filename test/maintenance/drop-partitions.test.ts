@@ -151,7 +151,11 @@ describe("drop-old-partitions", () => {
     const pid = await waitingDetach(test);
     await placeOrder(partner);
     await ensureDayPartitions(test.db, test.clock.now()); // Does not fail either.
-    await test.db.query({ name: "test-cancel", text: "select pg_cancel_backend($1)", values: [pid] });
+    await test.db.query({
+      name: "test-cancel",
+      text: "select pg_cancel_backend($1::integer)",
+      values: [pid],
+    });
     expect(await dropping).toBe("interrupted");
     expect((await listPartitions(test.db, "events")).filter(({ isDetaching }) => isDetaching)).toHaveLength(
       1,

@@ -63,7 +63,7 @@ describe("facts that no code can make false", () => {
       CHECK,
     ],
     ["an order has a known status", () => "update orders set status = 'LOST'", CHECK],
-    ["only test orders expire", () => "update orders set expires_at = created_at + interval '1 hour'", CHECK],
+    ["only test orders expire", () => "update orders set expires_at = '2030-01-01T00:00:00Z'", CHECK],
     [
       "a review policy names countries by two letters",
       () => "update connections set review_countries = '{Germany}'",

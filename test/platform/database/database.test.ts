@@ -10,7 +10,7 @@ it("a connection lost inside a transaction fails only that transaction, and the 
       text: "select pg_backend_pid() as pid",
       values: [],
     });
-    await db.query({ name: "end", text: "select pg_terminate_backend($1)", values: [own?.pid] });
+    await db.query({ name: "end", text: "select pg_terminate_backend($1::integer)", values: [own?.pid] });
     // Until the server has closed the connection, and this process has learned of it while no statement was in
     // progress.
     const isClosed = async () => {
