@@ -1,7 +1,7 @@
 import { type OpenDatabase, openConfiguredDatabase } from "../app/open-service.ts";
 import { examineDatabase } from "../monitoring/checks/examine-database.ts";
 import { examineConfig } from "../monitoring/checks/production-risks.ts";
-import type { Finding } from "../monitoring/checks/rules.ts";
+import { type Finding, failed } from "../monitoring/checks/rules.ts";
 import { messageOf } from "../monitoring/error-message.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { type Config, ConfigError, readConfig } from "../platform/config.ts";
@@ -40,7 +40,7 @@ async function examine(environment: NodeJS.ProcessEnv, clock: Clock): Promise<Fi
       mayCreate: false,
     });
   } catch (error) {
-    return [...configuration, { check: "database", status: "fail", message: messageOf(error) }];
+    return [...configuration, { check: "database", ...failed(messageOf(error)) }];
   }
   try {
     return [...configuration, ...(await examineDatabase(database.db, config, clock))];
@@ -54,6 +54,6 @@ function configOf(environment: NodeJS.ProcessEnv): Config | Finding[] {
     return readConfig(environment);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.errors.map((message) => ({ check: "configuration", status: "fail", message }));
+    return error.errors.map((message) => ({ check: "configuration", ...failed(message) }));
   }
 }

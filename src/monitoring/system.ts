@@ -3,7 +3,7 @@ import { within } from "../platform/pause.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import { examineDatabase } from "./checks/examine-database.ts";
 import { examineConfig } from "./checks/production-risks.ts";
-import type { Finding } from "./checks/rules.ts";
+import { type Finding, failed } from "./checks/rules.ts";
 import { type DatabaseFigures, readDatabaseFigures } from "./checks/server-sql.ts";
 import { type JobSummary, PROCESSES_SHOWN_MAX, type Process, sumUpJobs } from "./processes/process.ts";
 import { listJobRuns, listProcesses } from "./processes/processes-sql.ts";
@@ -77,11 +77,7 @@ export function systemReader({ db, clock, config }: Pick<Context, "db" | "clock"
 
   async function examine(): Promise<Examination> {
     const findings = await within(CHECKS_MS, examineShared()).catch((): Finding[] => [
-      {
-        check: "database",
-        status: "fail",
-        message: `the checks took longer than ${CHECKS_MS / SECOND_MS} s`,
-      },
+      { check: "database", ...failed(`the checks took longer than ${CHECKS_MS / SECOND_MS} s`) },
     ]);
     return { checkedAt: clock.now(), findings: [...examineConfig(config), ...findings] };
   }

@@ -26,6 +26,8 @@ import {
   checkSecretKeys,
   checkVersion,
   type Finding,
+  failed,
+  type Result,
 } from "./rules.ts";
 import { readClockAheadMs, readVersionNumber } from "./server-sql.ts";
 
@@ -56,7 +58,7 @@ export async function examineDatabase(db: Queryable, config: Config, clock: Cloc
   return findings;
 }
 
-async function examineDistribution(db: Queryable): Promise<Omit<Finding, "check">> {
+async function examineDistribution(db: Queryable): Promise<Result> {
   if ((await readCitusVersion(db)) === null) return checkDistribution(null, false, []);
   const tables = await listTables(db);
   const { count } = await readNodes(db);
@@ -89,11 +91,11 @@ const ageMs = (since: Date | null, now: Date): number | null =>
   since === null ? null : now.getTime() - since.getTime();
 
 /** A check that throws has failed. */
-async function check(name: string, run: () => Promise<Omit<Finding, "check">>): Promise<Finding> {
+async function check(name: string, run: () => Promise<Result>): Promise<Finding> {
   try {
     return { check: name, ...(await run()) };
   } catch (error) {
-    return { check: name, status: "fail", message: messageOf(error) };
+    return { check: name, ...failed(messageOf(error)) };
   }
 }
 

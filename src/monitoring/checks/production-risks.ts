@@ -1,9 +1,9 @@
 import { sendsInTheClear } from "../../mail/mailer.ts";
 import type { Config } from "../../platform/config.ts";
 import { isUnprotected } from "../../platform/database/server-address.ts";
-import type { Finding } from "./rules.ts";
+import { type Finding, ok, type Reason, warn } from "./rules.ts";
 
-export type ProductionRisk = { readonly check: string; readonly message: string };
+export type ProductionRisk = { readonly check: string; readonly reason: Reason; readonly message: string };
 
 /** What a configuration accepts that production should not (decision 0073). `serve` warns of it, and `doctor` reports it. */
 export function productionRisks({ databaseUrl, smtpUrl }: Config): ProductionRisk[] {
@@ -11,17 +11,20 @@ export function productionRisks({ databaseUrl, smtpUrl }: Config): ProductionRis
   if (databaseUrl === null)
     risks.push({
       check: "embedded PostgreSQL",
+      reason: "embedded-postgres",
       message:
         "the embedded PostgreSQL is for trials: set DATABASE_URL to a server that is maintained and backed up",
     });
   else if (isUnprotected(databaseUrl))
     risks.push({
       check: "connection to the database",
+      reason: "database-in-the-clear",
       message: "the connection to another host is not encrypted: add sslmode=verify-full to DATABASE_URL",
     });
   if (smtpUrl !== null && sendsInTheClear(smtpUrl))
     risks.push({
       check: "connection to the mail server",
+      reason: "mail-in-the-clear",
       message:
         "SMTP_URL permits to send mails to another host without encryption: remove ignoreTLS and requireTLS from it",
     });
@@ -30,6 +33,6 @@ export function productionRisks({ databaseUrl, smtpUrl }: Config): ProductionRis
 
 /** The checks of a valid configuration. */
 export const examineConfig = (config: Config): Finding[] => [
-  { check: "configuration", status: "ok", message: "all variables are valid" },
-  ...productionRisks(config).map((risk): Finding => ({ ...risk, status: "warn" })),
+  { check: "configuration", ...ok("all variables are valid") },
+  ...productionRisks(config).map(({ check, reason, message }) => ({ check, ...warn(reason, message) })),
 ];

@@ -8,12 +8,40 @@ export type Finding = {
   readonly check: string;
   readonly status: (typeof CHECK_STATUSES)[number];
   readonly message: string;
+  /** What was found, by a name that does not change, for programs and translations. Null: the message says all. */
+  readonly reason: Reason | null;
+  /** What the message says of it: numbers, and names joined with commas. Times are in milliseconds. */
+  readonly values: Readonly<Record<string, string | number>>;
 };
 
-type Result = Omit<Finding, "check">;
-const ok = (message: string): Result => ({ status: "ok", message });
-const warn = (message: string): Result => ({ status: "warn", message });
-const fail = (message: string): Result => ({ status: "fail", message });
+export const REASONS = [
+  "version-too-old",
+  "migrations-missing",
+  "clock-ahead",
+  "clock-behind",
+  "work-waits",
+  "endpoints-paused",
+  "not-distributed",
+  "tables-misplaced",
+  "no-partition",
+  "few-partitions",
+  "secret-keys-missing",
+  "processes-missing",
+  "jobs-failed",
+  "embedded-postgres",
+  "database-in-the-clear",
+  "mail-in-the-clear",
+] as const;
+export type Reason = (typeof REASONS)[number];
+
+export type Result = Omit<Finding, "check">;
+type Found = (reason: Reason, message: string, values?: Result["values"]) => Result;
+
+export const ok = (message: string): Result => ({ status: "ok", message, reason: null, values: {} });
+export const warn: Found = (reason, message, values = {}) => ({ status: "warn", message, reason, values });
+const fail: Found = (reason, message, values = {}) => ({ status: "fail", message, reason, values });
+/** A check that could not be made, or an error that says all. */
+export const failed = (message: string): Result => ({ status: "fail", message, reason: null, values: {} });
 
 const POSTGRES_MIN = 15;
 /** Deadlines and signatures depend on the clock of each machine. */
@@ -27,20 +55,28 @@ const WAIT_FAIL_MS = 10 * MINUTE_MS;
 export function checkVersion(versionNumber: number): Result {
   const message = `PostgreSQL ${Math.floor(versionNumber / 10_000)}.${versionNumber % 10_000}`;
   if (versionNumber >= POSTGRES_MIN * 10_000) return ok(message);
-  return fail(`${message}; the service needs ${POSTGRES_MIN} or later`);
+  return fail("version-too-old", `${message}; the service needs ${POSTGRES_MIN} or later`, {
+    version: message,
+    needed: POSTGRES_MIN,
+  });
 }
 
 export const checkMigrations = (pending: readonly string[]): Result =>
   pending.length === 0
     ? ok("all migrations are applied")
-    : fail(`not applied: ${pending.join(", ")}; start the service, or run: npm run cli -- migrate`);
+    : fail(
+        "migrations-missing",
+        `not applied: ${pending.join(", ")}; start the service, or run: npm run cli -- migrate`,
+        { migrations: pending.join(", ") },
+      );
 
 /** @param aheadMs how far this machine's clock is ahead of the database's, negative when behind */
 export function checkClock(aheadMs: number): Result {
   const apartMs = Math.abs(aheadMs);
   if (apartMs <= CLOCK_WARN_MS) return ok("this machine and the database agree");
   const message = `this machine is ${durationText(apartMs)} ${aheadMs > 0 ? "ahead of" : "behind"} the database`;
-  return apartMs > CLOCK_FAIL_MS ? fail(message) : warn(message);
+  const find = apartMs > CLOCK_FAIL_MS ? fail : warn;
+  return find(aheadMs > 0 ? "clock-ahead" : "clock-behind", message, { apartMs });
 }
 
 /** @param waitingMs how long the oldest work has waited; null if there is none */
@@ -49,11 +85,14 @@ export function checkQueue(waitingMs: number | null): Result {
   const message = `the oldest work has waited for ${durationText(Math.max(0, waitingMs))}`;
   if (waitingMs <= WAIT_WARN_MS) return ok(message);
   const hint = `${message}: check that enough workers run`;
-  return waitingMs > WAIT_FAIL_MS ? fail(hint) : warn(hint);
+  const find = waitingMs > WAIT_FAIL_MS ? fail : warn;
+  return find("work-waits", hint, { waitingMs });
 }
 
 export const checkPaused = (count: number): Result =>
-  count === 0 ? ok("no endpoint is paused") : warn(`${count} paused; partners can resume them`);
+  count === 0
+    ? ok("no endpoint is paused")
+    : warn("endpoints-paused", `${count} paused; partners can resume them`, { count });
 
 /**
  * @param nodeCount the nodes of Citus with data; null on a plain PostgreSQL
@@ -65,28 +104,42 @@ export function checkDistribution(
   misplaced: readonly string[],
 ): Result {
   if (nodeCount === null) return ok("one server");
-  if (!isDistributed) return warn("Citus is installed, and no table is distributed: run distribute");
-  if (misplaced.length > 0) return fail(`not where they should be: ${misplaced.join(", ")}; run distribute`);
+  if (!isDistributed)
+    return warn("not-distributed", "Citus is installed, and no table is distributed: run distribute");
+  const tables = misplaced.join(", ");
+  if (misplaced.length > 0)
+    return fail("tables-misplaced", `not where they should be: ${tables}; run distribute`, { tables });
   return ok(`all tables are where they should be, over ${nodeCount} nodes`);
 }
 
 /** @param aheadMs how long from now every row has a partition */
 export function checkPartitions(aheadMs: number): Result {
   const message = `partitions exist for the next ${durationText(aheadMs)}`;
-  if (aheadMs === 0) return fail("no partition for today: no row can be stored; check that a worker runs");
-  return aheadMs < PARTITIONS_AHEAD_MIN_MS ? warn(`${message}: check that a worker runs`) : ok(message);
+  if (aheadMs === 0)
+    return fail("no-partition", "no partition for today: no row can be stored; check that a worker runs");
+  return aheadMs < PARTITIONS_AHEAD_MIN_MS
+    ? warn("few-partitions", `${message}: check that a worker runs`, { aheadMs })
+    : ok(message);
 }
 
 /** @param missing ids of keys that stored secrets are encrypted with, but that are not configured */
 export const checkSecretKeys = (missing: readonly string[]): Result =>
   missing.length === 0
     ? ok("all signing secrets can be decrypted")
-    : fail(`WEBHOOK_SECRET_KEYS lacks ${missing.join(", ")}: webhooks cannot be signed`);
+    : fail(
+        "secret-keys-missing",
+        `WEBHOOK_SECRET_KEYS lacks ${missing.join(", ")}: webhooks cannot be signed`,
+        { keys: missing.join(", ") },
+      );
 
 /** @param missing processes that were seen within the hour and neither run nor have stopped; named by host and number */
 export function checkProcesses(runningCount: number, missing: readonly string[]): Result {
   if (missing.length > 0)
-    return warn(`not seen for a minute: ${missing.join(", ")}; it was killed, or cannot reach the database`);
+    return warn(
+      "processes-missing",
+      `not seen for a minute: ${missing.join(", ")}; it was killed, or cannot reach the database`,
+      { processes: missing.join(", ") },
+    );
   return ok(`${runningCount} running`);
 }
 
@@ -94,7 +147,11 @@ export function checkProcesses(runningCount: number, missing: readonly string[])
 export const checkJobs = (failing: readonly string[]): Result =>
   failing.length === 0
     ? ok("no job has failed")
-    : warn(`the last run failed: ${failing.join(", ")}; the log of the worker has the reason`);
+    : warn(
+        "jobs-failed",
+        `the last run failed: ${failing.join(", ")}; the log of the worker has the reason`,
+        { jobs: failing.join(", ") },
+      );
 
 function durationText(ms: number): string {
   if (ms < 2 * MINUTE_MS) return `${Math.round(ms / SECOND_MS)} s`;

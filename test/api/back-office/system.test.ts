@@ -97,7 +97,7 @@ describe("GET /api/system", () => {
     expect(await readSystem()).toMatchObject({
       processes: [{ status: "stopped", stoppedAt: test.clock.now().toISOString() }],
     });
-    expect(await checkNamed("processes")).toMatchObject({ status: "ok" });
+    expect(await checkNamed("processes")).toMatchObject({ status: "ok", reason: null, values: {} });
   });
 
   it("reports a job whose last run has failed", async () => {
@@ -111,6 +111,8 @@ describe("GET /api/system", () => {
     expect(await checkNamed("jobs")).toMatchObject({
       status: "warn",
       message: expect.stringContaining("route-orders"),
+      reason: "jobs-failed",
+      values: { jobs: "route-orders" },
     });
     await heartbeat.stop();
   });

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { CHECK_STATUSES } from "../../../monitoring/checks/rules.ts";
+import { CHECK_STATUSES, REASONS } from "../../../monitoring/checks/rules.ts";
 import { PROCESS_STATUSES } from "../../../monitoring/processes/process.ts";
 import type { Examination, SystemState } from "../../../monitoring/system.ts";
 import { toTypeId } from "../../../platform/ids.ts";
@@ -136,6 +136,18 @@ const CheckSchema = Type.Object(
       "`ok`; `warn`: a person should look; `fail`: the service does not work as it should.",
     ),
     message: Type.String({ description: "What was found, and what to do about it." }),
+    reason: nullable(
+      enumeration(
+        "CheckReason",
+        REASONS,
+        "Name of what was found. It does not change, so programs can use it.",
+      ),
+      "Name of what was found. Null: the check passed, or could not be made.",
+    ),
+    values: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+      description:
+        "The numbers and names of the message. Times are in milliseconds, names are joined by commas.",
+    }),
   },
   { title: "Check", description: "The result of a check." },
 );

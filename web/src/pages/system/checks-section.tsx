@@ -7,6 +7,7 @@ import { DataTable } from "../../ui/list/data-table.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Section } from "../../ui/section.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
+import { useFindingText, useSystemName } from "./names.ts";
 import { checksQuery } from "./queries.ts";
 
 const URGENCY = { fail: 0, warn: 1, ok: 2 } as const;
@@ -41,6 +42,8 @@ export function ChecksSection() {
 
 function Results({ checks }: { checks: readonly Check[] }) {
   const { t } = useTranslation();
+  const nameOf = useSystemName();
+  const findingText = useFindingText();
   const findings = checks
     .filter(({ status }) => status !== "ok")
     .toSorted((one, other) => URGENCY[one.status] - URGENCY[other.status]);
@@ -53,9 +56,9 @@ function Results({ checks }: { checks: readonly Check[] }) {
           rows={findings}
           rowKey={({ check, message }) => `${check} ${message}`}
           columns={[
-            { name: t("system.check"), cell: ({ check }) => check },
+            { name: t("system.check"), cell: ({ check }) => nameOf("checks", check) },
             { name: t("system.status"), cell: ({ status }) => <StatusBadge of="check" status={status} /> },
-            { name: t("system.finding"), cell: ({ message }) => message },
+            { name: t("system.finding"), cell: findingText },
           ]}
         />
       )}

@@ -6,10 +6,12 @@ import { DataTable } from "../../ui/list/data-table.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { useSystemName } from "./names.ts";
 
 /** The background work of all workers. Failing jobs come first. */
 export function JobsSection({ jobs }: { jobs: readonly SystemJob[] }) {
   const { t } = useTranslation();
+  const nameOf = useSystemName();
   const failingFirst = jobs.toSorted((one, other) => other.failureCount - one.failureCount);
   return (
     <Section title={t("system.jobs")}>
@@ -21,7 +23,7 @@ export function JobsSection({ jobs }: { jobs: readonly SystemJob[] }) {
           rows={failingFirst}
           rowKey={({ name }) => name}
           columns={[
-            { name: t("system.job"), cell: ({ name }) => name },
+            { name: t("system.job"), cell: ({ name }) => <span title={name}>{nameOf("jobs", name)}</span> },
             { name: t("system.outcome"), cell: (job) => <Outcome job={job} /> },
             {
               name: t("system.duration"),

@@ -12,10 +12,12 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ChecksSection } from "./checks-section.tsx";
 import { JobsSection } from "./jobs-section.tsx";
+import { useSystemName } from "./names.ts";
 import { systemQuery } from "./queries.ts";
 
 export function SystemPage() {
   const { t } = useTranslation();
+  const nameOf = useSystemName();
   const { data: system } = useSuspenseQuery(systemQuery());
   return (
     <Page
@@ -29,7 +31,7 @@ export function SystemPage() {
       <Stack gap="md">
         {system.unreadable.length > 0 && (
           <Alert color="yellow" icon={<IconAlertTriangle size={18} />} title={t("system.unreadable")}>
-            {system.unreadable.join(", ")}
+            {system.unreadable.map((name) => nameOf("checks", name)).join(", ")}
           </Alert>
         )}
         <ChecksSection />
@@ -44,6 +46,7 @@ export function SystemPage() {
 
 function QueuesSection({ queues }: Pick<System, "queues">) {
   const { t } = useTranslation();
+  const nameOf = useSystemName();
   return (
     <Section title={t("system.queues")}>
       <DataTable
@@ -51,7 +54,7 @@ function QueuesSection({ queues }: Pick<System, "queues">) {
         rows={queues}
         rowKey={({ name }) => name}
         columns={[
-          { name: t("system.queue"), cell: ({ name }) => name },
+          { name: t("system.queue"), cell: ({ name }) => nameOf("queues", name) },
           {
             name: t("system.waiting"),
             cell: ({ count }) => (count === null ? t("system.notCounted") : formatNumber(count)),

@@ -11,6 +11,7 @@ import { people } from "./people.ts";
 import { sandbox } from "./sandbox.ts";
 import { shell } from "./shell.ts";
 import { signatures } from "./signatures.ts";
+import { systemNames } from "./system-names.ts";
 import { warehouse } from "./warehouse.ts";
 import { webhooks } from "./webhooks.ts";
 
@@ -28,4 +29,5 @@ export const de: Translated<typeof en> = {
   ...signatures,
   ...sandbox,
   ...live,
+  ...systemNames,
 };

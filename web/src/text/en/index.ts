@@ -9,6 +9,7 @@ import { people } from "./people.ts";
 import { sandbox } from "./sandbox.ts";
 import { shell } from "./shell.ts";
 import { signatures } from "./signatures.ts";
+import { systemNames } from "./system-names.ts";
 import { warehouse } from "./warehouse.ts";
 import { webhooks } from "./webhooks.ts";
 
@@ -27,4 +28,5 @@ export const en = {
   ...signatures,
   ...sandbox,
   ...live,
+  ...systemNames,
 };

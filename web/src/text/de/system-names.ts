@@ -1,0 +1,85 @@
+import type { systemNames as en } from "../en/system-names.ts";
+import type { Translated } from "../texts.ts";
+
+export const systemNames: Translated<typeof en> = {
+  systemNames: {
+    queues: {
+      "orders to accept": "Anzunehmende Bestellungen",
+      "orders to route": "Zuzuweisende Bestellungen",
+      "payments to process": "Auszuführende Zahlungen",
+      "test orders to erase": "Zu löschende Testbestellungen",
+      "webhooks to send": "Zu sendende Webhooks",
+      recoveries: "Nachlieferungen",
+      "mails to send": "Zu sendende E-Mails",
+    },
+    checks: {
+      configuration: "Konfiguration",
+      "embedded PostgreSQL": "Eingebettetes PostgreSQL",
+      "connection to the database": "Verbindung zur Datenbank",
+      "connection to the mail server": "Verbindung zum Mailserver",
+      database: "Datenbank",
+      clock: "Uhr",
+      migrations: "Migrationen",
+      distribution: "Verteilung auf Knoten",
+      processes: "Prozesse",
+      jobs: "Aufgaben",
+      "paused endpoints": "Pausierte Endpunkte",
+      "secret keys": "Schlüssel der Signaturgeheimnisse",
+      "partitions of events": "Partitionen der Ereignisse",
+      "partitions of attempts": "Partitionen der Zustellversuche",
+    },
+    jobs: {
+      "accept-orders": "Bestellungen annehmen",
+      "route-orders": "Bestellungen zuweisen",
+      "complete-shipped-orders": "Versandte Bestellungen abschließen",
+      "process-payments": "Zahlungen ausführen",
+      "process-stripe-payments": "Zahlungen über Stripe ausführen",
+      "mail-payment-failures": "Abgelehnte Zahlungen melden",
+      "erase-test-orders": "Testbestellungen löschen",
+      "recover-deliveries": "Zustellungen nachholen",
+      "resend-deliveries": "Zustellungen erneut senden",
+      "make-partitions": "Partitionen anlegen",
+      "drop-old-partitions": "Alte Partitionen entfernen",
+      "purge-delivery-log": "Zustellprotokoll bereinigen",
+      "remove-deleted-endpoints": "Gelöschte Endpunkte entfernen",
+      "reseal-secrets": "Geheimnisse neu verschlüsseln",
+      "send-mails": "E-Mails senden",
+      "purge-mails": "E-Mails bereinigen",
+      "erase-personal-data": "Personenbezogene Daten löschen",
+      "purge-pick-lists": "Picklisten bereinigen",
+      "purge-stock-movements": "Bestandsbewegungen bereinigen",
+      "purge-people-records": "Sitzungen und Links bereinigen",
+      "purge-audit-entries": "Protokoll bereinigen",
+      "count-order-days": "Bestellungen je Tag zählen",
+      "purge-processes": "Beendete Prozesse bereinigen",
+      "gather-first-statistics": "Statistik neuer Tabellen erheben",
+    },
+    reasons: {
+      "version-too-old": "{{version}} ist zu alt. Der Dienst braucht PostgreSQL {{needed}} oder neuer.",
+      "migrations-missing":
+        "Nicht angewendet: {{migrations}}. Starten Sie den Dienst, oder führen Sie aus: npm run cli -- migrate",
+      "clock-ahead": "Die Uhr dieses Rechners geht gegenüber der Datenbank {{apartMs}} vor.",
+      "clock-behind": "Die Uhr dieses Rechners geht gegenüber der Datenbank {{apartMs}} nach.",
+      "work-waits": "Die älteste Arbeit wartet seit {{waitingMs}}. Prüfen Sie, ob genug Worker laufen.",
+      "endpoints-paused": "Pausiert: {{count}}. Partner können sie fortsetzen.",
+      "not-distributed":
+        "Citus ist installiert, aber keine Tabelle ist verteilt. Führen Sie aus: npm run cli -- distribute",
+      "tables-misplaced":
+        "Nicht dort, wo sie sein sollen: {{tables}}. Führen Sie aus: npm run cli -- distribute",
+      "no-partition":
+        "Für heute gibt es keine Partition. Es kann keine Zeile gespeichert werden. Prüfen Sie, ob ein Worker läuft.",
+      "few-partitions":
+        "Partitionen gibt es nur für die nächsten {{aheadMs}}. Prüfen Sie, ob ein Worker läuft.",
+      "secret-keys-missing": "In WEBHOOK_SECRET_KEYS fehlt {{keys}}. Webhooks können nicht signiert werden.",
+      "processes-missing":
+        "Seit einer Minute nicht gesehen: {{processes}}. Der Prozess wurde beendet oder erreicht die Datenbank nicht.",
+      "jobs-failed": "Der letzte Lauf ist fehlgeschlagen: {{jobs}}. Das Log des Workers nennt den Grund.",
+      "embedded-postgres":
+        "Das eingebettete PostgreSQL ist zum Ausprobieren. Setzen Sie DATABASE_URL auf einen Server, der gewartet und gesichert wird.",
+      "database-in-the-clear":
+        "Die Verbindung zur Datenbank auf einem anderen Rechner ist nicht verschlüsselt. Ergänzen Sie sslmode=verify-full in DATABASE_URL.",
+      "mail-in-the-clear":
+        "SMTP_URL erlaubt, E-Mails unverschlüsselt an einen anderen Rechner zu senden. Entfernen Sie ignoreTLS und requireTLS daraus.",
+    },
+  },
+};
