@@ -12,8 +12,11 @@ function aServer(pid: number): { server: Server; end: () => void } {
   };
 }
 
-/** Keeps a first server. Each attempt to restart it takes the next of `outcomes`: a server, or an error. */
-function keep(outcomes: (Server | Error)[], pauses: number) {
+/**
+ * Keeps a first server. Each attempt to restart it takes the next of `outcomes`: a server, or an error.
+ * @param pauses before the attempts, in milliseconds; or the number of those that take no time
+ */
+function keep(outcomes: (Server | Error)[], pauses: number | number[]) {
   const first = aServer(1);
   const messages: string[] = [];
   const givenUp = Promise.withResolvers<Error>();
@@ -26,7 +29,8 @@ function keep(outcomes: (Server | Error)[], pauses: number) {
     return outcome;
   };
   const guard = { warn: (_: object, message: string) => messages.push(message), onGivenUp: givenUp.resolve };
-  const kept = keepRunning(first.server, provide, guard, Array<number>(pauses).fill(0));
+  const pausesMs = typeof pauses === "number" ? Array<number>(pauses).fill(0) : pauses;
+  const kept = keepRunning(first.server, provide, guard, pausesMs);
   return { first, kept, messages, givenUp: givenUp.promise, attempts: () => attempts };
 }
 
@@ -66,11 +70,11 @@ it("restarts a server as often as it ends, if it can be started", async () => {
   expect(attempts()).toBe(6);
 });
 
-it("does not count a server that recovers from the crash of a session on its own", async () => {
+it("makes no pause for a server that recovers from the crash of a session on its own", async () => {
   const others = Array.from({ length: 4 }, () => aServer(1));
   const { first, messages } = keep(
     others.map(({ server }) => server),
-    1,
+    [0, 3_600_000],
   );
   for (const [index, { end }] of [first, ...others.slice(0, 3)].entries()) {
     end();

@@ -9,10 +9,9 @@ import {
 import { NoPrimaryError } from "../../../src/platform/database/servers/primary-client.ts";
 
 /** An error as PostgreSQL reports it. */
-function reported(code: string): Error {
+function reported(code: string, severity: "ERROR" | "FATAL" | undefined = undefined): Error {
   const error = new pg.DatabaseError("message", 0, "error");
-  error.code = code;
-  return error;
+  return Object.assign(error, { code, severity });
 }
 
 const failed = (code: string): Error => Object.assign(new Error("message"), { code });
@@ -42,6 +41,12 @@ describe("a failure of the database", () => {
       expect([isUnavailable(reported(code)), isOutOfReach(reported(code))]).toEqual([true, false]);
     },
   );
+
+  it("08006 concerns its own caller if the session continues: the coordinator of Citus has lost a node", () => {
+    const [ofNode, ofSession] = [reported("08006", "ERROR"), reported("08006", "FATAL")];
+    expect([isUnavailable(ofNode), isOutOfReach(ofNode)]).toEqual([true, false]);
+    expect([isUnavailable(ofSession), isOutOfReach(ofSession)]).toEqual([true, true]);
+  });
 
   it.each(["40001", "40P01"])("%s was rolled back, so the service may repeat it", (code) => {
     expect(isRetryable(reported(code))).toBe(true);
