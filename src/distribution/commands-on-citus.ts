@@ -4,7 +4,7 @@ import { splitAtTop, splitCommands } from "./split-commands.ts";
 
 /**
  * The commands of a migration for a distributed database, each to be run alone: Citus sends the text of a command to
- * all nodes. A new table is moved to its place before it gets foreign keys, because no local table can reference a
+ * all nodes. A new table is distributed before it gets foreign keys, because no local table can reference a
  * distributed one (decision 0134). It is logged, because its rows could not follow a shard that moves. A function of a merchant
  * is to run on the merchant's node (decision 0169).
  */

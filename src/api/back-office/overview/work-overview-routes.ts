@@ -52,7 +52,7 @@ const WorkOverviewSchema = Type.Object(
         "Orders that wait for a person before they reach a facility. Empty for callers of named facilities, who do not see such orders.",
     }),
     facilities: Type.Array(FacilityWorkSchema, {
-      description: `The facilities that the caller sees, oldest first, ${FACILITIES_MAX} at most. Closed ones are left out if nothing waits there. If there are none, one without an id stands for the place that all orders ship from.`,
+      description: `The facilities that the caller sees, oldest first, ${FACILITIES_MAX} at most. Closed ones are left out if nothing waits there. If there are none, an entry without an id has the figures of all orders.`,
     }),
     readAt: dateTime("When the figures were read."),
   },
@@ -79,8 +79,8 @@ export const workOverviewRoutes: readonly BackOfficeRoute[] = [
       if (ids !== null)
         return { status: 200, body: { attention: [], facilities, readAt: now.toISOString() } };
       const elsewhere = await countWaitingWork(db, null, now);
-      // Without facilities, all orders ship from one place.
-      const homeless =
+      // Without facilities, orders are packed without being routed to one.
+      const withoutFacility =
         elsewhere.toPack === 0 && facilities.length > 0 ? [] : [toWire(null, elsewhere, NOTHING)];
       const holds = await countHolds(db, null);
       const waiting = await countWaiting(db, null, before(now, HOUR_MS));
@@ -88,7 +88,7 @@ export const workOverviewRoutes: readonly BackOfficeRoute[] = [
         status: 200,
         body: {
           attention: attentionToOrders(holds, waiting, queriesOf(null)),
-          facilities: [...facilities, ...homeless],
+          facilities: [...facilities, ...withoutFacility],
           readAt: now.toISOString(),
         },
       };
