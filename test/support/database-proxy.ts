@@ -8,6 +8,8 @@ export type DatabaseProxy = {
   /** Breaks every connection and takes no new one, as when the database's machine is gone. */
   cut(): Promise<void>;
   restore(): Promise<void>;
+  /** Passes on what is sent to the database, and nothing that it responds. `cut` ends it. */
+  loseResponses(): void;
   /** Keeps every connection and passes nothing on, as when the database's machine hangs. `cut` ends it. */
   hang(): void;
   close(): Promise<void>;
@@ -16,6 +18,7 @@ export type DatabaseProxy = {
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
+  const upstreams = new Set<Socket>();
   let server: Server | null = null;
   let hangs = false;
   const port = await open(0);
@@ -30,6 +33,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
         return;
       }
       const upstream = connect({ host: target.hostname, port: Number(target.port) });
+      upstreams.add(upstream.on("close", () => upstreams.delete(upstream)));
       for (const [from, to] of [
         [client, upstream],
         [upstream, client],
@@ -58,6 +62,10 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     hangs = false;
   }
 
+  function loseResponses(): void {
+    for (const upstream of upstreams) upstream.unpipe().resume();
+  }
+
   function hang(): void {
     hangs = true;
     for (const socket of sockets) socket.unpipe().pause();
@@ -66,6 +74,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   return {
     url: url.href,
     cut,
+    loseResponses,
     hang,
     restore: async () => {
       await open(port);

@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { untilBlocked } from "../support/blocked.ts";
 import { anOrder, createPartner } from "../support/builders.ts";
 import { startDatabaseProxy } from "../support/database-proxy.ts";
 import {
@@ -10,7 +11,7 @@ import {
   storeEndpoint,
 } from "../support/dispatch.ts";
 import { startProcess } from "../support/processes.ts";
-import { createDatabase, startServiceForTest } from "../support/test-service.ts";
+import { createDatabase, startServiceForTest, type TestService } from "../support/test-service.ts";
 
 const SECRET_KEY = Buffer.alloc(32, 1); // That of the tests' own services.
 
@@ -92,3 +93,48 @@ it("outcomes are kept while the database is not available, and stored later; not
   expect(await readAttempts(direct)).toHaveLength(2);
   await proxy.close();
 });
+
+it("what a claim has stored is sent at once, and once, if its response was lost", async () => {
+  const databaseUrl = await createDatabase();
+  const proxy = await startDatabaseProxy(databaseUrl);
+  const direct = await startServiceForTest({ databaseUrl, config: { webhookAllowPrivateNetworks: true } });
+  const behind = await startServiceForTest({
+    databaseUrl: proxy.url,
+    config: { webhookAllowPrivateNetworks: true },
+  });
+  const partner = await createPartner(direct);
+  const receiver = await startReceiverForTest((_, response) => response.end());
+  await storeEndpoint(direct, partner, { url: receiver.url });
+  for (let count = 0; count < 2; count += 1) await partner.client.post("/v1/orders", anOrder(partner));
+  const dispatcher = startDispatcher(behind);
+
+  // The claim waits for a lock. Its response is lost, and then its connection.
+  await direct.db.withClient(async (client) => {
+    await client.query("begin; lock table due_deliveries in share mode");
+    await dispatcher.poll();
+    await untilBlocked(direct, 1);
+    proxy.loseResponses();
+    await client.query("commit");
+  });
+  await vi.waitFor(async () => expect(await countClaimed(direct)).toBe(2));
+  await proxy.cut();
+  await dispatcher.idle();
+  expect(receiver.requests).toHaveLength(0);
+  await proxy.restore();
+
+  await sendDue(dispatcher);
+  expect(receiver.requests).toHaveLength(2);
+  expect((await readDeliveries(direct)).map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
+  // Nothing was sent by the lost claim, so it is no attempt.
+  expect((await readAttempts(direct)).map(({ error }) => error)).toEqual([null, null]);
+  await proxy.close();
+});
+
+async function countClaimed({ db }: TestService): Promise<number | undefined> {
+  const [row] = await db.query<{ count: number }>({
+    name: "test-count-claimed",
+    text: "select count(*)::integer as count from due_deliveries where claim_id is not null",
+    values: [],
+  });
+  return row?.count;
+}

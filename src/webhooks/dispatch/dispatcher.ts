@@ -85,6 +85,7 @@ export class Dispatcher {
   async poll(): Promise<void> {
     const { db, clock } = this.#context;
     this.#releaseStale();
+    await this.#claimer.releaseLost();
     this.wake(await listConnectionsWithDueDeliveries(db, this.#workerId, clock.now()));
   }
 

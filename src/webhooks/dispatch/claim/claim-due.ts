@@ -7,6 +7,7 @@ import type { EndpointQueue } from "../endpoint-queue.ts";
 import type { EndpointQueues } from "../endpoint-queues.ts";
 import { type Claimant, claimDeliveries, leaseEndpoints, type Room } from "./claim-sql.ts";
 import { leaseMsOf } from "./lease.ts";
+import type { LostClaims } from "./lost-claims.ts";
 
 /** Deliveries that were claimed for an endpoint, to be added to its queue. */
 type Claimed = { readonly queue: EndpointQueue; readonly deliveries: readonly ClaimedDelivery[] };
@@ -21,6 +22,8 @@ type ClaimOptions = {
   readonly healthyOnly: boolean;
   /** How many more claims a connection may hold. */
   readonly roomFor: (connectionId: string) => number;
+  /** Receives claims that fail, which may have been stored. */
+  readonly lost: LostClaims;
   /** Called after each statement, so that sending does not wait for the rest of a large claim. */
   readonly onClaimed: (claimed: Claimed) => void;
 };
@@ -33,7 +36,7 @@ type ClaimOptions = {
 export async function claimDue(
   context: WebhookContext,
   connections: readonly ConnectionKey[],
-  { workerId, queues, healthyOnly, roomFor, onClaimed }: ClaimOptions,
+  { workerId, queues, healthyOnly, roomFor, lost, onClaimed }: ClaimOptions,
 ): Promise<void> {
   const { db, clock, newId } = context;
   const now = clock.now();
@@ -52,9 +55,16 @@ export async function claimDue(
   for (const all of inClaims(leased.flatMap((endpoint) => openQueue(context, queues, endpoint) ?? []))) {
     const open = withinRoom(all, roomFor);
     if (open.length === 0) continue;
-    const ids = { scheduled: newId(), manual: newId() };
     const rooms = open.map(({ queue, room }) => ({ ...queue.connection, ...room }));
-    const deliveries = await retried(db, clock, () => claimDeliveries(db, ids, claimant, rooms));
+    const deliveries = await retried(db, clock, async () => {
+      const ids = { scheduled: newId(), manual: newId() };
+      try {
+        return await claimDeliveries(db, ids, claimant, rooms);
+      } catch (error) {
+        lost.add({ ids: Object.values(ids), endpoints: rooms }, clock.now());
+        throw error;
+      }
+    });
     const byEndpoint = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
     for (const { queue } of open) onClaimed({ queue, deliveries: byEndpoint.get(queue.endpoint.id) ?? [] });
   }

@@ -7,6 +7,7 @@ import type { EndpointQueues } from "../endpoint-queues.ts";
 import { ClaimBudget } from "./claim-budget.ts";
 import { claimDue } from "./claim-due.ts";
 import { ClaimSchedule } from "./claim-schedule.ts";
+import { LostClaims } from "./lost-claims.ts";
 import { RetryTimers } from "./retry-timers.ts";
 
 type ClaimerOptions = {
@@ -24,6 +25,7 @@ export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #schedule = new ClaimSchedule();
   readonly #budget = new ClaimBudget();
+  readonly #lost = new LostClaims();
   readonly #timers = new RetryTimers((connection) => this.wake([connection]));
 
   constructor(context: WebhookContext, options: ClaimerOptions) {
@@ -44,6 +46,12 @@ export class Claimer {
   wake(connections: Iterable<ConnectionKey>): void {
     for (const connection of connections) this.#schedule.add(connection);
     this.#claimNext();
+  }
+
+  /** Releases what failed claims of this process have stored, so that it can be claimed again. */
+  async releaseLost(): Promise<void> {
+    const { db, clock } = this.#context;
+    await this.#lost.release(db, clock.now());
   }
 
   /** Claims for a connection at a time in the near future. Later times are left to polling. */
@@ -90,6 +98,7 @@ export class Claimer {
         queues,
         healthyOnly: !this.#budget.hasRoomForFailing,
         roomFor: (connectionId) => this.#budget.roomFor(connectionId),
+        lost: this.#lost,
         onClaimed: ({ queue, deliveries }) => {
           this.#budget.add(deliveries, queue.isFailing);
           queue.add(deliveries);
