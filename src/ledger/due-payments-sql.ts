@@ -1,3 +1,4 @@
+import { ofMerchant } from "../distribution/merchant-by-merchant.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { ClaimedPayment } from "./claim-payments-sql.ts";
@@ -152,8 +153,9 @@ export async function bringMerchantForward(db: Queryable, merchantId: string, no
  * SQL condition: no charge or refund of an order is due, now or later. A subquery with a limit is evaluated for one
  * order after the other; the planner would turn `not exists` into a join over all orders.
  * @param order alias of the order's table in the statement
+ * @param merchant parameter for `ofMerchant`
  */
-export const hasNoDuePayment = (order: string): string => `(
+export const hasNoDuePayment = (order: string, merchant: `$${number}` | null): string => `(
             select true from due_payments d
-            where d.merchant_id = ${order}.merchant_id and d.order_id = ${order}.id
+            where d.merchant_id = ${order}.merchant_id and d.order_id = ${order}.id and ${ofMerchant(merchant, "d.merchant_id")}
             limit 1) is null`;

@@ -43,7 +43,7 @@ export const toOrderState = (row: OrderStateRow): OrderState => ({
 /**
  * Locks orders `o` that meet a condition, of each connection its share of the oldest. Skips orders that are locked.
  * @param name of the statement
- * @param condition that of a partial index
+ * @param condition that of a partial index; its subqueries name the merchant by `ofMerchant("$6", …)`
  */
 export async function lockOldestOrders(
   tx: Queryable,

@@ -1,3 +1,4 @@
+import { ofMerchant } from "../../distribution/merchant-by-merchant.ts";
 import { hasNoDuePayment } from "../../ledger/due-payments-sql.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
@@ -9,13 +10,16 @@ import type { OrderSelection } from "../changes/process-orders.ts";
  * Nothing is left to do for the order `o`. The form of this condition makes PostgreSQL check one order after the other:
  * the planner turns `not exists` into a join, and reads all lines of all orders for the few in progress. Uses
  * orders_status_idx.
+ * @param merchant parameter for `ofMerchant`
  */
-const DONE = `o.status = 'IN_PROGRESS' and not o.test_mode and o.hold_reasons = '{}'
+const isDone = (
+  merchant: `$${number}` | null,
+): string => `o.status = 'IN_PROGRESS' and not o.test_mode and o.hold_reasons = '{}'
           and (
             select true from order_lines l
-            where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null
+            where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null and ${ofMerchant(merchant, "l.merchant_id")}
             limit 1) is null
-          and ${hasNoDuePayment("o")}`;
+          and ${hasNoDuePayment("o", merchant)}`;
 
 /** Connections with orders that can be completed automatically now. A scan over all shards. */
 export async function listConnectionsWithShippedOrders(db: Queryable): Promise<ConnectionKey[]> {
@@ -28,7 +32,7 @@ export async function listConnectionsWithShippedOrders(db: Queryable): Promise<C
       cross join lateral (
         select o.id
         from orders o
-        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${DONE}
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${isDone(null)}
         limit 1) as done
       where m.complete_when_shipped`,
     values: [],
@@ -38,4 +42,4 @@ export async function listConnectionsWithShippedOrders(db: Queryable): Promise<C
 
 /** Locks such orders, of each connection its share of the oldest. Skips orders that are locked. */
 export const lockShippedOrders = (tx: Queryable, selection: OrderSelection): Promise<OrderKey[]> =>
-  lockOldestOrders(tx, selection, { name: "lock-shipped-orders", condition: DONE });
+  lockOldestOrders(tx, selection, { name: "lock-shipped-orders", condition: isDone("$6") });
