@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { blockOrderChanges } from "../support/blocked-orders.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
-import { countStatements } from "../support/counted-statements.ts";
+import { countStatements, statementsOfBatch } from "../support/counted-statements.ts";
 import { acceptAll, createFacility, expectStockAddsUp, routeAll, setStock } from "../support/facilities.ts";
 import { createSmallPartners } from "../support/many-orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
@@ -17,10 +17,10 @@ beforeEach(async () => {
   facility = await createFacility(test);
 });
 
-async function routeAndCount(): Promise<string[]> {
+async function routeAndCount(): Promise<readonly string[]> {
   const { context, names } = countStatements(test.context);
   await routeAll({ context });
-  return names;
+  return statementsOfBatch(names);
 }
 
 const stockFirstProduct = async (partners: readonly Partner[], onHand: number): Promise<void> => {

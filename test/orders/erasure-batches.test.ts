@@ -39,7 +39,7 @@ async function anExpiredOrder(deliveries: number, externalOrderId: string): Prom
     insert into attempts (merchant_id, id, delivery_id, trigger, started_at, response_status)
     select d.merchant_id, overlay(e.id::text placing lpad(to_hex(d.sequence), 12, '0') from 25)::uuid, d.id, 'schedule', now(), 500
     from deliveries d
-    join events e on e.order_id = d.stream_id
+    join events e on e.merchant_id = d.merchant_id and e.order_id = d.stream_id
     where d.stream_id = '${orderId}' and d.sequence % 10 = 0;
     insert into due_deliveries (
       merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at)

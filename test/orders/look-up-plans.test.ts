@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { readKeys } from "../../src/merchants/keys-sql.ts";
 import { readEarlierOrders } from "../../src/orders/creation/place-orders-sql.ts";
 import { findOrdersByLabel } from "../../src/orders/order-owners-sql.ts";
@@ -6,10 +6,10 @@ import { readOrders, readOrdersByExternalId } from "../../src/orders/orders-sql.
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { connectionKey } from "../support/orders.ts";
+import { describeOnPlainPostgres } from "../support/plain-postgres.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
-/** Plans of Citus name its tasks, and those of the shards are another matter. */
-const onPlain = describe.skipIf(inject("citusNodes").length > 0);
+const onPlain = describeOnPlainPostgres("Plans of Citus name its tasks.");
 
 let test: TestService;
 let partner: Partner;

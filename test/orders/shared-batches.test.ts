@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { blockOrderChanges } from "../support/blocked-orders.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
-import { countStatements } from "../support/counted-statements.ts";
+import { countStatements, statementsOfBatch } from "../support/counted-statements.ts";
 import { runJob, storedStatuses } from "../support/jobs.ts";
 import { copyOrder, createSmallPartners } from "../support/many-orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
@@ -16,10 +16,10 @@ beforeEach(async () => {
 });
 
 /** The statements and transactions of one run of a job. */
-async function statementsOf(job: string): Promise<string[]> {
+async function statementsOf(job: string): Promise<readonly string[]> {
   const { context, names } = countStatements(test.context);
   await runJob({ context }, job);
-  return names;
+  return statementsOfBatch(names);
 }
 
 const transactions = (names: readonly string[]): number =>
@@ -78,11 +78,17 @@ describe("acceptance of many small connections", () => {
     test.clock.advance({ hours: 2 });
     const taken = await test.db.transaction(async (tx) => {
       // Another worker is in the middle of its batch.
-      await tx.query({
-        name: "test-lock",
-        text: "select from orders order by id limit 20 for no key update",
+      const orders = await tx.query<{ merchant_id: string; id: string }>({
+        name: "test-oldest-orders",
+        text: "select merchant_id, id from orders order by id limit 20",
         values: [],
       });
+      for (const { merchant_id, id } of orders)
+        await tx.query({
+          name: "test-lock",
+          text: "select from orders where merchant_id = $1 and id = $2 for no key update",
+          values: [merchant_id, id],
+        });
       return runJob(test, "accept-orders");
     });
     expect(taken).toBe(partners.length - 20);

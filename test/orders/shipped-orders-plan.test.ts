@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import {
   listConnectionsWithShippedOrders,
   lockShippedOrders,
@@ -6,6 +6,7 @@ import {
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { connectionKey } from "../support/orders.ts";
+import { itOnPlainPostgres } from "../support/plain-postgres.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 /** Copies the only order, with its lines, until there are 4 000; one in ten is in progress, none has shipped. */
@@ -40,18 +41,21 @@ async function explain({ db }: TestService, work: (db: Queryable) => Promise<unk
   return plan.join("\n");
 }
 
-it("orders to complete automatically are found without reading all orders and lines", async () => {
-  const test = await startServiceForTest();
-  const partner = await createPartner(test);
-  await placeOrder(partner);
-  await copyOrder(test);
-  for (const work of [
-    listConnectionsWithShippedOrders,
-    (db: Queryable) =>
-      lockShippedOrders(db, { connections: [connectionKey(partner)], share: 50, only: null, except: [] }),
-  ]) {
-    const plan = await explain(test, work);
-    expect(plan).toMatch(/Scan (using \w+ )?on orders/);
-    expect(plan).not.toMatch(/Seq Scan on (orders|order_lines)/);
-  }
-});
+itOnPlainPostgres("Plans of Citus name its tasks.")(
+  "orders to complete automatically are found without reading all orders and lines",
+  async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await placeOrder(partner);
+    await copyOrder(test);
+    for (const work of [
+      listConnectionsWithShippedOrders,
+      (db: Queryable) =>
+        lockShippedOrders(db, { connections: [connectionKey(partner)], share: 50, only: null, except: [] }),
+    ]) {
+      const plan = await explain(test, work);
+      expect(plan).toMatch(/Scan (using \w+ )?on orders/);
+      expect(plan).not.toMatch(/Seq Scan on (orders|order_lines)/);
+    }
+  },
+);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { accountGateway } from "../../src/payments/account/account-gateway.ts";
 import { processPayments } from "../../src/payments/process-payments.ts";
 import { countRows, createPartner, placeOrder } from "../support/builders.ts";
-import { countStatements } from "../support/counted-statements.ts";
+import { countStatements, statementsOfBatch } from "../support/counted-statements.ts";
 import { createSmallPartners } from "../support/many-orders.ts";
 import {
   moves,
@@ -24,10 +24,10 @@ beforeEach(async () => {
   test = await startServiceForTest();
 });
 
-async function chargeAndCount(): Promise<string[]> {
+async function chargeAndCount(): Promise<readonly string[]> {
   const { context, names } = countStatements(test.context);
   await processPayments(context, accountGateway(context));
-  return names;
+  return statementsOfBatch(names);
 }
 
 describe("charges of many small connections", () => {

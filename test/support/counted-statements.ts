@@ -1,5 +1,6 @@
 import type { Database, Queryable } from "../../src/platform/database/database.ts";
 import type { WebhookContext } from "../../src/webhooks/context.ts";
+import { isOnCitus } from "./plain-postgres.ts";
 
 export type StatementCount = {
   /** A service like the given one, whose statements count here. */
@@ -7,6 +8,13 @@ export type StatementCount = {
   /** Names of the statements in the order in which they ran; `transaction` for the beginning of each transaction. */
   readonly names: string[];
 };
+
+/**
+ * The statements of a batch. Citus runs some of them merchant by merchant, one after the other (decision 0166). There they
+ * count once.
+ */
+export const statementsOfBatch = (names: readonly string[]): readonly string[] =>
+  isOnCitus() ? names.filter((name, at) => name !== names[at - 1]) : names;
 
 /** Counts what a piece of work asks of the database. */
 export function countStatements(context: WebhookContext): StatementCount {
