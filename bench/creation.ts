@@ -65,7 +65,7 @@ export async function measureCreation(
   }
   const figures = CLIENTS.map((clients) => figureOf(clients, measured));
   const half = Math.round((figures[0]?.perSecond ?? 0) / 2);
-  const calm = await createOrders(site, { seconds, connections: 64, perSecondMax: half });
+  const calm = await createOrders(site, { seconds, perSecond: half });
   await Promise.all([closeSite(site), direct.db.close(), stop(bare)]);
   return [
     ...figures,

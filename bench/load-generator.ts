@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import autocannon from "autocannon";
+import { type LoadRequest, sendSteadily } from "./steady-load.ts";
 
 /**
- * Sends requests as fast as responses arrive, in its own process, and prints its results as one JSON line.
- * Its argument is a `Load` as JSON.
+ * Sends requests in its own process, and prints its results as one JSON line. Its argument is a `Load` as JSON.
  */
 export type Load = {
   url: string;
@@ -18,8 +18,8 @@ export type Load = {
   partnersFile?: string;
   connections: number;
   seconds: number;
-  /** Requests per second at most. */
-  perSecondMax?: number;
+  /** Requests per second, evenly spread. Without it, as many as responses arrive. */
+  perSecond?: number;
   /** Number of requests to send, instead of `seconds`. */
   amount?: number;
 };
@@ -37,27 +37,16 @@ export type LoadResult = {
 export type LoadPartner = { key: string; body: string };
 
 async function run(load: Load): Promise<LoadResult> {
-  const [head = "", tail = ""] = load.bodyTemplate?.split("{id}") ?? [];
-  const partners = load.partnersFile === undefined ? [] : await readPartners(load.partnersFile);
-  let sent = 0;
-  function next(request: autocannon.Request): autocannon.Request {
-    sent += 1;
-    const partner = partners[sent % partners.length];
-    if (partner !== undefined) {
-      const headers = { ...load.headers, authorization: `Bearer ${partner.key}` };
-      return { ...request, headers, body: partner.body.replace("{id}", `${load.idPrefix}-${sent}`) };
-    }
-    if (load.bodyTemplate !== undefined)
-      return { ...request, body: `${head}${load.idPrefix}-${sent}${tail}` };
-    const path = load.paths?.[sent % load.paths.length];
-    return path === undefined ? request : { ...request, path };
+  const next = requestsOf(load, load.partnersFile === undefined ? [] : await readPartners(load.partnersFile));
+  if (load.perSecond !== undefined) {
+    const { connections, seconds, perSecond } = load;
+    return sendSteadily({ origin: new URL(load.url).origin, connections, seconds, perSecond, next });
   }
   const result = await autocannon({
     url: load.url,
     connections: load.connections,
     ...(load.amount === undefined ? { duration: load.seconds } : { amount: load.amount }),
-    ...(load.perSecondMax === undefined ? {} : { overallRate: load.perSecondMax }),
-    requests: [{ method: load.method, headers: load.headers, setupRequest: next }],
+    requests: [{ method: load.method, setupRequest: (request) => ({ ...request, ...next() }) }],
   });
   return {
     requests: result.requests.total,
@@ -66,6 +55,26 @@ async function run(load: Load): Promise<LoadResult> {
     failed: result.non2xx + result.errors,
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
+  };
+}
+
+/** The requests of a load, one after the other. */
+function requestsOf(load: Load, partners: readonly LoadPartner[]): () => LoadRequest {
+  const { method, headers, bodyTemplate, paths = [] } = load;
+  const [head = "", tail = ""] = bodyTemplate?.split("{id}") ?? [];
+  const { pathname, search } = new URL(load.url);
+  const path = pathname + search;
+  let sent = 0;
+  return () => {
+    sent += 1;
+    const id = `${load.idPrefix}-${sent}`;
+    const partner = partners[sent % partners.length];
+    if (partner !== undefined) {
+      const own = { ...headers, authorization: `Bearer ${partner.key}` };
+      return { method, path, headers: own, body: partner.body.replace("{id}", id) };
+    }
+    if (bodyTemplate !== undefined) return { method, path, headers, body: head + id + tail };
+    return { method, path: paths[sent % paths.length] ?? path, headers };
   };
 }
 

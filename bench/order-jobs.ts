@@ -58,7 +58,7 @@ async function measureAcceptance(postgres: Postgres, { dueOrders, seconds, say }
   await preloadOrders(site.db, { connection, productIds, state: "due" }, dueOrders, () => undefined);
   await site.db.runScript("analyze orders");
   const load = generateLoad(
-    creation(site, site.service.url, { seconds: 2 * seconds, perSecondMax: CREATED_PER_SECOND }),
+    creation(site, site.service.url, { seconds: 2 * seconds, perSecond: CREATED_PER_SECOND }),
   );
   await pause(1_000);
   const worker = await startService(site.databaseUrl, postgres.dataDir, { ROLES: "worker" });
@@ -95,7 +95,7 @@ async function measureRoutingAndCharging(postgres: Postgres, { seconds, say }: O
     }
   })();
   const created = await generateLoad(
-    creation(site, site.service.url, { seconds: 4 * seconds, perSecondMax: CREATED_PER_SECOND }),
+    creation(site, site.service.url, { seconds: 4 * seconds, perSecond: CREATED_PER_SECOND }),
   );
   const atEnd = await countJobs(site);
   isOver = true;

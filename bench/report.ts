@@ -19,6 +19,13 @@ export const median = (values: readonly number[]): number => {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 };
 
+/** Of times in milliseconds. */
+export function quantiles(times: readonly number[]): { p50Ms: number; p99Ms: number } {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
+  return { p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
 /** Whether a figure reaches what it should. Empty if nothing is required of it. */
 function verdict({ ratio, ratioMin, p99Ms, p99MaxMs }: Figure): string {
   const reached = [

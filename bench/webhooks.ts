@@ -1,7 +1,7 @@
 import { activateEndpoints, addBacklog, addEndpoints, countDeliveries, emptyWebhooks } from "./backlog.ts";
 import { createOrders, creation } from "./loads.ts";
 import { runBareSender, type Started, startWebhookReceiver, stop } from "./processes.ts";
-import { type Figure, median } from "./report.ts";
+import { type Figure, median, quantiles } from "./report.ts";
 import { addPartners, emptyOrders, type Site } from "./site.ts";
 
 const ENDPOINTS = 100;
@@ -103,8 +103,8 @@ async function measureBesideCreation(site: Site, receiver: Started, { say }: Opt
   await emptyOrders(site);
   await emptyWebhooks(site);
   const top = (await createOrders(site, { seconds: 5 })).perSecond;
-  const perSecondMax = Math.round(top / 2);
-  const without = (await createOrders(site, { seconds: 8, perSecondMax })).perSecond;
+  const perSecond = Math.round(top / 2);
+  const without = (await createOrders(site, { seconds: 8, perSecond })).perSecond;
   await emptyOrders(site);
   await addEndpoints(site, [`${receiver.url}/hooks/beside`]);
   await activateEndpoints(site);
@@ -117,7 +117,7 @@ async function measureBesideCreation(site: Site, receiver: Started, { say }: Opt
       await pause(500);
     }
   })();
-  const withWebhooks = await createOrders(site, { seconds: 8, perSecondMax });
+  const withWebhooks = await createOrders(site, { seconds: 8, perSecond });
   isOver = true;
   await watching;
   await allSent(site);
@@ -138,23 +138,21 @@ async function measureBesideCreation(site: Site, receiver: Started, { say }: Opt
 
 async function measureDelays(site: Site, receiver: Started, { say }: Options): Promise<Figure[]> {
   const figures: Figure[] = [];
-  for (const perSecondMax of [1, 100, 1_000]) {
+  for (const rate of [1, 100, 1_000]) {
     await emptyOrders(site);
     await emptyWebhooks(site);
     await addEndpoints(site, [`${receiver.url}/hooks/delay`]);
     await activateEndpoints(site);
     await forget(receiver);
-    const seconds = perSecondMax === 1 ? 10 : 6;
-    const connections = perSecondMax === 1 ? 1 : 64;
-    const { perSecond } = await createOrders(site, { seconds, perSecondMax, connections });
+    const { perSecond } = await createOrders(site, { seconds: 10, perSecond: rate });
     await allSent(site);
     const { delays } = await stats(receiver);
-    say(`  ${perSecondMax} orders a second: ${delays.length} arrived`);
+    say(`  ${rate} orders a second: ${delays.length} arrived`);
     figures.push({
-      name: `event to the receiver at ${perSecondMax} orders a second`,
+      name: `event to the receiver at ${rate} orders a second`,
       perSecond,
       ...quantiles(delays),
-      ...(perSecondMax === 100 && { p99MaxMs: EVENT_P99_MAX_MS }),
+      ...(rate === 100 && { p99MaxMs: EVENT_P99_MAX_MS }),
     });
   }
   return figures;
@@ -215,11 +213,5 @@ const arrivedCount = async (receiver: Started): Promise<number> =>
 const forget = async (receiver: Started): Promise<void> => {
   await fetch(`${receiver.url}/stats`, { method: "DELETE" });
 };
-
-function quantiles(delays: readonly number[]): { p50Ms: number; p99Ms: number } {
-  const sorted = delays.toSorted((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
-  return { p50Ms: at(0.5), p99Ms: at(0.99) };
-}
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
