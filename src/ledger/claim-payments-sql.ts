@@ -1,4 +1,6 @@
+import { amongMerchants } from "../distribution/among-merchants.ts";
 import { merchantByMerchant, ofMerchant } from "../distribution/merchant-by-merchant.ts";
+import { searchReachable } from "../distribution/reachable-merchants.ts";
 import {
   type ConnectionKey,
   type ConnectionKeyRow,
@@ -14,22 +16,27 @@ const claimableAt = (now: string): string =>
 
 /** Connections with payments due at a gateway, the longest waiting first. A scan over all shards. */
 export async function listPayers(db: Queryable, gateway: GatewayName, now: Date): Promise<ConnectionKey[]> {
-  const rows = await db.query<ConnectionKeyRow>({
-    name: "list-payers",
-    text: `
-      select c.id as connection_id, c.merchant_id
-      from connections c
-      left join stripe_methods m on m.merchant_id = c.merchant_id and m.ended_at is null
-      cross join lateral (
-        select d.due_at
-        from due_payments d
-        where d.merchant_id = c.merchant_id and d.connection_id = c.id and ${claimableAt("$1")}
-          and coalesce(d.gateway, case when m.id is null then 'account' else 'stripe' end) = $2
-        order by d.due_at
-        limit 1) as due
-      order by due.due_at`,
-    values: [now, gateway],
-  });
+  const rows = await searchReachable(db, "list-payers", (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name: "list-payers",
+      text: `
+        select c.id as connection_id, c.merchant_id
+        from connections c
+        left join stripe_methods m on m.merchant_id = c.merchant_id and m.ended_at is null
+          and ${amongMerchants("$3", "m.merchant_id")}
+        cross join lateral (
+          select d.due_at
+          from due_payments d
+          where d.merchant_id = c.merchant_id and d.connection_id = c.id and ${amongMerchants("$3", "d.merchant_id")}
+            and ${claimableAt("$1")}
+            and coalesce(d.gateway, case when m.id is null then 'account' else 'stripe' end) = $2
+          order by d.due_at
+          limit 1) as due
+        where ${amongMerchants("$3", "c.merchant_id")}
+        order by due.due_at`,
+      values: [now, gateway, merchants],
+    }),
+  );
   return rows.map(toConnectionKey);
 }
 

@@ -1,4 +1,4 @@
-import { ofMerchant } from "../distribution/merchant-by-merchant.ts";
+import { amongMerchants, merchantsOf } from "../distribution/among-merchants.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { ClaimedPayment } from "./claim-payments-sql.ts";
@@ -27,13 +27,17 @@ export async function endClaims(
       using unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::uuid[]))
         as ended (merchant_id, order_id, entry_id)
       where d.merchant_id = ended.merchant_id and d.order_id = ended.order_id and d.entry_id = ended.entry_id
-        and d.claim_id = $4
+        and d.claim_id = $4 and ${amongMerchants("$5", "d.merchant_id")}
       returning d.entry_id`,
     values: [
       outcomes.map(({ payment }) => payment.merchantId),
       outcomes.map(({ payment }) => payment.orderId),
       outcomes.map(({ payment }) => payment.entryId),
       first.payment.claimId,
+      await merchantsOf(
+        tx,
+        outcomes.map(({ payment }) => payment),
+      ),
     ],
   });
   const ended = new Set(rows.map((row) => row.entry_id));
@@ -88,7 +92,7 @@ export async function postponePayments(tx: Queryable, postponements: readonly Po
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[])
         as input (merchant_id, order_id, entry_id, claim_id, due_at, reference)
       where d.merchant_id = input.merchant_id and d.order_id = input.order_id and d.entry_id = input.entry_id
-        and d.claim_id = input.claim_id`,
+        and d.claim_id = input.claim_id and ${amongMerchants("$7", "d.merchant_id")}`,
     values: [
       postponements.map(({ payment }) => payment.merchantId),
       postponements.map(({ payment }) => payment.orderId),
@@ -96,6 +100,10 @@ export async function postponePayments(tx: Queryable, postponements: readonly Po
       postponements.map(({ payment }) => payment.claimId),
       postponements.map(({ dueAt }) => dueAt),
       postponements.map(({ reference }) => reference),
+      await merchantsOf(
+        tx,
+        postponements.map(({ payment }) => payment),
+      ),
     ],
   });
 }
@@ -153,9 +161,9 @@ export async function bringMerchantForward(db: Queryable, merchantId: string, no
  * SQL condition: no charge or refund of an order is due, now or later. A subquery with a limit is evaluated for one
  * order after the other; the planner would turn `not exists` into a join over all orders.
  * @param order alias of the order's table in the statement
- * @param merchant parameter for `ofMerchant`
+ * @param among a condition on the merchant: see `amongMerchants`
  */
-export const hasNoDuePayment = (order: string, merchant: `$${number}` | null): string => `(
+export const hasNoDuePayment = (order: string, among: (column: string) => string): string => `(
             select true from due_payments d
-            where d.merchant_id = ${order}.merchant_id and d.order_id = ${order}.id and ${ofMerchant(merchant, "d.merchant_id")}
+            where d.merchant_id = ${order}.merchant_id and d.order_id = ${order}.id and ${among("d.merchant_id")}
             limit 1) is null`;

@@ -1,3 +1,4 @@
+import { amongMerchants, merchantsOf } from "../distribution/among-merchants.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
@@ -43,8 +44,14 @@ export async function readLedgersByKey(db: Queryable, orders: readonly OrderKey[
       join ledger_entries e on e.merchant_id = listed.merchant_id and e.order_id = listed.order_id
       join orders o on o.merchant_id = e.merchant_id and o.id = e.order_id
       left join ledger_outcomes x on x.merchant_id = e.merchant_id and x.order_id = e.order_id and x.entry_id = e.id
+        and ${amongMerchants("$3", "x.merchant_id")}
+      where ${amongMerchants("$3", "e.merchant_id")} and ${amongMerchants("$3", "o.merchant_id")}
       order by e.id`,
-    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id)],
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      await merchantsOf(db, orders),
+    ],
   });
   return toLedgers(rows);
 }
@@ -108,19 +115,21 @@ export async function insertGoodsCharges(
         select o.merchant_id, o.id, o.id, 'goods', 1, o.goods_minor, approved.request_id, $3
         from unnest($1::uuid[], $2::uuid[], $4::text[]) as approved (merchant_id, order_id, request_id)
         join orders o on o.merchant_id = approved.merchant_id and o.id = approved.order_id
-        where not o.test_mode and o.goods_minor > 0
+        where not o.test_mode and o.goods_minor > 0 and ${amongMerchants("$5", "o.merchant_id")}
         on conflict (merchant_id, order_id, id) do nothing -- An earlier version charged it at its creation.
         returning merchant_id, order_id, id
       )
       insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
       select c.merchant_id, o.connection_id, c.order_id, c.id, $3, 0, false
       from charged c
-      join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id`,
+      join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
+      where ${amongMerchants("$5", "o.merchant_id")}`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ id }) => id),
       now,
       orders.map(({ requestId }) => requestId),
+      await merchantsOf(tx, orders),
     ],
   });
 }
@@ -143,21 +152,19 @@ export async function insertEntries(
   await tx.query({
     name: "insert-ledger-entries",
     text: `
-      with input as materialized (
-        select *
-        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::integer[], $7::uuid[], $8::bigint[],
-                    $9::timestamptz[], $10::text[], $11::uuid[], $13::text[])
-          as input (merchant_id, connection_id, order_id, id, kind, attempt, refund_of, amount_minor, due_at, gateway,
-                    refund_id, request_id)
-      ), added as (
+      with added as (
         insert into ledger_entries (
           merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, request_id, created_at)
         select merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, request_id, $12
-        from input
+        from unnest($1::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::integer[], $7::uuid[], $8::bigint[], $11::uuid[],
+                    $13::text[])
+          as input (merchant_id, order_id, id, kind, attempt, refund_of, amount_minor, refund_id, request_id)
       )
       insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested, gateway)
       select merchant_id, connection_id, order_id, id, due_at, 0, false, gateway
-      from input`,
+      -- Not what the first insert returns: Citus would send it to all nodes.
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $9::timestamptz[], $10::text[])
+        as input (merchant_id, connection_id, order_id, id, due_at, gateway)`,
     values: [
       entries.map(({ order }) => order.merchantId),
       entries.map(({ order }) => order.connectionId),

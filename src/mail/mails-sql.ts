@@ -1,3 +1,5 @@
+import { amongMerchants, merchantsOf } from "../distribution/among-merchants.ts";
+import { searchReachable } from "../distribution/reachable-merchants.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { NO_UUID } from "../platform/ids.ts";
@@ -27,16 +29,18 @@ export async function insertMail(
 
 /** Connections with due mails; the one that waits longest is first. A scan over all shards. */
 export async function listConnectionsWithDueMails(db: Queryable, now: Date): Promise<ConnectionKey[]> {
-  const rows = await db.query<ConnectionKeyRow>({
-    name: "list-connections-with-due-mails",
-    text: `
-      select merchant_id, connection_id
-      from outgoing_mails
-      where sent_at is null and failed_at is null and due_at <= $1
-      group by merchant_id, connection_id
-      order by min(due_at)`,
-    values: [now],
-  });
+  const rows = await searchReachable(db, "list-connections-with-due-mails", (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name: "list-connections-with-due-mails",
+      text: `
+        select merchant_id, connection_id
+        from outgoing_mails
+        where sent_at is null and failed_at is null and due_at <= $1 and ${amongMerchants("$2", "merchant_id")}
+        group by merchant_id, connection_id
+        order by min(due_at)`,
+      values: [now, merchants],
+    }),
+  );
   return rows.map(toConnectionKey);
 }
 
@@ -140,15 +144,17 @@ export async function listConnectionsWithOldMails(
   db: Queryable,
   endedBefore: Date,
 ): Promise<ConnectionKey[]> {
-  const rows = await db.query<ConnectionKeyRow>({
-    name: "list-connections-with-old-mails",
-    text: `
-      select distinct merchant_id, connection_id
-      from outgoing_mails
-      where sent_at < $1 or failed_at < $1
-      order by merchant_id, connection_id`,
-    values: [endedBefore],
-  });
+  const rows = await searchReachable(db, "list-connections-with-old-mails", (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name: "list-connections-with-old-mails",
+      text: `
+        select distinct merchant_id, connection_id
+        from outgoing_mails
+        where (sent_at < $1 or failed_at < $1) and ${amongMerchants("$2", "merchant_id")}
+        order by merchant_id, connection_id`,
+      values: [endedBefore, merchants],
+    }),
+  );
   return rows.map(toConnectionKey);
 }
 
@@ -162,7 +168,11 @@ export async function deleteMails(
     text: `
       delete from outgoing_mails m
       using unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, id)
-      where m.merchant_id = erased.merchant_id and m.id = erased.id`,
-    values: [mails.map(({ merchantId }) => merchantId), mails.map(({ id }) => id)],
+      where m.merchant_id = erased.merchant_id and m.id = erased.id and ${amongMerchants("$3", "m.merchant_id")}`,
+    values: [
+      mails.map(({ merchantId }) => merchantId),
+      mails.map(({ id }) => id),
+      await merchantsOf(tx, mails),
+    ],
   });
 }

@@ -1,3 +1,4 @@
+import { amongMerchants, merchantsOf } from "../distribution/among-merchants.ts";
 import type { Queryable } from "../platform/database/database.ts";
 
 /** Units reserved at a facility for a line of an order. */
@@ -57,6 +58,7 @@ export async function splitReservations(tx: Queryable, splits: readonly Reservat
         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::integer[])
           as split (merchant_id, order_id, line_id, rest_id, quantity)
         where r.merchant_id = split.merchant_id and r.order_id = split.order_id and r.line_id = split.line_id
+          and ${amongMerchants("$6", "r.merchant_id")}
         returning r.merchant_id, r.order_id, split.rest_id, r.facility_id, r.product_id, split.quantity
       )
       insert into stock_reservations (merchant_id, order_id, line_id, facility_id, product_id, quantity)
@@ -68,6 +70,7 @@ export async function splitReservations(tx: Queryable, splits: readonly Reservat
       splits.map(({ lineId }) => lineId),
       splits.map(({ restId }) => restId),
       splits.map(({ quantity }) => quantity),
+      await merchantsOf(tx, splits),
     ],
   });
 }
@@ -91,11 +94,13 @@ export async function deleteReservations(
       delete from stock_reservations r
       using unnest($1::uuid[], $2::uuid[], $3::uuid[]) as ended (merchant_id, order_id, line_id)
       where r.merchant_id = ended.merchant_id and r.order_id = ended.order_id and r.line_id = ended.line_id
+        and ${amongMerchants("$4", "r.merchant_id")}
       returning r.merchant_id, r.order_id, r.line_id, r.facility_id, r.product_id, r.quantity`,
     values: [
       lines.map(({ merchantId }) => merchantId),
       lines.map(({ orderId }) => orderId),
       lines.map(({ lineId }) => lineId),
+      await merchantsOf(tx, lines),
     ],
   });
   return rows.map((row) => ({

@@ -1,3 +1,5 @@
+import { amongMerchants } from "../distribution/among-merchants.ts";
+import { searchReachable } from "../distribution/reachable-merchants.ts";
 import type { Queryable } from "../platform/database/database.ts";
 
 /** More of a product has become available, and not all waiting orders have been evaluated since. */
@@ -28,14 +30,16 @@ export async function markStockChanged(
 
 /** A scan over all shards. */
 export async function listStockChanges(db: Queryable): Promise<StockChange[]> {
-  const rows = await db.query<{ merchant_id: string; product_id: string; supply_change_id: string }>({
-    name: "list-stock-changes",
-    text: `
-      select merchant_id, product_id, supply_change_id
-      from stocked_products
-      where supply_change_id is not null`,
-    values: [],
-  });
+  const rows = await searchReachable(db, "list-stock-changes", (merchants) =>
+    db.query<{ merchant_id: string; product_id: string; supply_change_id: string }>({
+      name: "list-stock-changes",
+      text: `
+        select merchant_id, product_id, supply_change_id
+        from stocked_products
+        where supply_change_id is not null and ${amongMerchants("$1", "merchant_id")}`,
+      values: [merchants],
+    }),
+  );
   return rows.map((row) => ({
     merchantId: row.merchant_id,
     productId: row.product_id,

@@ -1,7 +1,7 @@
 import {
   listOrdersWaitingForCountries,
   listOrdersWaitingForProducts,
-  type WaitingOrder,
+  type WaitingPage,
 } from "../../orders/routing/waiting-orders-sql.ts";
 import type { Context } from "../../platform/context.ts";
 import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
@@ -24,8 +24,8 @@ type RoutingRun = {
 type StockChange = Extract<SupplyChange, { about: "stock" }>;
 type RateChange = Extract<SupplyChange, { about: "rates" }>;
 
-/** The progress through the waiting orders that some supply changes can release. */
-type Walk = { afterId: string; hasFailures: boolean } & (
+/** The progress through the waiting orders that some supply changes can release. `isWhole`: none was left out or failed. */
+type Walk = { afterId: string; isWhole: boolean } & (
   | { readonly about: "stock"; changes: readonly StockChange[] }
   | { readonly about: "rates"; readonly changes: readonly [RateChange] }
 );
@@ -55,7 +55,7 @@ export async function evaluateWaitingOrders(
 function walksFor(changes: readonly SupplyChange[]): Walk[] {
   const stock = changes.filter((change) => change.about === "stock");
   const rates = changes.filter((change) => change.about === "rates");
-  const start = { afterId: UUID_MIN, hasFailures: false };
+  const start = { afterId: UUID_MIN, isWhole: true };
   return [
     ...(stock.length === 0 ? [] : [{ about: "stock" as const, changes: stock, ...start }]),
     ...rates.map((change): Walk => ({ about: "rates", changes: [change], ...start })),
@@ -64,27 +64,29 @@ function walksFor(changes: readonly SupplyChange[]): Walk[] {
 
 /**
  * Evaluates the next page of orders, oldest first over all connections. The changes are cleared only after the last
- * page, so a crash only causes a second evaluation. They stay if an order has failed, so that it is evaluated again.
+ * page, so a crash only causes a second evaluation. They stay if an order has failed, or could not be searched, so that
+ * it is evaluated again.
  */
 async function evaluatePage(context: Context, walk: Walk, failures: unknown[]): Promise<number> {
-  const page = await listReleasable(context, walk);
-  const failed = await routeWaitingOrders(context, page);
+  const { orders, isWhole } = await listReleasable(context, walk);
+  const failed = await routeWaitingOrders(context, orders);
   failures.push(...failed);
-  walk.hasFailures ||= failed.length > 0;
-  const last = page.at(-1);
+  walk.isWhole &&= isWhole && failed.length === 0;
+  const last = orders.at(-1);
   if (last !== undefined) walk.afterId = last.id;
-  else if (!walk.hasFailures) await clearAll(context, walk.changes);
-  return page.length;
+  else if (walk.isWhole) await clearAll(context, walk.changes);
+  return orders.length;
 }
 
-async function listReleasable(context: Context, walk: Walk): Promise<WaitingOrder[]> {
+async function listReleasable(context: Context, walk: Walk): Promise<WaitingPage> {
   switch (walk.about) {
     case "stock": {
       const { supplies, usedUp } = await readSupplies(context, walk.changes);
       await clearAll(context, usedUp); // The remaining orders wait for the next change.
       walk.changes = walk.changes.filter((change) => !usedUp.includes(change));
-      if (walk.changes.length === 0) return [];
-      return listOrdersWaitingForProducts(context.db, supplies, walk.afterId, PAGE_SIZE);
+      if (walk.changes.length === 0) return { orders: [], isWhole: true };
+      const orders = await listOrdersWaitingForProducts(context.db, supplies, walk.afterId, PAGE_SIZE);
+      return { orders, isWhole: true };
     }
     case "rates": {
       const rates = await readRates(context.db, walk.changes[0].facilityId);
@@ -102,6 +104,7 @@ async function readSupplies(context: Context, changes: readonly StockChange[]) {
   const availability = await readAvailability(context.db, products);
   const supplies = changes.map((change) => ({
     change,
+    merchantId: change.merchantId,
     productId: change.productId,
     unitsMax: Math.max(0, ...(availability.get(change.productId)?.values() ?? [])),
   }));

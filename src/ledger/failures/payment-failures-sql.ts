@@ -1,3 +1,5 @@
+import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
+import { searchReachable } from "../../distribution/reachable-merchants.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import { type ConnectionKey, connectionColumns } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -45,8 +47,15 @@ export async function resolveFailures(
       update payment_failures f
       set resolved_at = $3, resolution = $4
       from unnest($1::uuid[], $2::uuid[]) as resolved (merchant_id, order_id)
-      where f.merchant_id = resolved.merchant_id and f.order_id = resolved.order_id and f.resolved_at is null`,
-    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id), now, resolution],
+      where f.merchant_id = resolved.merchant_id and f.order_id = resolved.order_id and f.resolved_at is null
+        and ${amongMerchants("$5", "f.merchant_id")}`,
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      now,
+      resolution,
+      await merchantsOf(tx, orders),
+    ],
   });
 }
 
@@ -69,22 +78,26 @@ export async function listMerchantsToMail(
   { until, mailedBefore }: MailPace,
   limit: number,
 ): Promise<string[]> {
-  const rows = await db.query<{ merchant_id: string }>({
-    name: `list-merchants-to-mail-payments-${kind}`,
-    text: `
-      select m.id as merchant_id
-      from merchants m
-      cross join lateral (
-        select f.id
-        from payment_failures f
-        where f.merchant_id = m.id and ${WAITING[kind]}
-        limit 1
-      ) as waiting
-      where not exists (
-        select from payment_mail_times t where t.merchant_id = m.id and t.kind = $1 and t.mailed_at > $3)
-      limit $4`,
-    values: [kind, until, mailedBefore, limit],
-  });
+  const rows = await searchReachable(db, `list-merchants-to-mail-payments-${kind}`, (merchants) =>
+    db.query<{ merchant_id: string }>({
+      name: `list-merchants-to-mail-payments-${kind}`,
+      text: `
+        select m.id as merchant_id
+        from merchants m
+        cross join lateral (
+          select f.id
+          from payment_failures f
+          where f.merchant_id = m.id and ${amongMerchants("$5", "f.merchant_id")} and ${WAITING[kind]}
+          limit 1
+        ) as waiting
+        where not exists (
+          select from payment_mail_times t where t.merchant_id = m.id and t.kind = $1 and t.mailed_at > $3
+            and ${amongMerchants("$5", "t.merchant_id")})
+          and ${amongMerchants("$5", "m.id")}
+        limit $4`,
+      values: [kind, until, mailedBefore, limit, merchants],
+    }),
+  );
   return rows.map((row) => row.merchant_id);
 }
 

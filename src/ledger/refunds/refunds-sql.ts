@@ -1,3 +1,4 @@
+import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
 import type { Actor } from "../../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -81,7 +82,13 @@ export async function eraseRefundNotes(
       update refunds r
       set note = $3
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
-      where r.merchant_id = erased.merchant_id and r.order_id = erased.order_id and r.note is not null`,
-    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id), erasedText],
+      where r.merchant_id = erased.merchant_id and r.order_id = erased.order_id and r.note is not null
+        and ${amongMerchants("$4", "r.merchant_id")}`,
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      erasedText,
+      await merchantsOf(tx, orders),
+    ],
   });
 }

@@ -1,3 +1,4 @@
+import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { addressColumns } from "./address-columns.ts";
@@ -24,8 +25,14 @@ export async function saveAddresses(
       from json_to_recordset($1::json) as change (
         merchant_id uuid, id uuid, first_name text, last_name text, name text, company text, address1 text, address2 text,
         city text, zip text, state_code text, country_code text, phone text, routed_at timestamptz, facility_id uuid)
-      where o.merchant_id = change.merchant_id and o.id = change.id`,
-    values: [JSON.stringify(corrected.map(({ after }) => toInput(after)))],
+      where o.merchant_id = change.merchant_id and o.id = change.id and ${amongMerchants("$2", "o.merchant_id")}`,
+    values: [
+      JSON.stringify(corrected.map(({ after }) => toInput(after))),
+      await merchantsOf(
+        tx,
+        corrected.map(({ after }) => after),
+      ),
+    ],
   });
 }
 

@@ -43,12 +43,15 @@ export const toOrderState = (row: OrderStateRow): OrderState => ({
 /**
  * Locks orders `o` that meet a condition, of each connection its share of the oldest. Skips orders that are locked.
  * @param name of the statement
- * @param condition that of a partial index; its subqueries name the merchant by `ofMerchant("$6", …)`
+ * @param condition that of a partial index. It receives the condition on the merchant of further tables
  */
 export async function lockOldestOrders(
   tx: Queryable,
   { connections, share, only, except }: OrderSelection,
-  { name, condition }: { readonly name: string; readonly condition: string },
+  {
+    name,
+    condition,
+  }: { readonly name: string; readonly condition: (of: (column: string) => string) => string },
 ): Promise<OrderKey[]> {
   const rows = await merchantByMerchant(tx, connections, (own, merchantId) =>
     tx.query<ConnectionKeyRow & { id: string }>({
@@ -59,7 +62,9 @@ export async function lockOldestOrders(
         cross join lateral (
           select o.merchant_id, o.connection_id, o.id
           from orders o
-          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${condition}
+          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${condition(
+            (column) => ofMerchant("$6", column),
+          )}
             and ${selected("$3", "$4")} and ${ofMerchant("$6", "o.merchant_id")}
           order by o.id
           limit $5

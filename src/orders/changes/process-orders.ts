@@ -2,7 +2,7 @@ import type { RecordContext } from "../../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import { type ConnectionKey, distinctConnections } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
-import { isOutOfReach, type Queryable } from "../../platform/database/database.ts";
+import { isNodeLost, isOutOfReach, type Queryable } from "../../platform/database/database.ts";
 import { planBatch } from "../../platform/database/plan-batch.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { inParts, shareOf } from "../../platform/run-in-turn.ts";
@@ -53,7 +53,7 @@ class OrderFailure extends Error {
  * @param only these orders; null: those that are due
  * @returns how many orders it locked
  * @throws the batch's error, if it had locked no order that could have caused it; and the error of an unavailable
- *   database, which concerns all orders.
+ *   database or of a lost node of Citus, which concerns all orders.
  */
 export async function processOrders<Locked extends OrderKey>(
   context: Context,
@@ -74,11 +74,17 @@ export async function processOrders<Locked extends OrderKey>(
       orders = locked;
     });
   } catch (error) {
-    if (isOutOfReach(error) || orders.length === 0) throw error;
+    if (endsBatch(error) || orders.length === 0) throw error;
     await processParts(context, batch, orders, failures);
   }
   return orders.length;
 }
+
+/**
+ * Whether a batch is not repeated in parts. After the loss of a node of Citus, each part would wait for it again: the next
+ * search lists the merchants on the other nodes (decision 0170).
+ */
+const endsBatch = (error: unknown): boolean => isOutOfReach(error) || isNodeLost(error);
 
 async function processParts<Locked extends OrderKey>(
   context: Context,
@@ -96,7 +102,7 @@ async function processParts<Locked extends OrderKey>(
     try {
       await processTogether(context, batch, selection, true, () => undefined);
     } catch (error) {
-      if (isOutOfReach(error)) throw error;
+      if (endsBatch(error)) throw error;
       const [order, ...others] = part;
       if (others.length > 0) await processParts(context, batch, part, failures);
       else if (order !== undefined) failures.push(new OrderFailure(order, batch.done, error));

@@ -1,3 +1,4 @@
+import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
 import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { isWhole } from "./opt-ins.ts";
@@ -26,9 +27,17 @@ export async function saveOrders(tx: Queryable, changes: readonly OrderChange[])
           last_sequence integer, sequence_before integer, has_unshipped boolean)
         ${isOne ? ONE_ROW : ""}) as change
       where o.merchant_id = change.merchant_id and o.id = change.id and o.last_sequence = change.sequence_before
-        ${isOne ? "and o.merchant_id = $2" : ""}
+        and ${isOne ? "o.merchant_id = $2" : amongMerchants("$2", "o.merchant_id")}
       returning o.id`,
-    values: [JSON.stringify(changes.map(toInput)), ...(isOne ? [first?.merchantId] : [])],
+    values: [
+      JSON.stringify(changes.map(toInput)),
+      isOne
+        ? first?.merchantId
+        : await merchantsOf(
+            tx,
+            changes.map(({ after }) => after),
+          ),
+    ],
   });
   // No constraint makes sequences unique, because events are partitioned by their own id. The lock does. This check
   // would find an order that changed in spite of it.
@@ -118,8 +127,15 @@ async function updateShipments(tx: Queryable, shipments: readonly ShipmentOfOrde
       from json_to_recordset($1::json) as input (
         merchant_id uuid, order_id uuid, id uuid, status text, carrier text, tracking_number text, tracking_url text,
         shipped_at timestamptz, delivered_at timestamptz)
-      where s.merchant_id = input.merchant_id and s.order_id = input.order_id and s.id = input.id`,
-    values: [JSON.stringify(shipments.map(toShipmentInput))],
+      where s.merchant_id = input.merchant_id and s.order_id = input.order_id and s.id = input.id
+        and ${amongMerchants("$2", "s.merchant_id")}`,
+    values: [
+      JSON.stringify(shipments.map(toShipmentInput)),
+      await merchantsOf(
+        tx,
+        shipments.map(({ order }) => order),
+      ),
+    ],
   });
 }
 

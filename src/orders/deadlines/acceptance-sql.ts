@@ -1,4 +1,6 @@
+import { amongMerchants } from "../../distribution/among-merchants.ts";
 import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
+import { searchReachable } from "../../distribution/reachable-merchants.ts";
 import type { OrderState } from "../../lifecycle/order.ts";
 import {
   type ConnectionKey,
@@ -13,20 +15,24 @@ import { acceptanceDue, selected } from "../conditions-sql.ts";
 
 /** Connections with real orders past their deadline. The one that waits longest is first. A scan over all shards. */
 export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Promise<ConnectionKey[]> {
-  const rows = await db.query<ConnectionKeyRow>({
-    name: "list-connections-with-due-orders",
-    text: `
-      select c.merchant_id, c.id as connection_id
-      from connections c
-      cross join lateral (
-        select o.acceptance_due_at
-        from orders o
-        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${acceptanceDue("$1")}
-        order by o.acceptance_due_at
-        limit 1) as due
-      order by due.acceptance_due_at`,
-    values: [now],
-  });
+  const rows = await searchReachable(db, "list-connections-with-due-orders", (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name: "list-connections-with-due-orders",
+      text: `
+        select c.merchant_id, c.id as connection_id
+        from connections c
+        cross join lateral (
+          select o.acceptance_due_at
+          from orders o
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${amongMerchants("$2", "o.merchant_id")}
+            and ${acceptanceDue("$1")}
+          order by o.acceptance_due_at
+          limit 1) as due
+        where ${amongMerchants("$2", "c.merchant_id")}
+        order by due.acceptance_due_at`,
+      values: [now, merchants],
+    }),
+  );
   return rows.map(toConnectionKey);
 }
 

@@ -1,3 +1,5 @@
+import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
+import { searchReachable } from "../../distribution/reachable-merchants.ts";
 import type { OrderKey, OrderStatus } from "../../lifecycle/order.ts";
 import { connectionColumns } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -21,16 +23,19 @@ export async function listOrdersToErase(
   except: readonly string[],
   limit: number,
 ): Promise<OrderKey[]> {
-  return db.query<OrderKey>({
-    name: "list-orders-to-erase",
-    text: `
-      select o.merchant_id as "merchantId", o.connection_id as "connectionId", o.id
-      from orders o
-      where ${ERASABLE} and o.updated_at <= $1 and o.id <> all($2::uuid[])
-      order by o.updated_at
-      limit $3`,
-    values: [unchangedSince, except, limit],
-  });
+  return searchReachable(db, "list-orders-to-erase", (merchants) =>
+    db.query<OrderKey>({
+      name: "list-orders-to-erase",
+      text: `
+        select o.merchant_id as "merchantId", o.connection_id as "connectionId", o.id
+        from orders o
+        where ${ERASABLE} and o.updated_at <= $1 and o.id <> all($2::uuid[])
+          and ${amongMerchants("$4", "o.merchant_id")}
+        order by o.updated_at
+        limit $3`,
+      values: [unchangedSince, except, limit, merchants],
+    }),
+  );
 }
 
 /**
@@ -50,10 +55,17 @@ export async function eraseAddresses(
           state_code = null, phone = null, note = null, metadata = null, personal_data_erased_at = $5
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
       where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
-        and ${ERASABLE} and o.updated_at <= $6
+        and ${ERASABLE} and o.updated_at <= $6 and ${amongMerchants("$7", "o.merchant_id")}
       returning o.merchant_id as "merchantId", o.connection_id as "connectionId", o.id, o.status,
                 o.hold_reasons as "holdReasons", o.created_at as "createdAt"`,
-    values: [...connectionColumns(keys), keys.map(({ id }) => id), ERASED, now, unchangedSince],
+    values: [
+      ...connectionColumns(keys),
+      keys.map(({ id }) => id),
+      ERASED,
+      now,
+      unchangedSince,
+      await merchantsOf(tx, keys),
+    ],
   });
 }
 
@@ -68,9 +80,13 @@ export async function eraseTracking(
       update shipments s
       set tracking_number = null, tracking_url = null
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
-      where s.merchant_id = erased.merchant_id and s.order_id = erased.order_id
+      where s.merchant_id = erased.merchant_id and s.order_id = erased.order_id and ${amongMerchants("$3", "s.merchant_id")}
       returning s.merchant_id as "merchantId", s.id`,
-    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id)],
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      await merchantsOf(tx, orders),
+    ],
   });
 }
 
@@ -82,8 +98,14 @@ export async function eraseTimelineDetails(tx: Queryable, orders: readonly Order
       update timeline_entries t
       set detail = $3
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
-      where t.merchant_id = erased.merchant_id and t.order_id = erased.order_id and t.detail is not null`,
-    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id), ERASED],
+      where t.merchant_id = erased.merchant_id and t.order_id = erased.order_id and t.detail is not null
+        and ${amongMerchants("$4", "t.merchant_id")}`,
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      ERASED,
+      await merchantsOf(tx, orders),
+    ],
   });
 }
 

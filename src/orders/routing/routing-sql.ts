@@ -1,4 +1,6 @@
+import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
 import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
+import { searchReachable } from "../../distribution/reachable-merchants.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import {
   type ConnectionKey,
@@ -30,20 +32,24 @@ export type UnroutedOrder = OrderKey & {
 
 /** Connections with orders that are due for routing. The one that waits longest is first. A scan over all shards. */
 export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<ConnectionKey[]> {
-  const rows = await db.query<ConnectionKeyRow>({
-    name: "list-connections-with-unrouted-orders",
-    text: `
-      select c.merchant_id, c.id as connection_id
-      from connections c
-      cross join lateral (
-        select o.id
-        from orders o
-        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${UNROUTED}
-        order by o.id
-        limit 1) as due
-      order by due.id`,
-    values: [],
-  });
+  const rows = await searchReachable(db, "list-connections-with-unrouted-orders", (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name: "list-connections-with-unrouted-orders",
+      text: `
+        select c.merchant_id, c.id as connection_id
+        from connections c
+        cross join lateral (
+          select o.id
+          from orders o
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${amongMerchants("$1", "o.merchant_id")}
+            and ${UNROUTED}
+          order by o.id
+          limit 1) as due
+        where ${amongMerchants("$1", "c.merchant_id")}
+        order by due.id`,
+      values: [merchants],
+    }),
+  );
   return rows.map(toConnectionKey);
 }
 
@@ -61,7 +67,7 @@ export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<voi
  * orders_routing_due_idx.
  */
 export const lockUnroutedOrders = (tx: Queryable, selection: OrderSelection): Promise<OrderKey[]> =>
-  lockOldestOrders(tx, selection, { name: "lock-unrouted-orders", condition: UNROUTED });
+  lockOldestOrders(tx, selection, { name: "lock-unrouted-orders", condition: () => UNROUTED });
 
 /**
  * Locks those orders that still wait for stock or for a rate. It waits for locked orders, or fails, because a skipped
@@ -107,11 +113,13 @@ export async function readUnroutedOrders(tx: Queryable, keys: readonly OrderKey[
                      order by l.id)
               from order_lines l
               join products p on p.merchant_id = l.merchant_id and p.id = l.product_id
-              where l.merchant_id = o.merchant_id and l.order_id = o.id) as lines
+              where l.merchant_id = o.merchant_id and l.order_id = o.id
+                and ${amongMerchants("$4", "l.merchant_id")} and ${amongMerchants("$4", "p.merchant_id")}) as lines
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
       join orders o on o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
+      where ${amongMerchants("$4", "o.merchant_id")}
       order by o.id`,
-    values: [...connectionColumns(keys), keys.map(({ id }) => id)],
+    values: [...connectionColumns(keys), keys.map(({ id }) => id), await merchantsOf(tx, keys)],
   });
   return rows.map((row) => ({
     ...toOrderKey(row),
@@ -136,12 +144,17 @@ export async function saveRoutes(
       update orders o
       set facility_id = route.facility_id, routed_at = $5
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) as route (merchant_id, connection_id, id, facility_id)
-      where o.merchant_id = route.merchant_id and o.connection_id = route.connection_id and o.id = route.id`,
+      where o.merchant_id = route.merchant_id and o.connection_id = route.connection_id and o.id = route.id
+        and ${amongMerchants("$6", "o.merchant_id")}`,
     values: [
       ...connectionColumns(routes.map(({ order }) => order)),
       routes.map(({ order }) => order.id),
       routes.map(({ facilityId }) => facilityId),
       now,
+      await merchantsOf(
+        tx,
+        routes.map(({ order }) => order),
+      ),
     ],
   });
 }

@@ -1,3 +1,4 @@
+import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
 import { merchantByMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { AccountEntry } from "./account-entries-sql.ts";
@@ -84,11 +85,17 @@ export async function readDecided(
       select e.merchant_id, e.id, 'made' as decision
       from requested
       join account_entries e on e.merchant_id = requested.merchant_id and e.id = requested.id
+      where ${amongMerchants("$3", "e.merchant_id")}
       union all
       select d.merchant_id, d.id, 'declined'
       from requested
-      join account_declines d on d.merchant_id = requested.merchant_id and d.id = requested.id`,
-    values: [bookings.map(({ merchantId }) => merchantId), bookings.map(({ id }) => id)],
+      join account_declines d on d.merchant_id = requested.merchant_id and d.id = requested.id
+      where ${amongMerchants("$3", "d.merchant_id")}`,
+    values: [
+      bookings.map(({ merchantId }) => merchantId),
+      bookings.map(({ id }) => id),
+      await merchantsOf(tx, bookings),
+    ],
   });
   const decided = new Map(rows.map((row) => [`${row.merchant_id} ${row.id}`, row.decision]));
   return ({ merchantId, id }) => decided.get(`${merchantId} ${id}`) ?? null;
@@ -137,8 +144,8 @@ async function readLockedAccounts(tx: Queryable, merchantIds: readonly string[])
       select a.merchant_id, a.balance_minor, m.credit_limit_minor
       from merchant_accounts a
       join merchants m on m.id = a.merchant_id
-      where a.merchant_id = any($1::uuid[])`,
-    values: [merchantIds],
+      where a.merchant_id = any($1::uuid[]) and ${amongMerchants("$2", "m.id")}`,
+    values: [merchantIds, await merchantsOf(tx, keysOf(merchantIds))],
   });
   return rows.map(toAccount);
 }
@@ -161,13 +168,14 @@ export async function insertBookings(tx: Queryable, bookings: readonly Booking[]
         select merchant_id, sum(amount_minor)::bigint as amount_minor
         from booked
         group by merchant_id) as sums
-      where a.merchant_id = sums.merchant_id`,
+      where a.merchant_id = sums.merchant_id and ${amongMerchants("$6", "a.merchant_id")}`,
     values: [
       bookings.map(({ merchantId }) => merchantId),
       bookings.map(({ id }) => id),
       bookings.map(({ kind }) => kind),
       bookings.map((booking) => signed(booking).toString()),
       now,
+      await merchantsOf(tx, bookings),
     ],
   });
 }
@@ -186,7 +194,7 @@ export async function insertPayment(tx: Queryable, merchantId: string, payment: 
       update merchant_accounts a
       set balance_minor = a.balance_minor + b.amount_minor
       from booked b
-      where a.merchant_id = b.merchant_id`,
+      where a.merchant_id = b.merchant_id and a.merchant_id = $1`,
     values: [
       merchantId,
       payment.id,

@@ -207,8 +207,8 @@ export const isTimedOut = (error: unknown): boolean => ["57014", "55P03"].includ
  * True if the server reports that it cannot reach another one: a node of Citus is down. The connection is as good as before,
  * and statements for merchants on other nodes run.
  */
-const isNodeLost = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.severity === "ERROR" && /^08/.test(error.code ?? "");
+export const isNodeLost = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.severity === "ERROR" && /^(08|57P0[1-3])/.test(error.code ?? "");
 
 /**
  * True if the database itself is not available to any caller: the connection is lost or cannot be made. A deadlock, a

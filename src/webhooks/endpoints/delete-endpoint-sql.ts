@@ -1,3 +1,5 @@
+import { amongMerchants } from "../../distribution/among-merchants.ts";
+import { searchReachable } from "../../distribution/reachable-merchants.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { EndpointKey } from "./endpoint.ts";
@@ -48,17 +50,21 @@ export async function failPendingDeliveries(
 
 /** Connections with deleted endpoints. A scan over all shards. */
 export async function listConnectionsWithDeletedEndpoints(db: Queryable): Promise<ConnectionKey[]> {
-  const rows = await db.query<ConnectionKeyRow>({
-    name: "list-connections-with-deleted-endpoints",
-    text: `
-      select c.merchant_id, c.id as connection_id
-      from connections c
-      where exists (
-        select from webhook_endpoints w
-        where w.merchant_id = c.merchant_id and w.connection_id = c.id and w.status = 'deleted')
-      order by c.id`,
-    values: [],
-  });
+  const rows = await searchReachable(db, "list-connections-with-deleted-endpoints", (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name: "list-connections-with-deleted-endpoints",
+      text: `
+        select c.merchant_id, c.id as connection_id
+        from connections c
+        where exists (
+          select from webhook_endpoints w
+          where w.merchant_id = c.merchant_id and w.connection_id = c.id and w.status = 'deleted'
+            and ${amongMerchants("$1", "w.merchant_id")})
+          and ${amongMerchants("$1", "c.merchant_id")}
+        order by c.id`,
+      values: [merchants],
+    }),
+  );
   return rows.map(toConnectionKey);
 }
 

@@ -1,3 +1,4 @@
+import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 
@@ -18,7 +19,13 @@ export async function eraseResponses(
       set response_body = null
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
       join deliveries d on d.merchant_id = erased.merchant_id and d.stream_id = erased.order_id
-      where a.merchant_id = d.merchant_id and a.delivery_id = d.id and a.id >= $3 and a.response_body is not null`,
-    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id), uuidAt(since)],
+      where a.merchant_id = d.merchant_id and a.delivery_id = d.id and a.id >= $3 and a.response_body is not null
+        and ${amongMerchants("$4", "a.merchant_id")} and ${amongMerchants("$4", "d.merchant_id")}`,
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      uuidAt(since),
+      await merchantsOf(tx, orders),
+    ],
   });
 }

@@ -1,3 +1,5 @@
+import { amongMerchants } from "../../distribution/among-merchants.ts";
+import { searchReachable } from "../../distribution/reachable-merchants.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { isUnleased } from "../conditions-sql.ts";
@@ -12,32 +14,40 @@ export async function listConnectionsWithOldLog(
     logFromId,
   }: { now: Date; eventsFrom: string; logFrom: Date; logFromId: string },
 ): Promise<ConnectionKey[]> {
-  const rows = await db.query<ConnectionKeyRow>({
-    name: "list-connections-with-old-log",
-    text: `
-      select c.merchant_id, c.id as connection_id
-      from connections c
-      where exists (
-          select from deliveries d
-          where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.id < $4)
-         or exists (
-          select from deliveries d
-          where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.status = 'pending' and d.id < $2)
-         or exists (
-          select from due_deliveries d
-          where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.event_id < $2)
-         or exists (
-          select from webhook_secrets s
-          where s.merchant_id = c.merchant_id and s.connection_id = c.id and s.expires_at <= $1)
-         or exists (
-          select from webhook_recoveries r
-          where r.merchant_id = c.merchant_id and r.connection_id = c.id and r.finished_at < $3)
-         or exists (
-          select from webhook_resends r
-          where r.merchant_id = c.merchant_id and r.connection_id = c.id and r.finished_at < $3)
-      order by c.id`,
-    values: [now, eventsFrom, logFrom, logFromId],
-  });
+  const rows = await searchReachable(db, "list-connections-with-old-log", (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name: "list-connections-with-old-log",
+      text: `
+        select c.merchant_id, c.id as connection_id
+        from connections c
+        where ${amongMerchants("$5", "c.merchant_id")} and (exists (
+            select from deliveries d
+            where d.merchant_id = c.merchant_id and ${amongMerchants("$5", "d.merchant_id")}
+              and d.connection_id = c.id and d.id < $4)
+           or exists (
+            select from deliveries d
+            where d.merchant_id = c.merchant_id and ${amongMerchants("$5", "d.merchant_id")}
+              and d.connection_id = c.id and d.status = 'pending' and d.id < $2)
+           or exists (
+            select from due_deliveries d
+            where d.merchant_id = c.merchant_id and ${amongMerchants("$5", "d.merchant_id")}
+              and d.connection_id = c.id and d.event_id < $2)
+           or exists (
+            select from webhook_secrets s
+            where s.merchant_id = c.merchant_id and ${amongMerchants("$5", "s.merchant_id")}
+              and s.connection_id = c.id and s.expires_at <= $1)
+           or exists (
+            select from webhook_recoveries r
+            where r.merchant_id = c.merchant_id and ${amongMerchants("$5", "r.merchant_id")}
+              and r.connection_id = c.id and r.finished_at < $3)
+           or exists (
+            select from webhook_resends r
+            where r.merchant_id = c.merchant_id and ${amongMerchants("$5", "r.merchant_id")}
+              and r.connection_id = c.id and r.finished_at < $3))
+        order by c.id`,
+      values: [now, eventsFrom, logFrom, logFromId, merchants],
+    }),
+  );
   return rows.map(toConnectionKey);
 }
 

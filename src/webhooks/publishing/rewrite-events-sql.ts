@@ -1,3 +1,4 @@
+import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 
@@ -34,7 +35,7 @@ export async function rewriteEventBodies(
 }
 
 /** The next bodies after an id. Uses events_order_idx of each partition. */
-const listEventBodies = (
+const listEventBodies = async (
   tx: Queryable,
   orders: readonly OrderOfMerchant[],
   afterId: string,
@@ -45,10 +46,16 @@ const listEventBodies = (
       select e.merchant_id as "merchantId", e.id, e.body
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
       join events e on e.merchant_id = erased.merchant_id and e.order_id = erased.order_id
-      where e.id > $3
+      where e.id > $3 and ${amongMerchants("$5", "e.merchant_id")}
       order by e.id
       limit $4`,
-    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id), afterId, EVENTS_MAX],
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      afterId,
+      EVENTS_MAX,
+      await merchantsOf(tx, orders),
+    ],
   });
 
 async function updateEventBodies(
@@ -62,12 +69,14 @@ async function updateEventBodies(
       update events e
       set body = changed.body
       from unnest($1::uuid[], $2::uuid[], $3::text[]) as changed (merchant_id, id, body)
-      where e.merchant_id = changed.merchant_id and e.id = changed.id and e.id > $4`,
+      where e.merchant_id = changed.merchant_id and e.id = changed.id and e.id > $4
+        and ${amongMerchants("$5", "e.merchant_id")}`,
     values: [
       events.map(({ merchantId }) => merchantId),
       events.map(({ id }) => id),
       events.map(({ body }) => body),
       afterId,
+      await merchantsOf(tx, events),
     ],
   });
 }

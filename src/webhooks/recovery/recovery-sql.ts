@@ -1,3 +1,5 @@
+import { amongMerchants } from "../../distribution/among-merchants.ts";
+import { searchReachable } from "../../distribution/reachable-merchants.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
@@ -78,14 +80,16 @@ export async function putRecovery(tx: Queryable, recovery: Recovery, now: Date):
 
 /** Connections with recoveries that can be processed now. A scan over all shards. */
 export async function listConnectionsWithRecoveries(db: Queryable, now: Date): Promise<ConnectionKey[]> {
-  const rows = await db.query<ConnectionKeyRow>({
-    name: "list-connections-with-recoveries",
-    text: `
-      select distinct merchant_id, connection_id
-      from webhook_recoveries
-      where ${isRecoverable("$1")}`,
-    values: [now],
-  });
+  const rows = await searchReachable(db, "list-connections-with-recoveries", (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name: "list-connections-with-recoveries",
+      text: `
+        select distinct merchant_id, connection_id
+        from webhook_recoveries
+        where ${isRecoverable("$1")} and ${amongMerchants("$2", "merchant_id")}`,
+      values: [now, merchants],
+    }),
+  );
   return rows.map(toConnectionKey);
 }
 

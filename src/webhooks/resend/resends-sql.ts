@@ -1,3 +1,5 @@
+import { amongMerchants } from "../../distribution/among-merchants.ts";
+import { searchReachable } from "../../distribution/reachable-merchants.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
@@ -128,14 +130,16 @@ export async function markResendCanceled(
 
 /** Connections with resends that are not finished. A scan over all shards. */
 export async function listConnectionsWithResends(db: Queryable): Promise<ConnectionKey[]> {
-  const rows = await db.query<ConnectionKeyRow>({
-    name: "list-connections-with-resends",
-    text: `
-      select distinct merchant_id, connection_id
-      from webhook_resends
-      where finished_at is null`,
-    values: [],
-  });
+  const rows = await searchReachable(db, "list-connections-with-resends", (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name: "list-connections-with-resends",
+      text: `
+        select distinct merchant_id, connection_id
+        from webhook_resends
+        where finished_at is null and ${amongMerchants("$1", "merchant_id")}`,
+      values: [merchants],
+    }),
+  );
   return rows.map(toConnectionKey);
 }
 

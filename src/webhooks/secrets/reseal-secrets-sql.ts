@@ -1,3 +1,5 @@
+import { amongMerchants } from "../../distribution/among-merchants.ts";
+import { searchReachable } from "../../distribution/reachable-merchants.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
@@ -19,15 +21,17 @@ export async function listKeyIdsInUse(db: Queryable, now: Date): Promise<string[
 
 /** Connections with secrets that are encrypted with another key. A scan over all shards of a small table. */
 export async function listConnectionsWithOlderKeys(db: Queryable, keyId: string): Promise<ConnectionKey[]> {
-  const rows = await db.query<ConnectionKeyRow>({
-    name: "list-connections-with-older-keys",
-    text: `
-      select distinct merchant_id, connection_id
-      from webhook_secrets
-      where split_part(sealed, '.', 2) <> $1
-      order by merchant_id, connection_id`,
-    values: [keyId],
-  });
+  const rows = await searchReachable(db, "list-connections-with-older-keys", (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name: "list-connections-with-older-keys",
+      text: `
+        select distinct merchant_id, connection_id
+        from webhook_secrets
+        where split_part(sealed, '.', 2) <> $1 and ${amongMerchants("$2", "merchant_id")}
+        order by merchant_id, connection_id`,
+      values: [keyId, merchants],
+    }),
+  );
   return rows.map(toConnectionKey);
 }
 

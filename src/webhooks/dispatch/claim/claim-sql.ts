@@ -1,4 +1,6 @@
+import { amongMerchants, merchantsOf } from "../../../distribution/among-merchants.ts";
 import { merchantByMerchant, ofMerchant } from "../../../distribution/merchant-by-merchant.ts";
+import { searchReachable } from "../../../distribution/reachable-merchants.ts";
 import {
   type ConnectionKey,
   type ConnectionKeyRow,
@@ -19,21 +21,24 @@ export async function listConnectionsWithDueDeliveries(
   workerId: string,
   now: Date,
 ): Promise<ConnectionKey[]> {
-  const rows = await db.query<ConnectionKeyRow>({
-    name: "list-connections-with-due-deliveries",
-    text: `
-      select distinct s.merchant_id, s.connection_id
-      from webhook_endpoint_states s
-      join webhook_endpoints w on w.merchant_id = s.merchant_id and w.id = s.endpoint_id
-      where w.status = 'active'
-        and (s.worker_id is null or s.worker_id = $1 or s.leased_until <= $2)
-        and ${isNotBackedOff("$2")}
-        and exists (
-          select from due_deliveries d
-          where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
-            and ${isClaimable("$2")})`,
-    values: [workerId, now],
-  });
+  const rows = await searchReachable(db, "list-connections-with-due-deliveries", (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name: "list-connections-with-due-deliveries",
+      text: `
+        select distinct s.merchant_id, s.connection_id
+        from webhook_endpoint_states s
+        join webhook_endpoints w on w.merchant_id = s.merchant_id and w.id = s.endpoint_id
+        where w.status = 'active'
+          and (s.worker_id is null or s.worker_id = $1 or s.leased_until <= $2)
+          and ${isNotBackedOff("$2")}
+          and exists (
+            select from due_deliveries d
+            where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
+              and ${amongMerchants("$3", "d.merchant_id")} and ${isClaimable("$2")})
+          and ${amongMerchants("$3", "s.merchant_id")} and ${amongMerchants("$3", "w.merchant_id")}`,
+      values: [workerId, now, merchants],
+    }),
+  );
   return rows.map(toConnectionKey);
 }
 
@@ -84,15 +89,17 @@ export async function leaseEndpoints(
           select true
           from due_deliveries d
           where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
-            and d.due_at <= $4 and (d.leased_until is null or d.leased_until <= $4)
+            and ${amongMerchants("$9", "d.merchant_id")} and d.due_at <= $4 and (d.leased_until is null or d.leased_until <= $4)
           order by d.due_at -- Instead of exists, so that the planner uses the index, and does not read all of the table.
           limit 1))
+        and ${amongMerchants("$9", "s.merchant_id")} and ${amongMerchants("$9", "w.merchant_id")}
       returning s.merchant_id, s.connection_id, w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since,
                 s.last_failure_at, s.last_success_at, s.succeeded_at, s.backoff_until, s.warnings_sent, s.proven_host,
                 array(
                   select k.sealed
                   from webhook_secrets k
-                  where k.merchant_id = w.merchant_id and k.endpoint_id = w.id and (k.expires_at is null or k.expires_at > $4)
+                  where k.merchant_id = w.merchant_id and k.endpoint_id = w.id and ${amongMerchants("$9", "k.merchant_id")}
+                    and (k.expires_at is null or k.expires_at > $4)
                   order by k.created_at desc, k.id desc) as sealed_secrets`,
     values: [
       ...connectionColumns(connections),
@@ -102,6 +109,7 @@ export async function leaseEndpoints(
       options.except,
       options.healthyOnly,
       options.due,
+      await merchantsOf(db, connections),
     ],
   });
   return rows.map((row) => ({
@@ -137,8 +145,14 @@ export async function releaseEndpoints(
       -- The subqueries hide how long the lists are: for long ones the planner would read all of a table with some
       -- thousand rows.
       from unnest((select $2::uuid[]), (select $3::uuid[])) as o (merchant_id, endpoint_id)
-      where s.merchant_id = o.merchant_id and s.endpoint_id = o.endpoint_id and s.worker_id = $1`,
-    values: [workerId, endpoints.map(({ merchantId }) => merchantId), endpoints.map(({ id }) => id)],
+      where s.merchant_id = o.merchant_id and s.endpoint_id = o.endpoint_id and s.worker_id = $1
+        and ${amongMerchants("$4", "s.merchant_id")}`,
+    values: [
+      workerId,
+      endpoints.map(({ merchantId }) => merchantId),
+      endpoints.map(({ id }) => id),
+      await merchantsOf(db, endpoints),
+    ],
   });
 }
 

@@ -1,5 +1,6 @@
+import { reachableOf } from "../../../distribution/reachable-merchants.ts";
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
-import { isOutOfReach } from "../../../platform/database/database.ts";
+import { isNodeLost, isOutOfReach } from "../../../platform/database/database.ts";
 import type { WebhookContext } from "../../context.ts";
 import type { ClaimedDelivery } from "../claimed-delivery.ts";
 import type { EndpointQueue } from "../endpoint-queue.ts";
@@ -80,17 +81,27 @@ export class Claimer {
   }
 
   async #claim(connections: readonly ConnectionKey[]): Promise<void> {
-    const isClaimed = await this.#claimTogether(connections);
-    // So that a connection whose claim fails delays none of the others.
-    if (!isClaimed && connections.length > 1)
-      for (const connection of connections) await this.#claimTogether([connection]);
+    const error = await this.#claimTogether(connections);
+    if (error !== null && connections.length > 1)
+      for (const part of await this.#partsAfter(error, connections)) await this.#claimTogether(part);
     this.#schedule.end(connections);
     for (const connection of connections) this.#options.onEnded(connection);
     this.#claimNext();
   }
 
-  /** Returns false if it failed. */
-  async #claimTogether(connections: readonly ConnectionKey[]): Promise<boolean> {
+  /** How to claim again after a failure, so that a connection whose claim fails delays none of the others. */
+  async #partsAfter(
+    error: unknown,
+    connections: readonly ConnectionKey[],
+  ): Promise<readonly (readonly ConnectionKey[])[]> {
+    if (isOutOfReach(error)) return [];
+    if (!isNodeLost(error)) return connections.map((connection) => [connection]);
+    const reachable = await reachableOf(this.#context.db, connections).catch(() => []);
+    return reachable.length === 0 ? [] : [reachable];
+  }
+
+  /** Returns the error if it failed. */
+  async #claimTogether(connections: readonly ConnectionKey[]): Promise<unknown> {
     const { workerId, queues, onClaimed } = this.#options;
     try {
       await claimDue(this.#context, connections, {
@@ -105,12 +116,12 @@ export class Claimer {
           onClaimed(queue);
         },
       });
-      return true;
+      return null;
     } catch (err) {
-      const [first, ...others] = connections;
+      const [first] = connections;
       const ids = { connection: { id: first?.connectionId }, connectionCount: connections.length };
       this.#context.log.error({ err, ...ids }, "claim of deliveries failed, polling will repeat it");
-      return others.length === 0 || isOutOfReach(err);
+      return err;
     }
   }
 }

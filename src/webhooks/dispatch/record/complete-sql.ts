@@ -1,3 +1,4 @@
+import { amongMerchants, merchantsOf } from "../../../distribution/among-merchants.ts";
 import { merchantByMerchant, ofMerchant } from "../../../distribution/merchant-by-merchant.ts";
 import {
   type ConnectionKey,
@@ -76,11 +77,13 @@ export async function readStates(
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as requested (merchant_id, connection_id, id)
       join deliveries d on d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
         and d.id = requested.id
-      join webhook_endpoints w on w.merchant_id = d.merchant_id and w.id = d.endpoint_id`,
+      join webhook_endpoints w on w.merchant_id = d.merchant_id and w.id = d.endpoint_id
+      where ${amongMerchants("$4", "d.merchant_id")} and ${amongMerchants("$4", "w.merchant_id")}`,
     values: [
       deliveries.map(({ merchantId }) => merchantId),
       deliveries.map(({ connectionId }) => connectionId),
       deliveries.map(({ deliveryId }) => deliveryId),
+      await merchantsOf(tx, deliveries),
     ],
   });
   const states = new Map(
@@ -139,12 +142,14 @@ export async function finishDeliveries(
       update deliveries d
       set status = $4
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as o (merchant_id, connection_id, id)
-      where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.id = o.id`,
+      where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.id = o.id
+        and ${amongMerchants("$5", "d.merchant_id")}`,
     values: [
       deliveries.map(({ merchantId }) => merchantId),
       deliveries.map(({ connectionId }) => connectionId),
       deliveries.map(({ deliveryId }) => deliveryId),
       status,
+      await merchantsOf(tx, deliveries),
     ],
   });
 }
@@ -163,7 +168,7 @@ export async function rescheduleClaims(
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::integer[])
         as o (merchant_id, endpoint_id, stream_id, claim_id, due_at, attempt_count)
       where d.merchant_id = o.merchant_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
-        and d.claim_id = o.claim_id`,
+        and d.claim_id = o.claim_id and ${amongMerchants("$7", "d.merchant_id")}`,
     values: [
       claims.map(({ delivery }) => delivery.merchantId),
       claims.map(({ delivery }) => delivery.endpointId),
@@ -171,6 +176,10 @@ export async function rescheduleClaims(
       claims.map(({ delivery }) => delivery.claimId),
       claims.map(({ dueAt }) => dueAt),
       claims.map(({ attemptCount }) => attemptCount),
+      await merchantsOf(
+        tx,
+        claims.map(({ delivery }) => delivery),
+      ),
     ],
   });
 }

@@ -1,0 +1,99 @@
+import { isNodeLost, type Queryable } from "../platform/database/database.ts";
+import { listReachableMerchants } from "./reachable-merchants-sql.ts";
+
+/** What is known while a node is down, for this long. Then the nodes are asked again, so that their return is noticed. */
+const KNOWN_MS = 1_000;
+/** Citus looks up the shard of each merchant in a list, which takes 40 µs. So a search names a part of them, the next one the next part. */
+const MERCHANTS_MAX = 2_000;
+
+/** The merchants on nodes that respond. Only while one does not. */
+class Outage {
+  readonly merchants: ReadonlySet<string>;
+  readonly #ids: readonly string[];
+  readonly #until = performance.now() + KNOWN_MS;
+  /** Where the next part begins, for each search. */
+  readonly #positions: Map<string, number>;
+
+  constructor(ids: readonly string[], positions = new Map<string, number>()) {
+    this.#ids = ids;
+    this.merchants = new Set(ids);
+    this.#positions = positions;
+  }
+
+  get isFresh(): boolean {
+    return performance.now() < this.#until;
+  }
+
+  /** The next part of the merchants. */
+  part(search: string): readonly string[] {
+    const position = this.#positions.get(search) ?? 0;
+    const start = position < this.#ids.length ? position : 0;
+    this.#positions.set(search, start + MERCHANTS_MAX);
+    return this.#ids.slice(start, start + MERCHANTS_MAX);
+  }
+
+  renewed = (ids: readonly string[]): Outage => new Outage(ids, this.#positions);
+}
+
+/** What a pool knows. Absent: its last search over all shards did not fail. */
+const outages = new WeakMap<Queryable, Outage>();
+const asking = new WeakMap<Queryable, Promise<Outage | null>>();
+
+/**
+ * Runs a search over all shards. While a node of a distributed database is down, it searches the merchants on the other nodes
+ * (decision 0170), at most 2,000 at a time. A plain PostgreSQL gets null, and nothing else happens.
+ * @param name of the statement
+ * @param search receives the merchants to search, or null for all of them: see `amongMerchants`
+ */
+export async function searchReachable<Row>(
+  db: Queryable,
+  name: string,
+  search: (merchants: readonly string[] | null) => Promise<Row[]>,
+): Promise<Row[]> {
+  if (!outages.has(db))
+    try {
+      return await search(null);
+    } catch (error) {
+      if (!isNodeLost(error)) throw error;
+    }
+  const outage = await readOutage(db);
+  try {
+    return await search(outage === null ? null : outage.part(name));
+  } catch (error) {
+    if (isNodeLost(error)) outages.delete(db); // Another one is down. The next search asks again.
+    throw error;
+  }
+}
+
+/** Those of the items whose merchants are on nodes that respond, after a statement has failed because one does not. */
+export async function reachableOf<Item extends { readonly merchantId: string }>(
+  db: Queryable,
+  items: readonly Item[],
+): Promise<readonly Item[]> {
+  const outage = await readOutage(db);
+  return outage === null ? items : items.filter(({ merchantId }) => outage.merchants.has(merchantId));
+}
+
+/** Asks the nodes at most once at a time. While they are asked again, what they said before counts. */
+async function readOutage(db: Queryable): Promise<Outage | null> {
+  const known = outages.get(db);
+  if (known?.isFresh) return known;
+  let answer = asking.get(db);
+  if (answer === undefined) {
+    answer = askNodes(db, known).finally(() => asking.delete(db));
+    asking.set(db, answer);
+    answer.catch(() => undefined); // If nobody waits for it.
+  }
+  return known ?? answer;
+}
+
+async function askNodes(db: Queryable, known: Outage | undefined): Promise<Outage | null> {
+  const { merchants, isComplete } = await listReachableMerchants(db);
+  if (isComplete) {
+    outages.delete(db);
+    return null;
+  }
+  const outage = known?.renewed(merchants) ?? new Outage(merchants);
+  outages.set(db, outage);
+  return outage;
+}
