@@ -144,4 +144,4 @@ export async function listFunctionsOfMerchants(db: Queryable): Promise<string[]>
 
 /** The command after which a call of a function runs on the node of its merchant. It may be repeated. */
 export const distributeFunction = (name: string): string =>
-  `select create_distributed_function('${name}'::regproc::regprocedure, 'of_merchant', colocate_with => '${ROOT}')`;
+  `select create_distributed_function('${name}'::regproc::regprocedure, 'of_merchant', colocate_with => '${ROOT}', force_delegation => true)`;

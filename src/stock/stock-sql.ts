@@ -1,3 +1,4 @@
+import { amongMerchants, merchantsOf } from "../distribution/among-merchants.ts";
 import { merchantByMerchant, ofMerchant } from "../distribution/merchant-by-merchant.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
@@ -152,8 +153,9 @@ export async function readAvailability(
     text: `
       select s.facility_id, s.product_id, s.on_hand - s.reserved as available
       from unnest($1::uuid[], $2::uuid[]) as wanted (merchant_id, product_id)
-      join facility_stock s on s.merchant_id = wanted.merchant_id and s.product_id = wanted.product_id`,
-    values: productColumns(products),
+      join facility_stock s on s.merchant_id = wanted.merchant_id and s.product_id = wanted.product_id
+      where ${amongMerchants("$3", "s.merchant_id")}`,
+    values: [...productColumns(products), await merchantsOf(tx, products)],
   });
   for (const row of rows) availability.get(row.product_id)?.set(row.facility_id, row.available);
   return availability;
@@ -183,6 +185,7 @@ export async function moveReserved(
           as each_move (merchant_id, facility_id, product_id, reserved)
         group by merchant_id, facility_id, product_id) as move
       where s.merchant_id = move.merchant_id and s.facility_id = move.facility_id and s.product_id = move.product_id
+        and ${amongMerchants("$6", "s.merchant_id")}
       returning s.merchant_id, s.product_id`,
     values: [
       moves.map(({ merchantId }) => merchantId),
@@ -190,6 +193,7 @@ export async function moveReserved(
       moves.map(({ productId }) => productId),
       moves.map(({ reserved }) => reserved),
       now,
+      await merchantsOf(tx, moves),
     ],
   });
   return rows.map(toProductKey);
@@ -199,8 +203,8 @@ export async function moveReserved(
 export type RecordedStockMove = MerchantStockMove & { readonly movementId: string; readonly actor: Actor };
 
 /**
- * Changes existing stock records, and adds a movement for each move that changes what is on hand, in one statement for
- * all orders. A negative quantity has been shipped, a positive one has been returned. Returns the products that were
+ * Changes existing stock records, and adds a movement for each move that changes what is on hand, in one call for all
+ * orders (decision 0171). A negative quantity has been shipped, a positive one has been returned. Returns the products that were
  * changed. The caller has locked their stock. The ids of movements are in the order of the moves.
  */
 export async function moveGoods(
@@ -209,41 +213,13 @@ export async function moveGoods(
   now: Date,
 ): Promise<ProductKey[]> {
   if (moves.length === 0) return [];
-  const rows = await tx.query<ProductRow>({
-    name: "move-goods",
-    text: `
-      with each_move as materialized (
-        select *
-        from json_to_recordset($1::json) as input (
-          merchant_id uuid, facility_id uuid, product_id uuid, on_hand integer, reserved integer, movement_id uuid,
-          order_id uuid, actor_kind text, actor_name text, actor_id text)
-      ), moved as (
-        update facility_stock s
-        set on_hand = s.on_hand + move.on_hand, reserved = s.reserved + move.reserved, updated_at = $2
-        from (
-          select merchant_id, facility_id, product_id, sum(on_hand)::integer as on_hand, sum(reserved)::integer as reserved
-          from each_move
-          group by merchant_id, facility_id, product_id) as move
-        where s.merchant_id = move.merchant_id and s.facility_id = move.facility_id and s.product_id = move.product_id
-        returning s.merchant_id, s.facility_id, s.product_id, s.on_hand
-      ), recorded as (
-        insert into stock_movements (merchant_id, id, facility_id, product_id, kind, difference, on_hand, order_id,
-                                     actor_kind, actor_name, actor_id, created_at)
-        select e.merchant_id, e.movement_id, e.facility_id, e.product_id,
-               case when e.on_hand < 0 then 'shipped' else 'returned' end, e.on_hand,
-               -- After this move: what is left in the end, without the later moves.
-               m.on_hand - coalesce(sum(e.on_hand) over (
-                 partition by e.merchant_id, e.facility_id, e.product_id order by e.movement_id
-                 rows between 1 following and unbounded following), 0),
-               e.order_id, e.actor_kind, e.actor_name, e.actor_id, $2
-        from each_move e
-        join moved m on m.merchant_id = e.merchant_id and m.facility_id = e.facility_id and m.product_id = e.product_id
-        where e.on_hand <> 0
-      )
-      select merchant_id, product_id
-      from moved`,
-    values: [JSON.stringify(moves.map(toMoveInput)), now],
-  });
+  const rows = await merchantByMerchant(tx, moves, (own, merchantId) =>
+    tx.query<ProductRow>({
+      name: "move-goods",
+      text: "select merchant_id, product_id from move_goods($1, $2, $3)",
+      values: [merchantId, JSON.stringify(own.map(toMoveInput)), now],
+    }),
+  );
   return rows.map(toProductKey);
 }
 

@@ -1,3 +1,4 @@
+import type pg from "pg";
 import type { Database, Queryable } from "../../src/platform/database/database.ts";
 
 type PlanNode = {
@@ -26,8 +27,10 @@ export async function countRowsRead(
       await work({
         isDistributed: db.isDistributed,
         async query({ text, values }) {
+          const before = await readInTransaction(client);
           const { rows } = await client.query(`explain (analyze, timing off, format json) ${text}`, values);
-          add(rows[0]["QUERY PLAN"][0].Plan, read);
+          if (OF_FUNCTION.test(text)) addSince(before, await readInTransaction(client), read);
+          else add(rows[0]["QUERY PLAN"][0].Plan, read);
           return returnRows ? (await client.query({ text, values })).rows : [];
         },
       });
@@ -38,6 +41,29 @@ export async function countRowsRead(
   return (table) => read.get(table) ?? 0;
 }
 
+/** A call of a function of the service. Its plan does not have those of its statements. */
+const OF_FUNCTION = /\bfrom (claim_deliveries|move_goods|publish_events)\(/;
+
+type RowsOfTables = ReadonlyMap<string, number>;
+
+/** What the statistics of the transaction say: rows that scans have read, and rows that indexes have led to. */
+async function readInTransaction(client: pg.PoolClient): Promise<RowsOfTables> {
+  const { rows } = await client.query<{ name: string; count: bigint }>(`
+    select relname as name, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as count
+    from pg_stat_xact_user_tables`);
+  return new Map(rows.map(({ name, count }) => [name, Number(count)]));
+}
+
+function addSince(before: RowsOfTables, after: RowsOfTables, read: Map<string, number>): void {
+  for (const [table, count] of after) {
+    const name = tableOf(table);
+    read.set(name, (read.get(name) ?? 0) + count - (before.get(table) ?? 0));
+  }
+}
+
+/** A part of a partitioned table counts as the table itself. */
+const tableOf = (relation: string): string => relation.replace(/_\d{8}$/, "");
+
 function add(node: PlanNode, read: Map<string, number>): void {
   const table = node["Relation Name"];
   // The node of an insertion, an update or a deletion names its table as well, but only writes to it.
@@ -46,8 +72,7 @@ function add(node: PlanNode, read: Map<string, number>): void {
       node["Actual Rows"] +
       (node["Rows Removed by Filter"] ?? 0) +
       (node["Rows Removed by Index Recheck"] ?? 0);
-    // A part of a partitioned table counts as the table itself.
-    const name = table.replace(/_\d{8}$/, "");
+    const name = tableOf(table);
     read.set(name, (read.get(name) ?? 0) + rows * node["Actual Loops"]);
   }
   for (const child of node.Plans ?? []) add(child, read);

@@ -2,11 +2,20 @@ import { merchantByMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { EventRow } from "../../events/event.ts";
 import { type ConnectionKey, distinctConnections } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { fanOut, lockStreams } from "./fan-out-sql.ts";
 
 /**
- * Writes events with their deliveries, in the transaction of the change that they describe. Returns the connections that
- * have something to send: after the commit the caller sends them the signal `deliveries_due`.
+ * Writes events with their deliveries and the heads of their streams, in the transaction of the change that they describe.
+ * The function `publish_events` does it, so there is never one without the other (decision 0171). The first events of new
+ * orders have streams of their own, and are written by `place_orders` (decision 0169).
+ *
+ * All of the delivery rests on two properties:
+ * - The id of a delivery is the id of its event with the number of the endpoint in the last 32 bits. So an event has at
+ *   most one delivery for an endpoint (decision 0028).
+ * - A transaction that adds a delivery to a stream with a head locks the head and marks it as followed. A transaction that
+ *   removes a head that is followed looks for the next delivery after it has locked the head. So one of them sees the
+ *   other, and no stream with pending deliveries is left without a head (decision 0033).
+ *
+ * @returns the connections that have something to send: after the commit the caller sends them the signal `deliveries_due`
  */
 export async function insertEvents(
   tx: Queryable,
@@ -14,47 +23,30 @@ export async function insertEvents(
   now: Date,
 ): Promise<ConnectionKey[]> {
   if (events.length === 0) return [];
-  await lockStreams(
-    tx,
-    events.map(({ merchantId, connectionId, orderId, id }) => ({
-      merchantId,
-      connectionId,
-      streamId: orderId ?? id,
-    })),
+  const rows = await merchantByMerchant(tx, events, (own, merchantId) =>
+    tx.query<{ connection_id: string }>({
+      name: "publish-events",
+      text: `
+        select connection_id
+        from publish_events($1, $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::uuid[], $7::integer[], $8::text[],
+                            $9::timestamptz[], $10)`,
+      values: [
+        merchantId,
+        own.map((event) => event.merchantId),
+        own.map((event) => event.connectionId),
+        own.map((event) => event.id),
+        own.map((event) => event.type),
+        own.map((event) => event.orderId),
+        own.map((event) => event.sequence),
+        own.map((event) => event.body),
+        own.map((event) => event.notAfter),
+        now,
+      ],
+    }),
   );
-  const heads = await merchantByMerchant(tx, events, (own, merchantId) =>
-    insertEventsOf(tx, own, now, merchantId),
-  );
-  const sending = new Set(heads.map((row) => row.connection_id));
+  const sending = new Set(rows.map((row) => row.connection_id));
   return distinctConnections(events.filter(({ connectionId }) => sending.has(connectionId)));
 }
-
-const insertEventsOf = (tx: Queryable, events: readonly EventRow[], now: Date, merchantId: string | null) =>
-  tx.query<{ connection_id: string }>({
-    name: "insert-events",
-    text: `
-      with published as (
-        insert into events (merchant_id, connection_id, id, type, order_id, sequence, body, not_after)
-        select merchant_id, connection_id, id, type, order_id, sequence, body, not_after
-        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::integer[], $7::text[], $8::timestamptz[])
-          as event (merchant_id, connection_id, id, type, order_id, sequence, body, not_after)
-        returning merchant_id, connection_id, id as event_id, type as event_type, order_id, sequence, not_after
-      ), ${fanOut("published", "$9", "$10")}
-      select distinct connection_id
-      from heads`,
-    values: [
-      events.map((event) => event.merchantId),
-      events.map((event) => event.connectionId),
-      events.map((event) => event.id),
-      events.map((event) => event.type),
-      events.map((event) => event.orderId),
-      events.map((event) => event.sequence),
-      events.map((event) => event.body),
-      events.map((event) => event.notAfter),
-      now,
-      merchantId,
-    ],
-  });
 
 /** Deletes at most `limit` events of test orders that are erased. Returns how many. */
 export async function eraseEvents(
