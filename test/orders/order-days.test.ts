@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readOrdersByDay } from "../../src/orders/overview/orders-by-day.ts";
+import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { runJob } from "../support/jobs.ts";
+import { connectionKey } from "../support/orders.ts";
 import { operationApplied } from "../support/real-orders.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 import { uuidIn } from "../support/webhooks.ts";
@@ -28,10 +30,14 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 /** Orders by day as the overview shows them, if it may count `ordersReadMax` orders itself. */
-const read = (ordersReadMax: number, merchants: string[] | null = null) =>
+const read = (
+  ordersReadMax: number,
+  merchants: string[] | null = null,
+  connections: readonly ConnectionKey[] = [],
+) =>
   readOrdersByDay(
     test.context.db,
-    merchants && { merchantIds: merchants, connections: [] },
+    merchants && { merchantIds: merchants, connections },
     30,
     test.clock.now(),
     ordersReadMax,
@@ -56,6 +62,12 @@ describe("the days that are too many orders ago to be counted for a request", ()
     const own = await read(1, [uuidIn("mer", one.merchantId)]);
     expect(own.counts).toEqual(days.map((day) => ({ day, status: "ACCEPTED", count: 1 })));
     expect((await read(1, [])).counts).toEqual([]);
+  });
+
+  it("are not shown to a partner, because the job counts whole merchants", async () => {
+    const { counts, countedAt, completeSince } = await read(1, [], [connectionKey(one)]);
+    expect([counts, countedAt.size]).toEqual([[], 0]);
+    expect(completeSince.toISOString().slice(0, 10)).toBe(test.clock.now().toISOString().slice(0, 10));
   });
 
   it("are counted again after a while, and those of the last days more often", async () => {

@@ -165,7 +165,7 @@ describe("GET /api/overview", () => {
     expect((await developer.get(ofMerchant)).body.data).toEqual([]);
   });
 
-  it("shows the warehouse one place for all orders while there are no facilities", async () => {
+  it("shows the warehouse all orders together while there are no facilities", async () => {
     const { facilities } = (await warehouseOf(test).get("/api/work-list/overview")).body;
     expect(facilities).toMatchObject([{ facilityId: null, name: null, toPack: 0, oldest: null }]);
   });
@@ -173,5 +173,17 @@ describe("GET /api/overview", () => {
   it("rejects what is no number of days and no merchant", async () => {
     for (const query of ["days=0", "days=91", "days=x", "merchantId=1"])
       expect((await test.backOffice.get(`/api/overview?${query}`)).status, query).toBe(422);
+  });
+
+  it("names orders that were not routed within an hour, but not to a partner's developer", async () => {
+    const unrouted = await createPartner(test);
+    await placeOrder(unrouted);
+    test.clock.advance({ hours: 2 });
+    await runJob(test, "accept-orders");
+    test.clock.advance({ minutes: 61 });
+    const kindsFor = async (client: Client) =>
+      (await read("", client)).attention.map(({ kind }: { kind: string }) => kind);
+    expect(await kindsFor(personOf(test, unrouted.merchantId))).toEqual(["not_routed"]);
+    expect(await kindsFor(developerOf(test, unrouted))).toEqual([]);
   });
 });
