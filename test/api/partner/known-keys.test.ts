@@ -31,6 +31,10 @@ it("a key that was revoked, or rotated without an overlap, is rejected by the ne
   expect((await send(`${revoked.path}/revoke`, TOKEN, {})).status).toBe(200);
   await expectRejected(revoked.key);
 
+  expect(
+    await statusesOf(rotated.key),
+    "known again, since the revocation made both forget all keys",
+  ).toEqual([200, 200]);
   const { status, body } = await send(`${rotated.path}/rotate`, TOKEN, { overlapHours: 0 });
   expect(status).toBe(201);
   await expectRejected(rotated.key);
