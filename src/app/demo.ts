@@ -16,12 +16,10 @@ import { isProblem } from "../platform/wire/problems.ts";
 import { createProduct } from "../products/create-product.ts";
 import { publishProduct } from "../products/exposure/publish-product.ts";
 import type { ProductDetails } from "../products/product.ts";
-
 import { BARCODE_TAKEN } from "../products/store-product.ts";
-
 import type { WebhookContext } from "../webhooks/context.ts";
-
 import { type DemoPerson, ensureDemoPeople } from "./demo-people.ts";
+import { makeDemoWarehouse } from "./demo-warehouse.ts";
 
 type KeptDemo = { readonly key: string; readonly testKey: string; readonly productIds: readonly string[] };
 type Demo = KeptDemo & { readonly people: readonly DemoPerson[] };
@@ -62,7 +60,8 @@ const PRODUCTS: readonly Omit<ProductDetails, "imageUrl">[] = [
 ];
 
 /**
- * Demo data for a first look: a merchant, a connection, a live and a test key, and a few products. They are created once.
+ * Demo data for a first look: a merchant, a connection, a live and a test key, a few products, two facilities with their
+ * stock, and orders to pack. They are created once.
  * `DATA_DIR/demo.json` keeps the keys, since the database holds only their hashes.
  */
 export async function ensureDemo(context: WebhookContext): Promise<Demo> {
@@ -127,6 +126,7 @@ async function makeDemo(context: Context): Promise<KeptDemo> {
     await publishProduct(context, connection, product.id, by);
     productIds.push(product.id);
   }
+  await makeDemoWarehouse(context, keyOf(connection), productIds);
   const key = await issueDemoKey(context, keyOf(connection), "live");
   const testKey = await issueDemoKey(context, keyOf(connection), "test");
   return { key, testKey, productIds };

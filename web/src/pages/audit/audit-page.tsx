@@ -9,6 +9,7 @@ import { DayFilter } from "../../ui/list/day-filter.tsx";
 import { Filters, SearchFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Time } from "../../ui/time.tsx";
+import { useActorKind } from "../orders/actor.ts";
 import classes from "./audit-page.module.css";
 import { auditEntriesQuery, auditExportAddress } from "./queries.ts";
 
@@ -70,16 +71,19 @@ function AuditFilters() {
 }
 
 /** A name leads to everything that this person or program did. */
-const Who = ({ actor: { kind, name, id } }: { actor: AuditEntry["actor"] }) => (
-  <>
-    {name !== null && name !== "" && (
-      <PlainLink to={paths.auditLog({ actor: id ?? name })} className={classes["line"]}>
-        {name}
-      </PlainLink>
-    )}
-    <div className={classes["minor"]}>{kind}</div>
-  </>
-);
+function Who({ actor: { kind, name, id } }: { actor: AuditEntry["actor"] }) {
+  const kindText = useActorKind();
+  return (
+    <>
+      {name !== null && name !== "" && (
+        <PlainLink to={paths.auditLog({ actor: id ?? name })} className={classes["line"]}>
+          {name}
+        </PlainLink>
+      )}
+      <div className={classes["minor"]}>{kindText(kind)}</div>
+    </>
+  );
+}
 
 const Subjects = ({ ids }: { ids: readonly string[] }) => (
   <>

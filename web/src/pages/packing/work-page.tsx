@@ -37,6 +37,9 @@ export function WorkPage() {
     ({ orders }) => orders.length > 0,
   );
   const isFiltered = search.facilityId !== undefined || search.taken !== undefined;
+  const { data: facilities } = useQuery(openFacilitiesQuery());
+  const showsFacility = search.facilityId === undefined && (facilities?.data.length ?? 0) > 1;
+  const nameOfFacility = (id: string | null) => facilities?.data.find((each) => each.id === id)?.name ?? "–";
   return (
     <Stack gap="lg">
       <ListPage
@@ -71,6 +74,9 @@ export function WorkPage() {
           { name: t("orders.merchant"), cell: ({ merchantName }) => merchantName, isMinor: true },
           { name: t("work.waiting"), cell: ({ createdAt }) => <Time at={createdAt} as="relative" /> },
           { name: t("work.goods"), cell: ({ lines }) => <Goods lines={lines} /> },
+          ...(showsFacility
+            ? [{ name: t("work.facility"), cell: ({ facilityId }: Work) => nameOfFacility(facilityId) }]
+            : []),
           {
             name: t("work.to"),
             cell: ({ shippingAddress: to }) => `${to.city}, ${countryName(to.countryCode)}`,
@@ -82,16 +88,17 @@ export function WorkPage() {
   );
 }
 
-const Goods = ({ lines }: { lines: Work["lines"] }) => {
+/** The first goods by name, and how many others there are. */
+function Goods({ lines }: { lines: Work["lines"] }) {
+  const { t } = useTranslation();
   const [first, ...others] = lines;
-  const units = lines.reduce((sum, { quantity }) => sum + quantity, 0);
   return (
     <>
-      {formatNumber(units)} × {first?.name}
-      {others.length > 0 && ` +${others.length}`}
+      {formatNumber(first?.quantity ?? 0)} × {first?.name}
+      {others.length > 0 && `, ${t("work.otherGoods", { count: others.length })}`}
     </>
   );
-};
+}
 
 const Taken = ({ by }: { by: Work["pickList"] }) => {
   const { t } = useTranslation();

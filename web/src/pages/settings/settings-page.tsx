@@ -35,7 +35,11 @@ export function SettingsPage() {
         columns={[
           { name: t("settings.variable"), cell: ({ name }) => <Name>{name}</Name> },
           { name: t("settings.value"), cell: (setting) => <Value of={setting} /> },
-          { name: t("settings.unit"), cell: ({ unit }) => unit ?? "–", isMinor: true },
+          {
+            name: t("settings.unit"),
+            cell: ({ unit }) => (unit === null ? "–" : t(`settings.units.${unit}`)),
+            isMinor: true,
+          },
           { name: t("settings.default"), cell: (setting) => <Default of={setting} />, isMinor: true },
         ]}
       />

@@ -53,6 +53,12 @@ export const operation: Translated<typeof en> = {
     variable: "Variable",
     value: "Wert",
     unit: "Einheit",
+    units: {
+      seconds: "Sekunden",
+      milliseconds: "Millisekunden",
+      days: "Tage",
+      "requests per minute": "Anfragen je Minute",
+    },
     default: "Standard",
     secret: "Gesetzt, nicht gezeigt",
     notSet: "Nicht gesetzt",

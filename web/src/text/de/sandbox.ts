@@ -5,7 +5,7 @@ export const sandbox: Translated<typeof en> = {
   sandbox: {
     title: "Sandbox",
     about:
-      "Legen Sie eine Testbestellung an, führen Sie sie durch ihr Leben, und sehen Sie ihre Ereignisse bei Ihrem Endpunkt ankommen.",
+      "Legen Sie eine Testbestellung an, führen Sie sie durch ihren Ablauf, und sehen Sie ihre Ereignisse bei Ihrem Endpunkt ankommen.",
     choose: "Wählen Sie die Verbindung, deren Sandbox Sie nutzen wollen.",
     create: "Testbestellung anlegen",
     createAbout:

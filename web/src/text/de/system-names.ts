@@ -23,7 +23,7 @@ export const systemNames: Translated<typeof en> = {
       distribution: "Verteilung auf Knoten",
       processes: "Prozesse",
       jobs: "Aufgaben",
-      "paused endpoints": "Pausierte Endpunkte",
+      "paused endpoints": "Angehaltene Endpunkte",
       "secret keys": "Schlüssel der Signaturgeheimnisse",
       "partitions of events": "Partitionen der Ereignisse",
       "partitions of attempts": "Partitionen der Zustellversuche",
@@ -43,6 +43,7 @@ export const systemNames: Translated<typeof en> = {
       "purge-delivery-log": "Zustellprotokoll bereinigen",
       "remove-deleted-endpoints": "Gelöschte Endpunkte entfernen",
       "reseal-secrets": "Geheimnisse neu verschlüsseln",
+      "find-due-deliveries": "Fällige Zustellungen finden",
       "send-mails": "E-Mails senden",
       "purge-mails": "E-Mails bereinigen",
       "erase-personal-data": "Personenbezogene Daten löschen",
@@ -61,7 +62,7 @@ export const systemNames: Translated<typeof en> = {
       "clock-ahead": "Die Uhr dieses Rechners geht gegenüber der Datenbank {{apartMs}} vor.",
       "clock-behind": "Die Uhr dieses Rechners geht gegenüber der Datenbank {{apartMs}} nach.",
       "work-waits": "Die älteste Arbeit wartet seit {{waitingMs}}. Prüfen Sie, ob genug Worker laufen.",
-      "endpoints-paused": "Pausiert: {{count}}. Partner können sie fortsetzen.",
+      "endpoints-paused": "Angehalten: {{count}}. Partner können sie fortsetzen.",
       "not-distributed":
         "Citus ist installiert, aber keine Tabelle ist verteilt. Führen Sie aus: npm run cli -- distribute",
       "tables-misplaced":

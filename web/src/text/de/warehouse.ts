@@ -24,6 +24,8 @@ export const warehouse: Translated<typeof en> = {
     openStation: "Packtisch",
     waiting: "Bestellt",
     goods: "Ware",
+    otherGoods_one: "{{count}} weiteres Produkt",
+    otherGoods_other: "{{count}} weitere Produkte",
     to: "Ziel",
     takenBy: "Bei",
     free: "Frei",

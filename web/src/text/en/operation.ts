@@ -50,6 +50,12 @@ export const operation = {
     variable: "Variable",
     value: "Value",
     unit: "Unit",
+    units: {
+      seconds: "seconds",
+      milliseconds: "milliseconds",
+      days: "days",
+      "requests per minute": "requests per minute",
+    },
     default: "Default",
     secret: "Set, not shown",
     notSet: "Not set",

@@ -41,6 +41,7 @@ export const systemNames = {
       "purge-delivery-log": "Purge the delivery log",
       "remove-deleted-endpoints": "Remove deleted endpoints",
       "reseal-secrets": "Encrypt secrets with the current key",
+      "find-due-deliveries": "Find due deliveries",
       "send-mails": "Send mails",
       "purge-mails": "Purge mails",
       "erase-personal-data": "Erase personal data",

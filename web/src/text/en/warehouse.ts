@@ -21,6 +21,8 @@ export const warehouse = {
     openStation: "Packing table",
     waiting: "Ordered",
     goods: "Goods",
+    otherGoods_one: "{{count}} other product",
+    otherGoods_other: "{{count}} other products",
     to: "Ship to",
     takenBy: "Taken by",
     free: "Free",
