@@ -68,7 +68,7 @@ const ORDERS: readonly Sold[] = [
   { minutesAgo: 320, buyer: ["Emil", "Brandt", "Lindenweg 4", "Berlin", "10115", "DE"], units: [0, 1, 1, 0] },
   {
     minutesAgo: 290,
-    buyer: ["Nora", "Quinn", "31 Mill Lane", "Manchester", "M1 2WD", "GB"],
+    buyer: ["Nora", "Quinn", "31 Mill Road", "Manchester", "M1 2WD", "GB"],
     units: [0, 1, 1, 0],
     note: "A present: no prices in the parcel, please.",
   },
@@ -86,7 +86,7 @@ const ORDERS: readonly Sold[] = [
   },
   { minutesAgo: 135, buyer: ["Zoë", "Martin", "3 rue Basse", "Lyon", "69002", "FR"], units: [1, 0, 2, 0] },
   { minutesAgo: 20, buyer: ["Tom", "Okafor", "14 Park View", "Leeds", "LS1 4HT", "GB"], units: [2] },
-  { minutesAgo: 10, buyer: ["Ruth", "Calder", "1 Quay House", "Bristol", "BS1 5TY", "GB"], units: [1_200] },
+  { minutesAgo: 10, buyer: ["Ruth", "Calder", "1 Quay Walk", "Bristol", "BS1 5TY", "GB"], units: [1_200] },
 ];
 
 /**

@@ -113,6 +113,11 @@ function PackingSheet(props: Props) {
       <div className={classes["head"]}>
         <div>
           <h2>{t("slips.packing")}</h2>
+          {slip.externalOrderId !== null && (
+            <div>
+              {t("slips.order")} {slip.externalOrderId}
+            </div>
+          )}
           <div>{slip.merchantName}</div>
           <div>{shortDay(new Date(slip.createdAt))}</div>
           {slip.carrier !== null && (
@@ -139,6 +144,11 @@ function ReturnSheet(props: Props) {
       <div className={classes["head"]}>
         <div>
           <h2>{t("slips.return")}</h2>
+          {slip.externalOrderId !== null && (
+            <div>
+              {t("slips.order")} {slip.externalOrderId}
+            </div>
+          )}
           <div>{t("slips.returnHelp")}</div>
         </div>
         <Barcode of={slip.orderId} />

@@ -38,7 +38,7 @@ export function StationPage() {
         />
       }
     >
-      <Steps packing={packing} />
+      <Steps station={station} />
       <ScanField label={t(`station.scan.${packing.step}`)} onScan={station.scan} />
       {said === null ? (
         <Text c="dimmed">{t("station.start")}</Text>
@@ -72,7 +72,7 @@ export function StationPage() {
 
 const STEPS = ["order", "items", "weight", "carrier", "tracking"] as const;
 
-function Steps({ packing }: Pick<Station, "packing">) {
+function Steps({ station: { packing, isBusy } }: { station: Station }) {
   const { t } = useTranslation();
   const present = STEPS.indexOf(packing.step);
   return (
@@ -90,6 +90,11 @@ function Steps({ packing }: Pick<Station, "packing">) {
           {index < present && " ✓"}
         </Text>
       ))}
+      {isBusy && (
+        <Text component="li" size="sm" c="dimmed">
+          {t("station.busy")}
+        </Text>
+      )}
     </Group>
   );
 }

@@ -38,6 +38,7 @@ export function ReturnsPage() {
     <Page title={t("returns.title")} about={t("returns.about")}>
       <ScanField
         label={t("returns.scan")}
+        round={number}
         onScan={(code) => {
           if (code !== "") find.mutate(code);
         }}

@@ -70,6 +70,7 @@ export const warehouse: Translated<typeof en> = {
     pickList: "Pickliste",
     start: "Scannen Sie eine Bestellung von der Pickliste oder vom Lieferschein.",
     steps: "Schritte",
+    busy: "Einen Moment …",
     step: {
       order: "Bestellung",
       items: "Ware",
@@ -119,6 +120,7 @@ export const warehouse: Translated<typeof en> = {
   slips: {
     title: "Papiere zu {{order}}",
     packing: "Lieferschein",
+    order: "Bestellung",
     titleOfList: "Papiere der Pickliste",
     orders_one: "Der Lieferschein und der Rückschein von {{count}} Bestellung.",
     orders_other:

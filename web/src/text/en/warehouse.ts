@@ -66,6 +66,7 @@ export const warehouse = {
     pickList: "Pick list",
     start: "Scan the order on a pick list or a packing slip to begin.",
     steps: "Steps",
+    busy: "One moment …",
     step: { order: "Order", items: "Goods", weight: "Weight", carrier: "Carrier", tracking: "Tracking" },
     scan: {
       order: "Scan an order",
@@ -112,6 +113,7 @@ export const warehouse = {
     orders_other: "The packing slips and return slips of {{count}} orders, in the order of their boxes.",
     ofOrder: "Slips",
     packing: "Packing slip",
+    order: "Order",
     return: "Return slip",
     returnHelp: "Put this page into the parcel that you send back.",
     returnTo: "Send it to:",

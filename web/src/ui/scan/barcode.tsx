@@ -16,7 +16,7 @@ export function Barcode({ of, moduleMm = 0.28 }: Props) {
   if (drawn === null) return <span>{of}</span>;
   const width = drawn.width + 2 * QUIET;
   return (
-    <figure style={{ margin: 0, display: "inline-block", maxWidth: "100%" }}>
+    <figure style={{ margin: 0, width: "fit-content", maxWidth: "100%" }}>
       <svg
         viewBox={`0 0 ${width} ${HEIGHT}`}
         width={`${(width * moduleMm).toFixed(1)}mm`}

@@ -7,6 +7,8 @@ type Props = {
   /** What to scan or type now. */
   readonly label: string;
   readonly onScan: (code: string) => void;
+  /** Whenever it changes, the field has the focus again: something that had it is gone. */
+  readonly round?: number;
 };
 
 /** Elements that take letters themselves. */
@@ -17,12 +19,12 @@ const TAKES_TEXT = "input:not([type=checkbox]):not([type=radio]), textarea, sele
  * focus before the browser inserts them, and no shortcut sees them. The field is not controlled by React, so that no
  * keystroke waits for a drawing.
  */
-export function ScanField({ label, onScan }: Props) {
+export function ScanField({ label, onScan, round = 0 }: Props) {
   const { t } = useTranslation();
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
     input.current?.focus();
-  }, [label]);
+  }, [label, round]);
   useEffect(() => {
     const catchKey = (event: globalThis.KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.key.length !== 1) return;
