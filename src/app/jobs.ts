@@ -34,6 +34,13 @@ export type Job = {
   run(context: WebhookContext, stopping?: AbortSignal): Promise<number>;
 };
 
+/** Also runs in `api` processes without the role `worker`. */
+export const GATHER_FIRST_STATISTICS: Job = {
+  name: "gather-first-statistics",
+  everyMs: 2_000,
+  run: ({ db }) => gatherFirstStatistics(db),
+};
+
 /** Any number of workers may run these: each row is claimed or locked by one of them. */
 export const JOBS: readonly Job[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
@@ -59,5 +66,5 @@ export const JOBS: readonly Job[] = [
   { name: "purge-audit-entries", everyMs: HOUR_MS, run: purgeAuditEntries },
   { name: "count-order-days", everyMs: MINUTE_MS, run: countOrderDays },
   { name: "purge-processes", everyMs: HOUR_MS, run: purgeProcesses },
-  { name: "gather-first-statistics", everyMs: 2_000, run: ({ db }) => gatherFirstStatistics(db) },
+  GATHER_FIRST_STATISTICS,
 ];

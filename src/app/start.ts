@@ -24,7 +24,7 @@ import { Dispatcher, IN_FLIGHT_MAX } from "../webhooks/dispatch/dispatcher.ts";
 import { readOpenFilesMax } from "../webhooks/dispatch/room/open-files.ts";
 import { createSender } from "../webhooks/dispatch/send/sender.ts";
 import { connectionsMax, limitConnections } from "./connection-limits.ts";
-import { JOBS, type Job } from "./jobs.ts";
+import { GATHER_FIRST_STATISTICS, JOBS, type Job } from "./jobs.ts";
 import { closeListener, type Listener, listen } from "./listen.ts";
 import { type OpenService, openService } from "./open-service.ts";
 import { addPoolMetrics } from "./pool-metrics.ts";
@@ -77,6 +77,7 @@ export async function startService(
     stops.resources.push({ name: "telemetry", stop: telemetry.stop });
     const notes = new JobNotes(clock);
     if (config.roles.has("worker")) startWork(service, metrics, notes, stops);
+    else if (config.roles.has("api")) startStatistics(service, stops);
     const sites = { ...builtSites(), ...(demoApi !== undefined && { demoApi }) };
     const backOfficeUrl = await listenBackOffice(
       service,
@@ -156,6 +157,13 @@ function startWork(
     { name: "deliveries", stop: () => dispatcher.stop().then(sender.close) },
     { name: "signals", stop: stopListening },
   );
+}
+
+/** An `api` process does not depend on a worker for the plans of its statements (decision 0184). */
+function startStatistics({ context }: OpenService, stops: Stops): void {
+  const unreported = { jobDone: () => undefined, jobFailed: () => undefined };
+  const worker = startWorker(context, unreported, [GATHER_FIRST_STATISTICS]);
+  stops.entryPoints.push({ name: "statistics", stop: worker.stop });
 }
 
 const findDueDeliveries = (dispatcher: Dispatcher): Job => ({

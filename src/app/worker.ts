@@ -13,10 +13,12 @@ export type Worker = {
   stop(): Promise<void>;
 };
 
+type JobMetrics = Pick<Metrics, "jobDone" | "jobFailed">;
+
 /** Runs each job repeatedly, independently of the others. A failed run is logged, and the job runs again. */
 export function startWorker(
   context: WebhookContext,
-  metrics: Metrics,
+  metrics: JobMetrics,
   jobs: readonly Job[] = JOBS,
   notes: JobNotes = new JobNotes(context.clock),
 ): Worker {
@@ -33,7 +35,7 @@ export function startWorker(
 
 type LogFailure = (err: unknown, job: Job) => void;
 /** Where the outcome of a run goes: to metrics, to operators, and to the log if it failed. */
-type Reports = { readonly metrics: Metrics; readonly notes: JobNotes; readonly logFailure: LogFailure };
+type Reports = { readonly metrics: JobMetrics; readonly notes: JobNotes; readonly logFailure: LogFailure };
 
 /** While the database is unavailable, all jobs fail again and again: one line in this time has their number. */
 const UNAVAILABLE_LINE_MS = 10 * SECOND_MS;

@@ -14,4 +14,6 @@ export async function listTablesWithoutStatistics(db: Queryable, bytesMin: numbe
   return tables.map(({ name }) => name);
 }
 
-export const analyzeTable = (db: Database, name: string): Promise<void> => db.runScript(`analyze ${name}`);
+/** Does nothing if another process is analyzing the table. */
+export const analyzeTable = (db: Database, name: string): Promise<void> =>
+  db.runScript(`analyze (skip_locked) ${name}`);
