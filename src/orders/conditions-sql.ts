@@ -30,9 +30,15 @@ export const UNROUTED = `${ACCEPTED_WITHOUT_ROUTE}
 export const WAITS_FOR_SUPPLY = `${ACCEPTED_WITHOUT_ROUTE}
           and o.hold_reasons && '{${ROUTING_HOLD_REASONS.join()}}'`;
 
-/** The warehouse can ship a part of the order now. Served by orders_to_ship_idx, together with `toShipAt`. */
-export const TO_SHIP = `o.has_unshipped and o.routed_at is not null and o.status in ('ACCEPTED', 'IN_PROGRESS')
-            and o.hold_reasons = '{}' and not o.test_mode`;
+/** A part of the order, which may be a test order, can be shipped now. */
+export const SHIPPABLE = `o.has_unshipped and o.routed_at is not null and o.status in ('ACCEPTED', 'IN_PROGRESS')
+            and o.hold_reasons = '{}'`;
+
+/**
+ * The warehouse can ship a part of the order now. Served by orders_to_ship_idx, together with `toShipAt`, and by
+ * orders_ready_idx for a connection.
+ */
+export const TO_SHIP = `${SHIPPABLE} and not o.test_mode`;
 
 /** The order has this facility; a null is that of orders without one. */
 export const toShipAt = (facility: string): string =>

@@ -3,10 +3,14 @@ import {
   listConnectionsWithShippedOrders,
   lockShippedOrders,
 } from "../../src/orders/deadlines/shipped-orders-sql.ts";
+import { readListedOrders } from "../../src/orders/lists/list-orders.ts";
+import type { OrderFilter } from "../../src/orders/lists/order-list-filter.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
+import { UUID_MAX } from "../../src/platform/wire/cursor.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { connectionKey } from "../support/orders.ts";
 import { itOnPlainPostgres } from "../support/plain-postgres.ts";
+import { countRowsRead } from "../support/rows-read.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 /** Copies the only order, with its lines, until there are 4 000; one in ten is in progress, none has shipped. */
@@ -56,6 +60,48 @@ itOnPlainPostgres("Plans of Citus name its tasks.")(
       const plan = await explain(test, work);
       expect(plan).toMatch(/Scan (using \w+ )?on orders/);
       expect(plan).not.toMatch(/Seq Scan on (orders|order_lines)/);
+    }
+  },
+);
+
+const FIRST_PAGE = { list: "orders", afterId: UUID_MAX, limit: 20 };
+const ALL_ORDERS: OrderFilter = {
+  scope: null,
+  merchantId: null,
+  connectionId: null,
+  status: null,
+  onHold: null,
+  holdReason: null,
+  ready: null,
+  testMode: false,
+  facilityId: null,
+  countryCode: null,
+  createdSince: null,
+  createdUntil: null,
+  updatedSince: null,
+  updatedUntil: null,
+  hasFailedDelivery: null,
+  orderId: null,
+  text: null,
+  sort: "newest",
+};
+
+itOnPlainPostgres("Plans of Citus name its tasks.")(
+  "orders that are ready to ship are listed without reading those that have shipped and nobody completes",
+  async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await placeOrder(partner);
+    await copyOrder(test);
+    await test.db.runScript(`
+    update orders set routed_at = created_at;
+    update orders set has_unshipped = false where status = 'IN_PROGRESS' and id::text > '1';
+    analyze orders`);
+    for (const connectionId of [null, connectionKey(partner).connectionId]) {
+      const rowsRead = await countRowsRead(test.db, (db) =>
+        readListedOrders(db, { ...ALL_ORDERS, ready: true, connectionId }, FIRST_PAGE, test.clock.now()),
+      );
+      expect(rowsRead("orders")).toBeLessThan(60);
     }
   },
 );

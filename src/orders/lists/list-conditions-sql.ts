@@ -1,5 +1,11 @@
 import type { OrderStatus } from "../../lifecycle/order.ts";
-import { ACCEPTANCE_SUSPENDED, AWAITS_ACCEPTANCE, acceptanceDue } from "../conditions-sql.ts";
+import {
+  ACCEPTANCE_SUSPENDED,
+  AWAITS_ACCEPTANCE,
+  acceptanceDue,
+  SHIPPABLE,
+  UNSHIPPED,
+} from "../conditions-sql.ts";
 import { connectionsOf, merchantsOf, type OrderFilter } from "./order-list-filter.ts";
 
 // The conditions of lists of orders on the order `o`. All statements have the same first parameters, `listValues`, but not
@@ -51,9 +57,9 @@ const statusCondition = (status: OrderStatus, testMode: boolean): string => {
   return status === "ACCEPTED" ? `(o.status = 'ACCEPTED' or ${PAST_DEADLINE})` : `o.status = '${status}'`;
 };
 
-const READY = `o.status in ('ACCEPTED', 'IN_PROGRESS') and o.routed_at is not null and o.hold_reasons = '{}'
-          and exists (
-            select from order_lines l where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null)`;
+/** Of real orders by orders_ready_idx. */
+const READY = `${SHIPPABLE}
+          and ${UNSHIPPED}`;
 
 const FAILED_DELIVERY = `exists (
             select from deliveries d
