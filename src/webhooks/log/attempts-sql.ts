@@ -1,3 +1,4 @@
+import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { Attempt } from "./delivery.ts";
 
@@ -13,22 +14,25 @@ export async function listAttempts(
   deliveries: readonly DeliveryKey[],
   { oldestId, limit }: { oldestId: string; limit: number },
 ): Promise<Attempt[]> {
-  return db.query<Attempt>({
-    name: "list-attempts",
-    text: `
-      select newest.delivery_id as "deliveryId", newest.trigger, newest.started_at as "startedAt",
-             newest.duration_ms as "durationMs", newest.response_status as "responseStatus",
-             newest.response_body as "responseBody", newest.error
-      from unnest($1::uuid[], $2::uuid[]) as requested (merchant_id, id)
-      cross join lateral (
-        select a.delivery_id, a.id, a.trigger, a.started_at, a.duration_ms, a.response_status, a.response_body, a.error
-        from attempts a
-        where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $3
-        order by a.id desc
-        limit $4) as newest
-      order by newest.started_at, newest.id`,
-    values: [...columnsOf(deliveries), oldestId, limit],
-  });
+  return merchantByMerchant(db, deliveries, (own, merchantId) =>
+    db.query<Attempt>({
+      name: "list-attempts",
+      text: `
+        select newest.delivery_id as "deliveryId", newest.trigger, newest.started_at as "startedAt",
+               newest.duration_ms as "durationMs", newest.response_status as "responseStatus",
+               newest.response_body as "responseBody", newest.error
+        from unnest($1::uuid[], $2::uuid[]) as requested (merchant_id, id)
+        cross join lateral (
+          select a.delivery_id, a.id, a.trigger, a.started_at, a.duration_ms, a.response_status, a.response_body, a.error
+          from attempts a
+          where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $3
+            and ${ofMerchant("$5", "a.merchant_id")}
+          order by a.id desc
+          limit $4) as newest
+        order by newest.started_at, newest.id`,
+      values: [...columnsOf(own), oldestId, limit, merchantId],
+    }),
+  );
 }
 
 /** How many attempts these deliveries have, at most `countMax` each, by delivery. */

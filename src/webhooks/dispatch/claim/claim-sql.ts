@@ -14,6 +14,7 @@ import { isClaimable, isNotBackedOff } from "../../conditions-sql.ts";
 import type { EndpointKey } from "../../endpoints/endpoint.ts";
 import type { AttemptTrigger } from "../../log/delivery.ts";
 import type { ClaimedDelivery, LeasedEndpoint, SendableEvent } from "../claimed-delivery.ts";
+import { LOST, LOST_ATTEMPT, recordLostClaims } from "./lost-claims-sql.ts";
 
 /** Connections with deliveries that may be sent now. Finds what no signal reported. A scan over all shards. */
 export async function listConnectionsWithDueDeliveries(
@@ -162,8 +163,6 @@ export type Room = { readonly endpointId: string; readonly size: number };
 /** A delivery may be due manually and by the schedule at the same time. Its two attempts need different ids. */
 type ClaimIds = { readonly scheduled: string; readonly manual: string };
 
-const LOST_ATTEMPT = "outcome unknown: the worker ended during the attempt";
-
 type ClaimedRow = ConnectionKeyRow & {
   endpoint_id: string;
   stream_id: string;
@@ -206,15 +205,21 @@ export async function claimDeliveries(
   }));
 }
 
-const claimRows = (
+/**
+ * On Citus the attempts of lost claims are recorded first, because a statement for one node cannot insert them. It has the
+ * same form, but for that. If another worker takes the deliveries in between, it records the same attempts.
+ */
+async function claimRows(
   db: Queryable,
   ids: ClaimIds,
   { now, leasedUntil }: Omit<Claimant, "workerId">,
   own: readonly (ConnectionKey & Room)[],
   merchantId: string | null,
-) =>
-  db.query<ClaimedRow>({
-    name: "claim-deliveries",
+): Promise<ClaimedRow[]> {
+  if (merchantId !== null) await recordLostClaims(db, now, own, merchantId);
+  const recordsLost = merchantId === null;
+  return db.query<ClaimedRow>({
+    name: recordsLost ? "claim-deliveries" : "claim-deliveries-on-node",
     text: `
       with picked as (
         select room.merchant_id, due.*
@@ -224,19 +229,13 @@ const claimRows = (
           from due_deliveries d
           where d.merchant_id = room.merchant_id and d.connection_id = room.connection_id
             and d.endpoint_id = room.endpoint_id and d.due_at <= $3 and (d.leased_until is null or d.leased_until <= $3)
-            and ${ofMerchant("$10", "d.merchant_id")}
+            and ${ofMerchant("$9", "d.merchant_id")}
           order by d.due_at
           limit room.size
           for update skip locked) as due
-      ), lost as (
-        insert into attempts (merchant_id, id, delivery_id, trigger, started_at, error)
-        select p.merchant_id, p.lost_claim_id, p.delivery_id, p.trigger, p.lost_at, $8
-        from picked p
-        where p.lost_claim_id is not null
-        on conflict do nothing
-      ), claimed as (
+      ), ${recordsLost ? LOST : ""} claimed as (
         update due_deliveries d
-        set claim_id = case d.trigger when 'manual' then $9::uuid else $5::uuid end, claimed_at = $3, leased_until = $4,
+        set claim_id = case d.trigger when 'manual' then $8::uuid else $5::uuid end, claimed_at = $3, leased_until = $4,
             attempt_count = d.attempt_count + case when d.claim_id is null then 0 else 1 end
         -- Locked by this statement, so not moved. For a join instead of a list the planner may read all of the table.
         where d.merchant_id = any($1::uuid[]) and d.ctid = any(array(select p.row_position from picked p))
@@ -249,7 +248,7 @@ const claimRows = (
                select d.stream_id
                from deliveries d
                where d.merchant_id = c.merchant_id and d.connection_id = c.connection_id and d.id = c.delivery_id
-                 and ${ofMerchant("$10", "d.merchant_id")}
+                 and ${ofMerchant("$9", "d.merchant_id")}
              ) end as own_stream_id
       from claimed c`,
     values: [
@@ -259,11 +258,12 @@ const claimRows = (
       ids.scheduled,
       own.map(({ endpointId }) => endpointId),
       own.map(({ size }) => size),
-      LOST_ATTEMPT,
       ids.manual,
       merchantId,
+      ...(recordsLost ? [LOST_ATTEMPT] : []),
     ],
   });
+}
 
 type EventOf = (row: ClaimedRow) => SendableEvent | null;
 

@@ -37,3 +37,48 @@ export async function releaseLostClaims(
     }),
   );
 }
+
+/** The part of a claim that records lost claims among the picked deliveries as attempts. */
+export const LOST = `lost as (
+        insert into attempts (merchant_id, id, delivery_id, trigger, started_at, error)
+        select p.merchant_id, p.lost_claim_id, p.delivery_id, p.trigger, p.lost_at, $10
+        from picked p
+        where p.lost_claim_id is not null
+        on conflict do nothing
+      ),`;
+
+export const LOST_ATTEMPT = "outcome unknown: the worker ended during the attempt";
+
+/** Records the attempts of claims whose leases have expired, each once, for the deliveries that are due first. */
+export async function recordLostClaims(
+  db: Queryable,
+  now: Date,
+  rooms: readonly (ConnectionKey & { readonly endpointId: string; readonly size: number })[],
+  merchantId: string,
+): Promise<void> {
+  await db.query({
+    name: "record-lost-claims",
+    text: `
+      insert into attempts (merchant_id, id, delivery_id, trigger, started_at, error)
+      select lost.merchant_id, lost.claim_id, lost.delivery_id, lost.trigger, lost.claimed_at, $6
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[]) as room (merchant_id, connection_id, endpoint_id, size)
+      cross join lateral (
+        select d.merchant_id, d.claim_id, d.delivery_id, d.trigger, d.claimed_at
+        from due_deliveries d
+        where d.merchant_id = room.merchant_id and d.connection_id = room.connection_id
+          and d.endpoint_id = room.endpoint_id and d.due_at <= $5 and (d.leased_until is null or d.leased_until <= $5)
+          and ${ofMerchant("$7", "d.merchant_id")}
+        order by d.due_at
+        limit room.size) as lost
+      where lost.claim_id is not null
+      on conflict do nothing`,
+    values: [
+      ...connectionColumns(rooms),
+      rooms.map(({ endpointId }) => endpointId),
+      rooms.map(({ size }) => size),
+      now,
+      LOST_ATTEMPT,
+      merchantId,
+    ],
+  });
+}
