@@ -184,7 +184,7 @@ async function hasAll(
     const wanted = lines.filter((line) => line.productId === productId);
     const [row] = await test.db.query<{ stocked: boolean }>({
       name: "test-is-stocked",
-      text: "select exists (select from stocked_products where product_id = $1) as stocked",
+      text: "select exists (select 1 from stocked_products where product_id = $1) as stocked",
       values: [productId],
     });
     if (wanted.length === 0 || row?.stocked !== true) continue;

@@ -39,13 +39,13 @@ export async function countWaitingWork(
              (array_agg(o.external_order_id order by o.id))[1] as external_order_id,
              min(o.created_at) as created_at
       from (
-        select o.merchant_id, o.id, o.external_order_id, o.created_at
+        select o.merchant_id, o.id, o.external_order_id, o.created_at, ${UNSHIPPED} as is_unshipped
         from orders o
         where ${TO_SHIP} and ${toShipAt("$1::uuid")}
         order by o.id
         limit ${COUNTED_MAX}) as o
       left join pick_list_orders c on c.merchant_id = o.merchant_id and c.order_id = o.id and c.expires_at > $2
-      where ${UNSHIPPED}`,
+      where o.is_unshipped`,
     values: [facilityId, now],
   });
   const { to_pack: toPack = 0, free = 0, id = null, created_at: createdAt = null } = row ?? {};

@@ -53,8 +53,24 @@ export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<
   return rows.map(toConnectionKey);
 }
 
-/** From here to the end of the transaction, a statement that waits longer than this for a lock fails. */
+/**
+ * From here to the end of the transaction, a statement that waits longer than this for a lock fails. Citus passes a setting
+ * on to the nodes only if a command sets it.
+ */
 export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<void> {
+  if (await tx.isDistributed()) {
+    await tx.query({
+      name: "pass-settings-to-nodes",
+      text: "set local citus.propagate_set_commands to 'local'",
+      values: [],
+    });
+    await tx.query({
+      name: `limit-lock-waits-to-${waitMs}`,
+      text: `set local lock_timeout to ${waitMs}`,
+      values: [],
+    });
+    return;
+  }
   await tx.query({
     name: "limit-lock-waits",
     text: "select set_config('lock_timeout', $1, true)",
