@@ -58,7 +58,7 @@ it("keeps partitions, copies facilities to each node, and leaves other tables on
 it("sends the calls of a function to the node of the merchant that is its first argument", () => {
   const body = "returns void language sql as $$ select 1; $$";
   const distributed =
-    "select create_distributed_function('place'::regproc::regprocedure, 'of_merchant', colocate_with => 'merchants')";
+    "select create_distributed_function('place'::regproc::regprocedure, 'of_merchant', colocate_with => 'merchants', force_delegation => true)";
   const parameters = "place(\n  of_merchant uuid,\n  amount      integer)";
   expect(commandsOnCitus(`create function ${parameters} ${body};`).slice(1)).toEqual([distributed]);
   expect(commandsOnCitus(`create or replace function ${parameters} ${body};`).slice(1)).toEqual([

@@ -1,5 +1,6 @@
+import { reachableOf } from "../../../distribution/reachable-merchants.ts";
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
-import type { Database } from "../../../platform/database/database.ts";
+import { type Database, isNodeLost } from "../../../platform/database/database.ts";
 import { after, SECOND_MS } from "../../../platform/time.ts";
 import { releaseLostClaims } from "./lost-claims-sql.ts";
 
@@ -37,11 +38,30 @@ export class LostClaims {
     const endpoints = new Map(
       claims.flatMap(([{ endpoints }]) => endpoints.map((each) => [each.endpointId, each])),
     );
-    await releaseLostClaims(
+    const isComplete = await releaseReachable(
       db,
       claims.flatMap(([{ ids }]) => ids),
       [...endpoints.values()],
     );
-    for (const [claim, until] of claims) if (until <= now) this.#claims.delete(claim);
+    if (isComplete) for (const [claim, until] of claims) if (until <= now) this.#claims.delete(claim);
+  }
+}
+
+/**
+ * While a node of Citus is down, claims of merchants on it fail again and again, and must delay no others. They are released
+ * when it is back. Returns whether all were released.
+ */
+async function releaseReachable(
+  db: Database,
+  ids: readonly string[],
+  endpoints: Claim["endpoints"],
+): Promise<boolean> {
+  try {
+    await releaseLostClaims(db, ids, endpoints);
+    return true;
+  } catch (error) {
+    if (!isNodeLost(error)) throw error;
+    await releaseLostClaims(db, ids, await reachableOf(db, endpoints));
+    return false;
   }
 }
