@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { measureApi } from "./api.ts";
 import { measureConnections } from "./connections/connections.ts";
 import { measureConsole } from "./console/console.ts";
+import { measureLists } from "./console/lists.ts";
 import { measureCreation } from "./creation.ts";
 import { CONNECTIONS } from "./loads.ts";
 import { measureNeighbors } from "./neighbors/neighbors.ts";
@@ -66,6 +67,7 @@ const PARTS: Record<string, (postgres: Postgres) => Promise<Figure[]>> = {
       say,
     }),
   console: (postgres) => measureConsole(postgres, { rounds: settings.rounds, say }),
+  lists: (postgres) => measureLists(postgres, { stored: settings.stored, rounds: settings.rounds, say }),
   neighbors: (postgres) =>
     measureNeighbors(postgres, { seconds: Number(values["attack-seconds"]), only: values.attack, say }),
 };

@@ -26,6 +26,9 @@ export function quantiles(times: readonly number[]): { p50Ms: number; p99Ms: num
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
+/** A time or a size against its limit: as for other figures, 1 or more is good. */
+export const against = (limit: number, measured: number) => ({ ratio: limit / measured, ratioMin: 1 });
+
 /** Whether a figure reaches what it should. Empty if nothing is required of it. */
 function verdict({ ratio, ratioMin, p99Ms, p99MaxMs }: Figure): string {
   const reached = [

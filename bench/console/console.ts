@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { launchBrowser } from "../../test/support/chromium.ts";
 import { buildConsole } from "../../web/build/build-console.ts";
 import { preloadOrders } from "../preload.ts";
-import { type Figure, median } from "../report.ts";
+import { against, type Figure, median } from "../report.ts";
 import { addFacility, addPartners, closeSite, openSite, type Postgres, type Site } from "../site.ts";
 
 type Options = { readonly rounds: number; readonly say: (text: string) => void };
@@ -193,6 +193,3 @@ function navigationFigure(name: string, navigations: readonly Navigation[]): Fig
     note: `slowest of ${pages.length} pages: ${slowest.to}, ${slowest.ms.toFixed()} of at most ${NAVIGATION_MS_MAX} ms`,
   };
 }
-
-/** As for other figures, 1 or more is good. */
-const against = (limit: number, measured: number) => ({ ratio: limit / measured, ratioMin: 1 });
