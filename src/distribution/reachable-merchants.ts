@@ -74,7 +74,7 @@ export async function reachableOf<Item extends { readonly merchantId: string }>(
   return outage === null ? items : items.filter(({ merchantId }) => outage.merchants.has(merchantId));
 }
 
-/** Asks the nodes at most once at a time. While they are asked again, what they said before counts. */
+/** Asks the nodes at most once at a time. Until they respond again, the earlier response counts. */
 async function readOutage(db: Queryable): Promise<Outage | null> {
   const known = outages.get(db);
   if (known?.isFresh) return known;
@@ -82,7 +82,7 @@ async function readOutage(db: Queryable): Promise<Outage | null> {
   if (answer === undefined) {
     answer = askNodes(db, known).finally(() => asking.delete(db));
     asking.set(db, answer);
-    answer.catch(() => undefined); // If nobody waits for it.
+    answer.catch(() => undefined); // It may have no caller that waits.
   }
   return known ?? answer;
 }
