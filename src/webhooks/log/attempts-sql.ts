@@ -42,19 +42,22 @@ export async function countAttempts(
   { oldestId, countMax }: { oldestId: string; countMax: number },
 ): Promise<ReadonlyMap<string, number>> {
   if (deliveries.length === 0) return new Map();
-  const rows = await db.query<{ id: string; count: number }>({
-    name: "count-attempts",
-    text: `
-      select requested.id,
-             (select count(*)::integer
-              from (
-                select
-                from attempts a
-                where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $3
-                limit $4) as counted) as count
-      from unnest($1::uuid[], $2::uuid[]) as requested (merchant_id, id)`,
-    values: [...columnsOf(deliveries), oldestId, countMax],
-  });
+  const rows = await merchantByMerchant(db, deliveries, (own, merchantId) =>
+    db.query<{ id: string; count: number }>({
+      name: "count-attempts",
+      text: `
+        select requested.id,
+               (select count(*)::integer
+                from (
+                  select
+                  from attempts a
+                  where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $3
+                    and ${ofMerchant("$5", "a.merchant_id")}
+                  limit $4) as counted) as count
+        from unnest($1::uuid[], $2::uuid[]) as requested (merchant_id, id)`,
+      values: [...columnsOf(own), oldestId, countMax, merchantId],
+    }),
+  );
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
 

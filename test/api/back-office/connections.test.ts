@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { untilBlocked } from "../../support/blocked.ts";
 import {
   countRows,
   createExposedProduct,
@@ -7,7 +8,7 @@ import {
   placeOrder,
   placeTestOrder,
 } from "../../support/builders.ts";
-import { connectionUuid } from "../../support/orders.ts";
+import { connectionKey } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { type Answer, startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -25,18 +26,6 @@ const create = (fields: object = {}) =>
   test.backOffice.post(connectionsPath(), { name: "Connection", ...fields });
 const change = (id: string, body: object): Promise<Answer> =>
   test.backOffice.request("PATCH", `/api/connections/${id}`, { body });
-
-async function waitingForLocks(): Promise<number | undefined> {
-  const [row] = await test.db.query<{ count: number }>({
-    name: "test-waiting-for-locks",
-    text: `
-      select count(*)::integer as count
-      from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'`,
-    values: [],
-  });
-  return row?.count;
-}
 
 describe("POST /api/merchants/{id}/connections", () => {
   it("creates a connection whose orders need no review", async () => {
@@ -154,16 +143,19 @@ describe("PATCH /api/connections/{id}", () => {
 
   it("loses neither of two changes that are made at the same time", async () => {
     const own = await createPartner(test);
-    const uuid = connectionUuid(own);
+    const { merchantId, connectionId } = connectionKey(own);
     // Both changes are under way before either can be stored: a foreign lock holds them up.
     const changes = await test.db.withClient(async (client) => {
       await client.query("begin");
-      await client.query("select id from connections where id = $1 for update", [uuid]);
+      await client.query("select from connections where merchant_id = $1 and id = $2 for update", [
+        merchantId,
+        connectionId,
+      ]);
       const underway = [
         change(own.connectionId, { name: "Renamed" }),
         change(own.connectionId, { reviewPolicy: { maxQuantity: 7 } }),
       ];
-      await expect.poll(waitingForLocks, { interval: 5 }).toBe(2);
+      await untilBlocked(test, 2);
       await client.query("commit");
       return Promise.all(underway);
     });
