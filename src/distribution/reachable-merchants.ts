@@ -65,6 +65,44 @@ export async function searchReachable<Row>(
   }
 }
 
+/** Whether a node is known to be down. */
+export const isNodeDown = (db: Queryable): boolean => outages.has(db);
+
+/** While a node is known to be down: those of the items whose merchants are on the others. Else all of them. */
+export async function knownReachableOf<Item extends { readonly merchantId: string }>(
+  db: Queryable,
+  items: readonly Item[],
+): Promise<readonly Item[]> {
+  return outages.has(db) ? reachableOf(db, items) : items;
+}
+
+/**
+ * Processes items together. If a node is down, processes those whose merchants are on the others, and returns null for the
+ * rest, for which nothing has been done.
+ * @param process returns one outcome per item, in the same order. One transaction
+ */
+export async function processReachable<Item, Out>(
+  db: Queryable,
+  items: readonly Item[],
+  merchantIdOf: (item: Item) => string,
+  process: (items: readonly Item[]) => Promise<readonly Out[]>,
+): Promise<(Out | null)[]> {
+  const keyed = items.map((item) => ({ item, merchantId: merchantIdOf(item) }));
+  let known = await knownReachableOf(db, keyed);
+  let outcomes: readonly Out[];
+  try {
+    outcomes = known.length === 0 ? [] : await process(known.map(({ item }) => item));
+  } catch (error) {
+    if (!isNodeLost(error)) throw error;
+    const reachable = await reachableOf(db, known);
+    if (reachable.length === known.length) throw error;
+    known = reachable;
+    outcomes = known.length === 0 ? [] : await process(known.map(({ item }) => item));
+  }
+  const outcomeOf = new Map(known.map((each, index) => [each, outcomes[index]]));
+  return keyed.map((each) => outcomeOf.get(each) ?? null);
+}
+
 /** Those of the items whose merchants are on nodes that respond, after a statement has failed because one does not. */
 export async function reachableOf<Item extends { readonly merchantId: string }>(
   db: Queryable,

@@ -1,11 +1,12 @@
 import { expect, inject, it } from "vitest";
-import { countRows, type Partner, placeOrder } from "../support/builders.ts";
+import { anAddress, countRows, type Partner, placeOrder } from "../support/builders.ts";
 import { loseNode } from "../support/citus-nodes.ts";
 import { createFacility, readOperations, setStock, ship } from "../support/facilities.ts";
 import { runJob, storedStatuses } from "../support/jobs.ts";
 import { partnersOnTwoNodes } from "../support/partners-on-nodes.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 import { times } from "../support/two-services.ts";
+import { uuidIn } from "../support/webhooks.ts";
 
 const onCitus = it.skipIf(inject("citusNodes").length === 0);
 
@@ -55,5 +56,31 @@ onCitus(
     // Goods and shipping of each order.
     expect(await countRows(test, "ledger_outcomes")).toBe(2 * 2 * ORDERS);
     expect(await countRows(test, "account_entries")).toBe(2 * 2 * ORDERS);
+  },
+);
+
+onCitus(
+  "while a node is down, an order that would be put on hold waits, and delays no other of its batch",
+  async () => {
+    const { test, healthy, node, ordersOfHealthy } = await startTest();
+    const address = anAddress({ countryCode: "FR" }); // No facility ships there.
+    const { id } = await placeOrder(healthy, { shippingAddress: address });
+    const restore = await loseNode(test, node);
+    test.clock.advance({ hours: 2 });
+    await runJob(test, "accept-orders");
+    await expect(runJob(test, "route-orders")).rejects.toThrow("failed");
+    const routed = await test.db.query({
+      name: "test-routed-of-merchant",
+      text: "select id from orders where merchant_id = $1 and routed_at is not null",
+      values: [uuidIn("mer", healthy.merchantId)],
+    });
+    expect(routed).toHaveLength(ordersOfHealthy.length);
+    const statusOf = async () => (await healthy.client.get(`/v1/orders/${id}`)).body;
+    expect(await statusOf()).toMatchObject({ status: "ACCEPTED", onHold: false });
+
+    await restore();
+    for (let count = 0; count < ORDERS; ) count += await runJob(test, "accept-orders");
+    await runJob(test, "route-orders");
+    expect(await statusOf()).toMatchObject({ status: "ACCEPTED", onHold: true });
   },
 );

@@ -1,3 +1,4 @@
+import { isNodeDown } from "../../distribution/reachable-merchants.ts";
 import type { RecordContext } from "../../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import { type ConnectionKey, distinctConnections } from "../../platform/connection-key.ts";
@@ -74,7 +75,7 @@ export async function processOrders<Locked extends OrderKey>(
       orders = locked;
     });
   } catch (error) {
-    if (endsBatch(error) || orders.length === 0) throw error;
+    if (endsBatch(context, error) || orders.length === 0) throw error;
     await processParts(context, batch, orders, failures);
   }
   return orders.length;
@@ -82,9 +83,10 @@ export async function processOrders<Locked extends OrderKey>(
 
 /**
  * Whether a batch is not repeated in parts. After the loss of a node of Citus, each part would wait for it again: the next
- * search lists the merchants on the other nodes (decision 0170).
+ * search lists the merchants on the other nodes. A batch of those that fails has orders that need all nodes (decision 0170).
  */
-const endsBatch = (error: unknown): boolean => isOutOfReach(error) || isNodeLost(error);
+const endsBatch = ({ db }: Context, error: unknown): boolean =>
+  isOutOfReach(error) || (isNodeLost(error) && !isNodeDown(db));
 
 async function processParts<Locked extends OrderKey>(
   context: Context,
@@ -102,7 +104,7 @@ async function processParts<Locked extends OrderKey>(
     try {
       await processTogether(context, batch, selection, true, () => undefined);
     } catch (error) {
-      if (endsBatch(error)) throw error;
+      if (endsBatch(context, error)) throw error;
       const [order, ...others] = part;
       if (others.length > 0) await processParts(context, batch, part, failures);
       else if (order !== undefined) failures.push(new OrderFailure(order, batch.done, error));

@@ -1,4 +1,4 @@
-import { reachableOf } from "../../../distribution/reachable-merchants.ts";
+import { knownReachableOf, reachableOf } from "../../../distribution/reachable-merchants.ts";
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
 import { isNodeLost, isOutOfReach } from "../../../platform/database/database.ts";
 import type { WebhookContext } from "../../context.ts";
@@ -81,9 +81,10 @@ export class Claimer {
   }
 
   async #claim(connections: readonly ConnectionKey[]): Promise<void> {
-    const error = await this.#claimTogether(connections);
-    if (error !== null && connections.length > 1)
-      for (const part of await this.#partsAfter(error, connections)) await this.#claimTogether(part);
+    const reachable = await knownReachableOf(this.#context.db, connections).catch(() => connections);
+    const error = reachable.length === 0 ? null : await this.#claimTogether(reachable);
+    if (error !== null && reachable.length > 1)
+      for (const part of await this.#partsAfter(error, reachable)) await this.#claimTogether(part);
     this.#schedule.end(connections);
     for (const connection of connections) this.#options.onEnded(connection);
     this.#claimNext();

@@ -1,6 +1,7 @@
+import { isNodeDown, processReachable } from "../../../distribution/reachable-merchants.ts";
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
 import type { Context } from "../../../platform/context.ts";
-import { isUnavailable } from "../../../platform/database/database.ts";
+import { isNodeLost, isUnavailable, UnavailableError } from "../../../platform/database/database.ts";
 import { groupCalls } from "../../../platform/database/group.ts";
 import { retried } from "../../../platform/database/retry.ts";
 import { completeDeliveries, type RecordedCompletion } from "./complete-deliveries.ts";
@@ -31,19 +32,36 @@ export function createOutcomeStore(
   onAdvanced: (connections: readonly ConnectionKey[]) => void,
 ): OutcomeStore {
   let isGivenUp = false;
+  const { db, clock } = context;
   const succeed = groupCalls<Success, boolean>({
     name: "store successes",
-    run: (successes) => retried(context.db, context.clock, () => endStreams(context.db, successes)),
+    run: async (successes) => {
+      // The statement needs all nodes of Citus (decision 0171). While one is down, the transaction stores them.
+      if (isNodeDown(db)) return successes.map(() => false);
+      try {
+        return await retried(db, clock, () => endStreams(db, successes));
+      } catch (error) {
+        if (!isNodeLost(error)) throw error;
+        return successes.map(() => false);
+      }
+    },
     sizeMax: GROUP_MAX,
     concurrencyMax: SUCCESS_GROUPS,
     besideMin: SECOND_GROUP_MIN,
   });
-  const complete = groupCalls<RecordedCompletion, void>({
+  // Null: the node of the merchant is down, and nothing is stored yet.
+  const complete = groupCalls<RecordedCompletion, true | null>({
     name: "store outcomes",
-    run: async (recorded) => {
-      onAdvanced(await completeDeliveries(context, workerId, recorded));
-      return recorded.map(() => undefined);
-    },
+    run: (recorded) =>
+      processReachable(
+        db,
+        recorded,
+        ({ completion }) => completion.delivery.merchantId,
+        async (reachable) => {
+          onAdvanced(await completeDeliveries(context, workerId, reachable));
+          return reachable.map(() => true);
+        },
+      ),
     sizeMax: GROUP_MAX,
     concurrencyMax: 1, // The health of an endpoint must be stored in the order of its outcomes.
   });
@@ -53,8 +71,9 @@ export function createOutcomeStore(
     for (;;) {
       try {
         const success = plainSuccess(recorded);
-        if (success === null || !(await succeed(success))) await complete(recorded);
-        return;
+        if (success !== null && (await succeed(success))) return;
+        if ((await complete(recorded)) !== null) return;
+        throw new UnavailableError("The node of the merchant is down.");
       } catch (err) {
         const isOver = context.clock.now() >= recorded.completion.delivery.leasedUntil;
         if (!isUnavailable(err) || isOver || isGivenUp) {

@@ -1,4 +1,3 @@
-import { amongMerchants, merchantsOf } from "../../../distribution/among-merchants.ts";
 import { plainArray } from "../../../platform/database/array-literal.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
 import type { Attempt, ClaimedDelivery } from "../claimed-delivery.ts";
@@ -31,7 +30,6 @@ export async function endStreams(db: Queryable, successes: readonly Success[]): 
         using outcome o
         where d.merchant_id = o.merchant_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
           and d.delivery_id = o.delivery_id and d.claim_id = o.claim_id and not d.is_followed
-          and ${amongMerchants("$10", "d.merchant_id")}
         returning o.*, d.connection_id, d.trigger
       ), recorded as (
         insert into attempts (
@@ -43,7 +41,6 @@ export async function endStreams(db: Queryable, successes: readonly Success[]): 
         set status = 'succeeded'
         from ended e
         where d.merchant_id = e.merchant_id and d.connection_id = e.connection_id and d.id = e.delivery_id
-          and ${amongMerchants("$10", "d.merchant_id")}
       )
       select ordinal::integer from ended`,
     values: [
@@ -56,10 +53,6 @@ export async function endStreams(db: Queryable, successes: readonly Success[]): 
       plainArray(successes.map(({ attempt }) => attempt.durationMs)),
       plainArray(successes.map(({ attempt }) => attempt.responseStatus ?? "null")),
       successes.map(({ attempt }) => attempt.responseBody),
-      await merchantsOf(
-        db,
-        successes.map(({ delivery }) => delivery),
-      ),
     ],
   });
   const ended = new Set(rows.map(({ ordinal }) => ordinal));
