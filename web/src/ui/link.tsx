@@ -36,7 +36,7 @@ const opensElsewhere = ({ button, metaKey, altKey, ctrlKey, shiftKey }: MouseEve
  * What makes an anchor a link of the console. The router's own `Link` follows each change of the address to know whether
  * it is active: a list has hundreds of links, and none of them needs to know.
  */
-export function useLink(to: string, onClick?: OnClick) {
+function useLink(to: string, onClick?: OnClick) {
   const router = useRouter();
   const go = useGo();
   // What fails now is tried again when the link is followed.
