@@ -10,6 +10,8 @@ import { measureOrderJobs } from "./order-jobs.ts";
 import { stopAll } from "./processes.ts";
 import { comparison, type Figure, readReport, table, writeReport } from "./report.ts";
 import { closeSite, openSite, type Postgres, startPostgres } from "./site.ts";
+import { COUNTING } from "./stored/statement-costs.ts";
+import { measureStored } from "./stored/stored.ts";
 import { measureWebhooks } from "./webhooks.ts";
 
 const { values, positionals } = parseArgs({
@@ -68,6 +70,7 @@ const PARTS: Record<string, (postgres: Postgres) => Promise<Figure[]>> = {
     }),
   console: (postgres) => measureConsole(postgres, { rounds: settings.rounds, say }),
   lists: (postgres) => measureLists(postgres, { stored: settings.stored, rounds: settings.rounds, say }),
+  stored: (postgres) => measureStored(postgres, { stored: settings.stored, say }),
   neighbors: (postgres) =>
     measureNeighbors(postgres, { seconds: Number(values["attack-seconds"]), only: values.attack, say }),
 };
@@ -92,7 +95,7 @@ if (unknown !== undefined) {
 }
 // Read first: this run writes its own report over the latest one.
 const earlier = values.compare === undefined ? null : await readReport(values.compare);
-const postgres = await startPostgres();
+const postgres = await startPostgres(parts.includes("stored") ? COUNTING : {});
 try {
   await measure(postgres);
 } finally {

@@ -26,15 +26,16 @@ export type Site = {
 export type Postgres = { url: string; dataDir: string; stop(): Promise<void> };
 
 /** One PostgreSQL with full durability for the whole run, in a temporary folder. */
-export async function startPostgres(): Promise<Postgres> {
+export async function startPostgres(settings: Record<string, string> = {}): Promise<Postgres> {
   const dataDir = await mkdtemp(join(tmpdir(), "partner-orders-bench-"));
-  const postgres = await startEmbeddedPostgres({ dataDir });
+  const postgres = await startEmbeddedPostgres({ dataDir, settings });
   return {
     url: postgres.url,
     dataDir,
     stop: async () => {
       await postgres.stop();
-      await rm(dataDir, { recursive: true, force: true });
+      // A server with much to write may still be stopping.
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 60, retryDelay: 500 });
     },
   };
 }
