@@ -208,7 +208,12 @@ export const isTimedOut = (error: unknown): boolean => ["57014", "55P03"].includ
  * and statements for merchants on other nodes run.
  */
 export const isNodeLost = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.severity === "ERROR" && /^(08|57P0[1-3])/.test(error.code ?? "");
+  error instanceof pg.DatabaseError &&
+  error.severity === "ERROR" &&
+  (/^(08|57P0[1-3])/.test(error.code ?? "") || error.message.startsWith(BROKEN_AT_NODE));
+
+/** What Citus reports, as an internal error, if an open connection to a node breaks. Only the message identifies it. */
+const BROKEN_AT_NODE = "failure on connection marked as essential";
 
 /**
  * True if the database itself is not available to any caller: the connection is lost or cannot be made. A deadlock, a
@@ -245,7 +250,7 @@ export class UnavailableError extends Error {}
 /** True if the database cannot be reached, or is shutting down, starting or overloaded. A retry can succeed. */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
-  if (state !== null) return UNAVAILABLE_STATES.test(state) || isRetryable(error);
+  if (state !== null) return UNAVAILABLE_STATES.test(state) || isRetryable(error) || isNodeLost(error);
   if (!(error instanceof Error)) return false;
   if (error instanceof UnavailableError || error instanceof NoPrimaryError) return true;
   // pg reports lost connections and its own timeouts as plain errors. Only the message identifies them.

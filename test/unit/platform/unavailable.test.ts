@@ -48,6 +48,13 @@ describe("a failure of the database", () => {
     expect([isUnavailable(ofSession), isOutOfReach(ofSession)]).toEqual([true, true]);
   });
 
+  it("a broken connection of Citus to a node concerns its own caller, and no other internal error does", () => {
+    const message = "failure on connection marked as essential: 127.0.0.1:5433";
+    const ofNode = Object.assign(reported("XX000", "ERROR"), { message });
+    expect([isUnavailable(ofNode), isOutOfReach(ofNode)]).toEqual([true, false]);
+    expect(isUnavailable(reported("XX000", "ERROR"))).toBe(false);
+  });
+
   it.each(["40001", "40P01"])("%s was rolled back, so the service may repeat it", (code) => {
     expect(isRetryable(reported(code))).toBe(true);
   });
