@@ -8,6 +8,7 @@ import { malformed, noRoute, PROBLEMS, pathOf } from "../../platform/wire/proble
 import { addRoute, type RouteOptions } from "./add-route.ts";
 import { addBodyParsers, BODY_LIMIT_BYTES } from "./body.ts";
 import { addBodyTimeout } from "./body-timeout.ts";
+import { limitPipelining } from "./limit-pipelining.ts";
 import { addRequestLog } from "./log/add-request-log.ts";
 import { failureLog } from "./log/failure-log.ts";
 import { type RequestLog, requestLog, UNREAD } from "./log/request-log.ts";
@@ -148,6 +149,7 @@ function createApp<Operations, Caller>(
     // Fastify types the socket of HTTP/2 as well, and the error without what the parser adds.
     clientErrorHandler: (error, socket) => unparsed.reject(error, socket as Socket),
   });
+  limitPipelining(app.server, options.log);
   unparsed.watch(app.server);
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);

@@ -63,6 +63,7 @@ export function partnerAuthentication(
     },
     sizeMax: 128,
     concurrencyMax: KEY_GROUPS_MAX,
+    ownerOf: (hash) => hash, // Requests with one key, known or not, do not keep those with others waiting.
   });
   const noteUse = keyUseNotes({ db, clock, log });
   return async (request: FastifyRequest, reply: FastifyReply): Promise<PartnerCaller | Problem> => {

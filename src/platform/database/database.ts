@@ -242,7 +242,7 @@ const UNAVAILABLE_CODES = new Set([
   "EAI_AGAIN",
 ]);
 const UNAVAILABLE_MESSAGES =
-  /Connection terminated|timeout exceeded|timeout expired|Query read timeout|not queryable|establishing an SSL connection|ended/i;
+  /Connection terminated|timeout exceeded|timeout expired|Query read timeout|not queryable|establishing an SSL connection|ended|after calling end/i;
 
 /** Thrown if the service itself rejects work. The response is the same as for an unavailable database. */
 export class UnavailableError extends Error {}

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import fastifyStatic from "@fastify/static";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyError, FastifyInstance, FastifyRequest } from "fastify";
 import { pathOf } from "../../../platform/wire/problems.ts";
 import { consolePage } from "./console-page.ts";
 
@@ -22,6 +22,11 @@ export function addConsole(app: FastifyInstance, folder?: string): void {
       // A page loads a dozen files: only those that fail are of interest in the log.
       scope.addHook("onRoute", (route) => {
         route.config = { ...route.config, isMonitoring: true };
+      });
+      // A path that names no file in a proper way, such as one with `..`.
+      scope.setErrorHandler<FastifyError>((error, _request, reply) => {
+        if ((error.statusCode ?? 500) < 500) return reply.callNotFound();
+        throw error;
       });
       scope.register(fastifyStatic, {
         root: `${folder}/assets`,

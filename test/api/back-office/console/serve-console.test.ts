@@ -126,6 +126,8 @@ describe("the files", () => {
       "/assets/../secret.txt",
       "/assets/..%2fsecret.txt",
       "/assets/%2e%2e/secret.txt",
+      "/assets/..%5csecret.txt",
+      "/assets//secret.txt",
       "/assets/",
       "/assets",
     ])
