@@ -19,7 +19,8 @@ export async function saveOrders(tx: Queryable, changes: readonly OrderChange[])
       update orders o
       set status = change.status, hold_reasons = change.hold_reasons, updated_at = change.updated_at,
           canceled_at = change.canceled_at, last_sequence = change.last_sequence,
-          has_unshipped = coalesce(change.has_unshipped, o.has_unshipped)
+          has_unshipped = coalesce(change.has_unshipped, o.has_unshipped),
+          personal_data_erased_at = null -- What has changed may be personal data again.
       from (
         select *
         from json_to_recordset($1::json) as input (

@@ -5,6 +5,7 @@ import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { notFound, type Problem } from "../../platform/wire/problems.ts";
 import { lockOrderById } from "../orders-sql.ts";
+import { markNotErased } from "../personal-data/personal-data-sql.ts";
 import { countEntriesOf, insertTimelineEntries } from "../timeline/timeline-sql.ts";
 
 /** The name of a note in the timeline. */
@@ -39,6 +40,7 @@ export const addNote = (
     const { actor, requestId } = by;
     const cause = { actor, operation: OPERATION, requestId, detail: text };
     await insertTimelineEntries(tx, [{ order, cause, shipmentId: null }], at);
+    await markNotErased(tx, order);
     const { merchantId, connectionId, id } = order;
     await recordAudit(tx, context, by, { merchantId, connectionId, subject: "ord", ids: [id] });
     return order;

@@ -69,6 +69,18 @@ export async function eraseAddresses(
   });
 }
 
+/** After a person has written about an erased order: it is erased again. A change of the order itself does the same. */
+export async function markNotErased(tx: Queryable, { merchantId, id }: OrderKey): Promise<void> {
+  await tx.query({
+    name: "mark-not-erased",
+    text: `
+      update orders
+      set personal_data_erased_at = null
+      where merchant_id = $1 and id = $2 and personal_data_erased_at is not null`,
+    values: [merchantId, id],
+  });
+}
+
 /** Erases the tracking of orders: it leads to the recipient at the carrier. Returns the ids of all their shipments. */
 export async function eraseTracking(
   tx: Queryable,

@@ -11,6 +11,7 @@ import { formatMoney } from "../../platform/money.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { transitionRefused } from "../changes/transition-refused.ts";
 import { lockOrderById } from "../orders-sql.ts";
+import { markNotErased } from "../personal-data/personal-data-sql.ts";
 import { insertTimelineEntries } from "../timeline/timeline-sql.ts";
 
 const OPERATION = "refund";
@@ -90,6 +91,7 @@ async function recordRefund(
     detail: note === null ? reason : `${reason}: ${note}`,
   };
   await insertTimelineEntries(tx, [{ order, cause, shipmentId: null }], at);
+  if (note !== null) await markNotErased(tx, order);
   const { merchantId, connectionId, id } = order;
   const details = { refundId, amountMinor, reason, reference }; // The note may name the buyer.
   await recordAudit(tx, context, by, { merchantId, connectionId, subject: "ord", ids: [id], details });

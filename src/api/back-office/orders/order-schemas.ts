@@ -142,7 +142,7 @@ export const BackOfficeOrderSchema = Type.Object(
       description: "The reasons for which the order is on hold; empty if it is not.",
     }),
     personalDataErasedAt: nullableTime(
-      "When the address, the tracking and the texts of the timeline were erased. Null if they were not.",
+      "When the address, the tracking and the texts of the timeline were erased. Null if they were not, or if the order was changed, or a note was written, since.",
     ),
     timeline: Type.Array(TimelineEntrySchema, {
       description:
