@@ -61,6 +61,13 @@ const statusCondition = (status: OrderStatus, testMode: boolean): string => {
 const READY = `${SHIPPABLE}
           and ${UNSHIPPED}`;
 
+/** A subquery with a limit is evaluated for one order after the other. For `not exists` the lines of all orders would be read. */
+const NOT_READY = `not (${SHIPPABLE}
+          and (
+            select true from order_lines l
+            where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null
+            limit 1) is not null)`;
+
 const FAILED_DELIVERY = `exists (
             select from deliveries d
             where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.stream_id = o.id
@@ -75,7 +82,7 @@ export function conditionsOf(filter: OrderFilter): string {
     ...(status === null ? [] : [statusCondition(status, testMode)]),
     ...(onHold === null ? [] : [`o.hold_reasons ${onHold ? "<>" : "="} '{}'`]),
     ...(holdReason === null ? [] : ["o.hold_reasons <> '{}' and o.hold_reasons @> array[$6]"]),
-    ...(ready === null ? [] : [ready ? READY : `not (${READY})`]),
+    ...(ready === null ? [] : [ready ? READY : NOT_READY]),
     ...(facilityId === null ? [] : ["o.facility_id = $7"]),
     ...(countryCode === null ? [] : ["o.country_code = $8"]),
     ...(createdSince === null ? [] : ["o.created_at >= $9"]),
