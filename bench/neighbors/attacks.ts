@@ -192,6 +192,22 @@ export const ATTACKS: readonly Attack[] = [
       });
     },
   },
+  {
+    name: "three thousand requests at once on each of sixty sockets",
+    async run(attacker) {
+      const { hostname, port } = new URL(attacker.url);
+      const requests =
+        `GET /v1/me HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${attacker.key}\r\n\r\n`.repeat(3_000);
+      const open = () => {
+        const socket = connect(Number(port), hostname, () => socket.write(requests));
+        socket.on("error", () => undefined).pause(); // It reads no responses, and the service may close it at any time.
+      };
+      for (let index = 0; index < 50; index += 1) open();
+      await attacker.attack(async (count) => {
+        if (count % 10 === 0) open();
+      });
+    },
+  },
 ];
 
 /** The statement that stores the rows of an attack. */
