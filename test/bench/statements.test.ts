@@ -42,7 +42,7 @@ it("the benchmark's own statements fit the schema", async ({ skip }) => {
   expect(await countOrders(site)).toBe(3);
   expect(await countJobs(site)).toMatchObject({ orders: 3, accepted: 0 });
 
-  const insertOrder = await readFile("bench/insert-order.sql", "utf8");
+  const insertOrders = await readFile("bench/insert-orders.sql", "utf8");
   const { merchantId, connectionId } = site.partner.connection;
   const [product_1, product_2] = site.partner.productIds;
   const variables: Record<string, string | undefined> = {
@@ -50,8 +50,9 @@ it("the benchmark's own statements fit the schema", async ({ skip }) => {
     connection_id: connectionId,
     product_1,
     product_2,
+    orders: "1",
   };
-  await site.db.runScript(insertOrder.replace(/(?<!:):(\w+)/g, (_, name: string) => `'${variables[name]}'`));
+  await site.db.runScript(insertOrders.replace(/(?<!:):(\w+)/g, (_, name: string) => `'${variables[name]}'`));
   expect(await countOrders(site)).toBe(4);
   await emptyOrders(site);
   expect(await countOrders(site)).toBe(0);
