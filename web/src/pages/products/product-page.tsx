@@ -54,7 +54,7 @@ export function ProductPage() {
       filters={
         <Stack gap="md">
           <ConnectionFilters />
-          {mayChange && listed.length > 0 && (
+          {mayChange && (listed.length > 0 || selected.size > 0) && (
             <ExposureBar
               selected={selected.size === 0 ? null : t("selection.connections", { count: selected.size })}
               clear={() => setSelected(new Map())}
