@@ -22,8 +22,8 @@ const READ_EVERY_MS = SECOND_MS;
 const READ_EVERY_MAX_MS = 10 * SECOND_MS;
 /** The part of the time in which the process reads events. */
 const READING_PART = 0.02;
-/** Older events are not new. Transactions are shorter, and clocks of processes differ less. */
-const NEW_MS = 10 * SECOND_MS;
+/** Older events are not new. Readings overlap by more than a transaction takes, and than clocks of processes differ. */
+const NEW_MS = 2 * READ_EVERY_MAX_MS;
 const CHECK_EVERY_MS = 2 * SECOND_MS;
 /** Then the client connects again, perhaps to another process. */
 const LIFETIME_MS = HOUR_MS;
@@ -71,8 +71,10 @@ export class UpdateHub {
   #start(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = null;
-      // One may have been opened after the last round.
-      if (this.#streams.size > 0 && !this.#stopping.signal.aborted) this.#start();
+      if (this.#streams.size === 0 || this.#stopping.signal.aborted) return;
+      // They were opened after the last round. Nothing has been watched since.
+      for (const stream of this.#streams) stream.missed();
+      this.#start();
     });
   }
 
@@ -86,6 +88,7 @@ export class UpdateHub {
   /** Until the last stream has ended. */
   async #run(): Promise<void> {
     const gathered = this.#gathered;
+    this.#readAtMs = 0; // At once: what the first reading finds counts as having happened before the streams were opened.
     const unwatch = this.#context.signals.watch({
       onSignal: (signal, connections) => {
         if (signal === "deliveries_due") gathered.addConnections(connections);
@@ -105,8 +108,8 @@ export class UpdateHub {
 
   async #round(): Promise<void> {
     try {
-      if (performance.now() >= this.#checkedAtMs + CHECK_EVERY_MS) await this.#check();
       if (performance.now() >= this.#readAtMs) await this.#read();
+      if (performance.now() >= this.#checkedAtMs + CHECK_EVERY_MS) await this.#check();
       await this.#passOn();
     } catch (err) {
       // Whether the callers still have their access is not known.

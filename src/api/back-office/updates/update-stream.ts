@@ -59,6 +59,11 @@ export class UpdateStream {
     if (this.#isMore) this.#forget();
   }
 
+  /** Something may have changed that was not noted. */
+  missed(): void {
+    this.#isMore = true;
+  }
+
   /** Writes what is known in one message, or a heartbeat if nothing was written for a while. */
   write(): void {
     const nowMs = performance.now();
