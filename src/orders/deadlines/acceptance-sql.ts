@@ -1,40 +1,20 @@
-import { amongMerchants } from "../../distribution/among-merchants.ts";
 import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
-import { searchReachable } from "../../distribution/reachable-merchants.ts";
 import type { OrderState } from "../../lifecycle/order.ts";
-import {
-  type ConnectionKey,
-  type ConnectionKeyRow,
-  connectionColumns,
-  toConnectionKey,
-} from "../../platform/connection-key.ts";
+import { type ConnectionKey, connectionColumns } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { ORDER_STATE, type OrderStateRow, toOrderState } from "../changes/lock-orders-sql.ts";
 import type { OrderSelection } from "../changes/process-orders.ts";
 import { acceptanceDue, selected } from "../conditions-sql.ts";
+import { listConnectionsWithOrders } from "../connections-with-orders-sql.ts";
 
-/** Connections with real orders past their deadline. The one that waits longest is first. A scan over all shards. */
-export async function listConnectionsWithDueOrders(db: Queryable, now: Date): Promise<ConnectionKey[]> {
-  const rows = await searchReachable(db, "list-connections-with-due-orders", (merchants) =>
-    db.query<ConnectionKeyRow>({
-      name: "list-connections-with-due-orders",
-      text: `
-        select c.merchant_id, c.id as connection_id
-        from connections c
-        cross join lateral (
-          select o.acceptance_due_at
-          from orders o
-          where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${amongMerchants("$2", "o.merchant_id")}
-            and ${acceptanceDue("$1")}
-          order by o.acceptance_due_at
-          limit 1) as due
-        where ${amongMerchants("$2", "c.merchant_id")}
-        order by due.acceptance_due_at`,
-      values: [now, merchants],
-    }),
-  );
-  return rows.map(toConnectionKey);
-}
+/** Connections with real orders past their deadline. */
+export const listConnectionsWithDueOrders = (db: Queryable, now: Date): Promise<ConnectionKey[]> =>
+  listConnectionsWithOrders(db, {
+    name: "list-connections-with-due-orders",
+    condition: acceptanceDue("$2"),
+    values: [now],
+    oldestBy: "acceptance_due_at",
+  });
 
 /**
  * Locks due orders, of each connection its share of those due longest. Skips orders that are locked. Uses

@@ -1,31 +1,16 @@
-import { amongMerchants } from "../../distribution/among-merchants.ts";
-import { searchReachable } from "../../distribution/reachable-merchants.ts";
-import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { expired } from "../conditions-sql.ts";
+import { listConnectionsWithOrders } from "../connections-with-orders-sql.ts";
 
-/** Connections that have test orders whose time is over, the one that waits longest first. A scan over all shards. */
-export async function listConnectionsWithExpiredOrders(db: Queryable, now: Date): Promise<ConnectionKey[]> {
-  const rows = await searchReachable(db, "list-connections-with-expired-orders", (merchants) =>
-    db.query<ConnectionKeyRow>({
-      name: "list-connections-with-expired-orders",
-      text: `
-        select c.merchant_id, c.id as connection_id
-        from connections c
-        cross join lateral (
-          select o.expires_at
-          from orders o
-          where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${amongMerchants("$2", "o.merchant_id")}
-            and ${expired("$1")}
-          order by o.expires_at
-          limit 1) as expired
-        where ${amongMerchants("$2", "c.merchant_id")}
-        order by expired.expires_at`,
-      values: [now, merchants],
-    }),
-  );
-  return rows.map(toConnectionKey);
-}
+/** Connections that have test orders whose time is over. */
+export const listConnectionsWithExpiredOrders = (db: Queryable, now: Date): Promise<ConnectionKey[]> =>
+  listConnectionsWithOrders(db, {
+    name: "list-connections-with-expired-orders",
+    condition: expired("$2"),
+    values: [now],
+    oldestBy: "expires_at",
+  });
 
 /**
  * Marks a connection's expired test orders for erasure: their keys and external ids become free (decision 0002). Skips

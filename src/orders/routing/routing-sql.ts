@@ -1,6 +1,5 @@
 import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
 import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
-import { searchReachable } from "../../distribution/reachable-merchants.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import {
   type ConnectionKey,
@@ -12,6 +11,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { lockOldestOrders } from "../changes/lock-orders-sql.ts";
 import type { OrderSelection } from "../changes/process-orders.ts";
 import { UNROUTED, WAITS_FOR_SUPPLY } from "../conditions-sql.ts";
+import { listConnectionsWithOrders } from "../connections-with-orders-sql.ts";
 
 /** An accepted real order that has not been routed. */
 export type UnroutedOrder = OrderKey & {
@@ -30,28 +30,14 @@ export type UnroutedOrder = OrderKey & {
   }[];
 };
 
-/** Connections with orders that are due for routing. The one that waits longest is first. A scan over all shards. */
-export async function listConnectionsWithUnroutedOrders(db: Queryable): Promise<ConnectionKey[]> {
-  const rows = await searchReachable(db, "list-connections-with-unrouted-orders", (merchants) =>
-    db.query<ConnectionKeyRow>({
-      name: "list-connections-with-unrouted-orders",
-      text: `
-        select c.merchant_id, c.id as connection_id
-        from connections c
-        cross join lateral (
-          select o.id
-          from orders o
-          where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${amongMerchants("$1", "o.merchant_id")}
-            and ${UNROUTED}
-          order by o.id
-          limit 1) as due
-        where ${amongMerchants("$1", "c.merchant_id")}
-        order by due.id`,
-      values: [merchants],
-    }),
-  );
-  return rows.map(toConnectionKey);
-}
+/** Connections with orders that are due for routing. */
+export const listConnectionsWithUnroutedOrders = (db: Queryable): Promise<ConnectionKey[]> =>
+  listConnectionsWithOrders(db, {
+    name: "list-connections-with-unrouted-orders",
+    condition: UNROUTED,
+    values: [],
+    oldestBy: "id",
+  });
 
 /**
  * From here to the end of the transaction, a statement that waits longer than this for a lock fails. Citus passes a setting
