@@ -3,7 +3,7 @@ import { DAY_MS } from "../../src/platform/time.ts";
 
 /**
  * The orders of a day: $1 orders were stored before, $2 are stored, $3 is how many days ago the day was. Half of them are
- * of the first owner. What is a day old is settled, except for a fifth that nobody completes; of the newest, all are to be
+ * of the first owner. What is a day old is settled, except for a fifth that is never completed; of the newest, all are to be
  * packed, and of the last hundred days one in 337 waits for stock.
  */
 export const PLACE_STATEMENT = `

@@ -87,7 +87,7 @@ const ALL_ORDERS: OrderFilter = {
 };
 
 itOnPlainPostgres("Plans of Citus name its tasks.")(
-  "orders that are ready to ship are listed without reading those that have shipped and nobody completes",
+  "orders that are ready to ship are listed without reading those that have shipped and are never completed",
   async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
