@@ -3,8 +3,11 @@ import { createFacility } from "../fulfilment/facilities/create-facility.ts";
 import type { Rate } from "../fulfilment/facilities/facility.ts";
 import { setRates } from "../fulfilment/facilities/set-rates.ts";
 import { setStock } from "../fulfilment/facilities/set-stock.ts";
+import { routeAllOrders } from "../fulfilment/routing/route-all-orders.ts";
 import { placementOf } from "../orders/creation/create-order.ts";
 import { placeOrder } from "../orders/creation/place-orders.ts";
+import { acceptAllDueOrders } from "../orders/deadlines/accept-orders.ts";
+import { processAccountPayments } from "../payments/account/process-account-payments.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import { newIdsFrom } from "../platform/ids.ts";
@@ -91,7 +94,8 @@ const ORDERS: readonly Sold[] = [
 
 /**
  * Two facilities with stock and rates, and orders of the last hours, so that each page of the warehouse shows work. One
- * order waits for stock, and one for a review. The jobs of the worker accept the others and route them.
+ * order waits for stock, and one for a review. The others are accepted, routed and charged here: they are hours old, and
+ * left to the worker they would be reported as work that waits too long.
  */
 export async function makeDemoWarehouse(
   context: Context,
@@ -101,6 +105,8 @@ export async function makeDemoWarehouse(
   for (const site of SITES) await makeSite(context, connection.merchantId, productIds, site);
   for (const [index, sold] of ORDERS.entries())
     await placeDemoOrder(context, connection, productIds, `demo-${1001 + index}`, sold);
+  await routeAllOrders(context);
+  await processAccountPayments(context);
 }
 
 async function makeSite(
@@ -116,7 +122,7 @@ async function makeSite(
     await setStock(context, facility.id, { merchantId, id }, { onHand: onHand[index] ?? 0 }, by);
 }
 
-/** Places an order as it would have been placed some time ago. */
+/** Places an order as it would have been placed some time ago, and accepts it when its window closed. */
 async function placeDemoOrder(
   context: Context,
   connection: ConnectionKey,
@@ -124,8 +130,8 @@ async function placeDemoOrder(
   externalOrderId: string,
   { minutesAgo, buyer, units, note }: Sold,
 ): Promise<void> {
-  const at = new Date(context.clock.now().getTime() - minutesAgo * MINUTE_MS);
-  const clock = { now: () => at };
+  const nowMs = context.clock.now().getTime();
+  const past = at(context, nowMs - minutesAgo * MINUTE_MS);
   const [firstName, lastName, address1, city, zip, countryCode] = buyer;
   const body = {
     externalOrderId,
@@ -137,6 +143,14 @@ async function placeDemoOrder(
     ...(note !== undefined && { note }),
   };
   const placement = placementOf(connection, externalOrderId, body, undefined);
-  const { outcome } = await placeOrder({ ...context, clock, newId: newIdsFrom(clock) }, placement);
+  const { outcome } = await placeOrder(past, placement);
   if (outcome !== "created") throw new Error(`The order ${externalOrderId} was not created: ${outcome}.`);
+  const closesAtMs = past.clock.now().getTime() + context.config.acceptanceWindowMs;
+  if (closesAtMs <= nowMs) await acceptAllDueOrders(at(context, closesAtMs));
+}
+
+/** The context as it was at a moment. */
+function at(context: Context, ms: number): Context {
+  const clock = { now: () => new Date(ms) };
+  return { ...context, clock, newId: newIdsFrom(clock) };
 }
