@@ -24,7 +24,7 @@ const narrowing = `
 function existingOrderId(problem: Problem): string {
   // @ts-expect-error Only some problems have this member.
   problem.orderId;
-  return problem.code === "order-already-exists" ? problem.orderId : \`unexpected \${problem.code}\`;
+  return problem.code === "order-already-exists" ? (problem.orderId ?? "a real order") : \`unexpected \${problem.code}\`;
 }
 function refusedBy(problem: Problem): "order_on_hold" | "unshipped_lines" | undefined {
   if (problem.code !== "transition-refused") return undefined;

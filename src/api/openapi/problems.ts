@@ -134,7 +134,10 @@ function membersOf(code: ProblemCode, { transition, rule, ofFiles }: DescribedPr
     case "order-already-exists":
       return {
         required: {
-          orderId: Type.String({ description: "Id of the existing order." }),
+          orderId: nullable(
+            Type.String(),
+            "Id of the existing order. Null if that is a real order and the key is a test key.",
+          ),
           externalOrderId: Type.String({ description: "The partner's id of the existing order, as sent." }),
         },
       };

@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import type { Order } from "../../lifecycle/order.ts";
+import type { KeyAccess } from "../../merchants/key-mode.ts";
 import { limitReached } from "../../merchants/limits.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
@@ -19,13 +20,14 @@ import {
   type RejectedContent,
   type RejectedLine,
 } from "./place-orders.ts";
+import type { EarlierOrder } from "./place-orders-sql.ts";
 import { watchOrderValues } from "./watch-order-values.ts";
 
 /** `replayed`: an earlier request with the same idempotency key created the order. */
 export type Created = { readonly order: Order; readonly replayed: boolean };
 
 export type CreateOrder = (
-  connection: ConnectionKey,
+  access: KeyAccess,
   idempotencyKey: string | undefined,
   body: Static<typeof OrderRequestSchema>,
   requestId?: string,
@@ -66,10 +68,10 @@ export function orderCreator(
     if (placed.outcome === "created") watchValue(placed);
     return placed;
   };
-  return async (connection, header, body, requestId) => {
+  return async (access, header, body, requestId) => {
     const idempotencyKey = header ?? body.externalOrderId;
     if (idempotencyKey === undefined) return KEY_MISSING;
-    return resolvePlacement(placementOf(connection, idempotencyKey, body, requestId), place, readOrder);
+    return resolvePlacement(access, placementOf(access, idempotencyKey, body, requestId), place, readOrder);
   };
 }
 
@@ -103,6 +105,7 @@ const KEY_REUSED: Problem = {
 
 /** The response to a placement: the new order, or the one that an earlier request has created, or why there is none. */
 export async function resolvePlacement(
+  access: KeyAccess,
   placement: Placement,
   place: (placement: Placement) => Promise<Placed>,
   readOrder: ReadOrder,
@@ -117,12 +120,14 @@ export async function resolvePlacement(
       const ref = { id, testMode, externalOrderId: null };
       const order = await readOrder({ merchantId, connectionId, ref });
       // The test order was erased between the two statements. Its key is free again, so this is a new request.
-      return order === null ? resolvePlacement(placement, place, readOrder) : { order, replayed: true };
+      return order === null
+        ? resolvePlacement(access, placement, place, readOrder)
+        : { order, replayed: true };
     }
     case "key-reused":
       return KEY_REUSED;
     case "external-id-taken":
-      return alreadyExists(wireOrderId(placed.by), placement.request.externalOrderId);
+      return alreadyExists(access, placed.by, placement.request.externalOrderId);
     case "content-rejected":
       return validationFailed(contentErrors(placed));
     case "limit-reached":
@@ -150,8 +155,13 @@ const lineError = ({ index, reason }: RejectedLine): ValidationError => ({
   detail: LINE_DETAILS[reason],
 });
 
-const alreadyExists = (orderId: string, externalOrderId: string | null): Problem => ({
+/** For a test key, a real order does not exist, so the problem does not name it (decision 0189). */
+const alreadyExists = (
+  { testOnly }: KeyAccess,
+  existing: EarlierOrder,
+  externalOrderId: string | null,
+): Problem => ({
   code: "order-already-exists",
   detail: "Another order of this connection has this externalOrderId.",
-  members: { orderId, externalOrderId },
+  members: { orderId: testOnly && !existing.testMode ? null : wireOrderId(existing), externalOrderId },
 });

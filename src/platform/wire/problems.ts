@@ -60,7 +60,8 @@ export const PROBLEMS = {
     status: 409,
     title: "Order already exists",
     meaning: "Another order of the connection has this externalOrderId; orderId and externalOrderId name it.",
-    retry: "Do not retry; read the existing order.",
+    retry:
+      "Do not retry; read the existing order. With a test key, use another externalOrderId if orderId is null.",
   },
   "transition-refused": {
     status: 409,

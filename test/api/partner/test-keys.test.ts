@@ -170,6 +170,28 @@ describe("creation with a test key", () => {
     const replay = await tester.post("/v1/orders", order);
     expect([replay.status, replay.body.id]).toEqual([200, body.id]);
   });
+
+  it("gets 409 for the external id of another order, which names a test order, and no real one", async () => {
+    const send = (client: Client, externalOrderId: string) => {
+      const headers = { "idempotency-key": `another ${externalOrderId}` };
+      return client.request("POST", "/v1/orders", {
+        body: anOrder(partner, { externalOrderId, testMode: true }),
+        headers,
+      });
+    };
+    const real = await placeOrder(partner);
+    const rehearsed = await placeTestOrder(partner);
+    const expected = [
+      { client: tester, of: real, orderId: null },
+      { client: partner.client, of: real, orderId: real.id },
+      { client: tester, of: rehearsed, orderId: rehearsed.id },
+    ];
+    for (const { client, of, orderId } of expected)
+      expectProblem(await send(client, of.externalOrderId), 409, "order-already-exists", {
+        orderId,
+        externalOrderId: of.externalOrderId,
+      });
+  });
 });
 
 describe("what a test key finds", () => {
