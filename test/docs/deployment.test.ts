@@ -86,6 +86,18 @@ describe("the systemd unit", () => {
       expect(unit).toContain(`\n${line}\n`);
   });
 
+  it("is installed by the steps that make the image, so that the console and the documentation are built", async () => {
+    const page = await read("docs/deployment.md");
+    const [, steps = ""] = /## systemd[\s\S]*?```sh\n([\s\S]*?)```/.exec(page) ?? [];
+    const commands = (text: string) =>
+      [...text.matchAll(/npm (?:ci|run)[^#&\n]*/g)].map(([command]) =>
+        command.replace(/--no-(audit|fund)/g, "").trim(),
+      );
+    const inImage = commands((await read("deploy/Dockerfile")).replace(/^#.*$/gm, ""));
+    expect(commands(steps).toSorted()).toEqual(inImage.toSorted());
+    expect(commands(steps).at(-1), "removes the packages of the build").toContain("--omit=dev");
+  });
+
   const analyze = spawnSync("systemd-analyze", ["--version"]).error === undefined;
   it.skipIf(!analyze)("is accepted by systemd-analyze (skipped where it is not installed)", async () => {
     const file = join(await temporaryFolder(), "partner-orders@api.service");

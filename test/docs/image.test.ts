@@ -44,6 +44,8 @@ it(
       DATA_DIR: join(image.root, image.environment["DATA_DIR"] ?? ""),
     };
     const { main, api, backOffice } = await startService(environment, app);
+    for (const site of ["/", "/docs/"])
+      expect((await fetch(`${backOffice}${site}`)).status, `${site} is built`).toBe(200);
     const { key, anOrder } = await makePartner(backOffice);
     const created = await send(`${api}/v1/orders`, key, anOrder("from-the-image"));
     expect([created.status, created.body.status]).toEqual([201, "NEW"]);
