@@ -35,6 +35,40 @@ it("reports a migration that was changed, one that was removed, and one that is 
   ]);
 });
 
+/** The first set of migrations creates the tables. Later ones change tables that may be large. */
+const FIRST_SET_MAX = "0008";
+/** Tables with few rows: a lock on them is short. */
+const SMALL = ["api_keys", "back_office_tokens", "connections", "webhook_endpoints", "webhook_recoveries"];
+
+/** The tables of earlier migrations to which nothing can be written while an index is built or a constraint is checked. */
+function tablesLockedBy(sql: string): string[] {
+  const commands = sql.replace(/--.*$/gm, "").split(";");
+  const created = commands.map((command) => /^\s*create (?:unlogged )?table (\w+)/.exec(command)?.[1]);
+  const locked = commands.flatMap((command) => {
+    const indexed = /^\s*create (?:unique )?index \w+ on (\w+)/.exec(command)?.[1];
+    const altered = /^\s*alter table (\w+)/.exec(command)?.[1];
+    const isChecked = /\badd constraint\b|\bvalidate constraint\b|\bset not null\b/.test(command);
+    return [indexed, isChecked && !/\bnot valid\b/.test(command) ? altered : undefined];
+  });
+  return [...new Set(locked)].filter((table) => table !== undefined && !created.includes(table)) as string[];
+}
+
+it("operators read which migrations keep a large table from being written", () => {
+  const page = readFileSync("docs/upgrade.md", "utf8");
+  const rows = [...page.matchAll(/^\| ([\d, ]+) \| `(\w+)` \|/gm)];
+  const documented = rows.flatMap(([, numbers = "", table]) =>
+    numbers.split(", ").map((number) => `${number} ${table}`),
+  );
+  const locking = readdirSync("migrations")
+    .filter((file) => file.slice(0, 4) > FIRST_SET_MAX)
+    .flatMap((file) =>
+      tablesLockedBy(readFileSync(`migrations/${file}`, "utf8"))
+        .filter((table) => !SMALL.includes(table))
+        .map((table) => `${file.slice(0, 4)} ${table}`),
+    );
+  expect(documented.toSorted()).toEqual(locking.toSorted());
+});
+
 describe("on a distributed database, a migration", () => {
   const commands = readdirSync("migrations").flatMap((file) =>
     commandsOnCitus(readFileSync(`migrations/${file}`, "utf8")),
