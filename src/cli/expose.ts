@@ -2,6 +2,7 @@ import type { BackOffice, BackOfficeResponse } from "./back-office/back-office.t
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { UsageError } from "./failure.ts";
 import type { Output } from "./output.ts";
+import { done } from "./presentation/outcomes.ts";
 import { presentObject } from "./presentation/present.ts";
 import type { OptionValues, RequestCommand } from "./requests/command.ts";
 import { operationOf } from "./requests/operations.ts";
@@ -13,8 +14,16 @@ export type ExposureVerb = "expose" | "withdraw";
 const PRODUCTS_MAX = 500;
 
 const ONE: Readonly<Record<ExposureVerb, RequestCommand>> = {
-  expose: { words: "product expose", operationId: "exposeProduct" },
-  withdraw: { words: "product withdraw", operationId: "withdrawProduct" },
+  expose: {
+    words: "product expose",
+    operationId: "exposeProduct",
+    outcome: done("The product is exposed to the connection."),
+  },
+  withdraw: {
+    words: "product withdraw",
+    operationId: "withdrawProduct",
+    outcome: done("The product is not exposed to the connection."),
+  },
 };
 const MANY = { expose: "exposeProducts", withdraw: "withdrawProducts" } as const;
 

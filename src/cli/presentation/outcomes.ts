@@ -29,6 +29,8 @@ type Return = {
   readonly refundId: string | null;
 };
 
+type Action = { readonly name: string; readonly allowed: boolean };
+
 const ofOrder =
   (say: (order: Order, sent: Json) => string): Outcome =>
   (changed, sent) =>
@@ -104,6 +106,13 @@ export const done =
   (sentence: string): Outcome =>
   () =>
     `${sentence}\n`;
+
+/** An order, with the names of the actions that it allows now. `--json` has them all, with rules and effects. */
+export const shownOrder: Outcome = (order) => {
+  const actions = order["actions"] as readonly Action[]; // As every order of the back office has it.
+  const allowed = actions.filter((action) => action.allowed).map(({ name }) => labelOf(name));
+  return presentObject({ ...order, actions: allowed });
+};
 
 /** The id, and the members that the request has named, as they are now. */
 export const changedMembers: Outcome = (changed, sent) =>

@@ -9,6 +9,7 @@ import {
   released,
   returned,
   shipped,
+  shownOrder,
 } from "../presentation/outcomes.ts";
 import type { Field, RequestCommand } from "./command.ts";
 import { lineQuantities, list, money, orEmpty, time, wholeNumber, yesOrNo } from "./values.ts";
@@ -128,7 +129,7 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
       AGE,
     ],
   },
-  { words: "order show", operationId: "getOrder" },
+  { words: "order show", operationId: "getOrder", outcome: shownOrder },
   {
     words: "order note",
     operationId: "addOrderNote",
