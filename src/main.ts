@@ -7,7 +7,7 @@ import { productionRisks } from "./monitoring/checks/production-risks.ts";
 import { awaitsFirstOperator, firstOperatorLink } from "./people/first-operator.ts";
 import { deleteDemoLinks } from "./people/links/delete-demo-links.ts";
 import { systemClock } from "./platform/clock.ts";
-import { ConfigError, readConfig } from "./platform/config.ts";
+import { type Config, ConfigError, readConfig } from "./platform/config.ts";
 import { EnvFileError, readEnvFile } from "./platform/environment/env-file.ts";
 import { createLog } from "./platform/log.ts";
 import { startTelemetry } from "./platform/telemetry/telemetry.ts";
@@ -15,14 +15,18 @@ import { startTelemetry } from "./platform/telemetry/telemetry.ts";
 /** Cuts off a start that is stopped, and a stop whose own limits failed. After ten seconds tools send SIGKILL. */
 const EXIT_MS = 9_500;
 
+const demo = process.argv.includes("--demo");
+/** Known as soon as the configuration is read: each line of the log has them. */
+let roles: Config["roles"] | undefined;
+
 /** Starts the configured roles. With `--demo`, also creates demo data and prints a first order. */
 async function main(): Promise<void> {
-  const demo = process.argv.includes("--demo");
   readEnvFile();
   const config = readConfig(demo ? demoEnvironment(process.env) : process.env);
+  roles = config.roles;
   // In demo mode a person reads the terminal, so only warnings and errors are logged below the welcome text.
   const level = demo && process.env["LOG_LEVEL"] === undefined ? "warn" : config.logLevel;
-  const log = createLog(level, undefined, config.roles);
+  const log = createLog(level, undefined, roles);
   const stopRequested = new Promise<string>((resolve) => {
     // Not `once`: Ctrl-C reaches the process twice, from the terminal and from npm, and the second signal would kill
     // it.
@@ -92,9 +96,10 @@ main().catch((error: unknown) => {
   const isExplained =
     error instanceof ConfigError || error instanceof EnvFileError || error instanceof ListenError;
   if (isExplained) process.stderr.write(`${error.message}\n`);
-  // A wrong configuration is for the person who wrote it; anything else also for programs that collect logs.
-  if (!isExplained) createLog("fatal").fatal({ err: error }, "could not start");
-  else if (error instanceof ListenError)
-    createLog("fatal").fatal({ reason: error.message }, "could not start");
+  // A wrong configuration is for the person who wrote it; anything else also for programs that collect logs. They read
+  // no demo.
+  if (!isExplained) createLog("fatal", undefined, roles).fatal({ err: error }, "could not start");
+  else if (error instanceof ListenError && !demo)
+    createLog("fatal", undefined, roles).fatal({ reason: error.message }, "could not start");
   process.exit(1);
 });

@@ -108,17 +108,28 @@ describe("the log", () => {
 
   it("reports why when a port is in use, and the process ends", async () => {
     const first = await startService();
-    const main = startMain({
+    const environment = {
       DATABASE_URL: first.databaseUrl,
       PORT: new URL(first.api).port,
       BACK_OFFICE_PORT: "0",
       OPERATOR_TOKEN: TOKEN,
-    });
+    };
+    const main = startMain(environment);
     expect(await main.exited()).toEqual({ code: 1, signal: null });
     const reason = `Port ${new URL(first.api).port} is in use by another program: set PORT to a free port.`;
-    expect(main.log().at(-1)).toMatchObject({ level: "fatal", msg: "could not start", reason });
+    expect(main.log().at(-1)).toMatchObject({
+      level: "fatal",
+      roles: ["api", "back-office", "worker"],
+      msg: "could not start",
+      reason,
+    });
     expect(main.log().at(-1)).not.toHaveProperty("err");
     expect(main.errors()).toBe(`${reason}\n`);
+    // A person reads the demo: one sentence is enough.
+    const demo = startMain(environment, ["--demo"]);
+    expect(await demo.exited()).toEqual({ code: 1, signal: null });
+    expect(demo.errors()).toBe(`${reason}\n`);
+    expect(demo.log()).toEqual([]);
     expect((await send(`${first.api}/v1/me`, null)).status).toBe(401);
   });
 });

@@ -106,7 +106,14 @@ it("failures are logged, at most one line in ten seconds, with their number and 
   await fail(15);
   await send(null, OTHER);
   expect(lines).toMatchObject([
-    { level: "warn", msg: "authentication failed", listener: "back-office", address: PROXY, count: 1 },
+    {
+      level: "warn",
+      msg: "authentication failed",
+      listener: "back-office",
+      reqId: expect.any(String), // As in the request log.
+      address: PROXY,
+      count: 1,
+    },
   ]);
   test.clock.advance({ seconds: 10 });
   await fail(1, OTHER);

@@ -23,7 +23,8 @@ export function failedAuthenticationLog(log: Logger, clock: Clock): LogFailedAut
     count += 1;
     const nowMs = clock.now().getTime();
     if (nowMs - loggedAtMs < LINE_INTERVAL_MS) return;
-    log.warn({ ...failure, count }, "authentication failed");
+    const { requestId: reqId, ...others } = failure;
+    log.warn({ reqId, ...others, count }, "authentication failed");
     count = 0;
     loggedAtMs = nowMs;
   };
