@@ -1,5 +1,6 @@
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { publishBuild } from "./publish-build.ts";
 import { hashSources, ROOT } from "./sources.ts";
 
 const DIST = join(ROOT, "web/dist");
@@ -21,19 +22,15 @@ export async function buildConsole(): Promise<BuildOutcome> {
   // Vite keeps what the environment says, and a test would build React for development: twice as large, and slower.
   process.env["NODE_ENV"] = "production";
   await tools.writeApiTypes();
-  // The finished build takes the place of the old one at once: a service that starts during a build never sees half of it.
   const fresh = join(ROOT, `web/.build-${process.pid}`);
-  const old = `${fresh}-old`;
   await tools.build({
     configFile: join(ROOT, "web/vite.config.ts"),
     build: { outDir: fresh },
     logLevel: "warn",
   });
-  await writeFile(join(fresh, STAMP), hash);
-  await mkdir(DIST, { recursive: true });
-  await rename(DIST, old);
-  await rename(fresh, DIST);
-  await rm(old, { recursive: true, force: true });
+  await publishBuild(fresh, DIST);
+  await writeFile(join(DIST, STAMP), hash);
+  await rm(fresh, { recursive: true, force: true });
   return "built";
 }
 

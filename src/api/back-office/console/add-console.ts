@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import fastifyStatic from "@fastify/static";
 import type { FastifyError, FastifyInstance, FastifyRequest } from "fastify";
 import { pathOf } from "../../../platform/wire/problems.ts";
@@ -15,9 +15,7 @@ const YEAR = "365d";
  * @param folder of the built console; absent if it is not built
  */
 export function addConsole(app: FastifyInstance, folder?: string): void {
-  // Read once: the service starts again with a new build.
-  const html = folder === undefined ? null : readFileSync(`${folder}/index.html`, "utf8");
-  if (html !== null)
+  if (folder !== undefined)
     app.register(async (scope) => {
       // A page loads a dozen files: only those that fail are of interest in the log.
       scope.addHook("onRoute", (route) => {
@@ -42,11 +40,19 @@ export function addConsole(app: FastifyInstance, folder?: string): void {
     });
   app.get("/*", async (request, reply) => {
     if (!isNavigation(request)) return reply.callNotFound();
+    const html = await readPage(folder);
     if (html === null) return reply.code(503).type("text/plain; charset=utf-8").send(NOT_BUILT);
     const { headers, body } = consolePage(html);
     return reply.headers(headers).send(body);
   });
 }
+
+/**
+ * The page of the latest build. It is read for each response: a new build may take the place of the old one while the service
+ * runs, and later removes the scripts that an old page names.
+ */
+const readPage = async (folder: string | undefined): Promise<string | null> =>
+  folder === undefined ? null : readFile(`${folder}/index.html`, "utf8").catch(() => null);
 
 const NOT_BUILT =
   "The web console is not built. Run `npm ci`, or copy web/dist from an installation that has it.\n";

@@ -8,6 +8,7 @@ import { unauthorized } from "../../../../src/api/http/bearer.ts";
 import { createListener } from "../../../../src/api/http/listener.ts";
 import { createLog } from "../../../../src/platform/log.ts";
 import { createMetrics } from "../../../../src/platform/metrics.ts";
+import { publishBuild } from "../../../../web/build/publish-build.ts";
 import { temporaryFolder } from "../../../support/main-process.ts";
 
 const SCRIPT = "export const answer = 42;\n".repeat(100);
@@ -24,6 +25,10 @@ async function listenerWith(files: "built" | "missing"): Promise<FastifyInstance
     await writeFile(join(folder, "assets/main-hash.js.gz"), gzipSync(SCRIPT));
     await writeFile(join(folder, "secret.txt"), "not served");
   }
+  return listenerOf(...(files === "built" ? [folder] : []));
+}
+
+function listenerOf(folder?: string): FastifyInstance {
   const app = createListener({
     name: "back-office",
     routes: [],
@@ -33,7 +38,7 @@ async function listenerWith(files: "built" | "missing"): Promise<FastifyInstance
     log: createLog("silent"),
     metrics: createMetrics().requests,
   });
-  addConsole(app, ...(files === "built" ? [folder] : []));
+  addConsole(app, folder);
   onTestFinished(() => app.close());
   return app;
 }
@@ -132,5 +137,40 @@ describe("the files", () => {
       "/assets",
     ])
       expect((await app.inject({ url })).statusCode, url).toBe(404);
+  });
+});
+
+describe("a new build under a running service", () => {
+  /** Builds a page with one script. */
+  async function build(number: number, folder: string): Promise<void> {
+    const fresh = await temporaryFolder();
+    await mkdir(join(fresh, "assets"));
+    await writeFile(join(fresh, "index.html"), `build ${number}`);
+    await writeFile(join(fresh, `assets/main-${number}.js`), SCRIPT);
+    await publishBuild(fresh, folder);
+  }
+
+  it("is served whole at once, and pages that are open still load the files of the build before", async () => {
+    const folder = await temporaryFolder();
+    await build(1, folder);
+    const app = listenerOf(folder);
+    const served = async () => {
+      const files = [1, 2, 3].map((number) => app.inject({ url: `/assets/main-${number}.js` }));
+      const { body } = await app.inject({ url: "/" });
+      return [body, ...(await Promise.all(files)).map(({ statusCode }) => statusCode)];
+    };
+    expect(await served()).toEqual(["build 1", 200, 404, 404]);
+    await build(2, folder);
+    expect(await served()).toEqual(["build 2", 200, 200, 404]);
+    await build(3, folder);
+    expect(await served()).toEqual(["build 3", 404, 200, 200]);
+  });
+
+  it("stays as it is when the same sources are built again", async () => {
+    const folder = await temporaryFolder();
+    await build(1, folder);
+    await build(1, folder);
+    const app = listenerOf(folder);
+    expect((await app.inject({ url: "/assets/main-1.js" })).statusCode).toBe(200);
   });
 });
