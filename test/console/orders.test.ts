@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { placeOrder } from "../support/builders.ts";
 import { routeAll } from "../support/facilities.ts";
-import { operationsOf, placeAcceptedOrder, readDetail, requestOperation } from "../support/real-orders.ts";
+import { runJob } from "../support/jobs.ts";
+import {
+  operationApplied,
+  operationsOf,
+  placeAcceptedOrder,
+  readDetail,
+  requestOperation,
+} from "../support/real-orders.ts";
 import { startWorld, type World } from "./world.ts";
 
 const FIRST_LOAD_BYTES_MAX = 300 * 1_024;
@@ -116,6 +124,75 @@ describe("an order", () => {
     expect(operationsOf(detail)).toContain("ship by warehouse");
   });
 
+  it("has notes of the staff, which its partner does not see", async () => {
+    const { id } = await placeReadyOrder("with-note");
+    const page = await world.open(world.people.warehouse);
+    await page.goto(`/orders/${id}`);
+    await page.getByRole("button", { name: "Add note" }).click();
+    const dialog = page.getByRole("dialog", { name: "Add note" });
+    await dialog.getByRole("button", { name: "Add note" }).click();
+    await dialog.getByText("This is needed.").waitFor();
+    await dialog.getByLabel("Note").fill("The buyer moves on Friday.");
+    await dialog.getByRole("button", { name: "Add note" }).click();
+    await page.getByText("The note is added.").waitFor();
+    const timeline = page.getByRole("region", { name: "Timeline" });
+    await timeline.getByText("The buyer moves on Friday.").waitFor();
+    await timeline.getByText("Note", { exact: true }).waitFor();
+    const partner = await world.open(world.people.partner);
+    await partner.goto(`/orders/${id}`);
+    await partner.getByRole("heading", { level: 1, name: "with-note" }).waitFor();
+    await partner.getByText("Created", { exact: true }).first().waitFor();
+    expect(await partner.getByText("The buyer moves on Friday.").count()).toBe(0);
+    expect(await partner.getByRole("button", { name: "Add note" }).count()).toBe(0);
+  });
+
+  it("gets tracking later: the shipment is with the carrier then, and is delivered when the warehouse says so", async () => {
+    const { id } = await placeReadyOrder("tracked-later");
+    await operationApplied(world.service, id, "ship");
+    const page = await world.open(world.people.warehouse);
+    await page.goto(`/orders/${id}`);
+    const shipments = page.getByRole("table", { name: "Shipments" });
+    await shipments.getByText("Pending").waitFor();
+    await shipments.getByRole("button", { name: "Change" }).click();
+    const dialog = page.getByRole("dialog", { name: "Change" });
+    await dialog.getByLabel("Carrier").fill("DHL");
+    await dialog.getByLabel("Tracking number").fill("JD02");
+    await dialog.getByRole("button", { name: "Change" }).click();
+    await page.getByText("The shipment is changed.").waitFor();
+    await shipments.getByText("Shipped").waitFor();
+    await shipments.getByRole("link", { name: "JD02" }).waitFor();
+    await shipments.getByRole("button", { name: "Change" }).click();
+    await dialog.getByRole("combobox", { name: "Status" }).click();
+    await page.getByRole("option", { name: "Delivered" }).click();
+    await dialog.getByRole("button", { name: "Change" }).click();
+    await shipments.getByText("Delivered").waitFor();
+    expect((await readDetail(world.service, id)).shipments).toMatchObject([
+      { carrier: "DHL", trackingNumber: "JD02", status: "delivered" },
+    ]);
+    const merchant = await world.open(world.people.merchant);
+    await merchant.goto(`/orders/${id}`);
+    await merchant.getByRole("table", { name: "Shipments" }).waitFor();
+    expect(await merchant.getByRole("button", { name: "Change" }).count()).toBe(0);
+  });
+
+  it("whose payment failed can be canceled until it succeeds, and says why it failed in words", async () => {
+    const { service, partner } = world;
+    const limit = { amount: "0.01", currency: "EUR" };
+    await service.backOffice.request("PATCH", `/api/merchants/${partner.merchantId}`, {
+      body: { creditLimit: limit },
+    });
+    const { id } = await placeOrder(partner, { externalOrderId: "not-paid" });
+    await runJob(service, "process-payments");
+    await service.backOffice.request("PATCH", `/api/merchants/${partner.merchantId}`, {
+      body: { creditLimit: null },
+    });
+    const page = await world.open(world.people.operator);
+    await page.goto(`/orders/${id}`);
+    await page.getByText("Until its payment succeeds").waitFor();
+    await page.getByRole("region", { name: "Money" }).getByText("Credit limit exceeded").waitFor();
+    await page.getByRole("region", { name: "Timeline" }).getByText("Put on hold: Payment failed").waitFor();
+  });
+
   it("that changed while its page was open: the rule is shown with the request's id, and the order is as it was", async () => {
     const { id } = await placeReadyOrder("changed");
     const page = await world.open(world.people.operator);
@@ -144,7 +221,11 @@ describe("an order", () => {
   it("of another merchant is as missing, and staff who only read find no actions", async () => {
     const merchant = await world.open(world.people.merchant);
     await merchant.goto("/orders/ord_01m7y7np16fe68bxp4h91tdmdn");
+    await merchant.getByRole("heading", { level: 1, name: "Nothing found" }).waitFor();
     await merchant.getByText("There is nothing at this address, or it is not yours to see.").waitFor();
+    expect(await merchant.getByRole("button", { name: "Try again" }).count(), "it would change nothing").toBe(
+      0,
+    );
     const support = await world.open(world.people.support);
     await support.goto(`/orders/${world.orders.fresh}`);
     await support.getByRole("heading", { level: 1, name: "shop-1003" }).waitFor();

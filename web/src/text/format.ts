@@ -32,8 +32,9 @@ const namesFormat = cached<Intl.DisplayNamesOptions, Intl.DisplayNames>(
 /** A time as short as it stays clear, in the person's zone: today's without a day, this year's without a year. */
 export function shortTime(at: Date, now: Date): string {
   if (at.toDateString() === now.toDateString()) return dateFormat({ timeStyle: "short" }).format(at);
+  // The time in the same form as today's: with the day in one format, some languages write it in another.
   if (at.getFullYear() === now.getFullYear())
-    return dateFormat({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit" }).format(at);
+    return `${dateFormat({ day: "numeric", month: "short" }).format(at)}, ${dateFormat({ timeStyle: "short" }).format(at)}`;
   return dateFormat({ dateStyle: "medium" }).format(at);
 }
 
@@ -88,6 +89,12 @@ export const formatPercent = (part: number): string =>
     maximumFractionDigits: 1,
     roundingMode: "floor",
   }).format(part);
+
+/** A weight of the API, in grams or in kilograms. */
+export const formatWeight = (grams: number): string =>
+  grams < 1_000
+    ? numberFormat({ style: "unit", unit: "gram" }).format(grams)
+    : numberFormat({ style: "unit", unit: "kilogram", maximumFractionDigits: 3 }).format(grams / 1_000);
 
 const SIZES = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as const;
 

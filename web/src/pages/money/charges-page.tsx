@@ -3,6 +3,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { paths } from "../../paths.ts";
+import { useDeclineReason } from "../../ui/decline-reason.ts";
 import { DayFilter } from "../../ui/list/day-filter.tsx";
 import { Filters, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
@@ -18,6 +19,7 @@ const route = getRouteApi("/signed-in/merchants/$merchantId/charges");
 /** Everything that was charged or refunded for the orders of a merchant, also what was declined. */
 export function ChargesPage() {
   const { t } = useTranslation();
+  const declineReason = useDeclineReason();
   const { merchantId } = route.useParams();
   const search = route.useSearch();
   const { data: merchant } = useSuspenseQuery(merchantQuery(merchantId));
@@ -51,7 +53,7 @@ export function ChargesPage() {
         { name: t("money.status"), cell: ({ status }) => <StatusBadge of="charge" status={status} /> },
         {
           name: t("money.why"),
-          cell: ({ failureReason }) => failureReason?.replaceAll("_", " ") ?? "–",
+          cell: ({ failureReason }) => (failureReason === null ? "–" : declineReason(failureReason)),
           isMinor: true,
         },
         {

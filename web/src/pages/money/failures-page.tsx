@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import type { PaymentFailure } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
+import { useDeclineReason } from "../../ui/decline-reason.ts";
 import { ButtonLink, TextLink } from "../../ui/link.tsx";
 import { ActiveFilters } from "../../ui/list/active-filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
@@ -60,10 +61,10 @@ export function FailuresPage() {
 
 function Reason({ of: { reason, stopsOrder } }: { of: PaymentFailure }) {
   const { t } = useTranslation();
+  const declineReason = useDeclineReason();
   return (
     <>
-      {reason === "credit_limit_exceeded" ? t("money.creditLimitExceeded") : reason.replaceAll("_", " ")}{" "}
-      {stopsOrder && <Pill tone="warning">{t("orders.onHold")}</Pill>}
+      {declineReason(reason)} {stopsOrder && <Pill tone="warning">{t("orders.onHold")}</Pill>}
     </>
   );
 }

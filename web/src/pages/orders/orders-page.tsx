@@ -39,9 +39,13 @@ export function OrdersPage() {
       live={liveOrders(search)}
       empty={isFiltered ? t("orders.emptyFiltered") : t("orders.empty")}
       columns={[
-        { name: t("orders.order"), cell: (order) => <OrderName order={order} /> },
+        { name: t("orders.order"), cell: (order) => <OrderName order={order} />, isLong: true },
         { name: t("orders.status"), cell: (order) => <OrderState order={order} /> },
-        { name: t("orders.recipient"), cell: ({ shippingAddress }) => recipient(shippingAddress) },
+        {
+          name: t("orders.recipient"),
+          cell: ({ shippingAddress }) => recipient(shippingAddress),
+          isLong: true,
+        },
         { name: t("orders.merchant"), cell: ({ merchantName }) => merchantName, isMinor: true },
         { name: t("orders.connection"), cell: ({ connectionName }) => connectionName, isMinor: true },
         ...(seesPrices

@@ -17,7 +17,7 @@ export const catalog: Translated<typeof english> = {
     barcode: "Barcode",
     changed: "Geändert",
     created: "Angelegt",
-    id: "Id",
+    id: "ID",
     merchant: "Händler",
     description: "Beschreibung",
     imageUrl: "Bild",

@@ -17,7 +17,7 @@ export const money: Translated<typeof en> = {
       "Der Saldo von {{name}} steigt um den Betrag, und abgelehnte Belastungen werden sofort wiederholt. Eine Zahlung lässt sich nicht entfernen.",
     recorded: "Die Zahlung wurde erfasst.",
     amount: "Betrag",
-    amountHelp: "Mit Dezimalpunkt, etwa 1250.00.",
+    amountHelp: "Etwa 1250,00.",
     reference: "Referenz",
     referenceHelp: "Etwa die der Bank. Zu jeder Referenz wird eine Zahlung einmal erfasst.",
     note: "Notiz",
@@ -66,7 +66,6 @@ export const money: Translated<typeof en> = {
     failuresAbout: "Zahlungen, die abgelehnt wurden und noch offen sind, und was zu tun ist.",
     noFailures: "Keine Zahlung ist abgelehnt. Wird eine abgelehnt, steht hier, was zu tun ist.",
     why: "Grund",
-    creditLimitExceeded: "Kreditlimit überschritten",
     whatToDo: "Was zu tun ist",
     remedies: {
       pay_account:
@@ -77,5 +76,12 @@ export const money: Translated<typeof en> = {
     nextAttempt: "Nächster Versuch",
     noMoreAttempts: "Keiner",
     failed: "Abgelehnt",
+  },
+  declineReasons: {
+    credit_limit_exceeded: "Kreditlimit überschritten",
+    card_declined: "Karte abgelehnt",
+    insufficient_funds: "Nicht genug Guthaben",
+    expired_card: "Karte abgelaufen",
+    authentication_required: "Bestätigung nötig",
   },
 };

@@ -72,10 +72,10 @@ export const operation: Translated<typeof en> = {
     action: "Vorgang",
     subjects: "Worüber",
     details: "Einzelheiten",
-    requestId: "Anfrage-Id",
-    byActor: "Name, Rolle oder Token-Id",
+    requestId: "Anfrage-ID",
+    byActor: "Name, Rolle oder Token-ID",
     byAction: "Vorgang, etwa createKey",
-    bySubject: "Id, etwa die einer Bestellung",
+    bySubject: "ID, etwa die einer Bestellung",
     from: "Von",
     to: "Bis",
     empty:

@@ -54,10 +54,9 @@ export const overview: Translated<typeof en> = {
     noTimes: "In diesem Zeitraum wurde keine Bestellung versandt.",
     toAcceptance: "Von der Erstellung bis zur Annahme",
     toShipping: "Von der Erstellung bis zur ersten Sendung",
-    median: "Die Hälfte der Bestellungen.",
-    p90: "Neun von zehn: {{duration}}.",
-    ofOrders_one: "Von {{count}} versandten Bestellung.",
-    ofOrders_other: "Von den neuesten {{count}} versandten Bestellungen.",
+    ofOrders_one: "Eine Bestellung wurde versandt.",
+    ofOrders_other:
+      "Die Hälfte der neuesten {{count}} versandten Bestellungen brauchte nicht länger. Für neun von zehn reichten {{duration}} aus.",
     deliveries: "Webhooks, letzte 24 Stunden",
     noDeliveries: "In den letzten 24 Stunden wurde kein Ereignis gesendet.",
     successful: "{{part}} erfolgreich",

@@ -39,7 +39,7 @@ export const people: Translated<typeof en> = {
     title: "Personen",
     about: "Wer sich anmeldet und was jede Person darf.",
     search: "Name oder E-Mail-Adresse",
-    id: "Id",
+    id: "ID",
     name: "Name",
     nameHelp: "Verläufe und das Audit-Protokoll zeigen ihn.",
     email: "E-Mail-Adresse",

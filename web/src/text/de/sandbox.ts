@@ -19,7 +19,7 @@ export const sandbox: Translated<typeof en> = {
       "{{merchant}} hat dieser Verbindung noch kein Produkt freigegeben. Eine Testbestellung braucht eines.",
     productPlaceholder: "SKU oder Name",
     productNotFound: "Kein freigegebenes Produkt hat diese SKU oder diesen Namen.",
-    externalOrderId: "Ihre eigene Id der Bestellung",
+    externalOrderId: "Ihre Bestell-ID",
     note: "Nachricht an den Händler",
     code: "Code",
     copyAs: "Als {{language}} kopieren",

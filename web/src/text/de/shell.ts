@@ -67,7 +67,10 @@ export const shell: Translated<typeof en> = {
   },
   problem: {
     title: "Das hat nicht geklappt",
-    requestId: "Anfrage-Id für den Support:",
+    pageTitle: "Diese Seite kann nicht gezeigt werden",
+    forbiddenTitle: "Kein Zugriff",
+    notFoundTitle: "Nichts gefunden",
+    requestId: "Anfrage-ID für den Support:",
     page: "Die Seite konnte nicht gezeigt werden. Laden Sie sie neu.",
     unexpected: "Der Dienst hat unerwartet geantwortet. Versuchen Sie es in einer Minute noch einmal.",
     unreachable:
@@ -82,7 +85,7 @@ export const shell: Translated<typeof en> = {
     unavailable:
       "Der Dienst ist ausgelastet oder startet gerade. Versuchen Sie es in einer Minute noch einmal.",
     "internal-error":
-      "Der Dienst hat einen Fehler gemacht. Versuchen Sie es noch einmal; hilft das nicht, senden Sie die Anfrage-Id an den Support.",
+      "Der Dienst hat einen Fehler gemacht. Versuchen Sie es noch einmal; hilft das nicht, senden Sie die Anfrage-ID an den Support.",
     "validation-failed": "Einige Felder stimmen nicht. Korrigieren Sie sie und versuchen Sie es noch einmal.",
   },
   signIn: {
@@ -192,7 +195,12 @@ export const shell: Translated<typeof en> = {
       delivered: "Zugestellt",
       returned: "Zurückgesandt",
     },
-    charge: { pending: "Ausstehend", succeeded: "Bezahlt", failed: "Fehlgeschlagen", canceled: "Aufgehoben" },
+    charge: {
+      pending: "Ausstehend",
+      succeeded: "Ausgeführt",
+      failed: "Fehlgeschlagen",
+      canceled: "Aufgehoben",
+    },
     delivery: { pending: "Ausstehend", succeeded: "Zugestellt", failed: "Fehlgeschlagen" },
     endpoint: { active: "Aktiv", paused: "Angehalten" },
     health: { healthy: "Gesund", failing: "Gestört", backing_off: "Wartet", paused: "Angehalten" },

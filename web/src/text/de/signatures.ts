@@ -51,9 +51,9 @@ export const signatures: Translated<typeof en> = {
       header_renamed:
         "{{name}} kam als {{given}} an. Lesen Sie ihn unter diesem Namen, oder stellen Sie den Proxy so ein, dass er ihn behält.",
       header_repeated: "{{name}} kommt zweimal mit verschiedenen Werten vor. Hier gilt der erste.",
-      id_form: "webhook-id ist {{id}}. Der Dienst sendet die Id des Ereignisses; sie beginnt mit evt_.",
+      id_form: "webhook-id ist {{id}}. Der Dienst sendet die ID des Ereignisses; sie beginnt mit evt_.",
       id_differs:
-        "webhook-id ist {{id}}, aber der Inhalt gehört zum Ereignis {{eventId}}. Header und Inhalt stammen von verschiedenen Anfragen, oder Ihr Programm hat die Id geändert.",
+        "webhook-id ist {{id}}, aber der Inhalt gehört zum Ereignis {{eventId}}. Header und Inhalt stammen von verschiedenen Anfragen, oder Ihr Programm hat die ID geändert.",
       timestamp_milliseconds:
         "webhook-timestamp steht in Millisekunden. Verwenden Sie die empfangenen Sekunden unverändert.",
       timestamp_form:
@@ -83,7 +83,7 @@ export const signatures: Translated<typeof en> = {
       secret_is_key:
         "Das ist ein API-Schlüssel. Verwenden Sie den Signaturschlüssel des Endpunkts; er beginnt mit whsec_.",
       secret_is_id:
-        "Das ist eine Id ({{prefix}}…). Verwenden Sie den Signaturschlüssel des Endpunkts; er beginnt mit whsec_.",
+        "Das ist eine ID ({{prefix}}…). Verwenden Sie den Signaturschlüssel des Endpunkts; er beginnt mit whsec_.",
       secret_wrapped:
         "Um den Schlüssel stehen Leerzeichen, Zeilenumbrüche oder Anführungszeichen. Entfernen Sie sie, wo Ihr Programm ihn liest.",
       secret_without_prefix:

@@ -14,7 +14,7 @@ export const money = {
       "The balance of {{name}} rises by the amount, and declined charges are attempted again at once. A payment cannot be removed.",
     recorded: "The payment was recorded.",
     amount: "Amount",
-    amountHelp: "With a decimal point, such as 1250.00.",
+    amountHelp: "Such as 1250.00.",
     reference: "Reference",
     referenceHelp: "Such as that of the bank. A payment is recorded once for each reference.",
     note: "Note",
@@ -63,7 +63,6 @@ export const money = {
     failuresAbout: "Payments that were declined and are still owed, with what to do.",
     noFailures: "No payment is declined. If one is, it appears here with what to do.",
     why: "Reason",
-    creditLimitExceeded: "Credit limit exceeded",
     whatToDo: "What to do",
     remedies: {
       pay_account: "Pay the account or raise its credit limit. The charge is then attempted again at once.",
@@ -73,5 +72,12 @@ export const money = {
     nextAttempt: "Next attempt",
     noMoreAttempts: "None",
     failed: "Declined",
+  },
+  declineReasons: {
+    credit_limit_exceeded: "Credit limit exceeded",
+    card_declined: "Card declined",
+    insufficient_funds: "Not enough funds",
+    expired_card: "Card expired",
+    authentication_required: "Authentication required",
   },
 };

@@ -50,10 +50,9 @@ export const overview = {
     noTimes: "No order has shipped in this period.",
     toAcceptance: "From creation to acceptance",
     toShipping: "From creation to the first shipment",
-    median: "Half of the orders.",
-    p90: "Nine of ten: {{duration}}.",
-    ofOrders_one: "Of {{count}} shipped order.",
-    ofOrders_other: "Of the newest {{count}} shipped orders.",
+    ofOrders_one: "One order has shipped.",
+    ofOrders_other:
+      "Half of the newest {{count}} shipped orders took no longer. {{duration}} was enough for nine of ten.",
     deliveries: "Webhooks, last 24 hours",
     noDeliveries: "No event was sent in the last 24 hours.",
     successful: "{{part}} successful",

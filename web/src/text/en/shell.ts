@@ -64,6 +64,9 @@ export const shell = {
   },
   problem: {
     title: "That did not work",
+    pageTitle: "This page cannot be shown",
+    forbiddenTitle: "No access",
+    notFoundTitle: "Nothing found",
     requestId: "Request id for support:",
     page: "The page could not be shown. Load it again.",
     unexpected: "The service sent an unexpected response. Try again in a minute.",

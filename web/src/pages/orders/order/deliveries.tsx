@@ -9,12 +9,18 @@ import { ProblemMessage } from "../../../ui/problem-message.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { NextAttempt } from "../../webhooks/deliveries/next-attempt.tsx";
+import { connectionEndpointsQuery } from "../../webhooks/queries.ts";
 import { orderDeliveriesQuery } from "../queries.ts";
 
 /** The events of the order on their way to the partner. */
 export function OrderDeliveries({ order }: { order: Order }) {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(orderDeliveriesQuery(order));
+  const { data: endpoints } = useQuery(connectionEndpointsQuery(order.connectionId));
+  // A deleted endpoint has no URL any more.
+  const urlOf = (endpointId: string) =>
+    endpoints?.data.find(({ id }) => id === endpointId)?.url.replace(/^https?:\/\//, "") ?? "–";
   return (
     <Section title={t("order.deliveries")}>
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
@@ -38,6 +44,8 @@ export function OrderDeliveries({ order }: { order: Order }) {
                 </Text>
               ),
             },
+            // An event has a delivery for each endpoint.
+            { name: t("order.endpoint"), cell: ({ endpointId }) => urlOf(endpointId), isLong: true },
             { name: t("orders.status"), cell: ({ status }) => <StatusBadge of="delivery" status={status} /> },
             {
               name: t("order.attempts"),
@@ -48,7 +56,7 @@ export function OrderDeliveries({ order }: { order: Order }) {
               name: t("order.nextAttempt"),
               align: "right",
               isMinor: true,
-              cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} />,
+              cell: ({ nextAttemptAt }) => <NextAttempt at={nextAttemptAt} />,
             },
             { name: t("orders.created"), align: "right", cell: ({ createdAt }) => <Time at={createdAt} /> },
           ]}

@@ -27,12 +27,18 @@ export function OrderDetails({ order }: Props) {
           [t("orders.connection"), order.connectionName],
           [t("orders.created"), <Time key="created" at={order.createdAt} />],
           [t("order.updated"), <Time key="updated" at={order.updatedAt} />],
-          [t("order.cancelableUntil"), <Time key="until" at={order.cancelableUntil} />],
+          [t("order.cancelableUntil"), <CancelableUntil key="until" order={order} />],
           [t("order.routed"), <Time key="routed" at={order.routedAt} />],
         ]}
       />
     </Section>
   );
+}
+
+/** An order whose payment failed can be canceled as long as that lasts: the API has a time that never comes. */
+function CancelableUntil({ order: { cancelableUntil } }: Props) {
+  const { t } = useTranslation();
+  return cancelableUntil?.startsWith("9999-") ? t("order.untilPaid") : <Time at={cancelableUntil} />;
 }
 
 const Id = ({ value, of }: { value: string; of: string }) => (

@@ -30,7 +30,16 @@ export function OrderLines({ order }: { order: Order }) {
             ),
           },
           { name: t("order.quantity"), align: "right", cell: ({ quantity }) => formatNumber(quantity) },
-          { name: t("order.unitPrice"), align: "right", cell: ({ unitPrice }) => <Money of={unitPrice} /> },
+          // Partners do not see the merchant's prices.
+          ...(order.goods === null
+            ? []
+            : [
+                {
+                  name: t("order.unitPrice"),
+                  align: "right" as const,
+                  cell: ({ unitPrice }: OrderLine) => <Money of={unitPrice} />,
+                },
+              ]),
           {
             name: t("order.shipment"),
             cell: (line) => {

@@ -1,6 +1,7 @@
 import { Stack, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { Order } from "../../../api/schema.d.ts";
+import { useDeclineReason } from "../../../ui/decline-reason.ts";
 import { Money } from "../../../ui/money.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
@@ -9,6 +10,9 @@ import classes from "./money.module.css";
 /** What the merchant is charged and refunded for the order. */
 export function OrderMoney({ order: { goods, charges } }: { order: Order }) {
   const { t } = useTranslation();
+  const declineReason = useDeclineReason();
+  // Partners do not see the merchant's money.
+  if (goods === null) return null;
   return (
     <Section title={t("order.money")}>
       <Stack gap={6}>
@@ -25,7 +29,7 @@ export function OrderMoney({ order: { goods, charges } }: { order: Order }) {
               {failureReason !== null && (
                 <Text span size="xs">
                   {" "}
-                  {failureReason}
+                  {declineReason(failureReason)}
                 </Text>
               )}
             </Text>

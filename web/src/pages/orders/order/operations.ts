@@ -7,6 +7,7 @@ export const OPERATIONS = [
   "cancel",
   "complete",
   "hold",
+  "addHold",
   "releaseHold",
   "route",
   "ship",
@@ -17,4 +18,5 @@ export const OPERATIONS = [
   "refund",
   "erasePersonalData",
   "process",
+  "note",
 ] as const;

@@ -1,4 +1,4 @@
-import { Anchor, Text } from "@mantine/core";
+import { Anchor, Group, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../../api/me.ts";
 import type { Order, Shipment } from "../../../api/schema.d.ts";
@@ -9,6 +9,7 @@ import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { ShipmentAction } from "../actions/shipment-action.tsx";
 
 type Props = { readonly order: Order };
 
@@ -16,6 +17,7 @@ type Props = { readonly order: Order };
 export function OrderShipments({ order: { id: orderId, shipments, testMode } }: Props) {
   const { t } = useTranslation();
   const seesSlips = useHasRole("operator", "warehouse", "support") && !testMode;
+  const mayChange = useHasRole("operator", "warehouse");
   return (
     <Section
       title={t("order.shipments")}
@@ -38,8 +40,15 @@ export function OrderShipments({ order: { id: orderId, shipments, testMode } }: 
           rowKey={({ id }) => id}
           columns={[
             { name: t("orders.status"), cell: ({ status }) => <StatusBadge of="shipment" status={status} /> },
-            { name: t("order.carrier"), cell: ({ carrier }) => carrier ?? "–" },
-            { name: t("order.tracking"), cell: (shipment) => <Tracking shipment={shipment} /> },
+            {
+              name: t("order.tracking"),
+              cell: (shipment) => (
+                <>
+                  {shipment.carrier !== null && <div>{shipment.carrier}</div>}
+                  <Tracking shipment={shipment} />
+                </>
+              ),
+            },
             {
               name: t("order.linesCount"),
               align: "right",
@@ -49,10 +58,15 @@ export function OrderShipments({ order: { id: orderId, shipments, testMode } }: 
             ...(seesSlips
               ? [
                   {
-                    name: t("slips.ofOrder"),
+                    name: t("order.shipmentActions"),
                     align: "right" as const,
-                    cell: ({ id }: Shipment) => (
-                      <TextLink to={paths.slips(orderId, { shipmentId: id })}>{t("slips.packing")}</TextLink>
+                    cell: (shipment: Shipment) => (
+                      <Group gap="xs" justify="flex-end">
+                        <TextLink to={paths.slips(orderId, { shipmentId: shipment.id })}>
+                          {t("slips.packing")}
+                        </TextLink>
+                        {mayChange && <ShipmentAction shipment={shipment} />}
+                      </Group>
                     ),
                   },
                 ]

@@ -5,6 +5,7 @@ import { formatNumber } from "../../../text/format.ts";
 import type { Column } from "../../../ui/list/data-table.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { NextAttempt } from "./next-attempt.tsx";
 
 /** The columns of a log of deliveries. The first one is the event. */
 export function useDeliveryColumns(): readonly Column<Delivery>[] {
@@ -22,7 +23,7 @@ export function useDeliveryColumns(): readonly Column<Delivery>[] {
       name: t("deliveries.status"),
       cell: ({ status }) => <StatusBadge of="delivery" status={status} />,
     },
-    { name: t("deliveries.order"), cell: ({ orderId }) => orderId ?? "–", isMinor: true },
+    { name: t("deliveries.order"), cell: ({ orderId }) => orderId ?? "–", isMinor: true, isLong: true },
     { name: t("deliveries.lastError"), cell: ({ attempts }) => attempts.at(-1)?.error ?? "–" },
     {
       name: t("deliveries.attempts"),
@@ -31,7 +32,7 @@ export function useDeliveryColumns(): readonly Column<Delivery>[] {
     },
     {
       name: t("deliveries.nextAttempt"),
-      cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} as="relative" />,
+      cell: ({ nextAttemptAt }) => <NextAttempt at={nextAttemptAt} />,
       align: "right",
       isMinor: true,
     },

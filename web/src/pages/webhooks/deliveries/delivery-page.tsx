@@ -17,6 +17,7 @@ import { Time } from "../../../ui/time.tsx";
 import { outcomesDueInMs } from "../outcomes-due.ts";
 import { deliveryQuery, endpointQuery } from "../queries.ts";
 import { AttemptSection } from "./attempt-section.tsx";
+import { NextAttempt } from "./next-attempt.tsx";
 
 const route = getRouteApi("/signed-in/connections/$connectionId/deliveries/$deliveryId");
 
@@ -94,7 +95,7 @@ function DeliveryFacts({ delivery, connectionId }: { delivery: DeliveryDetails; 
         ],
         [t("deliveries.created"), <Time key="created" at={createdAt} as="exact" />],
         [t("deliveries.attempts"), String(attemptCount)],
-        [t("deliveries.nextAttempt"), nextAttemptAt && <Time key="next" at={nextAttemptAt} as="relative" />],
+        [t("deliveries.nextAttempt"), <NextAttempt key="next" at={nextAttemptAt} />],
       ]}
     />
   );

@@ -9,7 +9,7 @@ import { Time } from "../../../ui/time.tsx";
 export function useEndpointColumns(): readonly Column<BackOfficeWebhookEndpoint>[] {
   const { t } = useTranslation();
   return [
-    { name: t("endpoints.url"), cell: ({ url }) => url },
+    { name: t("endpoints.url"), cell: ({ url }) => url, isLong: true },
     { name: t("endpoints.health"), cell: ({ health }) => <StatusBadge of="health" status={health} /> },
     {
       name: t("endpoints.mode"),
