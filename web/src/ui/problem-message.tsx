@@ -26,6 +26,9 @@ export function useProblemText(): (error: unknown) => string {
   };
 }
 
+/** Another attempt gets the same response. */
+export const isFinal = ({ code }: ApiProblem): boolean => code === "forbidden" || code === "not-found";
+
 type Props = { readonly error: unknown; readonly retry?: (() => void) | undefined };
 
 /** An error in plain words, with the id under which the service has logged it. */
@@ -51,7 +54,7 @@ export function ProblemMessage({ error, retry }: Props) {
             {t("problem.requestId")} <Code>{requestId}</Code>
           </Text>
         )}
-        {retry !== undefined && (
+        {retry !== undefined && !(error instanceof ApiProblem && isFinal(error)) && (
           <Group>
             <Button size="xs" variant="default" onClick={retry}>
               {t("ui.retry")}

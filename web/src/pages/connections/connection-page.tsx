@@ -24,16 +24,21 @@ export function ConnectionPage() {
   const { t } = useTranslation();
   const { connectionId } = route.useParams();
   const { data: connection } = useSuspenseQuery(connectionQuery(connectionId));
+  const seesMerchant = useSeesMerchant();
   const seesKeys = useHasRole("operator", "merchant", "support", "partner");
   return (
     <Page
       title={connection.name}
       crumbs={
         <Crumbs
-          of={[
-            [t("merchants.title"), paths.merchants()],
-            [connection.merchantName, paths.merchant(connection.merchantId)],
-          ]}
+          of={
+            seesMerchant
+              ? [
+                  [t("merchants.title"), paths.merchants()],
+                  [connection.merchantName, paths.merchant(connection.merchantId)],
+                ]
+              : [[t("connections.title"), paths.connections()]]
+          }
         />
       }
       actions={
@@ -78,8 +83,13 @@ export function ConnectionPage() {
   );
 }
 
+/** Partners know the merchant by its name alone. */
+const useSeesMerchant = (): boolean =>
+  useHasRole("operator", "merchant", "warehouse", "support", "monitoring");
+
 function ConnectionFacts({ connection }: { connection: Connection }) {
   const { t } = useTranslation();
+  const seesMerchant = useSeesMerchant();
   const { id, merchantId, merchantName, apiUrl, createdAt } = connection;
   return (
     <Facts
@@ -92,9 +102,13 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
         ],
         [
           t("connections.merchant"),
-          <TextLink key="merchant" to={paths.merchant(merchantId)}>
-            {merchantName}
-          </TextLink>,
+          seesMerchant ? (
+            <TextLink key="merchant" to={paths.merchant(merchantId)}>
+              {merchantName}
+            </TextLink>
+          ) : (
+            merchantName
+          ),
         ],
         [
           t("connections.apiUrl"),

@@ -8,7 +8,8 @@ import { api, dataOf } from "../../api/client.ts";
 import { newReference } from "../../api/reference.ts";
 import type { Rate } from "../../api/schema.d.ts";
 import { typedAmount } from "../../text/amount.ts";
-import { countryName, formatNumber } from "../../text/format.ts";
+import { countryName, formatWeight } from "../../text/format.ts";
+import { formatLocale } from "../../text/i18n.ts";
 import { useApiForm } from "../../ui/form/use-api-form.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Money } from "../../ui/money.tsx";
@@ -41,14 +42,14 @@ export function RatesSection({ facilityId }: Props) {
       ) : (
         <DataTable
           label={t("rates.title")}
-          rows={rates}
+          rows={rates.toSorted(byCountry)}
           rowKey={({ countryCode, maxWeightGrams }) => `${countryCode}-${maxWeightGrams}`}
           columns={[
             { name: t("facilities.country"), cell: ({ countryCode }) => countryName(countryCode) },
             {
               name: t("rates.upTo"),
               align: "right",
-              cell: ({ maxWeightGrams }) => `${formatNumber(maxWeightGrams)} g`,
+              cell: ({ maxWeightGrams }) => formatWeight(maxWeightGrams),
             },
             { name: t("rates.price"), align: "right", cell: ({ price }) => <Money of={price} /> },
           ]}
@@ -57,6 +58,11 @@ export function RatesSection({ facilityId }: Props) {
     </Section>
   );
 }
+
+/** By the name that is shown, then by weight. */
+const byCountry = (one: Rate, other: Rate): number =>
+  countryName(one.countryCode).localeCompare(countryName(other.countryCode), formatLocale()) ||
+  one.maxWeightGrams - other.maxWeightGrams;
 
 type Row = {
   key: string;

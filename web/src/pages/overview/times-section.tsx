@@ -48,8 +48,7 @@ function Duration({ name, of, to }: { name: string; of: OrderDurations; to: stri
       </div>
       {p90Seconds !== null && (
         <Text size="xs" c="dimmed">
-          {t("overview.median")} {t("overview.p90", { duration: formatDuration(p90Seconds * 1_000) })}{" "}
-          {t("overview.ofOrders", { count })}
+          {t("overview.ofOrders", { count, duration: formatDuration(p90Seconds * 1_000) })}
         </Text>
       )}
     </div>

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { paths } from "../../paths.ts";
-import { countryName, formatNumber } from "../../text/format.ts";
+import { countryName, formatNumber, formatWeight } from "../../text/format.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { TextLink } from "../../ui/link.tsx";
 import { Section } from "../../ui/section.tsx";
@@ -49,9 +49,9 @@ export function OpenOrder({ packing, station }: Props) {
             ...(order.note === null ? [] : [[t("order.note"), order.note] as const]),
             [
               t("station.expectedWeight"),
-              order.expectedWeightGrams === null ? null : `${formatNumber(order.expectedWeightGrams)} g`,
+              order.expectedWeightGrams === null ? null : formatWeight(order.expectedWeightGrams),
             ],
-            [t("station.weight"), weightGrams === null ? null : `${formatNumber(weightGrams)} g`],
+            [t("station.weight"), weightGrams === null ? null : formatWeight(weightGrams)],
             ...(step === "tracking" ? [[t("order.carrier"), carrier] as const] : []),
           ]}
         />

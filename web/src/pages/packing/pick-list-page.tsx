@@ -52,7 +52,7 @@ export function PickListPage() {
             <ButtonLink to={paths.pickListSlips(pickListId)} size="xs" variant="default">
               {t("pickList.slips")}
             </ButtonLink>
-            <PrintButton />
+            <PrintButton isPrimary={false} />
             <Release pickListId={pickListId} />
           </>
         )

@@ -70,7 +70,7 @@ export function WorkPage() {
         rowTo={({ orderId }) => paths.order(orderId)}
         empty={isFiltered ? t("work.emptyFiltered") : t("work.empty")}
         columns={[
-          { name: t("orders.order"), cell: (work) => work.externalOrderId ?? work.orderId },
+          { name: t("orders.order"), cell: (work) => work.externalOrderId ?? work.orderId, isLong: true },
           { name: t("orders.merchant"), cell: ({ merchantName }) => merchantName, isMinor: true },
           { name: t("work.waiting"), cell: ({ createdAt }) => <Time at={createdAt} as="relative" /> },
           { name: t("work.goods"), cell: ({ lines }) => <Goods lines={lines} /> },

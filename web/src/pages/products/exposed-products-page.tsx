@@ -4,7 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../api/me.ts";
 import { paths } from "../../paths.ts";
-import { formatNumber } from "../../text/format.ts";
+import { formatWeight } from "../../text/format.ts";
 import { ButtonLink } from "../../ui/link.tsx";
 import { Filters, SearchFilter, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
@@ -69,7 +69,7 @@ export function ExposedProductsPage() {
         {
           name: t("products.weight"),
           align: "right",
-          cell: ({ weightGrams }) => (weightGrams === null ? "–" : `${formatNumber(weightGrams)} g`),
+          cell: ({ weightGrams }) => (weightGrams === null ? "–" : formatWeight(weightGrams)),
         },
         {
           name: t("products.changed"),

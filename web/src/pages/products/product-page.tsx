@@ -7,7 +7,7 @@ import { api, dataOf } from "../../api/client.ts";
 import { useHasRole } from "../../api/me.ts";
 import type { Product, ProductExposure } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
-import { formatNumber } from "../../text/format.ts";
+import { formatNumber, formatWeight } from "../../text/format.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
@@ -175,7 +175,7 @@ function ProductFacts({ product }: { product: Product }) {
               ],
               [t("products.sku"), sku],
               [t("products.price"), <Money key="price" of={price} />],
-              [t("products.weight"), weightGrams === null ? null : `${formatNumber(weightGrams)} g`],
+              [t("products.weight"), weightGrams === null ? null : formatWeight(weightGrams)],
               [t("products.barcode"), barcode],
               [
                 t("products.imageUrl"),

@@ -9,6 +9,8 @@ export type Column<Row> = {
   readonly align?: "right";
   /** Left out on a narrow screen. */
   readonly isMinor?: boolean;
+  /** A word as long as an id or an address may be broken anywhere, so that it does not push other columns out of sight. */
+  readonly isLong?: boolean;
 };
 
 /** Rows that a person has chosen. */
@@ -83,8 +85,8 @@ export function DataTable<Row>({
                   />
                 </td>
               )}
-              {columns.map(({ name, cell, align, isMinor }, index) => (
-                <td key={name} data-name={name} data-minor={isMinor} data-align={align}>
+              {columns.map(({ name, cell, align, isMinor, isLong }, index) => (
+                <td key={name} data-name={name} data-minor={isMinor} data-long={isLong} data-align={align}>
                   <div className={classes["cell"]}>
                     {index === 0 && rowTo !== undefined ? (
                       <PlainLink to={rowTo(row)} data-row-link>

@@ -43,7 +43,7 @@ export function StockPage() {
         </>
       }
     >
-      <SimpleGrid cols={3}>
+      <SimpleGrid cols={{ base: 1, xs: 3 }}>
         <Figure name={t("stock.available")} value={stock.available} />
         <Figure name={t("stock.reserved")} value={stock.reserved} />
         <Figure name={t("stock.onHand")} value={stock.onHand} />
