@@ -42,8 +42,18 @@ function withKnownFields(schema: TSchema, validate: Validate): Compiled {
   return (sent: unknown) => {
     const errors = validate(sent);
     const { value, nearMisses } = keep(sent);
-    return outcomeOf(value, nearMisses.length === 0 ? errors : [...errors, ...nearMisses]);
+    return outcomeOf(value, nearMisses.length === 0 ? errors : withNearMisses(errors, nearMisses));
   };
+}
+
+/** A near miss of an object that rejects all unknown fields is reported once: with the field that is meant. */
+function withNearMisses(errors: readonly ErrorObject[], nearMisses: readonly ErrorObject[]): ErrorObject[] {
+  const paths = new Set(nearMisses.map(({ instancePath }) => instancePath));
+  const others = errors.filter(
+    ({ keyword, instancePath, params }) =>
+      keyword !== "additionalProperties" || !paths.has(`${instancePath}/${params["additionalProperty"]}`),
+  );
+  return [...others, ...nearMisses];
 }
 
 const asCompiled =

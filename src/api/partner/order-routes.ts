@@ -18,7 +18,7 @@ import { OrderSearchSchema, toOrderSearch } from "../../orders/search/order-sear
 import { searchOrders } from "../../orders/search/search-orders.ts";
 import { wireOrderId } from "../../platform/ids.ts";
 import { isProblem } from "../../platform/wire/problems.ts";
-import { pageOf } from "../../platform/wire/schemas.ts";
+import { NoParameters, pageOf } from "../../platform/wire/schemas.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 
 /** Orders and test orders. Specification, part 4. */
@@ -72,6 +72,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     summary: "Search orders",
     description:
       "The connection's orders that fit all fields of the body, as they are now, newest first. A test order is not found after its erasure. A page may have fewer orders than `limit`, or none, before the end of the list: continue until `nextCursor` is null. An order that changes while you page may be missing, or be on two pages.",
+    query: NoParameters,
     body: OrderSearchSchema,
     responses: { 200: { description: "A page of orders.", schema: pageOf(OrderSchema, "OrderPage") } },
     problems: ["validation-failed"],

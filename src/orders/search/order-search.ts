@@ -58,7 +58,12 @@ export const OrderSearchSchema = Type.Object(
       }),
     ),
   },
-  { title: "OrderSearch", description: "Which orders of the connection to find." },
+  // A filter with another name would find all orders (decision 0190).
+  {
+    title: "OrderSearch",
+    description: "Which orders of the connection to find. Unknown fields are rejected.",
+    additionalProperties: false,
+  },
 );
 
 /** A null restricts nothing. */

@@ -99,7 +99,7 @@ function ruleOf(error: ErrorObject): string {
     case "nearMiss":
       return `is not a known field; use ${error.params["field"]}`;
     case "additionalProperties":
-      return `is not a known parameter; use ${(error.params["known"] as string[]).join(", ")}`; // The compiler of queries adds it.
+      return unknownNameDetail(error);
     case "format":
       return formatDetail(String(error.params["format"]), String(error.data));
     case "pattern":
@@ -125,6 +125,14 @@ function ruleOf(error: ErrorObject): string {
     default:
       return error.message ?? "is invalid";
   }
+}
+
+/** The compiler of queries adds the known parameters. The schema of an object in a body has its fields. */
+function unknownNameDetail({ params, parentSchema }: ErrorObject): string {
+  const parameters = params["known"] as readonly string[] | undefined;
+  if (parameters === undefined)
+    return `is not a known field; use ${Object.keys(parentSchema?.["properties"] ?? {}).join(", ")}`;
+  return `is not a known parameter; ${parameters.length === 0 ? "there are none" : `use ${parameters.join(", ")}`}`;
 }
 
 const formatDetail = (format: string, text: string): string =>

@@ -5,7 +5,7 @@ import { fromTypeId, type IdPrefix } from "../../../src/platform/ids.ts";
 import { anOrder, createPartner, type Partner, placeOrder } from "../../support/builders.ts";
 import { expectProblem } from "../../support/orders.ts";
 import { dumpTables } from "../../support/tables.ts";
-import { startTestService, type TestService } from "../../support/test-service.ts";
+import { type Client, startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
 let partner: Partner;
@@ -24,7 +24,9 @@ const namesOf = (query: object = {}): string[] =>
 const requiredIn = (query: object = {}): string[] =>
   "required" in query && Array.isArray(query.required) ? query.required : [];
 const CSV = { rawBody: "sku,name,price\n", headers: { "content-type": "text/csv" } };
-const lists = [...partnerRoutes, ...backOfficeRoutes].filter(({ query }) => query !== undefined);
+const withQuery = [...partnerRoutes, ...backOfficeRoutes].filter(({ query }) => query !== undefined);
+const lists = withQuery.filter(({ query }) => namesOf(query).length > 0);
+const listsWithoutParameters = withQuery.filter(({ query }) => namesOf(query).length === 0);
 
 describe("an unknown parameter of a query", () => {
   it.each(lists.map(({ method, path, query }) => [method, path, namesOf(query), requiredIn(query)] as const))(
@@ -41,6 +43,20 @@ describe("an unknown parameter of a query", () => {
         { parameter: "unknwon", detail: `is not a known parameter; use ${known.join(", ")}` },
         { parameter: name.toUpperCase(), detail: `is not a known parameter; use ${name}` },
       ]);
+    },
+  );
+
+  it.each(listsWithoutParameters.map(({ method, path }) => [method, path] as const))(
+    "of %s %s, which has none",
+    async (method, path) => {
+      const client = path.startsWith("/v1/") ? partner.client : test.backOffice;
+      const request = method === "POST" ? { body: {} } : {};
+      expectProblem(
+        await client.request(method, `${filled(path)}?status=NEW`, request),
+        422,
+        "validation-failed",
+        { errors: [{ parameter: "status", detail: "is not a known parameter; there are none" }] },
+      );
     },
   );
 
@@ -61,6 +77,59 @@ describe("an unknown parameter of a query", () => {
     const many = Array.from({ length: 2_000 }, (_, at) => `p${at}`).join("&");
     const { status, body } = await partner.client.get(`/v1/deliveries?${many}`);
     expect([status, body.errors.length]).toEqual([422, 500]);
+  });
+});
+
+describe("an unknown field of a filter", () => {
+  const connection = () => `/api/connections/${partner.connectionId}`;
+  const filterErrors = async (client: Client, path: string, body: object) => {
+    const answer = await client.request("POST", path, { body });
+    expect([answer.status, answer.body.code]).toEqual([422, "validation-failed"]);
+    return answer.body.errors;
+  };
+
+  it("does not find all orders", async () => {
+    const known =
+      "status, onHold, testMode, createdSince, createdUntil, updatedSince, externalOrderIds, limit, cursor";
+    expect(
+      await filterErrors(partner.client, "/v1/orders/search", { statuses: ["NEW"], test_mode: true }),
+    ).toEqual([
+      { pointer: "/statuses", detail: `is not a known field; use ${known}` },
+      { pointer: "/test_mode", detail: "is not a known field; use testMode" },
+    ]);
+  });
+
+  it("neither exposes nor withdraws the whole catalog", async () => {
+    const before = await dumpTables(test);
+    for (const operation of ["expose", "withdraw"])
+      expect(
+        await filterErrors(test.backOffice, `${connection()}/products/${operation}`, {
+          filter: { search: "Mug" },
+        }),
+      ).toEqual([
+        {
+          pointer: "/filter/search",
+          detail: "is not a known field; use sku, status, q, connectionId, exposed",
+        },
+      ]);
+    expect(await dumpTables(test)).toEqual(before);
+  });
+
+  it("does not send all deliveries of a period again", async () => {
+    const body = { since: test.clock.now().toISOString(), orderId: "ord_1" };
+    expect(await filterErrors(test.backOffice, `${connection()}/resends`, body)).toEqual([
+      {
+        pointer: "/orderId",
+        detail: "is not a known field; use deliveryIds, since, until, endpointId, eventType, status",
+      },
+    ]);
+  });
+
+  it("can have any name, and be one of many", async () => {
+    const names = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`f${at}`, 1]));
+    expect(await filterErrors(partner.client, "/v1/orders/search", names)).toHaveLength(500);
+    for (const name of ["constructor", "", "a/b"])
+      expect(await filterErrors(partner.client, "/v1/orders/search", { [name]: 1 })).toHaveLength(1);
   });
 });
 

@@ -51,7 +51,12 @@ const FilterSchema = Type.Object(
       "True: only products that are exposed. False: only those that are not. To the `connectionId` beside it, or without it to any connection. Default: true with `connectionId`.",
     ),
   },
-  { title: "ExposureFilter", description: "Which products. Absent fields restrict nothing else." },
+  // A filter with another name would choose the whole catalog (decision 0190).
+  {
+    title: "ExposureFilter",
+    description: "Which products. Absent fields restrict nothing else, and unknown ones are rejected.",
+    additionalProperties: false,
+  },
 );
 
 const ExposureSchema = Type.Object(

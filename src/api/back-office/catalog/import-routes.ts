@@ -1,7 +1,13 @@
 import { Readable } from "node:stream";
 import { Type } from "typebox";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
-import { describedAs, enumeration, flagField, nullable } from "../../../platform/wire/schemas.ts";
+import {
+  describedAs,
+  enumeration,
+  flagField,
+  NoParameters,
+  nullable,
+} from "../../../platform/wire/schemas.ts";
 import { exportProducts } from "../../../products/export/export-products.ts";
 import { IMPORT_ROWS_MAX } from "../../../products/import/check-file.ts";
 import {
@@ -114,10 +120,11 @@ export const importRoutes: readonly BackOfficeRoute[] = [
     description:
       "All products of the merchant, oldest first, with the columns of an import. An exported file can be changed and imported again. An apostrophe stands before a text that a spreadsheet would run as a formula; an import removes it.",
     params: MerchantIdParams,
+    query: NoParameters,
     responses: {
       200: { description: "The products.", file: { mediaType: "text/csv", example: EXPORT_EXAMPLE } },
     },
-    problems: ["not-found"],
+    problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");

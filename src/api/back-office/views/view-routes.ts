@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { fromTypeId, toTypeId } from "../../../platform/ids.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
-import { dateTime, idField, pageOf } from "../../../platform/wire/schemas.ts";
+import { dateTime, idField, NoParameters, pageOf } from "../../../platform/wire/schemas.ts";
 import { changeView, createView, removeView } from "../../../views/change-views.ts";
 import type { View } from "../../../views/view.ts";
 import { listViews } from "../../../views/views-sql.ts";
@@ -74,8 +74,9 @@ export const viewRoutes: readonly BackOfficeRoute[] = [
     tag,
     summary: "List your saved views",
     description: "Those of the person or the token that asks, by name. At most 50, all on one page.",
+    query: NoParameters,
     responses: { 200: { description: "The views.", schema: pageOf(ViewSchema, "ViewPage") } },
-    problems: [],
+    problems: ["validation-failed"],
     handle: async ({ caller }, { context }) => {
       const views = await listViews(context.db, ownerOf(caller));
       return { status: 200, body: { data: views.map(toWireView), nextCursor: null } };

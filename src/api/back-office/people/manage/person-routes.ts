@@ -18,6 +18,7 @@ import {
   cursorField,
   describedAs,
   limitField,
+  NoParameters,
   pageOf,
   searchField,
   shortText,
@@ -210,10 +211,11 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     tag: TAG,
     summary: "List the sessions of a person",
     params: PersonIdParams,
+    query: NoParameters,
     responses: {
       200: { description: "All of them, the one that was used last first.", schema: SessionListSchema },
     },
-    problems: ["not-found"],
+    problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params }, { context }) => {
       const person = await findPerson(context, caller, params.id);
       if (person === null) return missing;
