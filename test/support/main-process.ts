@@ -4,12 +4,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
+import { onTestFailed, onTestFinished } from "vitest";
 import { NODE_ENVIRONMENT } from "./node-environment.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** Longer than anything takes on a busy machine; a test that gets here has failed. */
 const DEADLINE_MS = 80_000;
+/** Of what the service wrote, shown for a test that failed. */
+const LINES_SHOWN = 60;
 
 /** One line of the service's log. */
 type LogLine = { level: string; msg: string } & Record<string, unknown>;
@@ -55,6 +57,10 @@ export function startMain(
     errors += text;
   });
   const closed = once(child, "close");
+  onTestFailed(() => {
+    const written = `${output}${errors}`.split("\n").slice(-LINES_SHOWN).join("\n");
+    process.stderr.write(`The end of what the service wrote (exit code ${child.exitCode}):\n${written}\n`);
+  });
   onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
     await closed;
