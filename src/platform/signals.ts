@@ -263,19 +263,19 @@ const listenOnce = (
 ): Promise<void> =>
   db.withClient(async (client) => {
     const onNotification = ({ payload }: { payload?: string | undefined }): void => receive(payload);
+    const over = Promise.withResolvers<void>();
+    const end = (): void => over.resolve();
     client.on("notification", onNotification);
+    client.once("error", end);
+    stopping.addEventListener("abort", end);
+    if (stopping.aborted) end();
     try {
-      const lost = new Promise<never>((_resolve, reject) => client.once("error", reject));
       await client.query(`listen ${CHANNEL}`);
-      await Promise.race([lost, aborted(stopping)]);
-      await client.query(`unlisten ${CHANNEL}`);
+      await over.promise;
+      await client.query(`unlisten ${CHANNEL}`); // Fails if the session has ended.
     } finally {
+      stopping.removeEventListener("abort", end);
+      client.off("error", end);
       client.off("notification", onNotification);
     }
-  });
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
   });
