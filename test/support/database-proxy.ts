@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { Transform } from "node:stream";
 
 /** A way to a database that a test can take away and give back. */
 export type DatabaseProxy = {
@@ -15,7 +16,13 @@ export type DatabaseProxy = {
   close(): Promise<void>;
 };
 
-export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+/** What a test makes of the data on its way. Null breaks the connection. */
+type Change = (data: Buffer) => Buffer | null;
+
+export async function startDatabaseProxy(
+  databaseUrl: string,
+  changes: { readonly toDatabase?: Change; readonly toClient?: Change } = {},
+): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   const upstreams = new Set<Socket>();
@@ -34,12 +41,13 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       }
       const upstream = connect({ host: target.hostname, port: Number(target.port) });
       upstreams.add(upstream.on("close", () => upstreams.delete(upstream)));
-      for (const [from, to] of [
-        [client, upstream],
-        [upstream, client],
+      for (const [from, to, change] of [
+        [client, upstream, changes.toDatabase],
+        [upstream, client, changes.toClient],
       ] as const) {
         sockets.add(from);
-        from.pipe(to);
+        if (change === undefined) from.pipe(to);
+        else from.pipe(changedBy(change, () => from.destroy())).pipe(to);
         from.on("error", () => to.destroy());
         from.on("close", () => {
           sockets.delete(from);
@@ -82,3 +90,12 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     close: cut,
   };
 }
+
+const changedBy = (change: Change, breakOff: () => void): Transform =>
+  new Transform({
+    transform(data, _encoding, done) {
+      const changed = change(data);
+      if (changed === null) breakOff();
+      done(null, changed);
+    },
+  });

@@ -78,20 +78,13 @@ export function openDatabase(options: DatabaseOptions): Pool {
   async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
-    // While a client is in use, no other code listens for its errors. An error without a listener would end the
-    // process. The caller learns of a lost connection from its statements.
-    const onLost = (error: Error): void => {
-      broken = error;
-    };
-    client.on("error", onLost);
     try {
       return await work(client);
     } catch (error) {
       if (error instanceof Error && isOutOfReach(error)) broken = error;
       throw error;
     } finally {
-      client.release(broken); // A broken connection leaves the pool.
-      client.off("error", onLost);
+      client.release(broken); // A broken connection leaves the pool, as one does that the server has ended.
     }
   }
 

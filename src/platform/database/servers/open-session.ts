@@ -24,7 +24,6 @@ export const CONNECTION = {
 export async function openSession(databaseUrl: string): Promise<pg.Client> {
   const Client = clientsOf(serversOf(databaseUrl));
   const client = new Client({ ...CONNECTION, connectionString: serverUrls(databaseUrl)[0] });
-  client.on("error", () => undefined); // The running statement fails too.
   await client.connect();
   return client;
 }

@@ -25,6 +25,13 @@ type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) =>
  */
 export const clientsOf = (servers: Servers): typeof pg.Client =>
   class extends pg.Client {
+    constructor(config?: string | pg.ClientConfig) {
+      super(config);
+      // An error without a listener would end the process. The pool has none between two users of a session, and its
+      // end may arrive together with the response before. The next user learns of it from its first statement.
+      this.on("error", () => undefined);
+    }
+
     override connect(): Promise<pg.Client>;
     override connect(callback: Connected): void;
     override connect(callback?: Connected): Promise<pg.Client> | undefined {
