@@ -27,6 +27,7 @@ async function main(): Promise<void> {
   // In demo mode a person reads the terminal, so only warnings and errors are logged below the welcome text.
   const level = demo && process.env["LOG_LEVEL"] === undefined ? "warn" : config.logLevel;
   const log = createLog(level, undefined, roles);
+  process.on("uncaughtException", (error) => endAtOnce(log, error));
   const stopRequested = new Promise<string>((resolve) => {
     // Not `once`: Ctrl-C reaches the process twice, from the terminal and from npm, and the second signal would kill
     // it.
@@ -54,6 +55,15 @@ async function main(): Promise<void> {
   await running.stop();
   log.info("stopped");
   process.exit(reason instanceof Error ? 1 : 0);
+}
+
+/**
+ * Ends the process after an error that no code expected, also one of a promise: its state is unknown. What was
+ * acknowledged is stored. The log leaves out what drivers add to their errors, such as the values of a row.
+ */
+function endAtOnce(log: Logger, error: unknown): void {
+  log.fatal({ err: error }, "unexpected error, the process ends");
+  process.exit(1);
 }
 
 /**

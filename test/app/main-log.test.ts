@@ -106,6 +106,22 @@ describe("the log", () => {
     expect(JSON.stringify(since)).not.toContain('"stack"');
   });
 
+  it("reports an unexpected error without what a driver adds to it, and the process ends with 1", async () => {
+    // A module that the process loads before its own.
+    const thrower = `process.on("SIGUSR2", () => Promise.reject(Object.assign(new Error("broken"), { detail: "${SECRETS.street}" })))`;
+    const { main } = await startService({
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(thrower)}`,
+    });
+    main.child.kill("SIGUSR2");
+    expect(await main.exited()).toEqual({ code: 1, signal: null });
+    expect(main.log().at(-1)).toMatchObject({
+      level: "fatal",
+      msg: "unexpected error, the process ends",
+      err: { message: "broken" },
+    });
+    expect(main.output() + main.errors()).not.toContain(SECRETS.street);
+  });
+
   it("reports why when a port is in use, and the process ends", async () => {
     const first = await startService();
     const environment = {
