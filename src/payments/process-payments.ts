@@ -1,7 +1,7 @@
 import { type ClaimedPayment, claimPayments, listPayers } from "../ledger/claim-payments-sql.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
-import { planBatch } from "../platform/database/plan-batch.ts";
+import { planBatch } from "../platform/database/transaction-settings.ts";
 import { eachUntilDone, inBatches, runInTurn, shareOf } from "../platform/run-in-turn.ts";
 import { MINUTE_MS } from "../platform/time.ts";
 import type { RespondedPayment } from "./evaluate-responses.ts";

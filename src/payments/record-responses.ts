@@ -15,7 +15,7 @@ import { readOrdersByKey } from "../orders/orders-sql.ts";
 import { type ConnectionKey, distinctConnections } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import { isOutOfReach, type Queryable } from "../platform/database/database.ts";
-import { planBatch } from "../platform/database/plan-batch.ts";
+import { planBatch } from "../platform/database/transaction-settings.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { inBatches, inParts } from "../platform/run-in-turn.ts";
 import { findPayable } from "./account/find-payable.ts";

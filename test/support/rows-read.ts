@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { Database, Queryable } from "../../src/platform/database/database.ts";
+import type { Database } from "../../src/platform/database/database.ts";
 
 type PlanNode = {
   "Node Type": string;
@@ -17,23 +17,26 @@ type PlanNode = {
  */
 export async function countRowsRead(
   db: Database,
-  work: (tx: Queryable) => Promise<unknown>,
+  work: (tx: Database) => Promise<unknown>,
   { returnRows = false }: { returnRows?: boolean } = {},
 ): Promise<(table: string) => number> {
   const read = new Map<string, number>();
   await db.withClient(async (client) => {
     await client.query("begin");
     try {
-      await work({
-        isDistributed: db.isDistributed,
+      const counted: Database = {
+        ...db,
+        transaction: (inTransaction) => inTransaction(counted),
         async query({ text, values }) {
+          if (text.startsWith("set local")) return (await client.query(text)).rows;
           const before = await readInTransaction(client);
           const { rows } = await client.query(`explain (analyze, timing off, format json) ${text}`, values);
           if (OF_FUNCTION.test(text)) addSince(before, await readInTransaction(client), read);
           else add(rows[0]["QUERY PLAN"][0].Plan, read);
           return returnRows ? (await client.query({ text, values })).rows : [];
         },
-      });
+      };
+      await work(counted);
     } finally {
       await client.query("rollback");
     }

@@ -4,7 +4,7 @@ import type { OrderKey } from "../../lifecycle/order.ts";
 import { type ConnectionKey, distinctConnections } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { isNodeLost, isOutOfReach, type Queryable } from "../../platform/database/database.ts";
-import { planBatch } from "../../platform/database/plan-batch.ts";
+import { planBatch } from "../../platform/database/transaction-settings.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { inParts, shareOf } from "../../platform/run-in-turn.ts";
 

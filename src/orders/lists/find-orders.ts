@@ -1,7 +1,7 @@
 import type { OrderScope } from "../../access/scope.ts";
 import { asOf } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
-import type { Queryable } from "../../platform/database/database.ts";
+import type { Database, Queryable } from "../../platform/database/database.ts";
 import { UUID_MAX } from "../../platform/wire/cursor.ts";
 import type { OrderOwner } from "../order-owners-sql.ts";
 import { readOrders } from "../orders-sql.ts";
@@ -29,7 +29,7 @@ const ANY: Omit<OrderFilter, "scope" | "orderId" | "text" | "testMode"> = {
 
 /** The newest orders that a text finds, real ones first, and test orders by their ids (decision 0135). */
 export async function findOrders(
-  db: Queryable,
+  db: Database,
   scope: OrderScope,
   text: string,
   limit: number,

@@ -1,4 +1,5 @@
-import type { Queryable } from "../../platform/database/database.ts";
+import type { Database } from "../../platform/database/database.ts";
+import { readToLimits } from "../../platform/database/transaction-settings.ts";
 import { countMerchants } from "./count-merchants-sql.ts";
 import { conditionsOf, listValues, MERCHANT_SHOWN, PARAMETERS, sortOf } from "./list-conditions-sql.ts";
 import { LISTED_COLUMNS, type ListedOrder, type ListedRow, toListed } from "./list-orders-sql.ts";
@@ -25,6 +26,7 @@ const byName = (foundMax: number, index: number): string => `
           from orders o
           where o.merchant_id = m.id and o.created_at > '-infinity'
             and ${NAME_KEY} ~>=~ ($16::text[])[${index}] and ${NAME_KEY} ~<~ ($17::text[])[${index}]
+          order by ${NAME_KEY} using ~<~
           limit ${foundMax}) as o
         where starts_with(lower(o.first_name), ($18::text[])[${index}]) and ${MERCHANT_SHOWN}`;
 
@@ -37,6 +39,7 @@ const byCompany = (foundMax: number): string => `
           from orders o
           where o.merchant_id = m.id and o.company is not null
             and lower(o.company) ~>=~ $19 and lower(o.company) ~<~ $20
+          order by lower(o.company) using ~<~
           limit ${foundMax}) as o
         where ${MERCHANT_SHOWN}`;
 
@@ -89,7 +92,7 @@ const BY_ID = `
  * does not depend on the page, so that pages continue each other. It reads a bounded number of rows (decision 0135).
  */
 export async function listFoundOrders(
-  db: Queryable,
+  db: Database,
   filter: OrderFilter,
   { afterId, limit }: { afterId: string; limit: number },
   now: Date,
@@ -98,7 +101,7 @@ export async function listFoundOrders(
   const values = searchValues(filter);
   const found = filter.orderId === null ? partsOf(values, await countMerchants(db, filter)) : BY_ID;
   const read = (await db.isDistributed()) ? READ_TOGETHER : READ_ONE_BY_ONE;
-  const rows = await db.query<ListedRow>({
+  const statement = {
     name: "", // Each set of filters has its own text.
     text: `
       with parameters as (${PARAMETERS}${filter.orderId === null ? NAME_PARAMETERS : ""}),
@@ -118,6 +121,10 @@ export async function listFoundOrders(
       ...listValues(filter, afterId, limit, now),
       ...(filter.orderId === null ? values : [filter.orderId]),
     ],
+  };
+  const rows = await db.transaction(async (tx) => {
+    await readToLimits(tx);
+    return tx.query<ListedRow>(statement);
   });
   return rows.map(toListed);
 }

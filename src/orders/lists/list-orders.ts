@@ -1,4 +1,4 @@
-import type { Queryable } from "../../platform/database/database.ts";
+import type { Database, Queryable } from "../../platform/database/database.ts";
 import { momentOf, uuidAt } from "../../platform/ids.ts";
 import { CLOCK_SKEW_MAX_MS, HOUR_MS } from "../../platform/time.ts";
 import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
@@ -12,7 +12,7 @@ export type ListedOrders = { readonly orders: readonly ListedOrder[]; readonly r
 
 /** GET /api/orders: the orders that match a filter, by the way that reads the fewest rows (decisions 0135 and 0136). */
 export async function readListedOrders(
-  db: Queryable,
+  db: Database,
   filter: OrderFilter,
   position: PagePosition,
   now: Date,

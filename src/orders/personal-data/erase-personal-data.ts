@@ -6,7 +6,7 @@ import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { deleteMails } from "../../mail/mails-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { isOutOfReach, type Queryable } from "../../platform/database/database.ts";
-import { planBatch } from "../../platform/database/plan-batch.ts";
+import { planBatch } from "../../platform/database/transaction-settings.ts";
 import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import { notFound, type Problem } from "../../platform/wire/problems.ts";
 import { eraseResponses } from "../../webhooks/log/erase-responses-sql.ts";

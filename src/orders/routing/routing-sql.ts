@@ -8,6 +8,7 @@ import {
   toConnectionKey,
 } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { passSettingsToNodes } from "../../platform/database/transaction-settings.ts";
 import { lockOldestOrders } from "../changes/lock-orders-sql.ts";
 import type { OrderSelection } from "../changes/process-orders.ts";
 import { UNROUTED, WAITS_FOR_SUPPLY } from "../conditions-sql.ts";
@@ -39,28 +40,13 @@ export const listConnectionsWithUnroutedOrders = (db: Queryable): Promise<Connec
     oldestBy: "id",
   });
 
-/**
- * From here to the end of the transaction, a statement that waits longer than this for a lock fails. Citus passes a setting
- * on to the nodes only if a command sets it.
- */
+/** From here to the end of the transaction, a statement that waits longer than this for a lock fails. */
 export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<void> {
-  if (await tx.isDistributed()) {
-    await tx.query({
-      name: "pass-settings-to-nodes",
-      text: "set local citus.propagate_set_commands to 'local'",
-      values: [],
-    });
-    await tx.query({
-      name: `limit-lock-waits-to-${waitMs}`,
-      text: `set local lock_timeout to ${waitMs}`,
-      values: [],
-    });
-    return;
-  }
+  await passSettingsToNodes(tx);
   await tx.query({
-    name: "limit-lock-waits",
-    text: "select set_config('lock_timeout', $1, true)",
-    values: [`${waitMs}ms`],
+    name: `limit-lock-waits-to-${waitMs}`,
+    text: `set local lock_timeout to ${waitMs}`,
+    values: [],
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Merchant } from "../../merchants/merchants-sql.ts";
 import type { Database } from "../../platform/database/database.ts";
-import { planBatch } from "../../platform/database/plan-batch.ts";
+import { planBatch } from "../../platform/database/transaction-settings.ts";
 import { listOwnProducts } from "../products-sql.ts";
 import { findTakenBarcodes } from "./barcodes.ts";
 import { ImportErrors } from "./import-errors.ts";

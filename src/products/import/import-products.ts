@@ -3,7 +3,7 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import { lockMerchant, type Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { isTaken, type Queryable } from "../../platform/database/database.ts";
-import { planBatch } from "../../platform/database/plan-batch.ts";
+import { planBatch } from "../../platform/database/transaction-settings.ts";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import { checkFile } from "./check-file.ts";
