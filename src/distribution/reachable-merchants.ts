@@ -1,7 +1,7 @@
 import { isNodeLost, type Queryable } from "../platform/database/database.ts";
 import { listReachableMerchants } from "./reachable-merchants-sql.ts";
 
-/** What is known while a node is down, for this long. Then the nodes are asked again, so that their return is noticed. */
+/** What is known while a node is down, for this long. Then the nodes are queried again, so that their return is noticed. */
 const KNOWN_MS = 1_000;
 /** Citus looks up the shard of each merchant in a list, which takes 40 µs. So a search names a part of them, the next one the next part. */
 const MERCHANTS_MAX = 2_000;

@@ -16,7 +16,7 @@ import {
   type OrderPosition,
 } from "./feed-cursor.ts";
 import { type FeedRange, type FeedRow, listFeed, listFeedOfOrder, type OrderFeedStart } from "./feed-sql.ts";
-import { PLACED_TOGETHER_MAX, placeNextEvents } from "./place-events.ts";
+import { NUMBERED_TOGETHER_MAX, numberNextEvents } from "./number-events.ts";
 
 /** The oldest id of an event that is shown at `now`. */
 export const oldestShownId = (now: Date): string => uuidAt(before(now, EVENTS_KEPT_MS));
@@ -27,8 +27,8 @@ export const oldestShownId = (now: Date): string => uuidAt(before(now, EVENTS_KE
  */
 const DISORDER_MAX_MS = CLOCK_SKEW_MAX_MS;
 
-/** Batches of events that one request places, at most: as many as it reads. */
-const BATCHES_MAX = ROWS_READ_MAX / PLACED_TOGETHER_MAX;
+/** Batches of events that one request numbers, at most: as many as it reads. */
+const BATCHES_MAX = ROWS_READ_MAX / NUMBERED_TOGETHER_MAX;
 
 type FeedQuery = { cursor?: string; limit?: number };
 type FeedFilter = { orderId: string | null; type: EventType | null };
@@ -56,7 +56,7 @@ export async function readFeed(
   const now = context.clock.now();
   const oldestId = oldestIdAfter(after, now);
   const range = { ...access, limit, type, oldestShownId: oldestShownId(now), oldestId, now };
-  if (orderId === null) return pageOfFeed(await readPlaced(context, range, placeOf(after)));
+  if (orderId === null) return pageOfFeed(await readNumbered(context, range, positionOf(after)));
   const rows = await listFeedOfOrder(context.db, range, orderId, startOf(after, orderId));
   const last = rows.at(-1);
   return toJson(
@@ -66,7 +66,7 @@ export async function readFeed(
 }
 
 /** The events after a position. If they do not fill the page, those that have no position yet get theirs. */
-async function readPlaced(
+async function readNumbered(
   context: Pick<Context, "db" | "clock">,
   range: FeedRange,
   after: FeedPosition,
@@ -74,10 +74,10 @@ async function readPlaced(
   let read = await listFeed(context.db, range, after);
   for (
     let batch = 0;
-    batch < BATCHES_MAX && read.hasUnplaced && !isComplete(read.rows, range.limit);
+    batch < BATCHES_MAX && read.hasUnnumbered && !isComplete(read.rows, range.limit);
     batch += 1
   ) {
-    await placeNextEvents(context, range, range.oldestShownId);
+    await numberNextEvents(context, range, range.oldestShownId);
     read = await listFeed(context.db, range, after);
   }
   return read.rows;
@@ -99,14 +99,14 @@ const toJson = (rows: readonly { readonly body: string }[], nextCursor: string |
   `{"data":[${rows.map(({ body }) => body).join(",")}],"nextCursor":${nextCursor === null ? "null" : `"${nextCursor}"`}}`;
 
 /** Where the whole feed continues. After a cursor of one order it repeats the events of the last hour before it. */
-const placeOf = (after: FeedPosition | OrderPosition): FeedPosition =>
+const positionOf = (after: FeedPosition | OrderPosition): FeedPosition =>
   "position" in after ? after : { ...FEED_START, eventId: after.eventId };
 
 /** Where the feed of an order continues. After a cursor of another order it does the same. */
 const startOf = (after: FeedPosition | OrderPosition, orderId: string): OrderFeedStart =>
   "orderId" in after && after.orderId === orderId
     ? { position: FEED_START.position, sequence: after.sequence, eventId: after.eventId }
-    : { position: placeOf(after).position, sequence: 0, eventId: FEED_START.eventId };
+    : { position: positionOf(after).position, sequence: 0, eventId: FEED_START.eventId };
 
 function oldestIdAfter({ eventId }: { readonly eventId: string }, now: Date): string {
   const moment = momentOf(eventId).getTime() - DISORDER_MAX_MS;

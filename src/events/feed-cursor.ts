@@ -1,10 +1,10 @@
 import { bytesOf, uuidOf } from "../platform/ids.ts";
 import { decodeCursor, encodeCursor, UUID_MIN } from "../platform/wire/cursor.ts";
 
-/** A place in the feed of a connection: after the event with this position. */
+/** A position in the feed of a connection: after the event with this position. */
 export type FeedPosition = { readonly position: string; readonly eventId: string };
 
-/** A place in the feed of one order: after the event with this sequence and id. */
+/** A position in the feed of one order: after the event with this sequence and id. */
 export type OrderPosition = { readonly orderId: string; readonly sequence: number; readonly eventId: string };
 
 /** Before all events. */
@@ -16,14 +16,14 @@ const POSITION_BYTES = 8;
 const SEQUENCE_BYTES = 4;
 const UUID_BYTES = 16;
 
-/** The cursor of the page after this place of the feed. */
+/** The cursor of the page after this position of the feed. */
 export function encodeFeedCursor({ position, eventId }: FeedPosition): string {
   const bytes = Buffer.alloc(POSITION_BYTES);
   bytes.writeBigInt64BE(BigInt(position));
   return encodeCursor(LIST, Buffer.concat([bytes, bytesOf(eventId)]));
 }
 
-/** The place that a cursor contains. Null if the text is not a cursor of the feed. */
+/** The position that a cursor contains. Null if the text is not a cursor of the feed. */
 export function decodeFeedCursor(cursor: string): FeedPosition | null {
   const bytes = decodeCursor(LIST, cursor);
   if (bytes === null) return null;
@@ -37,14 +37,14 @@ export function decodeFeedCursor(cursor: string): FeedPosition | null {
     : { position: position.toString(), eventId: uuidOf(bytes.subarray(POSITION_BYTES)) };
 }
 
-/** The cursor of the page after this place of an order's feed. */
+/** The cursor of the page after this position of an order's feed. */
 export function encodeOrderCursor({ orderId, sequence, eventId }: OrderPosition): string {
   const bytes = Buffer.alloc(SEQUENCE_BYTES);
   bytes.writeInt32BE(sequence);
   return encodeCursor(LIST_OF_ORDER, Buffer.concat([bytes, bytesOf(orderId), bytesOf(eventId)]));
 }
 
-/** The place that a cursor contains. Null if the text is not a cursor of the feed of an order. */
+/** The position that a cursor contains. Null if the text is not a cursor of the feed of an order. */
 export function decodeOrderCursor(cursor: string): OrderPosition | null {
   const bytes = decodeCursor(LIST_OF_ORDER, cursor);
   if (bytes?.length !== SEQUENCE_BYTES + UUID_BYTES + UUID_BYTES) return null;

@@ -34,22 +34,22 @@ const FITS = `(e.not_after is null or e.not_after > $3) and e.type <> '${PING}' 
                 and (not $5::boolean or e.order_id is null or e.not_after is not null)`;
 
 /** A page of the feed, and whether events have no position yet, at the same moment. */
-type FeedRead = { readonly rows: readonly FeedRow[]; readonly hasUnplaced: boolean };
+type FeedRead = { readonly rows: readonly FeedRow[]; readonly hasUnnumbered: boolean };
 
 /**
  * The events after a position of the feed that fit the filter (decision 0027). No index has the type, so it reads the
  * events by their position, but at most ROWS_READ_MAX. The last of these is returned even if it does not fit.
  */
 export async function listFeed(db: Queryable, range: FeedRange, after: FeedPosition): Promise<FeedRead> {
-  const rows = await db.query<{ has_unplaced: boolean } & (FeedRow | { id: null })>({
+  const rows = await db.query<{ has_unnumbered: boolean } & (FeedRow | { id: null })>({
     name: "list-feed",
     text: `
-      select unplaced.found as has_unplaced, page.position, page.id, page.body, page.fits, page.is_last
+      select unnumbered.found as has_unnumbered, page.position, page.id, page.body, page.fits, page.is_last
       from (
         select exists (
           select from events e
           where e.merchant_id = $1 and e.connection_id = $2 and e.id >= $9 and e.position = ${NO_POSITION}) as found
-      ) as unplaced
+      ) as unnumbered
       left join lateral (
         select f.position, f.id, f.body, f.fits, f.is_last
         from (
@@ -68,7 +68,7 @@ export async function listFeed(db: Queryable, range: FeedRange, after: FeedPosit
   });
   return {
     rows: rows.filter((row) => row.id !== null),
-    hasUnplaced: rows[0]?.has_unplaced ?? false,
+    hasUnnumbered: rows[0]?.has_unnumbered ?? false,
   };
 }
 

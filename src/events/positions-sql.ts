@@ -5,7 +5,7 @@ import type { Queryable } from "../platform/database/database.ts";
 export const NO_POSITION = "9223372036854775807";
 
 /** An event without a position. `sequence` is null for events that are not about an order. */
-export type UnplacedEvent = {
+export type UnnumberedEvent = {
   readonly id: string;
   readonly order_id: string | null;
   readonly sequence: number | null;
@@ -51,14 +51,14 @@ export async function takePositions(
  * The oldest events of the connection without a position, by id, at most `limit`. And earlier events of the same orders
  * that have later ids, because the clocks of the processes differ.
  */
-export async function listUnplacedEvents(
+export async function listUnnumberedEvents(
   tx: Queryable,
   { merchantId, connectionId }: ConnectionKey,
   oldestId: string,
   limit: number,
-): Promise<UnplacedEvent[]> {
-  return tx.query<UnplacedEvent>({
-    name: "list-unplaced-events",
+): Promise<UnnumberedEvent[]> {
+  return tx.query<UnnumberedEvent>({
+    name: "list-unnumbered-events",
     text: `
       with oldest as materialized (
         select e.id, e.order_id, e.sequence
@@ -85,7 +85,7 @@ export async function listUnplacedEvents(
 }
 
 /** Gives the events their positions. @param ids in the order of the feed */
-export async function placeEvents(
+export async function numberEvents(
   tx: Queryable,
   { merchantId, connectionId }: ConnectionKey,
   ids: readonly string[],
@@ -93,13 +93,13 @@ export async function placeEvents(
 ): Promise<void> {
   const sorted = [...ids].sort();
   await tx.query({
-    name: "place-events",
+    name: "number-events",
     // The first and the last id say which partitions need not be looked at.
     text: `
       update events e
-      set position = $4::bigint + placed.number
-      from unnest($3::uuid[]) with ordinality as placed (id, number)
-      where e.merchant_id = $1 and e.connection_id = $2 and e.id = placed.id and e.id >= $5 and e.id <= $6`,
+      set position = $4::bigint + numbered.number
+      from unnest($3::uuid[]) with ordinality as numbered (id, number)
+      where e.merchant_id = $1 and e.connection_id = $2 and e.id = numbered.id and e.id >= $5 and e.id <= $6`,
     values: [merchantId, connectionId, ids, before.toString(), sorted[0], sorted.at(-1)],
   });
 }

@@ -25,10 +25,10 @@ type SampleContext = { readonly connection: ConnectionKey; readonly newId: NewId
 export function sampleEvent(type: EventType, context: SampleContext): SampleEvent {
   if (type === "product.published")
     return { type, sequence: null, data: { product: toPartnerProduct(sampleProduct(context)) } };
-  const { steps, isOptIn = false, showsShipment = false } = SAMPLES[type];
+  const { transitions, isOptIn = false, showsShipment = false } = SAMPLES[type];
   const shipmentId = context.newId();
-  const order = steps(shipmentId).reduce(
-    (before, step) => applied(before, step, context.now),
+  const order = transitions(shipmentId).reduce(
+    (before, transition) => applied(before, transition, context.now),
     sampleOrder(context),
   );
   const shipment = order.shipments.find(() => showsShipment);
@@ -44,7 +44,7 @@ export function sampleEvent(type: EventType, context: SampleContext): SampleEven
 
 type Sample = {
   /** What has happened to the order, last the cause of the event. */
-  readonly steps: (shipmentId: string) => readonly Transition[];
+  readonly transitions: (shipmentId: string) => readonly Transition[];
   readonly showsShipment?: true;
   readonly isOptIn?: true;
 };
@@ -64,20 +64,20 @@ const ship = (newShipmentId: string): Transition => ({
 const hold = (reason: string): Transition => ({ name: "hold", reasons: [reason] });
 
 const SAMPLES: Readonly<Record<Exclude<EventType, "product.published">, Sample>> = {
-  "order.created": { steps: () => [] },
-  "order.canceled": { steps: () => [{ name: "cancel" }] },
-  "order.onHold": { steps: () => [accept, hold(OUT_OF_STOCK)] },
-  "order.onHoldReleased": { steps: () => [accept, hold(OUT_OF_STOCK), { name: "releaseHold" }] },
-  "order.shipmentCreated": { steps: (id) => [accept, ship(id)], showsShipment: true },
+  "order.created": { transitions: () => [] },
+  "order.canceled": { transitions: () => [{ name: "cancel" }] },
+  "order.onHold": { transitions: () => [accept, hold(OUT_OF_STOCK)] },
+  "order.onHoldReleased": { transitions: () => [accept, hold(OUT_OF_STOCK), { name: "releaseHold" }] },
+  "order.shipmentCreated": { transitions: (id) => [accept, ship(id)], showsShipment: true },
   "order.shipmentReturned": {
-    steps: (id) => [accept, ship(id), { name: "returnShipment", shipmentId: id }],
+    transitions: (id) => [accept, ship(id), { name: "returnShipment", shipmentId: id }],
     showsShipment: true,
   },
-  "order.completed": { steps: (id) => [accept, ship(id), { name: "complete" }] },
-  "order.accepted": { steps: () => [accept], isOptIn: true },
-  "order.inProgress": { steps: (id) => [accept, ship(id)], isOptIn: true },
+  "order.completed": { transitions: (id) => [accept, ship(id), { name: "complete" }] },
+  "order.accepted": { transitions: () => [accept], isOptIn: true },
+  "order.inProgress": { transitions: (id) => [accept, ship(id)], isOptIn: true },
   "order.shipmentUpdated": {
-    steps: (id) => [
+    transitions: (id) => [
       accept,
       ship(id),
       { name: "updateShipment", shipmentId: id, change: { status: "delivered" } },
@@ -85,12 +85,12 @@ const SAMPLES: Readonly<Record<Exclude<EventType, "product.published">, Sample>>
     showsShipment: true,
     isOptIn: true,
   },
-  "order.paymentFailed": { steps: () => [hold(PAYMENT_FAILED)], isOptIn: true },
+  "order.paymentFailed": { transitions: () => [hold(PAYMENT_FAILED)], isOptIn: true },
 };
 
-function applied(order: Order, step: Transition, now: Date): Order {
-  const result = applyTransition(order, step, now);
-  if (result.outcome === "rejected") throw new Error(`A sample order rejects ${step.name}.`);
+function applied(order: Order, transition: Transition, now: Date): Order {
+  const result = applyTransition(order, transition, now);
+  if (result.outcome === "rejected") throw new Error(`A sample order rejects ${transition.name}.`);
   return result.order;
 }
 

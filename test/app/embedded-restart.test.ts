@@ -11,7 +11,7 @@ import { eventually, makePartner, send, TOKEN } from "../support/running-service
 const LEASE_WAIT = { timeout: 90_000, interval: 50 };
 
 describe("a running service whose embedded PostgreSQL ends", () => {
-  it("restarts it, answers 503 with Retry-After until then, and loses nothing that it acknowledged", async () => {
+  it("restarts it, returns 503 with Retry-After until then, and loses nothing that it acknowledged", async () => {
     const service = await startEmbedded();
     const { api, backOffice, main } = service;
     const { key, anOrder } = await makePartner(backOffice);

@@ -67,7 +67,7 @@ describe("one-time codes", () => {
 });
 
 describe("recent authentication", () => {
-  it("is asked for over the dialog, keeps what was typed, and lets a wrong password be corrected", async () => {
+  it("is requested over the dialog, keeps what was typed, and lets a wrong password be corrected", async () => {
     const { person } = await createPersonWithPassword(world.service);
     const page = await world.open(person);
     world.service.clock.advance({ minutes: 15 });

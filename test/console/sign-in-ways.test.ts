@@ -43,7 +43,7 @@ describe("a one-time code", () => {
     return { person, uri: String(uri), backupCode: String(backupCodes[0]) };
   }
 
-  it("is asked for after the password; a wrong one is refused in words, and the right one signs in", async () => {
+  it("is requested after the password; a wrong one is rejected with a message, and the right one signs in", async () => {
     const { person, uri } = await createPersonWithCodes();
     const page = await openSignIn("?next=/account");
     await enterPassword(page, person.email, PASSWORD);
@@ -131,7 +131,7 @@ describe("the organization's identity provider", () => {
   const enter = async (page: Page) => page.getByRole("button", { name: "Sign in with Example ID" }).click();
   const subject = (email: string) => ({ sub: email, email, email_verified: true });
 
-  it("signs in a person who was invited, and opens the page that was asked for", async () => {
+  it("signs in a person who was invited, and opens the page that was requested", async () => {
     const person = await createPerson(world.service);
     provider.subject = subject(person.email);
     const page = await openSignIn("?next=/account");

@@ -40,7 +40,7 @@ describe("signing in", () => {
     await again.getByLabel("Mail address").waitFor();
   });
 
-  it("with a password says that it is wrong, and then opens the page that was asked for", async () => {
+  it("with a password says that it is wrong, and then opens the page that was requested", async () => {
     const { person } = await createPersonWithPassword(world.service);
     const page = await world.open(null);
     await page.goto(`/orders/${world.orders.fresh}`);

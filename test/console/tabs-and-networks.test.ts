@@ -156,7 +156,7 @@ describe("a network", () => {
     expect(canceled).toHaveLength(1);
   });
 
-  it("that is slow: a second click sends nothing, and no answer in time is said in words", async () => {
+  it("that is slow: a second click sends nothing, and a response that does not come in time is reported", async () => {
     const page = await world.open(world.people.operator);
     await page.clock.install();
     const id = await openOrder(page, "slow-1");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { PLACED_TOGETHER_MAX, placeNextEvents } from "../../src/events/place-events.ts";
+import { NUMBERED_TOGETHER_MAX, numberNextEvents } from "../../src/events/number-events.ts";
 import { NO_POSITION } from "../../src/events/positions-sql.ts";
 import { fullAccess } from "../../src/merchants/key-mode.ts";
 import { cancelOrder } from "../../src/orders/changes/cancel-order.ts";
@@ -134,13 +134,13 @@ it("does so when so many events wait that the earlier one is not among the oldes
     text: `
       insert into events (merchant_id, connection_id, id, type, body)
       select $1, $2, id, 'product.published', '{}' from unnest($3::uuid[]) as id`,
-    values: [merchantId, connectionId, times(PLACED_TOGETHER_MAX, between)],
+    values: [merchantId, connectionId, times(NUMBERED_TOGETHER_MAX, between)],
   });
-  await placeNextEvents(test.context, connectionKey(partner), UUID_MIN);
-  const placed = await test.db.query<{ sequence: number; position: string }>({
-    name: "test-placed",
+  await numberNextEvents(test.context, connectionKey(partner), UUID_MIN);
+  const numbered = await test.db.query<{ sequence: number; position: string }>({
+    name: "test-numbered",
     text: `select sequence, position from events where connection_id = $1 and order_id is not null and position < ${NO_POSITION} order by position`,
     values: [connectionId],
   });
-  expect(placed.map(({ sequence }) => sequence)).toEqual([1, 2]);
+  expect(numbered.map(({ sequence }) => sequence)).toEqual([1, 2]);
 });

@@ -77,7 +77,7 @@ describe("POST /stripe/webhook", () => {
     const [intent] = intentsOf(stripe);
     const object = intent ?? {};
     const answers = [
-      await postEvent(world, "payment_intent.succeeded", object, { secret: "whsec_of_somebody" }),
+      await postEvent(world, "payment_intent.succeeded", object, { secret: "whsec_of_another_account" }),
       await postEvent(world, "payment_intent.succeeded", object, { ageSeconds: 3_600 }),
       await postEvent(world, "payment_intent.succeeded", object, { spoil: (body) => `${body} ` }),
       await post(test, "{}"),

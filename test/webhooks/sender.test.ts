@@ -67,7 +67,7 @@ describe("a request", () => {
   });
 });
 
-describe("an answer", () => {
+describe("a response", () => {
   it.each([200, 204, 304, 400, 410, 500])(
     "of %d is an outcome; what it means is not decided here",
     async (status) => {

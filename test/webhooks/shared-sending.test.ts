@@ -11,7 +11,7 @@ import {
 import { answering, type ReceiverHandler } from "../support/receivers.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
-/** A receiver that responds only when it is told to. */
+/** A receiver that responds only when the test permits it. */
 async function startHangingReceiver() {
   const held: (() => void)[] = [];
   let hangs = true;

@@ -79,6 +79,6 @@ export function partnerAuthentication(
     const taken = rateLimiter.take(key);
     const allowance = taken instanceof Promise ? await taken : taken; // Most need no promise.
     if (allowance !== null) reply.headers(allowance.headers);
-    return allowance?.refusal ?? callerOf(key);
+    return allowance?.problem ?? callerOf(key);
   };
 }

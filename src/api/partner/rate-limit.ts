@@ -8,7 +8,7 @@ import type { Problem } from "../../platform/wire/problems.ts";
 /**
  * The rest of a connection's rate limit after a request, as header fields, and the problem if the limit is exceeded.
  */
-type Rate = { headers: Readonly<Record<string, string>>; refusal?: Problem };
+type Rate = { headers: Readonly<Record<string, string>>; problem?: Problem };
 
 export type RateLimiter = {
   /** Takes one request from the connection's allowance. Null if there is no limit. A promise if it queries the database. */
@@ -45,7 +45,7 @@ function toRate(perMinute: number, { waitUs, left, fullInUs }: Allowance): Rate 
   const seconds = secondsOf(waitUs);
   return {
     headers: { ...headers, "retry-after": String(seconds) },
-    refusal: {
+    problem: {
       code: "rate-limited",
       detail: `The limit is ${perMinute} requests a minute. Retry in ${seconds} s.`,
     },

@@ -142,7 +142,7 @@ describe("POST /api/orders/{id}/release-hold", () => {
     expect((await release(id, test.backOffice)).body.onHold).toBe(false);
   });
 
-  it("shows the status that the deadline has given to a refused caller", async () => {
+  it("shows the status that the deadline has given to a rejected caller", async () => {
     const { id } = await placeOrder(partner);
     await operationApplied(test, id, "hold", { reasons: ["fraud_check"] });
     test.clock.advance({ hours: 2 });

@@ -73,7 +73,7 @@ describe("GET /docs", () => {
     expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
   });
 
-  it("answers an unchanged file with 304", async () => {
+  it("returns 304 for an unchanged file", async () => {
     const { headers } = await app.inject("/docs/partners/orders.html");
     const again = await app.inject({
       url: "/docs/partners/orders.html",

@@ -141,7 +141,7 @@ describe("POST /api/facilities/{id}/stock/{productId}/adjust", () => {
     });
   });
 
-  it("lets an order go on that waits for the goods", async () => {
+  it("releases an order that waits for the goods", async () => {
     const product = await stocked(1);
     const id = await placeRouted(product, 2);
     expect((await test.backOffice.get(`/api/orders/${id}`)).body.onHoldReasons).toEqual(["out_of_stock"]);

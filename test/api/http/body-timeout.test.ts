@@ -32,7 +32,7 @@ const app = createListener<null, Caller>({
   ],
   operationsFor: () => null,
   authenticate: async ({ headers }) =>
-    headers["x-key"] === "known" ? { name: "somebody" } : { code: "unauthorized", detail: "No." },
+    headers["x-key"] === "known" ? { name: "known caller" } : { code: "unauthorized", detail: "No." },
   errorsBaseUrl: "https://docs.example/errors",
   log: createLog("silent"),
   metrics: createMetrics().requests,

@@ -42,7 +42,7 @@ const app = createListener<null, Caller>({
   name: "back-office",
   routes: ROUTES,
   operationsFor: () => null,
-  authenticate: async () => ({ name: "somebody" }),
+  authenticate: async () => ({ name: "known caller" }),
   errorsBaseUrl: "https://docs.example/errors",
   log: createLog("silent"),
   metrics: createMetrics().requests,

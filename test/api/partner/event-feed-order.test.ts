@@ -1,7 +1,7 @@
 import type { PoolClient } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventRow } from "../../../src/events/event.ts";
-import { placeNextEvents } from "../../../src/events/place-events.ts";
+import { numberNextEvents } from "../../../src/events/number-events.ts";
 import { lockFeed, NO_POSITION } from "../../../src/events/positions-sql.ts";
 import { bytesOf } from "../../../src/platform/ids.ts";
 import { encodeCursor, UUID_MIN } from "../../../src/platform/wire/cursor.ts";
@@ -170,7 +170,7 @@ describe("readers of one feed at the same time", () => {
       for (const applied of [false, true]) {
         await placeOrder(partner);
         const db = dyingDatabase(test.db, statement, applied);
-        await placeNextEvents({ db, clock: test.clock }, connectionKey(partner), UUID_MIN).catch(
+        await numberNextEvents({ db, clock: test.clock }, connectionKey(partner), UUID_MIN).catch(
           () => undefined,
         );
         const next = await pollFeed(partner, cursor);
@@ -198,7 +198,7 @@ describe("readers of one feed at the same time", () => {
 });
 
 describe("the feed after older data was restored", () => {
-  it("goes on after every position that readers have seen, and skips nothing", async () => {
+  it("continues after every position that readers have seen, and skips nothing", async () => {
     const partner = await createPartner(test);
     await placeOrder(partner);
     const { merchantId, connectionId } = connectionKey(partner);
@@ -225,7 +225,7 @@ describe("the feed after older data was restored", () => {
     const { cursor } = await pollFeed(partner, null);
     const clock = { now: () => new Date(test.clock.now().getTime() - 60_000) };
     await placeOrder(partner);
-    await placeNextEvents({ db: test.db, clock }, connectionKey(partner), UUID_MIN);
+    await numberNextEvents({ db: test.db, clock }, connectionKey(partner), UUID_MIN);
     expect((await pollFeed(partner, cursor)).ids).toHaveLength(1);
   });
 });

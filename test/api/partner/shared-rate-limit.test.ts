@@ -24,7 +24,7 @@ async function newConnection(): Promise<ConnectionKey> {
 
 async function isAllowed(limiter: RateLimiter, connection: ConnectionKey): Promise<boolean> {
   const allowance = await limiter.take(connection);
-  return allowance?.refusal === undefined;
+  return allowance?.problem === undefined;
 }
 
 async function drain(limiter: RateLimiter, connection: ConnectionKey): Promise<number> {

@@ -242,7 +242,7 @@ describe("a change of a person", () => {
 });
 
 describe("POST /auth/reset", () => {
-  it("answers alike, and lets a person who has the mail set a password once", async () => {
+  it("returns the same for both, and lets a person who has the mail set a password once", async () => {
     const { person, browser } = await createPersonWithPassword(service);
     const visitor = openBrowser(service, "192.0.2.20");
     const unknown = await visitor.post("/auth/reset", { email: "nobody@example.com" });

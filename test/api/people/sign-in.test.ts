@@ -44,7 +44,7 @@ describe("POST /auth/sign-in/link", () => {
 });
 
 describe("POST /auth/sign-in/password", () => {
-  it("opens a session, and answers a wrong password as an unknown address", async () => {
+  it("opens a session, and responds to a wrong password as to an unknown address", async () => {
     const { person } = await createPersonWithPassword(service);
     const browser = openBrowser(service);
     const wrong = await browser.post("/auth/sign-in/password", {

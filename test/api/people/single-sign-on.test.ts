@@ -111,7 +111,7 @@ describe("sign-in by the identity provider", () => {
     expect((await browser.get("/api/me")).status).toBe(401);
   });
 
-  it("is missing if no provider is configured, and unavailable if it does not answer", async () => {
+  it("is missing if no provider is configured, and unavailable if it does not respond", async () => {
     const without = await startServiceForTest();
     const browser = openBrowser(without);
     expect((await browser.get("/auth/methods")).body).toEqual({ singleSignOn: null });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { inFeedOrder } from "../../../src/events/place-events.ts";
+import { inFeedOrder } from "../../../src/events/number-events.ts";
 
 const event = (id: string, order_id: string | null = null, sequence: number | null = null) => ({
   id,

@@ -6,7 +6,7 @@ const NONCE_BYTES = 16;
 
 /**
  * The page of the console and its headers. Scripts and data come from this listener alone, and no script is in the page.
- * Mantine makes style elements while the page runs: the page tells it the nonce of the response (decision 0126).
+ * Mantine makes style elements while the page runs: the page gives it the nonce of the response (decision 0126).
  */
 export function consolePage(html: string): { headers: Record<string, string>; body: string } {
   const nonce = randomBytes(NONCE_BYTES).toString("base64");

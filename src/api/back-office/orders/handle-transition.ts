@@ -29,13 +29,13 @@ export async function handleTransition(
   context: Context,
   caller: BackOfficeCaller,
   id: string,
-  { operation, detail = null, restock = false, by, transition, ...step }: OrderTransition,
+  { operation, detail = null, restock = false, by, transition, ...request }: OrderTransition,
 ): Promise<RouteResponse | Problem> {
   const found = await findOwner(context, caller, id);
   if (found === null) return notFound("order");
   const cause = { operation, detail, restock };
   const order = await transitionOrder(context, found, {
-    ...step,
+    ...request,
     by: actingOn(found, by),
     cause,
     transition(read) {

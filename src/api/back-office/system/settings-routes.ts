@@ -54,7 +54,7 @@ export const settingsRoutes: readonly BackOfficeRoute[] = [
     tag: "System",
     summary: "List the settings of the service",
     description:
-      "The configuration of the process that answers, without secrets. Processes with other roles can have another one.",
+      "The configuration of the process that responds, without secrets. Processes with other roles can have another one.",
     responses: { 200: { description: "The settings.", schema: SettingsSchema } },
     problems: [],
     handle: async (_request, { context }) => ({

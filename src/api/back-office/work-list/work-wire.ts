@@ -162,7 +162,7 @@ export const PickListSchema = Type.Object(
     facilityId: nullable(Type.String(), FACILITY_TEXT),
     takenBy: Type.String({ description: TAKEN_BY_TEXT }),
     reference: nullable(Type.String(), "The client's own name of the request. Null if it has none."),
-    orderLimit: Type.Integer({ description: "How many orders were asked for." }),
+    orderLimit: Type.Integer({ description: "How many orders were requested." }),
     takenAt: dateTime("When the orders were taken."),
     expiresAt: dateTime("When others can take the orders that have not shipped by then."),
     releasedAt: nullableTime("When the orders were given back. Null if they were not."),

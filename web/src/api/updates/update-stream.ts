@@ -76,12 +76,12 @@ class UpdateStream {
   async #read(signal: AbortSignal): Promise<void> {
     try {
       const { data, response } = await api.GET("/api/updates", { parseAs: "stream", signal });
-      if (!response.ok || !data) return this.#refused(response.status);
+      if (!response.ok || !data) return this.#rejected(response.status);
       for await (const { event, data: members } of messagesIn(data, SILENCE_MAX_MS)) {
         this.#failures = 0;
         if (event === "changed")
-          this.#tell(members as Exclude<Update, null>); // The description says so.
-        else if (event === "reload" || (event === "ready" && !this.#isStart())) this.#tell(null);
+          this.#report(members as Exclude<Update, null>); // The description says so.
+        else if (event === "reload" || (event === "ready" && !this.#isStart())) this.#report(null);
       }
     } catch (error) {
       // The network, or the service, is away. Pages show that when they read.
@@ -90,7 +90,7 @@ class UpdateStream {
   }
 
   /** Too many streams, or no role that has one: the next attempt would get the same response. */
-  #refused(status: number): void {
+  #rejected(status: number): void {
     if (status < 500) this.#failures = Math.max(this.#failures, 5);
   }
 
@@ -101,7 +101,7 @@ class UpdateStream {
     return isFirst && performance.now() < START_MS;
   }
 
-  #tell(update: Update): void {
+  #report(update: Update): void {
     for (const listener of this.#listeners) listener(update);
   }
 }

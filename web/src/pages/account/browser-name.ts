@@ -15,7 +15,7 @@ const SYSTEMS = [
   ["Linux", "Linux"],
 ] as const;
 
-/** A browser and its system in a few words. Null if there is nothing to tell from. */
+/** A browser and its system in a few words. Null if the text names neither. */
 export function browserName(userAgent: string | null): string | null {
   if (userAgent === null) return null;
   const find = (names: readonly (readonly [string, string])[]) =>

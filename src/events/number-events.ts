@@ -1,43 +1,43 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import {
-  listUnplacedEvents,
+  listUnnumberedEvents,
   lockFeed,
-  placeEvents,
+  numberEvents,
   takePositions,
-  type UnplacedEvent,
+  type UnnumberedEvent,
 } from "./positions-sql.ts";
 
 /** Events that get their positions in one transaction. */
-export const PLACED_TOGETHER_MAX = 1_000;
+export const NUMBERED_TOGETHER_MAX = 1_000;
 
-type PlaceContext = Pick<Context, "db" | "clock">;
+type NumberContext = Pick<Context, "db" | "clock">;
 
 /**
  * Gives the oldest events of a connection that have none a position at the end of its feed (decision 0027). Only events
  * whose transactions have ended are seen, and a position is never given again, so events are only ever added at the end.
  * Readers of the same connection wait for each other; no other connection does.
  */
-export async function placeNextEvents(
-  { db, clock }: PlaceContext,
+export async function numberNextEvents(
+  { db, clock }: NumberContext,
   connection: ConnectionKey,
   oldestId: string,
 ): Promise<void> {
   await inTransaction({ db, clock }, async (tx) => {
     await lockFeed(tx, connection);
-    // A statement that begins after the lock was taken sees what the reader before has placed.
-    const unplaced = await listUnplacedEvents(tx, connection, oldestId, PLACED_TOGETHER_MAX);
-    if (unplaced.length === 0) return; // Another reader has placed them.
-    const before = await takePositions(tx, connection, unplaced.length, clock.now());
-    await placeEvents(tx, connection, inFeedOrder(unplaced), before);
+    // A statement that begins after the lock was taken sees what the reader before has numbered.
+    const unnumbered = await listUnnumberedEvents(tx, connection, oldestId, NUMBERED_TOGETHER_MAX);
+    if (unnumbered.length === 0) return; // Another reader has numbered them.
+    const before = await takePositions(tx, connection, unnumbered.length, clock.now());
+    await numberEvents(tx, connection, inFeedOrder(unnumbered), before);
   });
 }
 
 /**
- * The ids of events by age, except that the events of an order are in sequence: they share the places that they have by
+ * The ids of events by age, except that the events of an order are in sequence: they share the positions that they have by
  * age. The clocks of processes differ, so the later event of an order may have the earlier id.
  */
-export function inFeedOrder(events: readonly UnplacedEvent[]): string[] {
+export function inFeedOrder(events: readonly UnnumberedEvent[]): string[] {
   const byId = [...events].sort((one, other) => compare(one.id, other.id));
   const ofOrders = Map.groupBy(byId, ({ order_id }) => order_id);
   for (const [orderId, group] of ofOrders)
