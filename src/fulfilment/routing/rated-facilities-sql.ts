@@ -33,8 +33,18 @@ export async function readRatedFacilities(
  * Prevents changes of rates and new facilities until the transaction ends. Only other routing can run at the same time.
  * It locks the table, because a new facility has no row to lock. A transaction that changes a facility or its rates, or
  * clears supply changes, waits for this lock without holding one that routing needs. So they cannot deadlock.
+ *
+ * Facilities are on each node of Citus, which passes the lock on to all of them. But all processes change them through the
+ * coordinator, where they lock the table, too. So its lock is enough, and orders are put on hold while a node is down
+ * (decision 0201).
  */
 export async function lockRates(tx: Queryable): Promise<void> {
+  if (await tx.isDistributed())
+    await tx.query({
+      name: "lock-on-the-coordinator-alone",
+      text: "select set_config('citus.enable_ddl_propagation', 'off', true)",
+      values: [],
+    });
   await tx.query({
     name: "lock-rates",
     text: "lock table facilities in share mode",
