@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { gatherFirstStatistics } from "../../src/maintenance/first-statistics.ts";
+import { itOnPlainPostgres } from "../support/plain-postgres.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
@@ -34,13 +35,16 @@ const storeOrders = (count: number) =>
     reset session_replication_role`);
 
 describe("first statistics", () => {
-  it("leaves small tables alone, and teaches the planner a grown one, once", async () => {
-    expect(await gatherFirstStatistics(test.db)).toBe(0);
-    await storeOrders(10);
-    expect(await gatherFirstStatistics(test.db)).toBe(0);
-    await storeOrders(5_000);
-    expect(await gatherFirstStatistics(test.db)).toBe(1);
-    expect(await planOfKeyLookUp()).toContain("orders_pkey");
-    expect(await gatherFirstStatistics(test.db)).toBe(0);
-  });
+  itOnPlainPostgres("On Citus the autovacuum of each node gathers the statistics of its shards.")(
+    "leaves small tables alone, and teaches the planner a grown one, once",
+    async () => {
+      expect(await gatherFirstStatistics(test.db)).toBe(0);
+      await storeOrders(10);
+      expect(await gatherFirstStatistics(test.db)).toBe(0);
+      await storeOrders(5_000);
+      expect(await gatherFirstStatistics(test.db)).toBe(1);
+      expect(await planOfKeyLookUp()).toContain("orders_pkey");
+      expect(await gatherFirstStatistics(test.db)).toBe(0);
+    },
+  );
 });

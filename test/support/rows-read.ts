@@ -3,13 +3,15 @@ import type { Database } from "../../src/platform/database/database.ts";
 
 type PlanNode = {
   "Node Type": string;
-  "Relation Name"?: string;
+  "Relation Name": string;
   "Actual Rows": number;
   "Actual Loops": number;
   "Rows Removed by Filter"?: number;
   "Rows Removed by Index Recheck"?: number;
-  Plans?: PlanNode[];
 };
+
+/** PostgreSQL 15 also reads the row after the last one that a window function needs. */
+export const LOOK_AHEAD = 1;
 
 /**
  * How many rows the statements of `work` read of each table, as PostgreSQL counts them. The statements run in a
@@ -23,6 +25,7 @@ export async function countRowsRead(
   const read = new Map<string, number>();
   await db.withClient(async (client) => {
     await client.query("begin");
+    if (await db.isDistributed()) await client.query("set local citus.explain_all_tasks to on");
     try {
       const counted: Database = {
         ...db,
@@ -32,7 +35,7 @@ export async function countRowsRead(
           const before = await readInTransaction(client);
           const { rows } = await client.query(`explain (analyze, timing off, format json) ${text}`, values);
           if (OF_FUNCTION.test(text)) addSince(before, await readInTransaction(client), read);
-          else add(rows[0]["QUERY PLAN"][0].Plan, read);
+          else add(rows[0]["QUERY PLAN"], read);
           return returnRows ? (await client.query({ text, values })).rows : [];
         },
       };
@@ -64,19 +67,22 @@ function addSince(before: RowsOfTables, after: RowsOfTables, read: Map<string, n
   }
 }
 
-/** A part of a partitioned table counts as the table itself. */
-const tableOf = (relation: string): string => relation.replace(/_\d{8}$/, "");
+/** A part of a partitioned table counts as the table itself, and so does a shard of Citus. */
+const tableOf = (relation: string): string => relation.replace(/(_\d{8})?(_\d{6,7})?$/, "");
 
-function add(node: PlanNode, read: Map<string, number>): void {
-  const table = node["Relation Name"];
+/** Adds the rows of a node and of all within it. Citus has the plans of its tasks within nodes of its own. */
+function add(plan: unknown, read: Map<string, number>): void {
+  if (typeof plan !== "object" || plan === null) return;
   // The node of an insertion, an update or a deletion names its table as well, but only writes to it.
-  if (table !== undefined && node["Node Type"] !== "ModifyTable") {
+  if (isOfTable(plan) && plan["Node Type"] !== "ModifyTable") {
     const rows =
-      node["Actual Rows"] +
-      (node["Rows Removed by Filter"] ?? 0) +
-      (node["Rows Removed by Index Recheck"] ?? 0);
-    const name = tableOf(table);
-    read.set(name, (read.get(name) ?? 0) + rows * node["Actual Loops"]);
+      plan["Actual Rows"] +
+      (plan["Rows Removed by Filter"] ?? 0) +
+      (plan["Rows Removed by Index Recheck"] ?? 0);
+    const name = tableOf(plan["Relation Name"]);
+    read.set(name, (read.get(name) ?? 0) + rows * plan["Actual Loops"]);
   }
-  for (const child of node.Plans ?? []) add(child, read);
+  for (const part of Object.values(plan)) add(part, read);
 }
+
+const isOfTable = (plan: object): plan is PlanNode => "Relation Name" in plan && "Actual Rows" in plan;

@@ -7,6 +7,7 @@ import { countRows, createPartner, type Partner, placeOrder } from "../support/b
 import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { runJob } from "../support/jobs.ts";
 import { connectionKey } from "../support/orders.ts";
+import { itOnPlainPostgres } from "../support/plain-postgres.ts";
 import { countRowsRead } from "../support/rows-read.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 import { createEndpoint, endpointPath } from "../support/webhooks.ts";
@@ -27,32 +28,35 @@ async function createDeleted(partner: Partner): Promise<string> {
 }
 
 describe("deleted endpoints", () => {
-  it("are read neither when an event is published, nor when its streams are locked, nor when endpoints are counted", async () => {
-    const test = await startServiceForTest();
-    const partner = await createPartner(test);
-    const key = connectionKey(partner);
-    await createDeleted(partner);
-    await createEndpoint(partner);
-    await copyDeleted(test, 20_000);
-    const orderId = test.context.newId();
-    const event = eventRow({
-      ...key,
-      id: test.context.newId(),
-      type: "order.onHold",
-      occurredAt: test.clock.now(),
-      testMode: false,
-      orderId,
-      sequence: 2,
-      notAfter: null,
-      data: {},
-    });
-    const read = await countRowsRead(test.db, async (tx) => {
-      await insertEvents(tx, [event], test.clock.now());
-      await countEndpoints(tx, key, "live", 200);
-    });
-    expect(read("webhook_endpoints")).toBeGreaterThan(0);
-    expect(read("webhook_endpoints")).toBeLessThan(20);
-  });
+  itOnPlainPostgres("The statements of a function run on the node of the merchant.")(
+    "are read neither when an event is published, nor when its streams are locked, nor when endpoints are counted",
+    async () => {
+      const test = await startServiceForTest();
+      const partner = await createPartner(test);
+      const key = connectionKey(partner);
+      await createDeleted(partner);
+      await createEndpoint(partner);
+      await copyDeleted(test, 20_000);
+      const orderId = test.context.newId();
+      const event = eventRow({
+        ...key,
+        id: test.context.newId(),
+        type: "order.onHold",
+        occurredAt: test.clock.now(),
+        testMode: false,
+        orderId,
+        sequence: 2,
+        notAfter: null,
+        data: {},
+      });
+      const read = await countRowsRead(test.db, async (tx) => {
+        await insertEvents(tx, [event], test.clock.now());
+        await countEndpoints(tx, key, "live", 200);
+      });
+      expect(read("webhook_endpoints")).toBeGreaterThan(0);
+      expect(read("webhook_endpoints")).toBeLessThan(20);
+    },
+  );
 
   it("are removed when nothing of their log is left, page by page", async () => {
     const test = await startServiceForTest();

@@ -6,6 +6,7 @@ import { countStatements } from "../support/counted-statements.ts";
 import { readDeliveries, sendDue, startReceiverForTest, storeEndpoint } from "../support/dispatch.ts";
 import { createSmallPartners } from "../support/many-orders.ts";
 import { connectionUuid } from "../support/orders.ts";
+import { isOnCitus } from "../support/plain-postgres.ts";
 import type { Receiver } from "../support/receivers.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
@@ -49,8 +50,11 @@ describe("deliveries of many small connections", () => {
     const names = await sendAndCount();
     expect(receiver.requests).toHaveLength(2 * CONNECTIONS);
     expect(await countRows(test, "attempts")).toBe(2 * CONNECTIONS);
-    for (const name of ["lease-endpoints", "claim-deliveries", "read-events-to-send"])
-      expect([name, count(names, name)]).toEqual([name, 1]);
+    expect(count(names, "lease-endpoints")).toBe(1);
+    expect(count(names, "read-events-to-send")).toBe(1);
+    // Citus locks the rows of one merchant at a time (decision 0166).
+    if (isOnCitus()) expect(count(names, "claim-deliveries-on-node")).toBe(CONNECTIONS);
+    else expect(count(names, "claim-deliveries")).toBe(1);
   });
 
   it("are all sent, except those of a connection whose claim fails", async () => {

@@ -1,10 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { eventRow } from "../../src/events/event.ts";
 import { fromTypeId, uuidAt } from "../../src/platform/ids.ts";
 import { insertEvents } from "../../src/webhooks/publishing/events-sql.ts";
 import { createPartner, type Partner, placeTestOrder } from "../support/builders.ts";
 import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { connectionKey } from "../support/orders.ts";
+import { describeOnPlainPostgres } from "../support/plain-postgres.ts";
 import { countRowsRead } from "../support/rows-read.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 import { createEndpoint, endpointPath, pauseEndpoint } from "../support/webhooks.ts";
@@ -57,38 +58,40 @@ async function readByNextEvent(
   return read("deliveries");
 }
 
-describe("an event of an order with a long history", () => {
-  it("reads none of its deliveries", async () => {
-    const { test, partner, orderId } = await orderWithHistory();
-    expect(await readByNextEvent(test, partner, orderId)).toBe(0);
-  });
+describeOnPlainPostgres("The statements of a function run on the node of the merchant.")(
+  "an event of an order with a long history",
+  () => {
+    it("reads none of its deliveries", async () => {
+      const { test, partner, orderId } = await orderWithHistory();
+      expect(await readByNextEvent(test, partner, orderId)).toBe(0);
+    });
 
-  it("reads the newest delivery of an endpoint that was resumed, and no more of what has ended", async () => {
-    const { test, partner, orderId, endpointIds } = await orderWithHistory();
-    for (const id of endpointIds) {
-      await pauseEndpoint(test, id);
-      expect((await partner.client.post(endpointPath(id, "resume"))).status).toBe(200);
-    }
-    expect(await readByNextEvent(test, partner, orderId)).toBeLessThanOrEqual(2 * ENDPOINT_COUNT);
-  });
+    it("reads the newest delivery of an endpoint that was resumed, and no more of what has ended", async () => {
+      const { test, partner, orderId, endpointIds } = await orderWithHistory();
+      for (const id of endpointIds) {
+        await pauseEndpoint(test, id);
+        expect((await partner.client.post(endpointPath(id, "resume"))).status).toBe(200);
+      }
+      expect(await readByNextEvent(test, partner, orderId)).toBeLessThanOrEqual(2 * ENDPOINT_COUNT);
+    });
 
-  it("reads the history once after a pause, to let the oldest pending delivery go first", async () => {
-    const { test, partner, orderId, endpointIds } = await orderWithHistory();
-    const [id = ""] = endpointIds;
-    await test.db.query({
-      name: "test-pending-again",
-      text: `
+    it("reads the history once after a pause, to let the oldest pending delivery go first", async () => {
+      const { test, partner, orderId, endpointIds } = await orderWithHistory();
+      const [id = ""] = endpointIds;
+      await test.db.query({
+        name: "test-pending-again",
+        text: `
         update deliveries
         set status = 'pending'
         where endpoint_id = $1 and id > $2 and sequence > $3`,
-      values: [fromTypeId("whe", id), uuidAt(new Date(0)), HISTORY - 5],
-    });
-    await pauseEndpoint(test, id);
-    await partner.client.post(endpointPath(id, "resume"));
-    expect(await readByNextEvent(test, partner, orderId)).toBeGreaterThan(HISTORY - 5);
-    await test.db.query({
-      name: "test-head",
-      text: `
+        values: [fromTypeId("whe", id), uuidAt(new Date(0)), HISTORY - 5],
+      });
+      await pauseEndpoint(test, id);
+      await partner.client.post(endpointPath(id, "resume"));
+      expect(await readByNextEvent(test, partner, orderId)).toBeGreaterThan(HISTORY - 5);
+      await test.db.query({
+        name: "test-head",
+        text: `
         insert into due_deliveries (
           merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at)
         select merchant_id, connection_id, endpoint_id, stream_id, id, event_id, 'recovery', 0, $2
@@ -96,8 +99,9 @@ describe("an event of an order with a long history", () => {
         where endpoint_id = $1 and status = 'pending'
         order by sequence
         limit 1`,
-      values: [fromTypeId("whe", id), test.clock.now()],
+        values: [fromTypeId("whe", id), test.clock.now()],
+      });
+      expect(await readByNextEvent(test, partner, orderId)).toBeLessThanOrEqual(2 * ENDPOINT_COUNT);
     });
-    expect(await readByNextEvent(test, partner, orderId)).toBeLessThanOrEqual(2 * ENDPOINT_COUNT);
-  });
-});
+  },
+);

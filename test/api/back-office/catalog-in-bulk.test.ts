@@ -116,13 +116,7 @@ describe("an import of a file that was imported before", () => {
     const answers = await test.db.transaction(async (tx) => {
       await lockMerchant(tx, fromTypeId("mer", merchant) ?? "");
       const imports = [1, 2, 3].map(() => importInto(merchant, `${HEADER}\n${rows}`));
-      const waiting = async () =>
-        tx.query({
-          name: "test-imports-waiting",
-          text: "select distinct pid from pg_locks where not granted",
-          values: [],
-        });
-      while ((await waiting()).length < imports.length);
+      await untilBlocked(test, imports.length);
       return imports;
     });
     const statuses = (await Promise.all(answers)).map(({ status }) => status);

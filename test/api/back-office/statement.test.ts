@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromTypeId } from "../../../src/platform/ids.ts";
 import { encodeCursor } from "../../../src/platform/wire/cursor.ts";
 import { personOf, warehouseOf } from "../../support/back-office-resources.ts";
+import { untilBlocked } from "../../support/blocked.ts";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
 import { cancelOrder, expectErrors } from "../../support/orders.ts";
 import { payIn, processDuePayments, setCreditLimit } from "../../support/payments.ts";
@@ -219,13 +220,7 @@ describe("GET /api/merchants/{id}/statement", () => {
       });
       test.clock.advance({ seconds: 1 });
       answer = test.backOffice.get(`${pathOf(partner)}${query({ from: START })}`);
-      const waits = async () =>
-        tx.query({
-          name: "test-waiting",
-          text: "select from pg_locks where not granted and locktype in ('transactionid', 'tuple')",
-          values: [],
-        });
-      while ((await waits()).length === 0);
+      await untilBlocked(test, 1);
     });
     expect((await answer)?.body.closing.amount).toBe("1.00");
   });
