@@ -1,7 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, parse } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type MigrationBuilder, type RunnerOption, runner } from "node-pg-migrate";
+import type pg from "pg";
 import { type Queryable, sqlState } from "./database.ts";
 import { isDistributed } from "./distributed.ts";
 import { openSession } from "./servers/open-session.ts";
@@ -9,13 +11,23 @@ import { openSession } from "./servers/open-session.ts";
 const MIGRATIONS_DIR = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "migrations");
 const MIGRATIONS_TABLE = "schema_migrations";
 const UNDEFINED_TABLE = "42P01";
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/**
+ * Longest wait of a migration for a lock. All who need the table afterwards wait behind it. It is longer than a second: then
+ * PostgreSQL ends an automatic vacuum that is in the way.
+ */
+const LOCK_WAIT_MS = 2_000;
+/** Time for those who waited, before the migration is applied again. */
+const PAUSE_MS = 4_000;
 
 type LoaderStrategy = NonNullable<RunnerOption["migrationLoaderStrategies"]>[number];
 type CommandsOf = (sql: string) => string[];
 
 /**
  * Applies the migrations that the database lacks, each in its own transaction. Processes that start together wait for
- * each other. It uses its own connection, without the time limits of other statements.
+ * each other. It uses its own connection, without the time limits of other statements. A migration that does not get a lock
+ * is rolled back and applied again, until it gets all (decision 0202).
  * @param commandsOnCitus makes the commands for a distributed database of a migration
  */
 export async function migrate(
@@ -26,28 +38,62 @@ export async function migrate(
   const client = await openSession(url);
   try {
     await client.query("select pg_advisory_lock(7305220, 1)");
+    await client.query(`set lock_timeout = ${LOCK_WAIT_MS}`);
     const distributed = await isDistributed(async (query) => (await client.query(query)).rows, {
       isDistributed: null,
     });
     if (distributed) await client.query(SETTINGS_ON_CITUS);
+    const strategies = distributed ? [separately(commandsOnCitus)] : null;
+    while (!(await applyMigrations(client, log, strategies))) {
+      log(`migration waited for a lock for ${LOCK_WAIT_MS} ms, will retry`);
+      await delay(PAUSE_MS);
+    }
+  } finally {
+    await client.end(); // This also releases the lock.
+  }
+}
+
+/** Applies one after the other. False: one did not get a lock. It has changed nothing, and those before it are applied. */
+async function applyMigrations(
+  dbClient: pg.Client,
+  log: (message: string) => void,
+  strategies: LoaderStrategy[] | null,
+): Promise<boolean> {
+  const errors: string[] = [];
+  try {
     await runner({
-      dbClient: client,
+      dbClient,
       dir: MIGRATIONS_DIR,
       direction: "up",
       migrationsTable: MIGRATIONS_TABLE,
       // The lock above waits. The runner's own lock would make the second process fail.
       noLock: true,
       singleTransaction: false,
-      ...(distributed && { migrationLoaderStrategies: [separately(commandsOnCitus)] }),
-      logger: { info: () => undefined, debug: () => undefined, warn: log, error: log },
+      ...(strategies !== null && { migrationLoaderStrategies: strategies }),
+      logger: {
+        info: () => undefined,
+        debug: () => undefined,
+        warn: log,
+        error: (message) => errors.push(message),
+      },
     });
-  } finally {
-    await client.end(); // This also releases the lock.
+    return true;
+  } catch (error) {
+    await dbClient.query("rollback");
+    if (sqlState(error) === LOCK_NOT_AVAILABLE) return false;
+    for (const message of errors) log(message);
+    throw error;
   }
 }
 
 /** A command on tables of several kinds uses one connection for each node. */
 const SETTINGS_ON_CITUS = "set citus.multi_shard_modify_mode = 'sequential'";
+
+/** A setting of the session does not reach the nodes. */
+const LIMIT_ON_NODES = [
+  "set local citus.propagate_set_commands to 'local'",
+  `set local lock_timeout to ${LOCK_WAIT_MS}`,
+];
 
 /** Runs each command of a migration alone, in the same transaction. */
 const separately = (commandsOf: CommandsOf): LoaderStrategy => ({
@@ -55,7 +101,7 @@ const separately = (commandsOf: CommandsOf): LoaderStrategy => ({
   loader: (paths) =>
     Promise.all(
       paths.map(async (path) => {
-        const commands = commandsOf(await readFile(path, "utf8"));
+        const commands = [...LIMIT_ON_NODES, ...commandsOf(await readFile(path, "utf8"))];
         const up = (builder: MigrationBuilder): void => {
           for (const command of commands) builder.sql(command);
         };
