@@ -31,15 +31,17 @@ export function productLister(db: Database, spent?: Spent): ListProducts {
   });
 }
 
+/** One page after the other: a group takes one connection of the pool, however many pages it reads. */
 async function readPages(db: Database, lookups: readonly PageLookup[]): Promise<string[]> {
-  const pages = new Map<string, Promise<string>>();
-  const pageOf = (lookup: PageLookup): Promise<string> => {
+  const pages = new Map<string, string>();
+  const texts: string[] = [];
+  for (const lookup of lookups) {
     const key = JSON.stringify([lookup.connectionId, lookup.afterId, lookup.limit, lookup.sku]);
-    const page = pages.get(key) ?? readPage(db, lookup);
-    pages.set(key, page);
-    return page;
-  };
-  return Promise.all(lookups.map(pageOf));
+    const text = pages.get(key) ?? (await readPage(db, lookup));
+    pages.set(key, text);
+    texts.push(text);
+  }
+  return texts;
 }
 
 async function readPage(db: Database, lookup: PageLookup): Promise<string> {
