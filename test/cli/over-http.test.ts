@@ -142,11 +142,15 @@ describe("what the command line reports in one sentence when the service cannot 
     });
     onTestFinished(other.close);
     const { origin } = new URL(other.url);
-    const [page, moved, closed] = await Promise.all([
+    const [page, moved, closed, pageAsFile, movedAsFile] = await Promise.all([
       run(`merchant list --url ${origin}/page`),
       run(`merchant list --url ${origin}/moved`),
       run(`key revoke key_1 --url ${origin}/closed`),
+      run(`order export --url ${origin}/page`),
+      run(`order export --url ${origin}/moved`),
     ]);
+    expect(pageAsFile.errors).toBe(page.errors);
+    expect(movedAsFile.errors).toBe(moved.errors);
     expect(page.errors).toBe(
       `${origin}/page is not the back office of Partner Orders: it returned 200 with text/html.\n`,
     );
@@ -154,8 +158,9 @@ describe("what the command line reports in one sentence when the service cannot 
       /redirects to https:\/\/elsewhere\.example\/: use the address of the back office/,
     );
     expect(closed.errors).toMatch(/closed without a complete response.*check before you repeat it/);
-    for (const { code, output } of [page, moved, closed]) expect([code, output]).toEqual([3, ""]);
-    expect(other.requests).toHaveLength(3); // Neither a redirect is followed nor a request repeated.
+    for (const { code, output } of [page, moved, closed, pageAsFile, movedAsFile])
+      expect([code, output]).toEqual([3, ""]);
+    expect(other.requests).toHaveLength(5); // Neither a redirect is followed nor a request repeated.
   });
 
   it("TLS: a certificate that is not trusted, unless its authority is, and a server without TLS", async () => {

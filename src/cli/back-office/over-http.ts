@@ -46,7 +46,7 @@ export function openOverHttp(address: ServiceAddress, limits: TimeLimits = TIME_
       const deadline = deadlineOf(limits.partMs);
       return guarded(address, request.method, deadline, async () => {
         const response = await send(address, sendingOf(request), deadline);
-        if (response.status >= 400) return read(address, response);
+        if (response.status >= 400 || !isOurs(response)) return read(address, response);
         const decoder = new TextDecoder();
         for await (const part of partsOf(response)) {
           deadline.stop();
