@@ -36,8 +36,6 @@ export const stateOf = ({
 export const PEOPLE_MAX = 10_000;
 /** People with a grant for a merchant, beyond which its own people invite no more. */
 export const MERCHANT_PEOPLE_MAX = 200;
-/** Merchants, facilities or connections of one grant. */
-export const GRANT_THINGS_MAX = 100;
 /** Sessions of a person. Beyond them the oldest ends. */
 export const SESSIONS_MAX = 50;
 

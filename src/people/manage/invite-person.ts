@@ -13,12 +13,12 @@ import { newPerson } from "../first-operator.ts";
 import { makeLink } from "../links/make-link.ts";
 import { invitationMail } from "../mails/person-mails.ts";
 import { queuePersonMail } from "../mails/queue-person-mail.ts";
-import { insertPerson } from "../people-sql.ts";
+import { countPeople, insertPerson } from "../people-sql.ts";
 import { MERCHANT_PEOPLE_MAX, normalEmail, PEOPLE_MAX, type Person } from "../person.ts";
 import { personFact } from "../person-fact.ts";
 import { type Change, type Changed, change } from "./change.ts";
 import { type Giver, presentGrants, rightsLost } from "./giver.ts";
-import { countAllPeople, countPeopleOfMerchants } from "./manage-sql.ts";
+import { countPeopleOfMerchants } from "./manage-sql.ts";
 
 /** Mails to one person that others cause, within WINDOW_MS. */
 const MAILS_MAX = 5;
@@ -37,7 +37,7 @@ export const invitePerson = (
     const own = await presentGrants(tx, context, giver);
     if (!fields.grants.every((grant) => isWithin(grant, own))) return rightsLost;
     const merchantIds = merchantScope(own);
-    if ((await countAllPeople(tx)) >= PEOPLE_MAX) return limitReached("people", PEOPLE_MAX);
+    if ((await countPeople(tx)) >= PEOPLE_MAX) return limitReached("people", PEOPLE_MAX);
     if (merchantIds !== null && (await countPeopleOfMerchants(tx, merchantIds)) >= MERCHANT_PEOPLE_MAX)
       return limitReached("merchantPeople", MERCHANT_PEOPLE_MAX);
     const person = newPerson(context, { ...fields, email: normalEmail(fields.email) }, by.actor);

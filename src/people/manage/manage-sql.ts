@@ -2,16 +2,6 @@ import type { Grant } from "../../access/grant.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { toGrantRow } from "../grant-rows.ts";
 
-/** How many people are stored. There are at most PEOPLE_MAX. */
-export async function countAllPeople(tx: Queryable): Promise<number> {
-  const [row] = await tx.query<{ count: number }>({
-    name: "count-all-people",
-    text: "select count(*)::integer as count from people",
-    values: [],
-  });
-  return row?.count ?? 0;
-}
-
 /** How many people have a grant for one of these merchants, or for a connection of them. */
 export async function countPeopleOfMerchants(tx: Queryable, merchantIds: readonly string[]): Promise<number> {
   const [row] = await tx.query<{ count: number }>({
