@@ -12,6 +12,9 @@ export const passkeyOptions = async (people: People, visitor: Visitor): Promise<
       .api.generatePasskeyAuthenticationOptions({ headers: headersOf(visitor), asResponse: true }),
   );
 
+/** Base64url. Another id is rejected without a look into the database. */
+const isCredentialId = (id: unknown): boolean => typeof id === "string" && /^[A-Za-z0-9_-]+$/.test(id);
+
 /** Signs in with what the device has signed. The device has verified the person, so no code follows. */
 export async function signInWithPasskey(
   people: People,
@@ -20,6 +23,7 @@ export async function signInWithPasskey(
 ): Promise<SignIn> {
   const waitMs = await takeAttempt(people, { network: visitor.network, account: null, device: null });
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
+  if (!isCredentialId(response["id"])) return { outcome: "failed", cookies: [] };
   const answer = await readAnswer(
     await people.auth().api.verifyPasskeyAuthentication({
       // The library checks each member itself. Only its types are those of browsers.

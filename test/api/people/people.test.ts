@@ -164,6 +164,16 @@ describe("a merchant's person", () => {
   });
 });
 
+describe("GET /api/people/{id}", () => {
+  it("finds a person by its id and by its address, and none by what is no address", async () => {
+    const { id, email } = (await operator.post("/api/people", anInvitation({ role: "support" }))).body;
+    for (const named of [id, email, email.toUpperCase()])
+      expect((await operator.get(`/api/people/${named}`)).body).toMatchObject({ id, email });
+    for (const missing of ["ada%40example.com%00", "%40", "%00"])
+      expect((await operator.get(`/api/people/${missing}`)).status, missing).toBe(404);
+  });
+});
+
 describe("GET /api/people", () => {
   it("is narrowed to a part of a name or address, to a role and to a state", async () => {
     const { id } = await createPerson(service, { name: "Zoë Zimmer", grants: [{ role: "monitoring" }] });

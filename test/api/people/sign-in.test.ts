@@ -66,6 +66,21 @@ describe("POST /auth/sign-in/password", () => {
   });
 });
 
+describe("what no person can have", () => {
+  it("is rejected like any other wrong passkey or address", async () => {
+    const browser = openBrowser(service);
+    expect((await browser.post("/auth/sign-in/passkey-options")).status).toBe(200);
+    for (const id of ["\u0000", "", 1, undefined]) {
+      const answer = await browser.post("/auth/sign-in/passkey", { response: { id, type: "public-key" } });
+      expect(answer).toMatchObject({ status: 401, body: { code: "sign-in-failed" } });
+    }
+    for (const path of ["/auth/sign-in/password", "/auth/reset"]) {
+      const answer = await browser.post(path, { email: "ada\u0000@example.com", password: PASSWORD });
+      expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: "/email" }] } });
+    }
+  });
+});
+
 describe("POST /auth/sign-out", () => {
   it("ends the session", async () => {
     const browser = await signIn(service, await createPerson(service));

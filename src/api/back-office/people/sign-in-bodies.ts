@@ -62,7 +62,8 @@ export const RedirectSchema = Type.Object(
   { title: "Redirect", description: "Where the sign-in continues." },
 );
 
-const parameter = (description: string) => Type.Optional(Type.String({ maxLength: 4_000, description }));
+const parameter = (description: string) =>
+  Type.Optional(Type.String({ maxLength: 4_000, format: "text", description }));
 
 /** What identity providers add to the address. */
 export const CallbackSchema = Type.Object({

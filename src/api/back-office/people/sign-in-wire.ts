@@ -16,6 +16,7 @@ export const route = routeTable<People, Visitor>();
 export const EmailSchema = Type.String({
   minLength: 3,
   maxLength: EMAIL_LENGTH_MAX,
+  format: "text",
   description: "Mail address of the person. Upper and lower case are the same.",
 });
 

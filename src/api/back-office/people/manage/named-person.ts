@@ -7,6 +7,7 @@ import { normalEmail, type Person } from "../../../../people/person.ts";
 import type { Context } from "../../../../platform/context.ts";
 import { fromTypeId } from "../../../../platform/ids.ts";
 import { isProblem, notFound, type Problem } from "../../../../platform/wire/problems.ts";
+import { isStorableText } from "../../../../platform/wire/text.ts";
 import type { RouteResponse } from "../../../http/route.ts";
 import type { BackOfficeCaller } from "../../access.ts";
 import { toWirePerson } from "./person-wire.ts";
@@ -24,7 +25,8 @@ export async function findPerson(
   text: string,
 ): Promise<Person | null> {
   const id = fromTypeId("per", text);
-  const byEmail = text.includes("@") ? readPersonByEmail(db, normalEmail(text)) : null;
+  const isEmail = text.includes("@") && isStorableText(text);
+  const byEmail = isEmail ? readPersonByEmail(db, normalEmail(text)) : null;
   const person = id === null ? await byEmail : await readPerson(db, id);
   return person?.grants.every((grant) => isWithin(grant, caller.grants)) ? person : null;
 }
