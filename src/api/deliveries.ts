@@ -7,7 +7,7 @@ import { readOrderRecord } from "../orders/personal-data/personal-data-sql.ts";
 import type { ReadOrder } from "../orders/read-order.ts";
 import type { Context } from "../platform/context.ts";
 import { fromTypeId } from "../platform/ids.ts";
-import { parseTime } from "../platform/time.ts";
+import { timeIn } from "../platform/time.ts";
 import { pagePosition, UUID_MAX } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
 import {
@@ -77,13 +77,6 @@ export async function deliveryPageResponse(
   };
   const page = await readDeliveryPage(db, access, filter, position, clock.now());
   return { status: 200, body: page };
-}
-
-/** Nothing is older than 1970. */
-export function timeIn(text: string | undefined): Date | null {
-  if (text === undefined) return null;
-  const time = parseTime(text).getTime();
-  return new Date(Math.max(0, Number.isNaN(time) ? 0 : time));
 }
 
 /** A delivery with the requests and responses of its attempts. Null when the connection has no such delivery. */

@@ -16,5 +16,4 @@ export function auditRange(
   };
 }
 
-/** Ids begin in 1970, as times of computers do. */
-const idAt = (time: string): string => uuidAt(new Date(Math.max(0, parseTime(time).getTime())));
+const idAt = (time: string): string => uuidAt(parseTime(time));

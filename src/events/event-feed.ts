@@ -109,7 +109,6 @@ const startOf = (after: FeedPosition | OrderPosition, orderId: string): OrderFee
     : { position: positionOf(after).position, sequence: 0, eventId: FEED_START.eventId };
 
 function oldestIdAfter({ eventId }: { readonly eventId: string }, now: Date): string {
-  const moment = momentOf(eventId).getTime() - DISORDER_MAX_MS;
-  const [oldestShown, oldestAfter] = [oldestShownId(now), uuidAt(new Date(Math.max(0, moment)))];
+  const [oldestShown, oldestAfter] = [oldestShownId(now), uuidAt(before(momentOf(eventId), DISORDER_MAX_MS))];
   return oldestAfter > oldestShown ? oldestAfter : oldestShown; // UUIDs compare like their texts.
 }

@@ -88,9 +88,16 @@ export const bytesOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll("-"
 export const uuidOf = (bytes: Buffer): string =>
   bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 
-/** The smallest UUIDv7 of a moment: a bound for time-ordered ids, not an id. */
+/** A UUIDv7 has 48 bits for the milliseconds since 1970. */
+const MOMENT_MAX_MS = 2 ** 48 - 1;
+
+/**
+ * The smallest UUIDv7 of a moment: a bound for time-ordered ids, not an id. A moment before or after those of all ids
+ * counts as the first or the last of these.
+ */
 export function uuidAt(moment: Date): string {
-  const hex = moment.getTime().toString(16).padStart(12, "0");
+  const ms = Math.min(MOMENT_MAX_MS, Math.max(0, moment.getTime()));
+  const hex = ms.toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 

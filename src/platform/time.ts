@@ -12,5 +12,13 @@ export const after = (moment: Date, ms: number): Date => new Date(moment.getTime
 /** RFC 3339 cannot express later times. */
 export const LATEST = new Date("9999-12-31T23:59:59.999Z");
 
-/** The moment that a valid date-time names. A leap second, which is valid but no `Date`, is the second before it. */
-export const parseTime = (text: string): Date => new Date(text.replace(/:60(?=[.Zz+-])/, ":59"));
+/**
+ * The moment that a valid date-time names. `Date` reads neither a leap second, which counts as the second before it, nor
+ * an offset without minutes.
+ */
+export const parseTime = (text: string): Date =>
+  new Date(text.replace(/:60(?=[.Zz+-])/, ":59").replace(/[+-]\d\d$/, "$&:00"));
+
+/** The same for a filter that may be absent. Null without it. */
+export const timeIn = (text: string | undefined): Date | null =>
+  text === undefined ? null : parseTime(text);

@@ -8,7 +8,7 @@ import { listMerchants, readMerchant } from "../../merchants/merchants-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { uuidAt } from "../../platform/ids.ts";
-import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
+import { after, before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import { type PagePosition, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
 import { readOrders } from "../orders-sql.ts";
 import { type ExportLine, listExportedLines, listOrderIds } from "./export-sql.ts";
@@ -94,10 +94,8 @@ async function* ordersOf(
   filter: ExportFilter,
 ): AsyncGenerator<ExportedOrder> {
   const { since, until } = filter;
-  let afterId =
-    since === null ? UUID_MIN : uuidAt(new Date(Math.max(0, since.getTime() - CLOCK_SKEW_MAX_MS)));
-  const beforeId =
-    until === null ? UUID_MAX : uuidAt(new Date(Math.max(0, until.getTime() + CLOCK_SKEW_MAX_MS)));
+  let afterId = since === null ? UUID_MIN : uuidAt(before(since, CLOCK_SKEW_MAX_MS));
+  const beforeId = until === null ? UUID_MAX : uuidAt(after(until, CLOCK_SKEW_MAX_MS));
   for (;;) {
     const ids = await listOrderIds(db, connection, afterId, beforeId, PAGE_SIZE);
     const last = ids.at(-1);

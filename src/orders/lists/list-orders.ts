@@ -31,8 +31,7 @@ const rangeOf = ({ createdSince, createdUntil }: OrderFilter): IdRange => ({
   untilId: createdUntil === null ? UUID_MAX : idAt(createdUntil.getTime() + CLOCK_SKEW_MAX_MS),
 });
 
-const LAST_MS = 2 ** 48 - 1;
-const idAt = (ms: number): string => uuidAt(new Date(Math.min(LAST_MS, Math.max(0, ms))));
+const idAt = (ms: number): string => uuidAt(new Date(ms));
 
 const FIRST_SPAN_MS = HOUR_MS / 4;
 /** Each further part of the time is longer, so that few statements read orders that are far apart. */

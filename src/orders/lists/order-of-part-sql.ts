@@ -53,7 +53,7 @@ export async function findOrderIdOfLine(db: Queryable, lineId: string): Promise<
         where o.merchant_id = m.id and o.id >= $2 and o.id < $3 and l.id = $1
         offset 0) as found
       limit 1`,
-    values: [lineId, uuidAt(new Date(Math.max(0, ms - APART_MAX_MS))), uuidAt(new Date(ms + APART_MAX_MS))],
+    values: [lineId, uuidAt(new Date(ms - APART_MAX_MS)), uuidAt(new Date(ms + APART_MAX_MS))],
   });
   return row?.id ?? null;
 }

@@ -96,4 +96,4 @@ async function readStored(
   return { counts: shown, from, countedAt: counted };
 }
 
-const idAt = (day: number): string => uuidAt(new Date(Math.max(0, day * DAY_MS)));
+const idAt = (day: number): string => uuidAt(new Date(day * DAY_MS));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
 import { isExpired } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
-import { parseTime } from "../../platform/time.ts";
+import { timeIn } from "../../platform/time.ts";
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../platform/wire/cursor.ts";
 import { describedAs } from "../../platform/wire/schemas.ts";
 import { OrderStatusSchema } from "../order-wire.ts";
@@ -84,14 +84,12 @@ export function toOrderSearch(body: Static<typeof OrderSearchSchema>, testOnly: 
     statuses: isNothing ? [] : (body.status ?? null),
     onHold: body.onHold ?? null,
     testMode: testOnly ? true : (body.testMode ?? null),
-    createdSince: timeOf(body.createdSince),
-    createdUntil: timeOf(body.createdUntil),
-    updatedSince: timeOf(body.updatedSince),
+    createdSince: timeIn(body.createdSince),
+    createdUntil: timeIn(body.createdUntil),
+    updatedSince: timeIn(body.updatedSince),
     externalOrderIds: body.externalOrderIds ?? null,
   };
 }
-
-const timeOf = (text: string | undefined): Date | null => (text === undefined ? null : parseTime(text));
 
 /** The name of the list that a search pages through. A cursor of another search is not valid for it. */
 export function listNameOf({ statuses, externalOrderIds, ...others }: OrderSearch): string {

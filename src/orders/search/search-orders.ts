@@ -3,7 +3,7 @@ import type { Order } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { bytesOf, uuidAt, uuidOf } from "../../platform/ids.ts";
-import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
+import { after, before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import {
   decodeCursor,
   encodeCursor,
@@ -57,12 +57,10 @@ function rangeOf(
   afterId: string | null,
   limit: number,
 ): SearchRange {
-  const until = createdUntil === null ? UUID_MAX : idAt(createdUntil, CLOCK_SKEW_MAX_MS);
-  const fromId = createdSince === null ? UUID_MIN : idAt(createdSince, -CLOCK_SKEW_MAX_MS);
+  const until = createdUntil === null ? UUID_MAX : uuidAt(after(createdUntil, CLOCK_SKEW_MAX_MS));
+  const fromId = createdSince === null ? UUID_MIN : uuidAt(before(createdSince, CLOCK_SKEW_MAX_MS));
   return { beforeId: afterId !== null && afterId < until ? afterId : until, fromId, limit };
 }
-
-const idAt = (time: Date, skewMs: number): string => uuidAt(new Date(Math.max(0, time.getTime() + skewMs)));
 
 /** The row after which the next page begins. Null at the end of the list. */
 function lastOf(rows: readonly FoundRow[], limit: number): string | null {

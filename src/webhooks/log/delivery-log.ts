@@ -133,7 +133,7 @@ export async function readAttempts(
 ): Promise<ReadonlyMap<string, LoggedAttempts>> {
   if (deliveries.length === 0) return new Map();
   const earliestMs = Math.min(...deliveries.map(({ id }) => momentOf(id).getTime()));
-  const oldestId = uuidAt(new Date(Math.max(0, earliestMs - CLOCK_SKEW_MAX_MS)));
+  const oldestId = uuidAt(new Date(earliestMs - CLOCK_SKEW_MAX_MS));
   const attempts = await listAttempts(db, deliveries, { oldestId, limit });
   const byDelivery = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
   // Only a delivery with a full list can have more.

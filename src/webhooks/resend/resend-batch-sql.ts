@@ -127,7 +127,7 @@ export async function whyNotSent(
 function earliestAttemptId(deliveryIds: readonly string[]): string {
   const earliest = deliveryIds.toSorted()[0] ?? "";
   const ms = Number.parseInt(earliest.replaceAll("-", "").slice(0, 12), 16);
-  return uuidAt(new Date(Math.max(0, ms - CLOCK_SKEW_MAX_MS)));
+  return uuidAt(new Date(ms - CLOCK_SKEW_MAX_MS));
 }
 
 /**

@@ -90,6 +90,7 @@ describe("a search of GET /api/orders", () => {
     ["shp_01m7y7np16fe68bxp4h91tdmdn", []],
     ["evt_01m7y7np16fe68bxp4h91tdmdn", []],
     ["line_01m7y7np16fe68bxp4h91tdmdn", []],
+    ["line_7zzzzzzzzzzzzzzzzzzzzzzzzz", []],
     [" , ", []],
     ["a b c d e f g h", []],
   ])("finds %s", async (text, expected) => {

@@ -121,6 +121,7 @@ describe("POST /v1/orders/search", () => {
     expect(await found({ createdUntil: createdAt })).toEqual([]);
     expect(await found({ createdSince: "2999-12-31T23:59:60Z" })).toEqual([]);
     expect(await found({ createdUntil: "0000-01-01T00:00:00Z" })).toEqual([]);
+    expect(await found({ createdSince: "2999-12-31T23:59:59+02" })).toEqual([]);
     test.clock.advance({ minutes: 1 });
     await operationApplied(test, second, "hold");
     expect(await found({ updatedSince: now() })).toEqual([second]);

@@ -104,6 +104,9 @@ describe("a UUID", () => {
 
   it("of a moment is before every id of that moment, and after every id before it", () => {
     expect(uuidAt(new Date(0))).toBe("00000000-0000-0000-0000-000000000000");
+    expect(uuidAt(new Date(-1))).toBe(uuidAt(new Date(0)));
+    expect(uuidAt(new Date(2 ** 48 - 1))).toBe("ffffffff-ffff-0000-0000-000000000000");
+    expect(uuidAt(new Date(2 ** 48))).toBe(uuidAt(new Date(2 ** 48 - 1)));
     expect(uuidAt(new Date(0x0196a3e17c1e))).toBe("0196a3e1-7c1e-0000-0000-000000000000");
     expect(momentOf(UUID)).toEqual(new Date(0x0196a3e17c1e));
     const moment = fc.date({ min: new Date(1), max: new Date("9999-12-31T00:00:00Z"), noInvalidDate: true });

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { connectionScope } from "../../../access/scope.ts";
 import { keyOf } from "../../../merchants/connection.ts";
 import { fullAccess } from "../../../merchants/key-mode.ts";
+import { timeIn } from "../../../platform/time.ts";
 import { pagePosition, UUID_MAX } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
 import { pageOf } from "../../../platform/wire/schemas.ts";
@@ -15,7 +16,6 @@ import {
   deliveryPageResponse,
   findDelivery,
   redeliveryResponse,
-  timeIn,
 } from "../../deliveries.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { andPartner, type BackOfficeRoute, merchantSide, route } from "../access.ts";

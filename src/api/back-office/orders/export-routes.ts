@@ -6,7 +6,7 @@ import { csvFormat, type ExportFormat, ndjsonFormat } from "../../../orders/expo
 import { type ExportFilter, exportOrders, isExportable } from "../../../orders/export/export-orders.ts";
 import { OrderStatusSchema } from "../../../orders/order-wire.ts";
 import type { Context } from "../../../platform/context.ts";
-import { parseTime } from "../../../platform/time.ts";
+import { timeIn } from "../../../platform/time.ts";
 import { notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
 import { dateTime, describedAs } from "../../../platform/wire/schemas.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
@@ -67,8 +67,8 @@ export const exportRoutes: readonly BackOfficeRoute[] = [
 const toFilter = ({ merchantId, connectionId, since, until, status }: ExportQuery): ExportFilter => ({
   merchantId: idIn("mer", merchantId),
   connectionId: idIn("con", connectionId),
-  since: since === undefined ? null : parseTime(since),
-  until: until === undefined ? null : parseTime(until),
+  since: timeIn(since),
+  until: timeIn(until),
   status: status ?? null,
 });
 

@@ -4,7 +4,7 @@ import type { OrderFilter } from "../../../orders/lists/order-list-filter.ts";
 import { toSearchedOrder } from "../../../orders/lists/searched-order.ts";
 import { OrderStatusSchema } from "../../../orders/order-wire.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
-import { parseTime } from "../../../platform/time.ts";
+import { timeIn } from "../../../platform/time.ts";
 import type { ValidationError } from "../../../platform/wire/problems.ts";
 import {
   cursorField,
@@ -92,13 +92,6 @@ export const toOrderFilter = async (
   sort: query.sort ?? "newest",
   ...(await toSearchedOrder(db, query.q)),
 });
-
-/** Nothing is older than 1970. */
-function timeIn(text: string | undefined): Date | null {
-  if (text === undefined) return null;
-  const ms = parseTime(text).getTime();
-  return new Date(Math.max(0, Number.isNaN(ms) ? 0 : ms));
-}
 
 /** How the orders were found, for the audit log: never a text that was searched for, which may name the buyer. */
 export const detailsOf = ({ limit: _l, cursor: _c, sort: _s, q, ...filters }: OrderQuery) => ({
