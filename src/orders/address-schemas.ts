@@ -33,7 +33,7 @@ export const AddressSchema = Type.Object(
     city: Type.String({ description: TEXTS.city }),
     zip: Type.String({ description: TEXTS.zip }),
     stateCode: nullableText(TEXTS.stateCode),
-    countryCode: Type.String({ description: `${TEXTS.countryCode} Always in upper case.`, examples: ["US"] }),
+    countryCode: Type.String({ description: `${TEXTS.countryCode} Always in upper case.`, examples: ["GB"] }),
     phone: nullableText(TEXTS.phone),
   },
   {
@@ -54,7 +54,7 @@ export const AddressRequestSchema = Type.Object(
       // Whether it is assigned is checked with the products, so that a retry of an older order is still replayed.
       pattern: COUNTRY_CODE_FORM,
       description: `${TEXTS.countryCode} An assigned one, or \`XK\`. In upper or lower case.`,
-      examples: ["US"],
+      examples: ["GB"],
     }),
     stateCode: Type.Optional(shortText(TEXTS.stateCode)),
     address2: Type.Optional(shortText(TEXTS.address2)),
@@ -80,7 +80,7 @@ export const AddressUpdateSchema = Type.Object(
       Type.String({
         format: "country-code",
         description: `${TEXTS.countryCode} An assigned one, or \`XK\`. In upper or lower case.`,
-        examples: ["US"],
+        examples: ["GB"],
       }),
     ),
     stateCode: optionalText(TEXTS.stateCode),

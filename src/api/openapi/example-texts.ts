@@ -37,7 +37,8 @@ const byName: ExampleTexts["byName"] = {
   detail: "must be at least 1",
   instance: "/v1/orders",
   maximum: 200,
-  prefix: "po_7Yx2",
+  prefix: "pok_live_7Yx2bQd",
+  sequence: 1,
 };
 
 const address = { name: "Ada Lovelace" };
@@ -59,14 +60,28 @@ const sentHeaders = {
 const sentRequest = { body: '{"id":"evt_01m7y7np16fe68bxp4h91tdmdn","type":"order.created"}' };
 const delivery = { status: "succeeded", attemptCount: 1 };
 const product = { name: "Mug", description: "Stoneware, 300 ml" };
-const endpoint = { eventTypes: ["order.created", "order.canceled"], description: "Web shop" };
+const endpoint = {
+  url: "https://partner.example/webhooks",
+  eventTypes: ["order.created", "order.canceled"],
+  description: "Web shop",
+};
+const me = {
+  name: "Web shop",
+  merchant: { id: byName["merchantId"], name: "Pots & Co" },
+};
+/** Of these types, no event is counted. */
+const notCounted = { sequence: null };
 
 export const PARTNER_EXAMPLES: ExampleTexts = {
   byName,
   byTitle: {
     ShippingAddress: address,
     Order: newOrder,
+    OrderLine: { returnedQuantity: 0 },
     CreatedOrder: { status: "NEW" },
+    OrderSearch: { status: ["NEW", "ACCEPTED"], createdSince: "2026-03-01T00:00:00.000Z", cursor: undefined },
+    TransitionRequest: { transition: "ship", reasons: undefined },
+    Me: me,
     Product: product,
     DeliveryAttempt: attempt,
     Delivery: delivery,
@@ -77,6 +92,14 @@ export const PARTNER_EXAMPLES: ExampleTexts = {
     WebhookEndpoint: endpoint,
     WebhookEndpointWithSecret: endpoint,
     WebhookEndpointRequest: endpoint,
+    RotatedWebhookEndpoint: endpoint,
+    ResumedWebhookEndpoint: endpoint,
+    ProductPublishedEvent: notCounted,
+    OrderAcceptedEvent: notCounted,
+    OrderInProgressEvent: notCounted,
+    OrderShipmentUpdatedEvent: notCounted,
+    OrderPaymentFailedEvent: notCounted,
+    WebhookPingEvent: notCounted,
     OrderNotCancelableProblem: { orderStatus: "ACCEPTED" },
     TransitionRefusedProblem: { transition: "complete", orderStatus: "ACCEPTED", rule: "unshipped_lines" },
   },
@@ -90,6 +113,7 @@ export const BACK_OFFICE_EXAMPLES: ExampleTexts = {
   byTitle: {
     ShippingAddress: address,
     Order: newOrder,
+    OrderLine: { returnedQuantity: 0 },
     OrderSummary: newOrder,
     Product: product,
     DeliveryAttempt: attempt,

@@ -5,7 +5,7 @@ import type { Json } from "./components.ts";
 
 /** What makes the examples of an API speak of one and the same order. Everything else follows from the schemas. */
 export type ExampleTexts = {
-  /** Fields of the object with this title. They replace what would follow from the schema. */
+  /** Fields of the object with this title. They replace what would follow from the schema; undefined leaves one out. */
   readonly byTitle: Readonly<Record<string, Json>>;
   /** The value of a field with this name, in whatever object. */
   readonly byName: Readonly<Record<string, unknown>>;
@@ -81,7 +81,7 @@ export function examplesFrom({ byTitle, byName }: ExampleTexts): MakeExample {
   function objectOf({ title = "", properties = {}, required = [] }: Schema): Json {
     const fixed = byTitle[title] ?? {};
     const fields = Object.entries(properties).flatMap(([field, schema]): [string, unknown][] => {
-      if (field in fixed) return [[field, fixed[field]]];
+      if (field in fixed) return fixed[field] === undefined ? [] : [[field, fixed[field]]];
       if (required.includes(field)) return [[field, example(schema, field)]];
       const value = field in byName || schema.properties ? example(schema, field) : known(schema, field);
       return value === undefined ? [] : [[field, value]];
