@@ -27,6 +27,8 @@ describe("an order is held", () => {
     [true, ["shipping 1 succeeded", "shipping 2 failed"]],
     [false, ["shipping 1 succeeded", "shipping 2 failed", "shipping 3 succeeded"]],
     [true, ["shipping 1 failed", "shipping 2 canceled", "shipping 3 failed"]],
+    [false, ["shipping 1 failed", "shipping 2 canceled", "shipping 3 pending"]],
+    [false, ["goods 1 succeeded", "shipping 1 failed", "shipping 2 succeeded"]],
   ])("%s with %j", (held, words) => {
     expect(hasFailedCharge(ledgerOf(...words))).toBe(held);
   });
@@ -105,6 +107,7 @@ describe("to pay again", () => {
     ["none waits", false, ["goods 1 failed", "goods 2 failed"], 0, 1],
     ["goods and shipping", false, ["goods 1 failed", "shipping 1 failed", "shipping 2 pending"], 1, 1],
     ["canceled: charges are owed no more", true, ["goods 1 failed", "goods 2 canceled"], 0, 0],
+    ["canceled: also a charge that was declined just before", true, ["goods 1 failed"], 0, 0],
     ["canceled: refunds are", true, ["goods 1 succeeded", "refund 1 failed a"], 0, 1],
     ["not canceled: refunds by request are", false, ["goods 1 succeeded", "refund 1 failed a r"], 0, 1],
     ["each refund of a charge is its own", false, ["refund 1 failed a r", "refund 2 pending a r", "refund 1 failed a s"], 1, 1], // biome-ignore format: one line reads as one ledger.
@@ -179,6 +182,13 @@ describe("the schedule", () => {
     const declined = entry(words);
     const next = attemptAfter(declined, [declined], { canceled, payable: false, waitsMs, now: NOW });
     expect(next === null ? null : next.dueAt.getTime() - NOW.getTime()).toBe(waitMs);
+  });
+
+  it("of a refund does not count the refunds before it", () => {
+    const declined = entry("refund 2 failed a s");
+    const entries = [entry("refund 1 succeeded a r"), declined];
+    const next = attemptAfter(declined, entries, { canceled: false, payable: false, waitsMs, now: NOW });
+    expect(next?.dueAt).toEqual(new Date(NOW.getTime() + 60_000));
   });
 
   it("is left for an attempt at once, also after the last, when the charge can be paid by now", () => {

@@ -40,6 +40,17 @@ describe("a new id", () => {
   });
 });
 
+it("new ids of two processes differ, also within a millisecond", () => {
+  const clock = createTestClock();
+  const [newId, newIdOfOther] = [newIdsFrom(clock), newIdsFrom(clock)];
+  const ids: string[] = [];
+  for (let count = 0; count < 1_000; count += 1) {
+    clock.advance({ ms: 1 }); // With each millisecond, an id is random again.
+    ids.push(newId(), newIdOfOther());
+  }
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
 describe("a TypeID", () => {
   it("contains the prefix and the id", () => {
     expect(toTypeId("ord", UUID)).toBe(TYPE_ID);

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { ROLES } from "../../../src/access/grant.ts";
-import { isTokenText, isValid, makeToken, renewedExpiry } from "../../../src/tokens/token.ts";
+import {
+  isTokenText,
+  isValid,
+  makeToken,
+  merchantsOfGrant,
+  renewedExpiry,
+  tokenLimitReached,
+} from "../../../src/tokens/token.ts";
 
 const at = (text: string): Date => new Date(text);
 const NOON = at("2026-03-02T12:00:00.000Z");
@@ -33,6 +40,25 @@ describe("a token", () => {
     ["was revoked before it expires", at("2027-01-01T00:00:00Z"), NOON, false],
   ])("that %s: valid or not", (_title, expiresAt, revokedAt, valid) => {
     expect(isValid({ expiresAt, revokedAt }, NOON)).toBe(valid);
+  });
+
+  it("counts for the merchants of its grant, each once", () => {
+    const connection = (merchantId: string, connectionId: string) => ({ merchantId, connectionId });
+    const connections = [connection("m", "1"), connection("m", "2"), connection("n", "3")];
+    expect(merchantsOfGrant({ role: "merchant", merchantIds: ["m", "n"] })).toEqual(["m", "n"]);
+    expect(merchantsOfGrant({ role: "partner", connections })).toEqual(["m", "n"]);
+    expect(merchantsOfGrant({ role: "warehouse", facilityIds: ["f"] })).toEqual([]);
+  });
+
+  it.each([
+    ["tokens", "The maximum of 9 valid tokens is reached. Revoke one first."],
+    ["merchantTokens", "The maximum of 9 valid tokens of a merchant is reached. Revoke one first."],
+  ] as const)("beyond the limit of %s is a problem that says what to do", (limit, detail) => {
+    expect(tokenLimitReached(limit, 9)).toEqual({
+      code: "limit-reached",
+      detail,
+      members: { limit, maximum: 9 },
+    });
   });
 
   it("is renewed for as long as it was given, and at most until the year 9999", () => {

@@ -91,6 +91,7 @@ describe("a success of a healthy endpoint", () => {
   it("is stored once an hour, so that not every delivery writes", () => {
     expect(afterSuccess(HEALTHY, at(0.9))).toBeNull();
     expect(afterSuccess(HEALTHY, at(1))).toMatchObject({ lastSuccessAt: at(1), succeededAt: at(1) });
+    expect(afterSuccess({ ...HEALTHY, lastSuccessAt: at(1.9) }, at(2))).toMatchObject({ succeededAt: at(2) });
     expect(afterSuccess({ ...HEALTHY, succeededAt: null }, at(0.1))).toMatchObject({ succeededAt: at(0.1) });
   });
 });
