@@ -24,9 +24,7 @@ async function main(): Promise<void> {
   readEnvFile();
   const config = readConfig(demo ? demoEnvironment(process.env) : process.env);
   roles = config.roles;
-  // In demo mode a person reads the terminal, so only warnings and errors are logged below the welcome text.
-  const level = demo && process.env["LOG_LEVEL"] === undefined ? "warn" : config.logLevel;
-  const log = createLog(level, undefined, roles);
+  const log = createLog(config.logLevel, undefined, roles);
   process.on("uncaughtException", (error) => endAtOnce(log, error));
   const stopRequested = new Promise<string>((resolve) => {
     // Not `once`: Ctrl-C reaches the process twice, from the terminal and from npm, and the second signal would kill

@@ -145,12 +145,14 @@ async function issueDemoKey(
 
 /**
  * The environment of a demo: it sends webhooks to receivers on the same machine, unless the environment sets it otherwise
- * (decision 0079). No balancer sends requests to it, so it stops without a delay (decision 0101).
+ * (decision 0079). No balancer sends requests to it, so it stops without a delay (decision 0101). A person reads the
+ * terminal, so only warnings and errors are logged below the welcome text.
  */
 export const demoEnvironment = (environment: Readonly<Record<string, string | undefined>>) => ({
   ...environment,
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: environment["WEBHOOK_ALLOW_PRIVATE_NETWORKS"]?.trim() || "true",
   SHUTDOWN_DELAY_MS: environment["SHUTDOWN_DELAY_MS"]?.trim() || "0",
+  LOG_LEVEL: environment["LOG_LEVEL"]?.trim() || "warn",
 });
 
 /** What the documentation of the demo needs to send a request (decision 0163). */

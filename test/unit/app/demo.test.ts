@@ -11,6 +11,12 @@ describe("a demo", () => {
     expect(readConfig({}).webhookAllowPrivateNetworks).toBe(false);
   });
 
+  it("logs warnings and errors only, unless the log level is set", () => {
+    expect(readConfig(demoEnvironment({})).logLevel).toBe("warn");
+    expect(readConfig(demoEnvironment({ LOG_LEVEL: "info" })).logLevel).toBe("info");
+    expect(readConfig({}).logLevel).toBe("info");
+  });
+
   it("obeys an explicit setting; an empty one counts as absent", () => {
     expect(allows({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: "false" })).toBe(false);
     expect(allows({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: "true" })).toBe(true);
