@@ -12,6 +12,7 @@ import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { ensureDayPartitions } from "../../src/platform/database/day-partitions.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
+import { CHECKS_OF_A_NEW_DATABASE } from "../support/checks.ts";
 import { runCli } from "../support/cli.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectionKey } from "../support/orders.ts";
@@ -78,26 +79,7 @@ describe("doctor", () => {
     const before = await dumpTables(test);
     const { code, checks, wrong } = await examine();
     expect([code, wrong]).toEqual([0, []]);
-    expect(checks.map(({ check }) => check)).toEqual([
-      "configuration",
-      "database",
-      "clock",
-      "migrations",
-      "distribution",
-      "processes",
-      "jobs",
-      "orders to accept",
-      "orders to route",
-      "payments to process",
-      "test orders to erase",
-      "webhooks to send",
-      "recoveries",
-      "mails to send",
-      "paused endpoints",
-      "partitions of events",
-      "partitions of attempts",
-      "secret keys",
-    ]);
+    expect(checks.map(({ check }) => check)).toEqual(CHECKS_OF_A_NEW_DATABASE);
     expect(await dumpTables(test)).toEqual(before);
     const table = await runCli({ DATABASE_URL: databaseUrl }, ["doctor"]);
     expect(table.output).toMatch(/^CHECK +STATUS +MESSAGE\nconfiguration +ok /);

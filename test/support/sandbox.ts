@@ -4,6 +4,18 @@ import type { Partner } from "./builders.ts";
 import { dumpTables } from "./tables.ts";
 import type { Answer, TestService } from "./test-service.ts";
 
+/** The transitions of the sandbox, in the order of the specification. */
+export const SANDBOX_TRANSITIONS = [
+  "process",
+  "accept",
+  "hold",
+  "releaseHold",
+  "ship",
+  "returnShipment",
+  "complete",
+  "cancel",
+];
+
 export const transitionPath = (orderId: string): string =>
   `/v1/test/orders/${encodeURIComponent(orderId)}/transitions`;
 

@@ -4,6 +4,7 @@ import { JobNotes } from "../../../src/monitoring/processes/job-runs.ts";
 import { systemReader } from "../../../src/monitoring/system.ts";
 import { ensureDayPartitions } from "../../../src/platform/database/day-partitions.ts";
 import { createPartner, placeOrder } from "../../support/builders.ts";
+import { CHECKS_OF_A_NEW_DATABASE } from "../../support/checks.ts";
 import { runJob } from "../../support/jobs.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -159,26 +160,7 @@ describe("GET /api/system", () => {
 describe("GET /api/system/checks", () => {
   it("reports the checks of the configuration and of the database", async () => {
     const { body } = await test.backOffice.get("/api/system/checks");
-    expect(body.checks.map(({ check }: { check: string }) => check)).toEqual([
-      "configuration",
-      "database",
-      "clock",
-      "migrations",
-      "distribution",
-      "processes",
-      "jobs",
-      "orders to accept",
-      "orders to route",
-      "payments to process",
-      "test orders to erase",
-      "webhooks to send",
-      "recoveries",
-      "mails to send",
-      "paused endpoints",
-      "partitions of events",
-      "partitions of attempts",
-      "secret keys",
-    ]);
+    expect(body.checks.map(({ check }: { check: string }) => check)).toEqual(CHECKS_OF_A_NEW_DATABASE);
   });
 });
 

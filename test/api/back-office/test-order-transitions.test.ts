@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createPartner, type Partner } from "../../support/builders.ts";
 import { expectErrors, expectProblem, readOrder } from "../../support/orders.ts";
-import { applied, eventsOf, transition, typesOf } from "../../support/sandbox.ts";
+import { applied, eventsOf, SANDBOX_TRANSITIONS, transition, typesOf } from "../../support/sandbox.ts";
 import { createTestOrder, testOrdersPath } from "../../support/test-orders.ts";
 import { type Answer, startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -14,17 +14,6 @@ beforeEach(async () => {
   partner = await createPartner(test);
 });
 afterAll(() => test.close());
-
-const TRANSITIONS = [
-  "process",
-  "accept",
-  "hold",
-  "releaseHold",
-  "ship",
-  "returnShipment",
-  "complete",
-  "cancel",
-];
 
 const move = (orderId: string, name: string, fields: object = {}): Promise<Answer> =>
   test.backOffice.post(testOrdersPath(partner, `/${orderId}/transitions`), { transition: name, ...fields });
@@ -56,7 +45,7 @@ describe("the transitions of a test order", () => {
     ["a completed order", ["ship", "complete"]],
     ["a returned order", ["ship", "returnShipment"]],
   ])("of %s happen as they were announced", async (_, steps) => {
-    for (const name of TRANSITIONS) {
+    for (const name of SANDBOX_TRANSITIONS) {
       const { order } = await createTestOrder(test.backOffice, partner);
       for (const step of steps) expect((await move(order.id, step)).status).toBe(200);
       const before = await read(order.id);

@@ -8,7 +8,7 @@ import {
   placeTestOrder,
 } from "../../support/builders.ts";
 import { expectErrors, expectProblem, readOrder, withoutItsOwn } from "../../support/orders.ts";
-import { applied, eventsOf, typesOf } from "../../support/sandbox.ts";
+import { applied, eventsOf, SANDBOX_TRANSITIONS, typesOf } from "../../support/sandbox.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { aTestOrder, createTestOrder, testOrdersPath } from "../../support/test-orders.ts";
 import { type Answer, startTestService, type TestService } from "../../support/test-service.ts";
@@ -23,17 +23,6 @@ beforeEach(async () => {
   partner = await createPartner(test);
 });
 afterAll(() => test.close());
-
-const TRANSITIONS = [
-  "process",
-  "accept",
-  "hold",
-  "releaseHold",
-  "ship",
-  "returnShipment",
-  "complete",
-  "cancel",
-];
 
 const post = (body: object, headers: Record<string, string> = {}): Promise<Answer> =>
   test.backOffice.post(testOrdersPath(partner), body, { headers });
@@ -66,7 +55,9 @@ describe("POST /api/connections/{id}/test-orders", () => {
     expect(order).toMatchObject({ testMode: true, status: "NEW", externalOrderId: "web-1" });
     expect(order).toEqual(await readOrder(partner, "web-1"));
     expect(expiresAt).toBe(new Date(test.clock.now().getTime() + 7_200_000).toISOString());
-    expect(transitions.map(({ transition: name }: { transition: string }) => name)).toEqual(TRANSITIONS);
+    expect(transitions.map(({ transition: name }: { transition: string }) => name)).toEqual(
+      SANDBOX_TRANSITIONS,
+    );
     const [event, ...others] = await eventsOf(test, order.id);
     expect([event?.type, event?.testMode, event?.data.order, others]).toEqual([
       "order.created",

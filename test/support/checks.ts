@@ -1,0 +1,21 @@
+/** The names of the checks of a new database, in their order. */
+export const CHECKS_OF_A_NEW_DATABASE = [
+  "configuration",
+  "database",
+  "clock",
+  "migrations",
+  "distribution",
+  "processes",
+  "jobs",
+  "orders to accept",
+  "orders to route",
+  "payments to process",
+  "test orders to erase",
+  "webhooks to send",
+  "recoveries",
+  "mails to send",
+  "paused endpoints",
+  "partitions of events",
+  "partitions of attempts",
+  "secret keys",
+];
