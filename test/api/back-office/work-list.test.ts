@@ -55,6 +55,17 @@ describe("GET /api/work-list", () => {
     });
   });
 
+  it("shows the note of the partner, also on a pick list", async () => {
+    const { id } = await placeOrder(partner, { note: "Ring twice." });
+    await acceptAll(test);
+    await routeAll(test);
+    await placeReady(1);
+    const notesOf = (orders: { note: string | null }[]) => orders.map(({ note }) => note);
+    expect(notesOf((await listed()).data)).toEqual(["Ring twice.", null]);
+    const { orders } = await taken("Wilma");
+    expect([orders[0].orderId, ...notesOf(orders)]).toEqual([id, "Ring twice.", null]);
+  });
+
   it("leaves out what cannot be shipped, and lines that have shipped", async () => {
     const [held = "", shipped = "", canceled = "", half = ""] = await placeReady(4);
     const [first = "", second = ""] = partner.productIds;
@@ -99,7 +110,11 @@ describe("GET /api/work-list", () => {
 
   it("is CSV as well, safe for spreadsheets, a row for each line", async () => {
     const lines = partner.productIds.slice(0, 2).map((productId) => ({ productId, quantity: 3 }));
-    const { id } = await placeOrder(partner, { lines, shippingAddress: { ...ADDRESS, company: "=1+1" } });
+    const { id } = await placeOrder(partner, {
+      lines,
+      shippingAddress: { ...ADDRESS, company: "=1+1" },
+      note: "=2+2",
+    });
     await acceptAll(test);
     await routeAll(test);
     const { status, headers, text } = await readCsv("/api/work-list?format=csv");
@@ -107,11 +122,12 @@ describe("GET /api/work-list", () => {
     expect(headers["content-type"]).toBe("text/csv; charset=utf-8");
     const [head, ...rows] = text.trimEnd().split("\r\n");
     expect(head).toMatch(
-      /^orderId,externalOrderId,.*,sku,productName,quantity,name,company,.*,pickListId,takenBy$/,
+      /^orderId,externalOrderId,.*,sku,productName,quantity,name,company,.*,pickListId,takenBy,note$/,
     );
     expect(rows).toHaveLength(2);
     expect(rows[0]).toContain(id);
     expect(rows[0]).toContain(",'=1+1,");
+    expect(rows.map((row) => row.endsWith(",'=2+2"))).toEqual([true, true]);
   });
 
   it("records who has read the addresses", async () => {

@@ -7,7 +7,7 @@ import { toTypeId } from "../../../platform/ids.ts";
 import { csvRow } from "../../../platform/wire/csv.ts";
 import { dateTime, idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
 
-const { externalOrderId, createdAt, shippingAddress } = OrderSchema.properties;
+const { externalOrderId, createdAt, shippingAddress, note } = OrderSchema.properties;
 
 const FACILITY_TEXT = "Id of the facility that ships. Null if there are no facilities.";
 const TAKEN_BY_TEXT = "The person or the station that has taken the orders.";
@@ -77,6 +77,7 @@ export const WorkSchema = Type.Object(
     facilityId: nullable(Type.String(), FACILITY_TEXT),
     createdAt,
     shippingAddress,
+    note,
     lines: Type.Array(WorkLineSchema, { description: "The lines that have not shipped." }),
     expectedWeightGrams: nullable(Type.Integer(), EXPECTED_WEIGHT),
     pickList: workPickListField,
@@ -94,6 +95,7 @@ export const toWireWork = ({ order, lines, pickList, merchantName }: Work): Stat
     facilityId: order.facilityId === null ? null : toTypeId("fac", order.facilityId),
     createdAt: wire.createdAt,
     shippingAddress: wire.shippingAddress,
+    note: wire.note,
     lines: lines.map((line) => ({ ...toWireLine(line), quantity: line.quantity })),
     expectedWeightGrams: expectedWeight(lines),
     pickList: toWireWorkPickList(pickList),
@@ -127,6 +129,7 @@ const COLUMNS = [
   ...ADDRESS_COLUMNS,
   "pickListId",
   "takenBy",
+  "note",
 ];
 
 /** One row for each line, safe to open in a spreadsheet. */
@@ -150,6 +153,7 @@ export const toCsvWork = (work: readonly Static<typeof WorkSchema>[]): string =>
             ...ADDRESS_COLUMNS.map((column) => order.shippingAddress[column]),
             order.pickList?.id,
             order.pickList?.takenBy,
+            order.note,
           ].map((cell) => cell ?? ""),
         ),
       ),

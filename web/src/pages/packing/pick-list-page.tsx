@@ -173,6 +173,7 @@ function BoxSheet({ orders }: Pick<SheetProps, "orders">) {
                 {order.shippingAddress.name}
                 <br />
                 {order.shippingAddress.city}, {countryName(order.shippingAddress.countryCode)}
+                {order.note !== null && <p style={{ whiteSpace: "pre-line" }}>{order.note}</p>}
               </td>
               <td data-number>
                 {formatNumber(order.lines.reduce((sum, { quantity }) => sum + quantity, 0))}
