@@ -91,6 +91,7 @@ class CheckedRows {
     if (row.id !== null && this.#idsSeen.has(row.id))
       return errors.add([{ line, column: "id", detail: "is also the id of an earlier row" }]);
     if (row.id !== null) this.#idsSeen.add(row.id);
+    if (match !== "none" && isPadded(row)) return errors.add([{ line, column: "sku", detail: PADDED }]);
     if (match !== "none" && this.#skusSeen.add(row.sku, row.id !== null))
       return errors.add([{ line, column: "sku", detail: "is also the SKU of an earlier row" }]);
     if (row.barcode !== null && this.#barcodesSeen.add(row.barcode, false))
@@ -142,3 +143,7 @@ class CheckedRows {
       : null;
   }
 }
+
+/** `A-1 ` is the SKU of no product, so without an id it would become a second `A-1` (decision 0191). */
+const isPadded = ({ id, sku }: ImportRow): boolean => id === null && /^\s|\s$/.test(sku);
+const PADDED = "must not begin or end with a space, unless the row has the id of its product";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { parseUuid } from "../../platform/ids.ts";
-import { parseMoney } from "../../platform/money.ts";
+import { amountRule, parseMoney } from "../../platform/money.ts";
 import { withFormula } from "../../platform/wire/csv.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
 import { createCheck } from "../../platform/wire/validation.ts";
@@ -90,8 +90,7 @@ export function readRow(
   const row = product as Static<typeof RowSchema>; // Valid as far as the check has found no error.
   const priceRead = !errors.some(({ column }) => column === "price");
   const price = priceRead ? parseMoney(row.price) : null;
-  if (priceRead && price === null)
-    errors.push({ line, column: "price", detail: `must be an amount in ${currency}` });
+  if (priceRead && price === null) errors.push({ line, column: "price", detail: amountRule(currency) });
   if (price === null || errors.length > 0) return { errors };
   return {
     ...{ line, isMatched: false },

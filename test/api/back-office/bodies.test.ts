@@ -74,7 +74,7 @@ describe("all errors of a body are reported at once", () => {
   }
 
   const tooShort = "must have at least 1 character";
-  const inEuros = "must be an amount in EUR";
+  const inEuros = "must be an amount in EUR with at most 2 decimals, of at most 1000000000.00";
 
   it("a merchant's credit limit in another currency, beside a bad name", async () => {
     const merchant = { name: "", accountEmail: "m@example.com", creditLimit: dollars };

@@ -58,6 +58,21 @@ describe("an import of a file that was imported before", () => {
     expect(again.products.map(({ change }: { change: string }) => change)).toEqual(["unchanged", "changed"]);
   });
 
+  it("rejects a SKU with a space before or behind it, which would be another product, unless the row has an id", async () => {
+    const merchant = await aMerchant();
+    const csv = `${HEADER}\nA-1,b,1\nA-1 ,b,1\n A-1,b,1\n"A-1\u00a0",b,1\nA 1,b,1`;
+    const padded = (line: number) => ({
+      line,
+      column: "sku",
+      detail: "must not begin or end with a space, unless the row has the id of its product",
+    });
+    for (const match of ["id", "sku"])
+      expect((await importInto(merchant, csv, match)).body.errors).toEqual([padded(3), padded(4), padded(5)]);
+    const id = await createProduct(test, merchant, { sku: "A-1 " });
+    const withId = await importInto(merchant, `${HEADER},id\nA-1 ,Renamed,1,${id}`);
+    expect([withId.status, withId.body.changed]).toEqual([200, 1]);
+  });
+
   it("creates duplicates with match=none alone; they are then errors of match=sku", async () => {
     const merchant = await aMerchant();
     const csv = `${HEADER}\nA,First,1\nA,Second,1\n`;
@@ -194,6 +209,7 @@ describe("GET /api/merchants/{id}/products.csv", () => {
         await importInto(
           copy,
           csv.replace(/^(id|[0-9a-f-]{36})(?=,)/gm, (id) => (id === "id" ? id : "")),
+          "none",
         )
       ).body,
     ).toMatchObject({ created: 10 });

@@ -96,13 +96,13 @@ describe("POST /api/merchants/{id}/products", () => {
   );
 
   it.each([
-    ["JPY", "1.5"],
-    ["JPY", "1.0"],
-    ["KWD", "1.0005"],
-  ])("rejects more decimals than the currency has: %s %s", async (currency, amount) => {
+    ["JPY", "1.5", "without decimals, of at most 100000000000"],
+    ["JPY", "1.0", "without decimals, of at most 100000000000"],
+    ["KWD", "1.0005", "with at most 3 decimals, of at most 100000000.000"],
+  ])("rejects more decimals than the currency has: %s %s", async (currency, amount, rule) => {
     const { status, body } = await create({ price: { amount, currency } }, await merchantIn(currency));
     expect(status).toBe(422);
-    expect(body.errors).toEqual([{ pointer: "/price", detail: `must be an amount in ${currency}` }]);
+    expect(body.errors).toEqual([{ pointer: "/price", detail: `must be an amount in ${currency} ${rule}` }]);
   });
 
   it.each([

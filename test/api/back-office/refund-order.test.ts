@@ -199,10 +199,10 @@ describe("POST /api/orders/{id}/refund", () => {
       3,
     );
     expect(errorsOf(await refund(id, { amount: { amount: "1.00", currency: "USD" } }))).toEqual([
-      "/amount must be an amount in EUR",
+      "/amount must be an amount in EUR with at most 2 decimals, of at most 1000000000.00",
     ]);
     expect(errorsOf(await refund(id, { amount: eur("1.001") }))).toEqual([
-      "/amount must be an amount in EUR",
+      "/amount must be an amount in EUR with at most 2 decimals, of at most 1000000000.00",
     ]);
     expect(await refundsOf(id)).toEqual([]);
   });

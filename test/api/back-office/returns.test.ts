@@ -196,7 +196,7 @@ describe("the refund of a return", () => {
     ]);
     const inDollars = { reference: "ticket-3", amount: { amount: "1.00", currency: "USD" } };
     expect(errorsOf(await requestOperation(test, id, "return", { ...body, refund: inDollars }))).toEqual([
-      "/refund/amount must be an amount in EUR",
+      "/refund/amount must be an amount in EUR with at most 2 decimals, of at most 1000000000.00",
     ]);
     for (const missing of ["NaN", shipments[0] ?? ""])
       expect((await requestOperation(test, missing, "return", { ...body, refund: inDollars })).status).toBe(

@@ -1,14 +1,14 @@
 import { isCurrency } from "../../../platform/currencies.ts";
-import { isAmount, parseMoney } from "../../../platform/money.ts";
+import { amountRule, isAmount, parseMoney } from "../../../platform/money.ts";
 import type { ValidationError } from "../../../platform/wire/problems.ts";
 
 /**
- * The error of an amount that is not in the required currency, or has more decimals than it. The schema checks the
- * form.
+ * The error of an amount that is not in the required currency, has more decimals than it, or is too large. The schema
+ * checks the form.
  */
 export function amountErrors(body: unknown, pointer: string, currency: string): ValidationError[] {
   const fits = fitsCurrency(valueAt(body, pointer), currency);
-  return fits ? [] : [{ pointer, detail: `must be an amount in ${currency}` }];
+  return fits ? [] : [{ pointer, detail: amountRule(currency) }];
 }
 
 /** The same, and the error of an amount of zero. */
