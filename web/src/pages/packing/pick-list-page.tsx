@@ -90,7 +90,7 @@ function picksOf(orders: readonly Work[]): readonly Picked[] {
   const lines = orders.flatMap(({ lines: of }, index) => of.map((line) => ({ ...line, box: index + 1 })));
   return [...Map.groupBy(lines, ({ productId }) => productId).values()]
     .flatMap((of) => of.slice(0, 1).map((first) => ({ ...first, boxes: of })))
-    .sort((one, other) => one.sku.localeCompare(other.sku));
+    .sort((one, other) => one.sku.localeCompare(other.sku, undefined, { numeric: true }));
 }
 
 type SheetProps = { readonly orders: readonly Work[]; readonly takenBy: string; readonly takenAt: string };

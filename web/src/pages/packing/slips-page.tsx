@@ -176,6 +176,9 @@ function Lines({ slip, isReturn = false }: Props & { isReturn?: boolean }) {
   return (
     <table>
       <thead>
+        <tr className={classes["name"]}>
+          <th colSpan={isReturn ? 4 : 3}>{slip.externalOrderId ?? slip.orderId}</th>
+        </tr>
         <tr>
           <th>{t("stock.sku")}</th>
           <th>{t("order.product")}</th>
