@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { createServer } from "node:http";
 import { pathToFileURL } from "node:url";
 import { openInbox } from "./inbox.mjs";
@@ -37,7 +38,7 @@ async function readBody(request) {
 }
 
 // Started as a program: receives, and prints each event once.
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+if (process.argv[1] && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
   const { WEBHOOK_SECRET, PORT = "3000" } = process.env;
   if (!WEBHOOK_SECRET) throw new Error("Set WEBHOOK_SECRET to the secret of the endpoint.");
   const inbox = openInbox("inbox.jsonl");

@@ -100,8 +100,16 @@ export const PARTNER_EXAMPLES: ExampleTexts = {
     OrderShipmentUpdatedEvent: notCounted,
     OrderPaymentFailedEvent: notCounted,
     WebhookPingEvent: notCounted,
-    OrderNotCancelableProblem: { orderStatus: "ACCEPTED" },
-    TransitionRefusedProblem: { transition: "complete", orderStatus: "ACCEPTED", rule: "unshipped_lines" },
+    UnauthorizedProblem: { instance: "/v1/me" },
+    NotFoundProblem: { instance: "/v1/orders/web-1001" },
+    OrderNotCancelableProblem: { instance: "/v1/orders/web-1001/cancel", orderStatus: "ACCEPTED" },
+    TransitionRefusedProblem: {
+      instance: "/v1/test/orders/web-1001/transitions",
+      transition: "complete",
+      orderStatus: "ACCEPTED",
+      rule: "unshipped_lines",
+    },
+    EndpointPausedProblem: { instance: "/v1/webhook-endpoints/whe_01m7y7np16fe68bxp4h91tdmdn/ping" },
   },
 };
 
