@@ -56,6 +56,17 @@ it("shows on the page of an order what happens to it, with the actions that are 
   await page.getByRole("button", { name: "Release hold" }).waitFor();
 });
 
+it("counts on the overview what happens", async () => {
+  const { id } = await place("live-4");
+  const page = await world.open(world.people.merchant);
+  await openLive(page, "/");
+  const holds = page.getByRole("region", { name: "On hold" });
+  await holds.getByRole("link", { name: /Merchant's request/ }).waitFor();
+  expect(await holds.getByText("Address cannot be served").count()).toBe(0);
+  await requestOperation(world.service, id, "hold", { reasons: ["address_unserviceable"] });
+  await holds.getByRole("link", { name: /Address cannot be served/ }).waitFor();
+});
+
 it("stays usable while a thousand orders change within a second, and reads little", async () => {
   const { service, partner } = world;
   const { context } = service;

@@ -1,4 +1,5 @@
 import { exactTime, relativeTime, shortTime } from "../text/format.ts";
+import { useTicks } from "./ticks.ts";
 import classes from "./time.module.css";
 
 type Props = {
@@ -11,15 +12,21 @@ type Props = {
 export function Time({ at, as = "short" }: Props) {
   if (at === null) return <>–</>;
   const time = new Date(at);
-  const now = new Date();
-  const shown = {
-    short: () => shortTime(time, now),
-    relative: () => relativeTime(time, now),
-    exact: () => exactTime(time),
-  };
   return (
     <time dateTime={at} title={exactTime(time)} className={classes["time"]}>
-      {shown[as]()}
+      {as === "relative" ? (
+        <Relative time={time} />
+      ) : as === "exact" ? (
+        exactTime(time)
+      ) : (
+        shortTime(time, new Date())
+      )}
     </time>
   );
+}
+
+/** It says something else after a while, also on a page that nothing else changes. */
+function Relative({ time }: { time: Date }) {
+  useTicks();
+  return relativeTime(time, new Date());
 }

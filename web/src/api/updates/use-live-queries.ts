@@ -4,19 +4,20 @@ import { throttled } from "./throttled.ts";
 import type { Update } from "./update.ts";
 import { updateStream } from "./update-stream.ts";
 
-/** Between two readings of one page. */
+/** Between two readings of one page, unless it says otherwise. */
 const READ_EVERY_MS = 3_000;
 
 type LiveQuery = { readonly queryKey: QueryKey };
 
 /**
- * Reads these queries again when an update concerns them, at most once in three seconds however much changes. Queries that
+ * Reads these queries again when an update concerns them, at most once in some seconds however much changes. Queries that
  * differ in their parameters share the beginning of their keys.
  * @param concerns whether an update concerns the page
  */
 export function useLiveQueries(
   queries: readonly LiveQuery[],
   concerns: (update: Exclude<Update, null>) => boolean,
+  everyMs = READ_EVERY_MS,
 ): void {
   const queryClient = useQueryClient();
   const readNow = useEffectEvent(() => {
@@ -24,7 +25,7 @@ export function useLiveQueries(
   });
   const isConcerned = useEffectEvent(concerns);
   useEffect(() => {
-    const read = throttled(() => readNow(), READ_EVERY_MS);
+    const read = throttled(() => readNow(), everyMs);
     const unsubscribe = updateStream.subscribe((update) => {
       if (update === null || isConcerned(update)) read.call();
     });
@@ -32,5 +33,5 @@ export function useLiveQueries(
       unsubscribe();
       read.cancel();
     };
-  }, []);
+  }, [everyMs]);
 }

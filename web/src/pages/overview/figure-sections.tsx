@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import type { Overview } from "../../api/schema.d.ts";
+import { useLiveQueries } from "../../api/updates/use-live-queries.ts";
 import { paths } from "../../paths.ts";
 import { TextLink } from "../../ui/link.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
@@ -17,6 +18,9 @@ import { TimesSection } from "./times-section.tsx";
 
 const route = getRouteApi("/signed-in/");
 
+/** The figures are of thousands of orders, so they are read less often than a list. */
+const READ_EVERY_MS = 15_000;
+
 /** The figures of the last weeks, each with the list behind it. */
 export function FigureSections() {
   const { t } = useTranslation();
@@ -25,6 +29,7 @@ export function FigureSections() {
     ...overviewQuery(search),
     placeholderData: keepPreviousData,
   });
+  useLiveQueries([overviewQuery(search)], ({ orders }) => orders.length > 0, READ_EVERY_MS);
   return (
     <>
       {search.merchantId !== undefined && (
