@@ -120,7 +120,9 @@ describe("a session", () => {
     const page = await world.open(person);
     await page.goto(`/orders/${world.orders.fresh}`);
     await page.getByRole("button", { name: "Hold", exact: true }).click();
-    await page.getByLabel("Reason", { exact: true }).fill("check_address");
+    await page.getByRole("combobox", { name: "Reason" }).click();
+    await page.getByRole("option", { name: "Other reason" }).click();
+    await page.getByRole("textbox", { name: "Other reason" }).fill("check_address");
     await page.context().clearCookies();
     await page.getByRole("dialog", { name: "Hold" }).getByRole("button", { name: "Hold" }).click();
     const dialog = page.getByRole("dialog", { name: "Your session has ended" });

@@ -15,7 +15,10 @@ afterAll(() => world.close());
 const detailOf = (id: string) => readDetail(world.service, id);
 const openHold = async (page: Page) => {
   await page.getByRole("button", { name: "Hold", exact: true }).click();
-  return page.getByRole("dialog", { name: "Hold" });
+  const dialog = page.getByRole("dialog", { name: "Hold" });
+  await dialog.getByRole("combobox", { name: "Reason" }).click();
+  await page.getByRole("option", { name: "Other reason" }).click();
+  return dialog;
 };
 const confirmHold = (page: Page) =>
   page.getByRole("dialog", { name: "Hold" }).getByRole("button", { name: "Hold" }).click();
@@ -44,7 +47,7 @@ describe("two tabs", () => {
     await first.getByText("Canceled", { exact: true }).first().waitFor();
 
     const dialog = await openHold(second);
-    await dialog.getByLabel("Reason", { exact: true }).fill("check_address");
+    await dialog.getByRole("textbox", { name: "Other reason" }).fill("check_address");
     await dialog.getByRole("button", { name: "Hold" }).click();
     await dialog.getByText("Request id for support:").waitFor();
     await second.keyboard.press("Escape");
@@ -99,13 +102,13 @@ describe("a session that ends in the middle of a form", () => {
     const page = await world.open(person);
     const id = await openOrder(page, "expired-1");
     const dialog = await openHold(page);
-    await dialog.getByLabel("Reason", { exact: true }).fill("ask_customer");
+    await dialog.getByRole("textbox", { name: "Other reason" }).fill("ask_customer");
     await page.context().clearCookies();
     await confirmHold(page);
     const signIn = page.getByRole("dialog", { name: "Your session has ended" });
     await signIn.getByRole("button", { name: "Close" }).click();
     await dialog.getByText("You are not signed in. Sign in and try again.").waitFor();
-    expect(await dialog.getByLabel("Reason", { exact: true }).inputValue()).toBe("ask_customer");
+    expect(await dialog.getByRole("textbox", { name: "Other reason" }).inputValue()).toBe("ask_customer");
     await confirmHold(page);
     await signInAgain(page, person.email);
     await page.getByText("The order is on hold.").waitFor();
@@ -129,7 +132,7 @@ describe("a network", () => {
     const page = await world.open(world.people.operator);
     const id = await openOrder(page, "offline-1");
     const dialog = await openHold(page);
-    await dialog.getByLabel("Reason", { exact: true }).fill("no_network");
+    await dialog.getByRole("textbox", { name: "Other reason" }).fill("no_network");
     await page.context().setOffline(true);
     await page.getByText("You are offline.").waitFor();
     await confirmHold(page);
@@ -165,11 +168,11 @@ describe("a network", () => {
       requests += 1; // It is never answered.
     });
     const dialog = await openHold(page);
-    await dialog.getByLabel("Reason", { exact: true }).fill("slow");
+    await dialog.getByRole("textbox", { name: "Other reason" }).fill("slow");
     await confirmHold(page);
     const button = dialog.getByRole("button", { name: "Hold" });
     await expect.poll(() => button.isDisabled()).toBe(true);
-    await dialog.getByLabel("Reason", { exact: true }).press("Enter");
+    await dialog.getByRole("textbox", { name: "Other reason" }).press("Enter");
     await page.clock.fastForward("02:01");
     await dialog.getByText("The service did not respond in time.").waitFor();
     await dialog.getByText("It may have been done nevertheless").waitFor();

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../api/me.ts";
 import type { Connection } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
+import { CopiedText } from "../../ui/copied-text.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ButtonLink, TextLink } from "../../ui/link.tsx";
 import { Crumbs, Page } from "../../ui/page.tsx";
@@ -94,12 +94,7 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
   return (
     <Facts
       of={[
-        [
-          t("connections.id"),
-          <span key="id">
-            {id} <CopyButton value={id} of={t("connections.id")} />
-          </span>,
-        ],
+        [t("connections.id"), <CopiedText key="id" value={id} of={t("connections.id")} />],
         [
           t("connections.merchant"),
           seesMerchant ? (
@@ -110,12 +105,7 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
             merchantName
           ),
         ],
-        [
-          t("connections.apiUrl"),
-          <span key="api">
-            {apiUrl} <CopyButton value={apiUrl} of={t("connections.apiUrl")} />
-          </span>,
-        ],
+        [t("connections.apiUrl"), <CopiedText key="api" value={apiUrl} of={t("connections.apiUrl")} />],
         [t("connections.created"), <Time key="created" at={createdAt} />],
       ]}
     />

@@ -7,7 +7,7 @@ import { api, dataOf } from "../../api/client.ts";
 import { useHasRole } from "../../api/me.ts";
 import type { Merchant } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
+import { CopiedText } from "../../ui/copied-text.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { ButtonLink, useGo } from "../../ui/link.tsx";
@@ -92,12 +92,7 @@ function MerchantFacts({ merchant }: { merchant: Merchant }) {
   return (
     <Facts
       of={[
-        [
-          t("merchants.id"),
-          <span key="id">
-            {id} <CopyButton value={id} of={t("merchants.id")} />
-          </span>,
-        ],
+        [t("merchants.id"), <CopiedText key="id" value={id} of={t("merchants.id")} />],
         [t("merchants.email"), accountEmail],
         [t("merchants.currency"), currency],
         [

@@ -3,7 +3,6 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { paths } from "../../paths.ts";
-import { useDeclineReason } from "../../ui/decline-reason.ts";
 import { DayFilter } from "../../ui/list/day-filter.tsx";
 import { Filters, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
@@ -12,6 +11,7 @@ import { Crumbs } from "../../ui/page.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { merchantQuery } from "../merchants/queries.ts";
+import { useDeclineReason } from "./decline-reason.ts";
 import { CHARGE_KINDS, CHARGE_STATUSES, chargesQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/merchants/$merchantId/charges");

@@ -3,13 +3,13 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import type { PaymentFailure } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
-import { useDeclineReason } from "../../ui/decline-reason.ts";
 import { ButtonLink, TextLink } from "../../ui/link.tsx";
 import { ActiveFilters } from "../../ui/list/active-filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { useDeclineReason } from "./decline-reason.ts";
 import { failuresQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/payment-failures");

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import { useHasRole, useMe } from "../../api/me.ts";
 import type { Person } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
+import { CopiedText } from "../../ui/copied-text.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ButtonLink } from "../../ui/link.tsx";
 import { Crumbs, Page } from "../../ui/page.tsx";
@@ -76,12 +76,7 @@ function PersonFacts({ person }: { person: Person }) {
   return (
     <Facts
       of={[
-        [
-          t("people.id"),
-          <span key="id">
-            {id} <CopyButton value={id} of={t("people.id")} />
-          </span>,
-        ],
+        [t("people.id"), <CopiedText key="id" value={id} of={t("people.id")} />],
         [t("people.email"), email],
         [t("people.secondFactor"), t(hasSecondFactor ? "people.on" : "people.off")],
         [t("people.invitedBy"), actorText(createdBy)],

@@ -8,7 +8,7 @@ import { useHasRole } from "../../api/me.ts";
 import type { Product, ProductExposure } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { formatNumber, formatWeight } from "../../text/format.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
+import { CopiedText } from "../../ui/copied-text.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
@@ -167,12 +167,7 @@ function ProductFacts({ product }: { product: Product }) {
         <Section title={t("products.details")}>
           <Facts
             of={[
-              [
-                t("products.id"),
-                <span key="id">
-                  {id} <CopyButton value={id} of={t("products.id")} />
-                </span>,
-              ],
+              [t("products.id"), <CopiedText key="id" value={id} of={t("products.id")} />],
               [t("products.sku"), sku],
               [t("products.price"), <Money key="price" of={price} />],
               [t("products.weight"), weightGrams === null ? null : formatWeight(weightGrams)],

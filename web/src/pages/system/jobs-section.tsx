@@ -2,6 +2,7 @@ import { Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { SystemJob } from "../../api/schema.d.ts";
 import { formatNumber } from "../../text/format.ts";
+import { DueTime } from "../../ui/due-time.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
@@ -39,7 +40,7 @@ export function JobsSection({ jobs }: { jobs: readonly SystemJob[] }) {
             },
             {
               name: t("system.nextRun"),
-              cell: ({ nextRunAt }) => <Time at={nextRunAt} as="relative" />,
+              cell: ({ nextRunAt }) => <DueTime at={nextRunAt} />,
               align: "right",
             },
           ]}

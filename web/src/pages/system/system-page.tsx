@@ -57,7 +57,9 @@ function QueuesSection({ queues }: Pick<System, "queues">) {
           { name: t("system.queue"), cell: ({ name }) => nameOf("queues", name) },
           {
             name: t("system.waiting"),
-            cell: ({ count }) => (count === null ? t("system.notCounted") : formatNumber(count)),
+            // A queue that is not counted is empty if nothing in it is due.
+            cell: ({ count, oldestDueAt }) =>
+              count === null && oldestDueAt !== null ? t("system.notCounted") : formatNumber(count ?? 0),
             align: "right",
           },
           {

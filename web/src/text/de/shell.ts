@@ -49,6 +49,7 @@ export const shell: Translated<typeof en> = {
     loading: "Wird geladen",
     copy: "Kopieren",
     copied: "Kopiert",
+    due: "Fällig",
     copyOf: "{{of}} kopieren",
     clear: "Leeren",
     retry: "Noch einmal versuchen",

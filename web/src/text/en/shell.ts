@@ -46,6 +46,7 @@ export const shell = {
     loading: "Loading",
     copy: "Copy",
     copied: "Copied",
+    due: "Due",
     copyOf: "Copy {{of}}",
     clear: "Clear",
     retry: "Try again",

@@ -74,7 +74,6 @@ export const webhooks = {
     attempts: "Attempts",
     attempt: "Attempt {{number}}",
     nextAttempt: "Next attempt",
-    due: "Due",
     created: "Event happened",
     details: "Details",
     empty: "There are no deliveries yet. Each event appears here when it is published.",

@@ -1,6 +1,7 @@
 import type { Order, OrderAction, OrderActionName } from "../../../api/schema.d.ts";
 import { AddressAction } from "./address-action.tsx";
 import type { ActionProps } from "./effect.ts";
+import { HoldAction } from "./hold-action.tsx";
 import { RefundAction } from "./refund-action.tsx";
 import { ReturnAction } from "./return-action.tsx";
 import { ShipAction } from "./ship-action.tsx";
@@ -9,7 +10,6 @@ import {
   CancelAction,
   CompleteAction,
   EraseAction,
-  HoldAction,
   RejectAction,
   ReleaseHoldAction,
   RetryPaymentAction,

@@ -1,4 +1,4 @@
-import { Checkbox, Stack, Textarea, TextInput } from "@mantine/core";
+import { Checkbox, Stack, Textarea } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
@@ -78,32 +78,6 @@ export function CancelAction({ order, action }: ActionProps) {
       run={(values) =>
         dataOf(api.POST("/api/orders/{id}/cancel", { ...pathOf(order), body: filled(values) }))
       }
-    />
-  );
-}
-
-export function HoldAction({ order, action }: ActionProps) {
-  const { t } = useTranslation();
-  const effectOf = useEffectText();
-  return (
-    <ConfirmAction
-      label={t("orderActions.hold")}
-      effect={effectOf(action)}
-      done={t("orderActions.held")}
-      initialValues={{ reason: "merchant_request" }}
-      fields={(form) => (
-        <TextInput
-          label={t("orderActions.holdReason")}
-          description={t("orderActions.holdReasonHelp")}
-          maxLength={100}
-          data-autofocus
-          {...form.getInputProps("reason")}
-        />
-      )}
-      run={({ reason }) => {
-        const body = reason.trim() === "" ? {} : { reasons: [reason.trim()] };
-        return dataOf(api.POST("/api/orders/{id}/hold", { ...pathOf(order), body }));
-      }}
     />
   );
 }

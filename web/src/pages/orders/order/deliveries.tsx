@@ -4,12 +4,13 @@ import { useTranslation } from "react-i18next";
 import type { Order } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
+import { DueTime } from "../../../ui/due-time.tsx";
+import { Below } from "../../../ui/list/below.tsx";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { ProblemMessage } from "../../../ui/problem-message.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { NextAttempt } from "../../webhooks/deliveries/next-attempt.tsx";
 import { connectionEndpointsQuery } from "../../webhooks/queries.ts";
 import { orderDeliveriesQuery } from "../queries.ts";
 
@@ -38,14 +39,15 @@ export function OrderDeliveries({ order }: { order: Order }) {
           columns={[
             {
               name: t("order.event"),
-              cell: ({ eventType }) => (
-                <Text span inherit ff="monospace">
-                  {eventType}
-                </Text>
+              // An event has a delivery for each endpoint.
+              cell: ({ eventType, endpointId }) => (
+                <Below text={urlOf(endpointId)}>
+                  <Text span inherit ff="monospace">
+                    {eventType}
+                  </Text>
+                </Below>
               ),
             },
-            // An event has a delivery for each endpoint.
-            { name: t("order.endpoint"), cell: ({ endpointId }) => urlOf(endpointId), isLong: true },
             { name: t("orders.status"), cell: ({ status }) => <StatusBadge of="delivery" status={status} /> },
             {
               name: t("order.attempts"),
@@ -56,7 +58,7 @@ export function OrderDeliveries({ order }: { order: Order }) {
               name: t("order.nextAttempt"),
               align: "right",
               isMinor: true,
-              cell: ({ nextAttemptAt }) => <NextAttempt at={nextAttemptAt} />,
+              cell: ({ nextAttemptAt }) => <DueTime at={nextAttemptAt} />,
             },
             { name: t("orders.created"), align: "right", cell: ({ createdAt }) => <Time at={createdAt} /> },
           ]}

@@ -1,10 +1,10 @@
 import { Stack, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { Order } from "../../../api/schema.d.ts";
-import { useDeclineReason } from "../../../ui/decline-reason.ts";
 import { Money } from "../../../ui/money.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
+import { useDeclineReason } from "../../money/decline-reason.ts";
 import classes from "./money.module.css";
 
 /** What the merchant is charged and refunded for the order. */

@@ -1,6 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import type { DeliveryOfConnection } from "../../../api/schema.d.ts";
+import { Below } from "../../../ui/list/below.tsx";
 import type { Column } from "../../../ui/list/data-table.tsx";
 import { DayFilter } from "../../../ui/list/day-filter.tsx";
 import { Filters, SelectFilter } from "../../../ui/list/filters.tsx";
@@ -18,10 +19,15 @@ export function AllDeliveriesPage() {
   const search = route.useSearch();
   const isFiltered = Object.keys(search).length > 0;
   const [event, ...others] = useDeliveryColumns();
-  const connection: Column<DeliveryOfConnection> = {
-    name: t("endpoints.connection"),
-    cell: ({ connectionName }) => connectionName,
-  };
+  const ofConnection: readonly Column<DeliveryOfConnection>[] =
+    event === undefined
+      ? []
+      : [
+          {
+            ...event,
+            cell: (delivery) => <Below text={delivery.connectionName}>{event.cell(delivery)}</Below>,
+          },
+        ];
   return (
     <DeliveryList
       about={t("deliveries.aboutAll")}
@@ -30,7 +36,7 @@ export function AllDeliveriesPage() {
       connectionId={undefined}
       connectionOf={({ connectionId }) => connectionId}
       empty={isFiltered ? t("deliveries.emptyFiltered") : t("deliveries.empty")}
-      columns={[...(event === undefined ? [] : [event]), connection, ...others]}
+      columns={[...ofConnection, ...others]}
     />
   );
 }

@@ -4,6 +4,7 @@ import { paths } from "../../../paths.ts";
 import { DayFilter } from "../../../ui/list/day-filter.tsx";
 import { Filters, FlagFilter, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
 import { Crumbs } from "../../../ui/page.tsx";
+import { useConnectionName } from "../../connections/connection-name.ts";
 import { EVENT_TYPES } from "../filter-values.ts";
 import { deliveriesQuery } from "../queries.ts";
 import { ResendPeriod } from "../resends/resend-period.tsx";
@@ -17,12 +18,13 @@ const STATUSES = ["pending", "succeeded", "failed"] as const;
 export function DeliveriesPage() {
   const { t } = useTranslation();
   const { connectionId } = route.useParams();
+  const connectionName = useConnectionName(connectionId);
   const search = route.useSearch();
   const isFiltered = Object.keys(search).length > 0;
   return (
     <DeliveryList
       about={t("deliveries.about")}
-      crumbs={<Crumbs of={[[t("endpoints.connection"), paths.connection(connectionId)]]} />}
+      crumbs={<Crumbs of={[[connectionName, paths.connection(connectionId)]]} />}
       actions={<ResendPeriod connectionId={connectionId} filters={search} />}
       query={deliveriesQuery(connectionId, search)}
       filters={<DeliveryFilters />}

@@ -2,10 +2,10 @@ import { Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { Delivery } from "../../../api/schema.d.ts";
 import { formatNumber } from "../../../text/format.ts";
+import { DueTime } from "../../../ui/due-time.tsx";
 import type { Column } from "../../../ui/list/data-table.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { NextAttempt } from "./next-attempt.tsx";
 
 /** The columns of a log of deliveries. The first one is the event. */
 export function useDeliveryColumns(): readonly Column<Delivery>[] {
@@ -32,7 +32,7 @@ export function useDeliveryColumns(): readonly Column<Delivery>[] {
     },
     {
       name: t("deliveries.nextAttempt"),
-      cell: ({ nextAttemptAt }) => <NextAttempt at={nextAttemptAt} />,
+      cell: ({ nextAttemptAt }) => <DueTime at={nextAttemptAt} />,
       align: "right",
       isMinor: true,
     },

@@ -6,7 +6,8 @@ import { api, dataOf } from "../../../api/client.ts";
 import { useHasRole } from "../../../api/me.ts";
 import type { DeliveryDetails } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
-import { CopyButton } from "../../../ui/copy-button.tsx";
+import { CopiedText } from "../../../ui/copied-text.tsx";
+import { DueTime } from "../../../ui/due-time.tsx";
 import { Facts } from "../../../ui/facts.tsx";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { TextLink } from "../../../ui/link.tsx";
@@ -14,10 +15,10 @@ import { Crumbs, Page } from "../../../ui/page.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { useConnectionName } from "../../connections/connection-name.ts";
 import { outcomesDueInMs } from "../outcomes-due.ts";
 import { deliveryQuery, endpointQuery } from "../queries.ts";
 import { AttemptSection } from "./attempt-section.tsx";
-import { NextAttempt } from "./next-attempt.tsx";
 
 const route = getRouteApi("/signed-in/connections/$connectionId/deliveries/$deliveryId");
 
@@ -25,6 +26,7 @@ const route = getRouteApi("/signed-in/connections/$connectionId/deliveries/$deli
 export function DeliveryPage() {
   const { t } = useTranslation();
   const { connectionId, deliveryId } = route.useParams();
+  const connectionName = useConnectionName(connectionId);
   const { data: delivery } = useSuspenseQuery({
     ...deliveryQuery(connectionId, deliveryId),
     refetchInterval: ({ state }) => outcomesDueInMs(state.data === undefined ? [] : [state.data]),
@@ -36,7 +38,7 @@ export function DeliveryPage() {
       crumbs={
         <Crumbs
           of={[
-            [t("endpoints.connection"), paths.connection(connectionId)],
+            [connectionName, paths.connection(connectionId)],
             [t("deliveries.title"), paths.deliveries(connectionId)],
           ]}
         />
@@ -73,12 +75,7 @@ function DeliveryFacts({ delivery, connectionId }: { delivery: DeliveryDetails; 
   return (
     <Facts
       of={[
-        [
-          t("deliveries.eventId"),
-          <span key="event">
-            {eventId} <CopyButton value={eventId} of={t("deliveries.eventId")} />
-          </span>,
-        ],
+        [t("deliveries.eventId"), <CopiedText key="event" value={eventId} of={t("deliveries.eventId")} />],
         [
           t("deliveries.endpoint"),
           <TextLink key="endpoint" to={paths.endpoint(connectionId, endpointId)}>
@@ -95,7 +92,7 @@ function DeliveryFacts({ delivery, connectionId }: { delivery: DeliveryDetails; 
         ],
         [t("deliveries.created"), <Time key="created" at={createdAt} as="exact" />],
         [t("deliveries.attempts"), String(attemptCount)],
-        [t("deliveries.nextAttempt"), <NextAttempt key="next" at={nextAttemptAt} />],
+        [t("deliveries.nextAttempt"), <DueTime key="next" at={nextAttemptAt} />],
       ]}
     />
   );

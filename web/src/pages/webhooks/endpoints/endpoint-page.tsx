@@ -6,13 +6,14 @@ import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../../api/me.ts";
 import type { BackOfficeWebhookEndpoint } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
-import { CopyButton } from "../../../ui/copy-button.tsx";
+import { CopiedText } from "../../../ui/copied-text.tsx";
 import { Facts } from "../../../ui/facts.tsx";
 import { ButtonLink } from "../../../ui/link.tsx";
 import { Crumbs, Page } from "../../../ui/page.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { useConnectionName } from "../../connections/connection-name.ts";
 import { endpointQuery } from "../queries.ts";
 import { EndpointActions } from "./endpoint-actions.tsx";
 import { countOf } from "./endpoint-columns.tsx";
@@ -23,12 +24,13 @@ const route = getRouteApi("/signed-in/connections/$connectionId/webhook-endpoint
 export function EndpointPage() {
   const { t } = useTranslation();
   const { connectionId, endpointId } = route.useParams();
+  const connectionName = useConnectionName(connectionId);
   const { data: endpoint } = useSuspenseQuery(endpointQuery(connectionId, endpointId));
   const mayChange = useHasRole("operator", "merchant", "partner");
   return (
     <Page
       title={endpoint.url}
-      crumbs={<Crumbs of={[[t("endpoints.connection"), paths.connection(connectionId)]]} />}
+      crumbs={<Crumbs of={[[connectionName, paths.connection(connectionId)]]} />}
       about={endpoint.description ?? undefined}
       beside={
         <Group gap={6}>
@@ -92,12 +94,7 @@ function EndpointSettings({ endpoint }: Props) {
     <Section title={t("endpoints.settings")}>
       <Facts
         of={[
-          [
-            t("endpoints.id"),
-            <span key="id">
-              {id} <CopyButton value={id} of={t("endpoints.id")} />
-            </span>,
-          ],
+          [t("endpoints.id"), <CopiedText key="id" value={id} of={t("endpoints.id")} />],
           [t("endpoints.maxInFlight"), String(maxInFlight)],
           [t("endpoints.created"), <Time key="created" at={createdAt} />],
         ]}
