@@ -118,6 +118,27 @@ describe("the packing table", () => {
     expect(await page.evaluate("document.activeElement.tagName")).toBe("INPUT");
   });
 
+  it("opens an order that is scanned on the work list or on a pick list, whatever letters its code has", async () => {
+    const id = await placeReady("pack-list");
+    const page = await world.open(world.people.warehouse);
+    // All keys in one task of the browser, as fast as a scanner. Codes with "gh" and "go" would open other pages.
+    const scanFast = (code: string) =>
+      page.evaluate(
+        `for (const key of [...${JSON.stringify(code)}, "Enter"])
+          document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }))`,
+      );
+    await visit(page, "/work", "Work list");
+    await scanFast("ghgo-no-order");
+    await page.getByText("Nothing has the code ghgo-no-order.").waitFor();
+    await visit(page, "/work", "Work list");
+    await scanFast(id);
+    await page.getByRole("heading", { level: 1, name: "Packing table" }).waitFor();
+    await page.getByText("pack-list: scan the goods").waitFor();
+    expect(page.url()).toBe(`${world.url}/work/pack`);
+    await scan(page, BARCODE, BARCODE, "", "", "");
+    await page.getByText("pack-list has shipped. Next order.").waitFor();
+  });
+
   it("ships once at two tables, and says so at the second", async () => {
     const id = await placeReady("pack-5", 1);
     const [one, two] = [await world.open(world.people.warehouse), await world.open(world.people.operator)];

@@ -9,6 +9,8 @@ import { navigationOf } from "./navigation.ts";
 
 /** How long after `g` the letter of a page counts. */
 const SEQUENCE_MS = 1_500;
+/** A scanner types the next letter sooner: its codes contain letters of pages, and open none. */
+const SCANNER_MS = 60;
 
 /** The keys that work on every page, and their list by `?`. */
 export function Shortcuts() {
@@ -65,16 +67,22 @@ function usePageKeys(pages: readonly { readonly to: string; readonly key: string
   const current = useRef({ go, pages });
   current.current = { go, pages };
   useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const listen = (event: KeyboardEvent) => {
+      clearTimeout(timer);
       const target = event.target as Element; // Keys are pressed on an element.
       if (target.closest("input, textarea, select, [contenteditable], [role=dialog]") !== null) return;
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const isSequence = event.timeStamp - begunAtMs.current < SEQUENCE_MS;
       begunAtMs.current = event.key === "g" ? event.timeStamp : Number.NEGATIVE_INFINITY;
       const page = current.current.pages.find(({ key }) => key === event.key);
-      if (isSequence && page !== undefined) void current.current.go(page.to);
+      if (isSequence && page !== undefined)
+        timer = setTimeout(() => void current.current.go(page.to), SCANNER_MS);
     };
     document.addEventListener("keydown", listen);
-    return () => document.removeEventListener("keydown", listen);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener("keydown", listen);
+    };
   }, []);
 }

@@ -8,11 +8,12 @@ import type { Work, WorkLine } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { countryName, exactTime, formatNumber } from "../../text/format.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
-import { ButtonLink } from "../../ui/link.tsx";
+import { ButtonLink, useGo } from "../../ui/link.tsx";
 import { Crumbs, Page } from "../../ui/page.tsx";
 import { Barcode } from "../../ui/scan/barcode.tsx";
 import classes from "../../ui/scan/paper.module.css";
 import { PrintButton } from "../../ui/scan/print-button.tsx";
+import { useScans } from "../../ui/scan/use-scans.ts";
 import { Pill } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { pickListQuery } from "./queries.ts";
@@ -24,6 +25,8 @@ export function PickListPage() {
   const { t } = useTranslation();
   const { pickListId } = route.useParams();
   const { data } = useSuspenseQuery(pickListQuery(pickListId));
+  const go = useGo();
+  useScans((code) => void go(paths.station({ pickListId, scan: code })));
   const { pickList, orders } = data;
   if (pickList === null) return null; // The list exists, or the page has shown that it does not.
   // The service decides what has expired: it lists the orders that are still taken.

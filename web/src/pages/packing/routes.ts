@@ -13,7 +13,7 @@ import {
 
 // Apart from their routes: inside, TypeScript does not infer their types.
 const workSearch = searchParams({ facilityId: text, taken: flag, cursor: text });
-const stationSearch = searchParams({ pickListId: text });
+const stationSearch = searchParams({ pickListId: text, scan: text });
 const slipsSearch = searchParams({ shipmentId: text });
 
 export const workRoute = createRoute({

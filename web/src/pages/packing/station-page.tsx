@@ -1,10 +1,12 @@
 import { Button, Grid, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { useEffect, useEffectEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { paths } from "../../paths.ts";
 import { formatNumber } from "../../text/format.ts";
 import { ButtonLink, TextLink } from "../../ui/link.tsx";
+import { useSetFilters } from "../../ui/list/filters.tsx";
 import { Crumbs, Page } from "../../ui/page.tsx";
 import { Feedback } from "../../ui/scan/feedback.tsx";
 import { ScanField } from "../../ui/scan/scan-field.tsx";
@@ -19,8 +21,9 @@ const route = getRouteApi("/signed-in/work/pack");
 /** The packing table: everything by scanner, nothing by mouse. */
 export function StationPage() {
   const { t } = useTranslation();
-  const { pickListId } = route.useSearch();
+  const { pickListId, scan } = route.useSearch();
   const station = useStation();
+  useFirstScan(station, scan);
   const { packing, message, number } = station;
   const textOf = useMessageText();
   const said = message === null ? null : textOf(message);
@@ -68,6 +71,18 @@ export function StationPage() {
       </Grid>
     </Page>
   );
+}
+
+/** An order that was scanned on another page is opened once, and leaves the address. */
+function useFirstScan(station: Station, code: string | undefined): void {
+  const setFilters = useSetFilters();
+  const begin = useEffectEvent((first: string) => {
+    setFilters({ scan: undefined });
+    station.scan(first);
+  });
+  useEffect(() => {
+    if (code !== undefined) begin(code);
+  }, [code]);
 }
 
 const STEPS = ["order", "items", "weight", "carrier", "tracking"] as const;

@@ -18,6 +18,7 @@ import { DataTable } from "../../ui/list/data-table.tsx";
 import { Filters, FlagFilter, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
+import { useScans } from "../../ui/scan/use-scans.ts";
 import { Section } from "../../ui/section.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -36,6 +37,8 @@ export function WorkPage() {
     [workQuery(search), openPickListsQuery(search.facilityId)],
     ({ orders }) => orders.length > 0,
   );
+  const go = useGo();
+  useScans((code) => void go(paths.station({ scan: code })));
   const isFiltered = search.facilityId !== undefined || search.taken !== undefined;
   const { data: facilities } = useQuery(openFacilitiesQuery());
   const showsFacility = search.facilityId === undefined && (facilities?.data.length ?? 0) > 1;

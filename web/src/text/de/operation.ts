@@ -65,7 +65,7 @@ export const operation: Translated<typeof en> = {
   },
   audit: {
     title: "Protokoll",
-    about: "Wer was getan und wer personenbezogene Daten gelesen hat.",
+    about: "Wer was getan hat, und wer personenbezogene Daten gelesen hat.",
     download: "{{format}} herunterladen",
     time: "Zeit",
     actor: "Wer",

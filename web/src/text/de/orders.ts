@@ -30,7 +30,7 @@ export const orders: Translated<typeof en> = {
     oldestFirst: "Älteste zuerst",
     ofMerchant: "Eines Händlers",
     ofConnection: "Einer Verbindung",
-    ofFacility: "Eines Lagers",
+    ofFacility: "Eines Standorts",
     emptyFiltered: "Keine Bestellung passt zu diesen Filtern. Entfernen Sie einen davon, um mehr zu sehen.",
   },
   holdReasons: {
@@ -74,7 +74,8 @@ export const orders: Translated<typeof en> = {
     money: "Geld",
     timeline: "Verlauf",
     deliveries: "Ereignisse",
-    noDeliveries: "Kein Ereignis wurde gesendet: Der Partner hat keinen Endpunkt, der diese Ereignisse will.",
+    noDeliveries:
+      "Kein Ereignis wurde gesendet: Der Partner hat keinen Endpunkt, der diese Ereignisse empfängt.",
     event: "Ereignis",
     attempts: "Versuche",
     nextAttempt: "Nächster Versuch",
@@ -175,7 +176,7 @@ export const orders: Translated<typeof en> = {
     late: "Zu spät angekommen",
     wrong_item: "Andere Ware angekommen",
     goodwill: "Kulanz",
-    other: "Anderer",
+    other: "Anderer Grund",
   },
   returnReasons: {
     undeliverable: "Nicht zustellbar",
@@ -185,7 +186,7 @@ export const orders: Translated<typeof en> = {
     defective: "Funktioniert nicht",
     wrong_item: "Andere Ware angekommen",
     not_as_described: "Nicht wie beschrieben",
-    other: "Anderer",
+    other: "Anderer Grund",
   },
   returnConditions: {
     unopened: "Ungeöffnet",

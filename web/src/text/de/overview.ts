@@ -28,8 +28,8 @@ export const overview: Translated<typeof en> = {
     kinds: {
       review: "in Prüfung",
       hold: "gesperrt: {{reason}}",
-      not_routed: "angenommen, aber seit einer Stunde keinem Lager zugeteilt",
-      endpoint_paused: "pausierte Endpunkte",
+      not_routed: "angenommen, aber seit einer Stunde keinem Standort zugeteilt",
+      endpoint_paused: "angehaltene Endpunkte",
       endpoint_failing: "Endpunkte mit Fehlern",
     },
     orders: "Bestellungen nach Tag",

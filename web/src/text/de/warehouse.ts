@@ -20,7 +20,8 @@ export const warehouse: Translated<typeof en> = {
   },
   work: {
     title: "Arbeitsliste",
-    about: "Was jetzt versandt werden kann, das Älteste zuerst.",
+    about:
+      "Was jetzt versandt werden kann, das Älteste zuerst. Scannen Sie eine Bestellung, um sie zu packen.",
     openStation: "Packtisch",
     waiting: "Bestellt",
     goods: "Ware",
@@ -91,7 +92,7 @@ export const warehouse: Translated<typeof en> = {
     openOf: "{{order}} öffnen",
     putAside: "Beiseitelegen",
     isAside: "Beiseitegelegt. Nichts wurde erfasst.",
-    printSlips: "Lieferschein und Rückschein",
+    printSlips: "Lieferschein und Rücksendeschein",
     expectedWeight: "Gewicht der Ware",
     weight: "Gewogen",
     complete: "Vollständig",
@@ -121,11 +122,11 @@ export const warehouse: Translated<typeof en> = {
     packing: "Lieferschein",
     order: "Bestellung",
     titleOfList: "Papiere der Pickliste",
-    orders_one: "Der Lieferschein und der Rückschein von {{count}} Bestellung.",
+    orders_one: "Der Lieferschein und der Rücksendeschein von {{count}} Bestellung.",
     orders_other:
-      "Die Lieferscheine und Rückscheine von {{count}} Bestellungen, in der Reihenfolge ihrer Kisten.",
+      "Die Lieferscheine und Rücksendescheine von {{count}} Bestellungen, in der Reihenfolge ihrer Kisten.",
     ofOrder: "Papiere",
-    return: "Rückschein",
+    return: "Rücksendeschein",
     returnHelp: "Legen Sie diese Seite in das Paket, das Sie zurücksenden.",
     returnTo: "Senden Sie es an:",
     sentBack: "Zurück",
@@ -134,7 +135,7 @@ export const warehouse: Translated<typeof en> = {
   returns: {
     title: "Rücksendungen",
     about: "Ein Paket an der Tür: die Bestellung finden, dann erfassen, was darin ist.",
-    scan: "Rückschein, Paket oder Bestellung scannen",
+    scan: "Rücksendeschein, Paket oder Bestellung scannen",
     unknown:
       "Keine Bestellung hat den Code {{code}}. Versuchen Sie die Sendungsnummer, oder suchen Sie den Namen in den Bestellungen.",
     noneOut: "Von {{order}} kann nichts zurückkommen: nicht versandt, oder schon zurück.",

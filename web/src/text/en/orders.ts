@@ -71,7 +71,7 @@ export const orders = {
     money: "Money",
     timeline: "Timeline",
     deliveries: "Events",
-    noDeliveries: "No event has been sent: the partner has no endpoint that wants these events.",
+    noDeliveries: "No event has been sent: the partner has no endpoint that receives these events.",
     event: "Event",
     attempts: "Attempts",
     nextAttempt: "Next attempt",

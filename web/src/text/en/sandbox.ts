@@ -64,7 +64,7 @@ export const sandbox = {
     },
     events: "Events",
     noEndpoint: "No endpoint receives the events of this order. Create one, and make another test order.",
-    unwanted: "No endpoint wanted this event.",
+    unwanted: "No endpoint receives events of this type.",
     secretOf: "Signing secret of {{url}}",
     secretHelp: "Optional. This browser checks each signature with it. It is not sent or stored.",
     signatureUnknown: "Signature not known any more",

@@ -17,7 +17,7 @@ export const warehouse = {
   },
   work: {
     title: "Work list",
-    about: "What can be shipped now, the oldest first.",
+    about: "What can be shipped now, the oldest first. Scan an order to pack it.",
     openStation: "Packing table",
     waiting: "Ordered",
     goods: "Goods",

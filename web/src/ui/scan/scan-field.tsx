@@ -12,7 +12,8 @@ type Props = {
 };
 
 /** Elements that take letters themselves. */
-const TAKES_TEXT = "input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]";
+export const TAKES_TEXT =
+  "input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]";
 
 /**
  * A field for a scanner, which types fast and ends with Enter. Whatever has the focus, letters arrive here: they move the
