@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { placeOrder } from "../support/builders.ts";
+import { visit } from "../support/browser.ts";
+import { createPartner, placeOrder } from "../support/builders.ts";
 import { routeAll } from "../support/facilities.ts";
 import { runJob } from "../support/jobs.ts";
 import {
@@ -230,5 +231,33 @@ describe("an order", () => {
     await support.goto(`/orders/${world.orders.fresh}`);
     await support.getByRole("heading", { level: 1, name: "shop-1003" }).waitFor();
     expect(await support.getByRole("button", { name: /^(Hold|Ship|Cancel order|Refund)$/ }).count()).toBe(0);
+  });
+});
+
+describe("the review queue", () => {
+  it("says why an order waits, and shows the next one after a decision", async () => {
+    const { service } = world;
+    const strict = await createPartner(service);
+    await service.backOffice.request("PATCH", `/api/connections/${strict.connectionId}`, {
+      body: { reviewPolicy: { maxQuantity: 1 } },
+    });
+    const lines = [{ productId: strict.productIds[0] ?? "", quantity: 3 }];
+    const { id: first } = await placeOrder(strict, { externalOrderId: "check-1", lines });
+    const { id: second } = await placeOrder(strict, { externalOrderId: "check-2", lines });
+    const page = await world.open(world.people.warehouse);
+    await visit(page, "/review", "Review queue");
+    await page.getByText("It has 3 units; up to 1 need no review.").waitFor();
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByText("The order is accepted, the merchant is charged").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
+    await page.getByRole("heading", { level: 2, name: "check-2" }).waitFor();
+    await page.getByRole("button", { name: "Reject" }).click();
+    await page.getByRole("dialog").getByLabel("Reason").fill("No such street");
+    await page.getByRole("dialog").getByRole("button", { name: "Reject" }).click();
+    await page.getByRole("heading", { name: "Nothing to review" }).waitFor();
+    expect([(await readDetail(service, first)).status, (await readDetail(service, second)).status]).toEqual([
+      "ACCEPTED",
+      "CANCELED",
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
-import { createExposedProduct, createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { createExposedProduct, createPartner, type Partner } from "../support/builders.ts";
 import { createFacility, routeAll, setStock } from "../support/facilities.ts";
 import { createPerson } from "../support/people.ts";
 import { placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
@@ -227,34 +227,6 @@ describe("returns at the door", () => {
     const order = await detailOf(id);
     expect(order.returns).toMatchObject([{ restocked: true, lines: [{ quantity: 2 }] }]);
     expect(order.returns[0].reference).toMatch(/^door-/);
-  });
-});
-
-describe("the review queue", () => {
-  it("says why an order waits, and shows the next one after a decision", async () => {
-    const { service } = world;
-    const strict = await createPartner(service);
-    await service.backOffice.request("PATCH", `/api/connections/${strict.connectionId}`, {
-      body: { reviewPolicy: { maxQuantity: 1 } },
-    });
-    const lines = [{ productId: strict.productIds[0] ?? "", quantity: 3 }];
-    const { id: first } = await placeOrder(strict, { externalOrderId: "check-1", lines });
-    const { id: second } = await placeOrder(strict, { externalOrderId: "check-2", lines });
-    const page = await world.open(world.people.warehouse);
-    await visit(page, "/review", "Review queue");
-    await page.getByText("It has 3 units; up to 1 need no review.").waitFor();
-    await page.getByRole("button", { name: "Approve" }).click();
-    await page.getByText("The order is accepted, the merchant is charged").waitFor();
-    await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
-    await page.getByRole("heading", { level: 2, name: "check-2" }).waitFor();
-    await page.getByRole("button", { name: "Reject" }).click();
-    await page.getByRole("dialog").getByLabel("Reason").fill("No such street");
-    await page.getByRole("dialog").getByRole("button", { name: "Reject" }).click();
-    await page.getByRole("heading", { name: "Nothing to review" }).waitFor();
-    expect([(await detailOf(first)).status, (await detailOf(second)).status]).toEqual([
-      "ACCEPTED",
-      "CANCELED",
-    ]);
   });
 });
 
