@@ -96,17 +96,17 @@ export function partlySeenMerchants(grants: readonly Grant[]): ReadonlySet<strin
 export const seesFacility = (grants: readonly Grant[], facilityId: string): boolean =>
   facilityScope(grants) === null || hasFacility(grants, facilityId);
 
-/** An order as far as access to it goes. `facilityId`: null if it is routed nowhere yet. */
-export type OrderPlace = ConnectionKey & { readonly facilityId: string | null };
+/** Whose an order is: what access to it depends on. `facilityId`: null if it is routed nowhere yet. */
+export type OrderParties = ConnectionKey & { readonly facilityId: string | null };
 
 /**
  * The role in which a caller sees an order: the one with the most rights of those that show it. It decides what the
  * caller may do with this order, and timelines name it. Null: the order is treated as missing.
  */
-export const roleOnOrder = (grants: readonly Grant[], order: OrderPlace): Role | null =>
+export const roleOnOrder = (grants: readonly Grant[], order: OrderParties): Role | null =>
   ROLES.find((role) => grants.some((grant) => grant.role === role && showsOrder(grant, order))) ?? null;
 
-function showsOrder(grant: Grant, order: OrderPlace): boolean {
+function showsOrder(grant: Grant, order: OrderParties): boolean {
   switch (grant.role) {
     case "operator":
     case "support":

@@ -5,7 +5,10 @@ import {
   facilityScope,
   merchantScope,
   orderScope,
+  partlySeenMerchants,
   roleOnOrder,
+  scopeIds,
+  scopeWithin,
   seesConnection,
   seesFacility,
   seesMerchant,
@@ -21,6 +24,28 @@ const key = (merchantId: string, connectionId: string) => ({ merchantId, connect
 const order = (merchantId: string, connectionId: string, facilityId: string | null = null) => ({
   ...key(merchantId, connectionId),
   facilityId,
+});
+
+describe("the connections that a caller sees", () => {
+  const scope = connectionScope([merchant, partner]);
+
+  it("are two parameters of a statement: merchants, null for all of them, and single connections", () => {
+    expect(scopeIds(scope)).toEqual([["a"], ["2"]]);
+    expect(scopeIds(null)).toEqual([null, []]);
+  });
+
+  it("of one merchant are those that belong to it", () => {
+    expect(scopeWithin(scope, null)).toBe(scope);
+    expect(scopeWithin(scope, "a")).toEqual({ merchantIds: ["a"], connections: [] });
+    expect(scopeWithin(scope, "b")).toEqual({ merchantIds: [], connections: [key("b", "2")] });
+    expect(scopeWithin(scope, "z")).toEqual({ merchantIds: [], connections: [] });
+    expect(scopeWithin(null, "z")).toEqual({ merchantIds: ["z"], connections: [] });
+  });
+
+  it("belong to merchants of which something is seen", () => {
+    expect(partlySeenMerchants([merchant, partner])).toEqual(new Set(["a", "b"]));
+    expect(partlySeenMerchants([merchant, depot])).toBeNull();
+  });
 });
 
 describe("what a caller sees", () => {
