@@ -16,7 +16,7 @@ declare module "vitest" {
   }
 }
 
-/** The database that every test file gets a copy of. */
+/** The database on Citus that every test file gets a copy of. Elsewhere its name is in the address. */
 export const TEMPLATE = "partner_orders";
 
 /**

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
+import pg from "pg";
 import { onTestFinished, inject as provided } from "vitest";
 import type { BackOfficeCaller, Grant, Role } from "../../src/access/grant.ts";
 import { createBackOffice } from "../../src/api/back-office/app.ts";
@@ -130,13 +131,10 @@ export async function createDatabase(): Promise<string> {
     await copyTemplate(citusNodes, TEMPLATE, name);
     return `${withDatabase(url, name)}?options=${encodeURIComponent(FAULTS_ON_CITUS)}`;
   }
-  const admin = openDatabase({
-    url: withDatabase(url, "postgres"),
-    connectionsMax: 1,
-    onIdleError: () => undefined,
-  });
+  const admin = openDatabase({ url: withDatabase(url, "postgres"), connectionsMax: 1, onIdleError() {} });
+  const template = pg.escapeIdentifier(decodeURIComponent(url.pathname.slice(1)));
   // Copying the files takes half of what writing their pages to the log takes.
-  await admin.runScript(`create database ${name} template ${TEMPLATE} strategy file_copy`);
+  await admin.runScript(`create database ${name} template ${template} strategy file_copy`);
   await admin.close();
   return withDatabase(url, name);
 }
