@@ -85,6 +85,11 @@ async function takeSystem(): Promise<void> {
 
 async function take(page: Page, name: string): Promise<void> {
   await page.evaluate("Promise.all([...document.images].map((image) => image.decode()))");
+  // A button that has just loaded moves for a moment. What moves without an end, such as a sign that something runs, may.
+  await page.evaluate(`Promise.all(
+    document.getAnimations()
+      .filter(({ effect }) => effect.getComputedTiming().iterations !== Infinity)
+      .map(({ finished }) => finished))`);
   await writeFile(`${FOLDER}/${name}.webp`, await toWebp(page, await page.screenshot()));
   await page.close();
 }
