@@ -12,9 +12,9 @@ import {
 import { type Demo, startDemo } from "../support/demo.ts";
 import { PARTNER } from "../support/openapi.ts";
 
-const PAGES = globSync("docs/{back-office,{partners,errors,merchants,warehouse,operators}/*}.md").map(
-  (path): [string, CodeBlock[]] => [path.slice(5, -3), codeBlocksOf(readFileSync(path, "utf8"))],
-);
+const PAGES = globSync(
+  "docs/{back-office,problems,{partners,errors,merchants,warehouse,operators}/*}.md",
+).map((path): [string, CodeBlock[]] => [path.slice(5, -3), codeBlocksOf(readFileSync(path, "utf8"))]);
 const having = (language: string) =>
   PAGES.map(([name, blocks]): [string, CodeBlock[]] => [
     name,
