@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { readOpenFilesMax } from "../platform/environment/open-files.ts";
 import { atMostEvery } from "../platform/log.ts";
 import { SECOND_MS } from "../platform/time.ts";
 
@@ -7,8 +8,6 @@ import { SECOND_MS } from "../platform/time.ts";
  * database and files. What partners use, the back office and health never lack.
  */
 const PARTS = { partners: 0.5, "back-office": 0.1 } as const;
-/** Where the system has no limit. */
-const OPEN_FILES_DEFAULT = 16_384;
 
 type LimitedServer = {
   maxConnections: number;
@@ -16,7 +15,7 @@ type LimitedServer = {
 };
 
 /** Connections that a listener may have at the same time. */
-export const connectionsMax = (listener: keyof typeof PARTS, openFiles = openFilesMax()): number =>
+export const connectionsMax = (listener: keyof typeof PARTS, openFiles = readOpenFilesMax()): number =>
   Math.floor(PARTS[listener] * openFiles);
 
 /** Closes further connections at once, and logs that at most once a second. */
@@ -26,12 +25,4 @@ export function limitConnections(server: LimitedServer, max: number, log: Logger
     log.warn({ count, max }, "connections refused: the listener has its maximum"),
   );
   server.on("drop", () => logRefused(undefined));
-}
-
-/** Files that this process may have open, sockets included. */
-function openFilesMax(): number {
-  // Node's typings call it an object; its documentation lists the limits, which Windows has not.
-  const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
-  const soft = Number(report.userLimits?.open_files?.soft); // Or "unlimited".
-  return Number.isInteger(soft) ? soft : OPEN_FILES_DEFAULT;
 }

@@ -16,12 +16,12 @@ import { type Clock, systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import { readOrMakeSecret } from "../platform/data-dir/secret-file.ts";
 import { DatabaseUsage } from "../platform/database/database-usage.ts";
+import { readOpenFilesMax } from "../platform/environment/open-files.ts";
 import { createMetrics, type Metrics } from "../platform/metrics.ts";
 import { NO_TELEMETRY, type Telemetry } from "../platform/telemetry/telemetry.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { Dispatcher, IN_FLIGHT_MAX } from "../webhooks/dispatch/dispatcher.ts";
-import { readOpenFilesMax } from "../webhooks/dispatch/room/open-files.ts";
 import { createSender } from "../webhooks/dispatch/send/sender.ts";
 import { connectionsMax, limitConnections } from "./connection-limits.ts";
 import { GATHER_FIRST_STATISTICS, JOBS, type Job } from "./jobs.ts";
@@ -203,7 +203,7 @@ async function listenBackOffice(
     limitConnections(app.server, connectionsMax("back-office"), log);
     await open(app, config, "BACK_OFFICE_PORT", stops);
   } catch (err) {
-    log.warn({ err }, "health listener not started: BACK_OFFICE_PORT is in use");
+    log.warn({ err }, "health listener not started, the process runs without it");
   }
   return null;
 }
