@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import type { Initiator } from "../../../audit/initiator.ts";
 import type { PickList, WorkItem } from "../../../fulfilment/work-list/pick-list.ts";
 import { PICK_LIST_ORDERS_MAX } from "../../../fulfilment/work-list/pick-list.ts";
 import { listPickLists } from "../../../fulfilment/work-list/pick-lists-sql.ts";
@@ -6,6 +7,7 @@ import { readWork } from "../../../fulfilment/work-list/read-work.ts";
 import { releasePickList, takePickList } from "../../../fulfilment/work-list/take-pick-list.ts";
 import { listPickListWork, listWork } from "../../../fulfilment/work-list/work-list-sql.ts";
 import type { Context } from "../../../platform/context.ts";
+import { MINUTE_MS } from "../../../platform/time.ts";
 import { pagePosition, toPage, UUID_MAX } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
 import {
@@ -30,8 +32,6 @@ import {
   toWireWork,
   WorkSchema,
 } from "./work-wire.ts";
-
-type By = Parameters<typeof recordReads>[1];
 
 const LEASE_MINUTES_DEFAULT = 60;
 const LEASE_MINUTES_MAX = 720;
@@ -161,7 +161,7 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
         return validationFailed([
           { pointer: "/facilityId", detail: "is required: your role is for named facilities" },
         ]);
-      const leaseMs = (body.leaseMinutes ?? LEASE_MINUTES_DEFAULT) * 60_000;
+      const leaseMs = (body.leaseMinutes ?? LEASE_MINUTES_DEFAULT) * MINUTE_MS;
       const request = { facilityId: facility?.id ?? null, takenBy, reference, orderLimit, leaseMs };
       const taken = await takePickList(context, request, by);
       switch (taken.outcome) {
@@ -248,7 +248,7 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
 /** Orders with their destinations. Who reads them is recorded before they are sent (decision 0070). */
 async function describeWork(
   context: Context,
-  by: By,
+  by: Initiator,
   items: readonly WorkItem[],
 ): Promise<Static<typeof WorkSchema>[]> {
   const work = await readWork(context.db, items);
@@ -258,7 +258,7 @@ async function describeWork(
 
 async function describePickList(
   context: Context,
-  by: By,
+  by: Initiator,
   pickList: PickList,
   format: "json" | "csv" = "json",
 ): Promise<RouteResponse> {

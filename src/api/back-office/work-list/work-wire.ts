@@ -103,18 +103,16 @@ export const toWireWork = ({ order, lines, pickList, merchantName }: Work): Stat
 };
 
 const ADDRESS_COLUMNS = [
-  ...([
-    "name",
-    "company",
-    "address1",
-    "address2",
-    "city",
-    "zip",
-    "stateCode",
-    "countryCode",
-    "phone",
-  ] as const),
-];
+  "name",
+  "company",
+  "address1",
+  "address2",
+  "city",
+  "zip",
+  "stateCode",
+  "countryCode",
+  "phone",
+] as const;
 const COLUMNS = [
   "orderId",
   "externalOrderId",
