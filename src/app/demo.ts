@@ -2,12 +2,13 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DemoApi } from "../api/back-office/try-it.ts";
 import { byService } from "../audit/initiator.ts";
-import { type ApiKey, hashKey, isLive } from "../merchants/api-key.ts";
+import { type ApiKey, hashKey } from "../merchants/api-key.ts";
 import { keyOf } from "../merchants/connection.ts";
 import { createConnection } from "../merchants/create-connection.ts";
 import { createMerchant } from "../merchants/create-merchant.ts";
 import { issueKey } from "../merchants/issue-key.ts";
 import type { KeyMode } from "../merchants/key-mode.ts";
+import { isValid } from "../merchants/keys/validity.ts";
 import { readKeys } from "../merchants/keys-sql.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
@@ -91,7 +92,7 @@ async function keep({ config }: Context, file: string, demo: KeptDemo): Promise<
 
 async function findLiveKey({ db, clock }: Context, key: string): Promise<ApiKey | null> {
   const [found] = (await readKeys(db, [hashKey(key)])).values();
-  return found !== undefined && isLive(found, clock.now()) ? found : null;
+  return found !== undefined && isValid(found, clock.now()) ? found : null;
 }
 
 type EarlierDemo = Omit<KeptDemo, "testKey"> & Partial<Pick<KeptDemo, "testKey">>;

@@ -41,6 +41,3 @@ export function makeKey(mode: KeyMode): { key: string; prefix: string; hash: str
  * reveals nothing.
  */
 export const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex");
-
-export const isLive = (key: ApiKey, now: Date): boolean =>
-  key.revokedAt === null && (key.expiresAt === null || now < key.expiresAt);

@@ -1,11 +1,11 @@
 import type { Initiator } from "../audit/initiator.ts";
 import { recordAudit } from "../audit/record-audit.ts";
+import { type EndReason, endOfOverlap, renewedExpiry, whyNotRotatable } from "../merchants/keys/validity.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import { toTypeId } from "../platform/ids.ts";
-import { after, HOUR_MS } from "../platform/time.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 import { type CreatedToken, type GrantCheck, makeRoom, storeToken } from "./create-token.ts";
-import { isValid, renewedExpiry, TOKENS_MAX, type Token, tokenLimitReached } from "./token.ts";
+import { TOKENS_MAX, type Token, tokenLimitReached } from "./token.ts";
 import { tokenFact } from "./token-fact.ts";
 import { bringExpiryForward, lockTokens, readToken } from "./tokens-sql.ts";
 
@@ -39,9 +39,7 @@ export async function rotateToken(
     const reason = whyNotRotatable(token, now);
     if (reason !== null) return notRotatable(token, reason);
     if (!(await makeRoom(tx, now))) return tokenLimitReached("tokens", TOKENS_MAX);
-    const overlapEnd = after(now, Math.round(overlapHours * HOUR_MS));
-    const previousExpiresAt =
-      token.expiresAt !== null && token.expiresAt < overlapEnd ? token.expiresAt : overlapEnd;
+    const previousExpiresAt = endOfOverlap(token, overlapHours, now);
     await bringExpiryForward(tx, token.id, previousExpiresAt);
     const { name, grant } = token;
     const renewed = expiresAt === undefined ? renewedExpiry(token, now) : expiresAt;
@@ -53,24 +51,14 @@ export async function rotateToken(
   });
 }
 
-/** Why a token cannot be rotated. */
-export const TOKEN_END_REASONS = ["revoked", "expired", "replaced"] as const;
-type EndedReason = (typeof TOKEN_END_REASONS)[number];
-
-function whyNotRotatable(token: Token, now: Date): EndedReason | null {
-  if (token.revokedAt !== null) return "revoked";
-  if (!isValid(token, now)) return "expired";
-  return token.replacedById === null ? null : "replaced";
-}
-
-const DETAILS: Record<EndedReason, string> = {
+const DETAILS: Record<EndReason, string> = {
   revoked: "The token was revoked. Create a new one.",
   expired: "The token has expired. Create a new one.",
   replaced:
     "The token was already rotated. Rotate the token that replaced it, or revoke both and create a new one.",
 };
 
-const notRotatable = ({ replacedById }: Token, reason: EndedReason): Problem => ({
+const notRotatable = ({ replacedById }: Token, reason: EndReason): Problem => ({
   code: "token-not-rotatable",
   detail: DETAILS[reason],
   members: { reason, replacedBy: replacedById === null ? null : toTypeId("tok", replacedById) },

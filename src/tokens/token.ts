@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { type Grant, ROLES, type Role } from "../access/grant.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import { hashKey } from "../merchants/api-key.ts";
-import { LATEST } from "../platform/time.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 
 /** A token of a program that uses the back office. The token itself is never stored. */
@@ -55,21 +54,6 @@ export function makeToken(role: Role): { token: string; prefix: string; hash: st
 
 /** Whether a text has the form of a token. Another one is rejected without a look into the database. */
 export const isTokenText = (text: string): boolean => TOKEN_TEXT.test(text);
-
-export const isValid = (token: Pick<Token, "expiresAt" | "revokedAt">, now: Date): boolean =>
-  token.revokedAt === null && (token.expiresAt === null || now < token.expiresAt);
-
-/**
- * When the token that replaces another one expires, unless the request says so: after as long a time as the first one
- * was given.
- */
-export const renewedExpiry = (
-  { createdAt, expiresAt }: Pick<Token, "createdAt" | "expiresAt">,
-  now: Date,
-): Date | null =>
-  expiresAt === null
-    ? null
-    : new Date(Math.min(now.getTime() + expiresAt.getTime() - createdAt.getTime(), LATEST.getTime()));
 
 /** 409: as many tokens are stored, or valid, as there may be. */
 export const tokenLimitReached = (limit: "tokens" | "merchantTokens", maximum: number): Problem => ({

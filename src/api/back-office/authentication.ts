@@ -2,11 +2,12 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { BackOfficeCaller } from "../../access/grant.ts";
 import { hashKey } from "../../merchants/api-key.ts";
+import { isValid } from "../../merchants/keys/validity.ts";
 import type { Context } from "../../platform/context.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { isProblem, type Problem } from "../../platform/wire/problems.ts";
 import { noteTokenUse } from "../../tokens/note-token-use.ts";
-import { isTokenText, isValid, type Token } from "../../tokens/token.ts";
+import { isTokenText, type Token } from "../../tokens/token.ts";
 import { readTokenByHash } from "../../tokens/tokens-sql.ts";
 import { bearerToken, unauthorized } from "../http/bearer.ts";
 

@@ -1,9 +1,9 @@
 import { type TSchema, Type } from "typebox";
+import { END_REASONS } from "../../merchants/keys/validity.ts";
 import { LIMIT_NAMES, STORED_LIMITS } from "../../merchants/limits.ts";
 import { OrderStatusSchema } from "../../orders/order-wire.ts";
 import { PROBLEMS, type ProblemCode } from "../../platform/wire/problems.ts";
 import { describedAs, enumeration, nullable, openEnumeration } from "../../platform/wire/schemas.ts";
-import { TOKEN_END_REASONS } from "../../tokens/rotate-token.ts";
 import { SHARED_PROBLEMS } from "../http/route.ts";
 import type { RouteDescription } from "../route-description.ts";
 import type { Json, NameSchema } from "./components.ts";
@@ -176,7 +176,7 @@ const LimitNameSchema = openEnumeration(
 
 const EndReasonSchema = enumeration(
   "TokenEndReason",
-  TOKEN_END_REASONS,
+  END_REASONS,
   "`revoked`: it was revoked. `expired`: it has expired. `replaced`: it was already rotated.",
 );
 

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Actor } from "../../lifecycle/applied-transition.ts";
-import { type ApiKey, hashKey, isLive } from "../../merchants/api-key.ts";
+import { type ApiKey, hashKey } from "../../merchants/api-key.ts";
 import type { KeyAccess } from "../../merchants/key-mode.ts";
 import type { KnownKeys } from "../../merchants/keys/known-keys.ts";
 import { keyUseNotes } from "../../merchants/keys/note-key-use.ts";
+import { isValid } from "../../merchants/keys/validity.ts";
 import { readKeys } from "../../merchants/keys-sql.ts";
 import type { Context } from "../../platform/context.ts";
 import { groupCalls } from "../../platform/database/group.ts";
@@ -70,7 +71,7 @@ export function partnerAuthentication(
     const sent = keyOf(request.headers);
     const hash = sent === null ? null : hashKey(sent);
     const key = hash === null ? undefined : (knownKeys?.get(hash) ?? (await findKey(hash)));
-    if (key === undefined || !isLive(key, clock.now())) {
+    if (key === undefined || !isValid(key, clock.now())) {
       const keyId = key && toTypeId("key", key.id);
       logFailure({ address: request.ip, requestId: request.id, ...(keyId && { keyId }) });
       return unauthorized(request.headers);

@@ -3,12 +3,12 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { toTypeId } from "../../platform/ids.ts";
-import { after, HOUR_MS, LATEST } from "../../platform/time.ts";
 import { notFound, type Problem } from "../../platform/wire/problems.ts";
-import { type ApiKey, isLive, makeKey, type ShownKey } from "../api-key.ts";
+import { type ApiKey, makeKey, type ShownKey } from "../api-key.ts";
 import { lockConnection } from "../connections-sql.ts";
 import { countKeys, insertKey, markKeyReplaced, readKey } from "../keys-sql.ts";
 import { limitReached, maximumOf } from "../limits.ts";
+import { type EndReason, endOfOverlap, renewedExpiry, whyNotRotatable } from "./validity.ts";
 
 type RotatedKey = { readonly key: string; readonly issued: ShownKey; readonly previousExpiresAt: Date };
 
@@ -50,9 +50,7 @@ export async function rotateKey(
       revokedAt: null,
     };
     await insertKey(tx, issued, hash);
-    const overlapEnd = after(now, Math.round(overlapHours * HOUR_MS));
-    const previousExpiresAt =
-      old.expiresAt !== null && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
+    const previousExpiresAt = endOfOverlap(old, overlapHours, now);
     await markKeyReplaced(tx, old.id, issued.id, previousExpiresAt);
     await recordAudit(tx, context, by, {
       merchantId,
@@ -67,27 +65,14 @@ export async function rotateKey(
   return rotated;
 }
 
-const renewedExpiry = ({ createdAt, expiresAt }: ApiKey, now: Date): Date | null =>
-  expiresAt === null
-    ? null
-    : new Date(Math.min(now.getTime() + expiresAt.getTime() - createdAt.getTime(), LATEST.getTime()));
-
-type EndedReason = "revoked" | "expired" | "replaced";
-
-function whyNotRotatable(key: ShownKey, now: Date): EndedReason | null {
-  if (key.revokedAt !== null) return "revoked";
-  if (!isLive(key, now)) return "expired";
-  return key.replacedById === null ? null : "replaced";
-}
-
-const DETAILS: Record<EndedReason, string> = {
+const DETAILS: Record<EndReason, string> = {
   revoked: "The key was revoked. Issue a new one.",
   expired: "The key has expired. Issue a new one.",
   replaced:
     "The key was already rotated. Rotate the key that replaced it, or revoke both and issue a new one.",
 };
 
-const notRotatable = ({ replacedById }: ShownKey, reason: EndedReason): Problem => ({
+const notRotatable = ({ replacedById }: ShownKey, reason: EndReason): Problem => ({
   code: "key-not-rotatable",
   detail: DETAILS[reason],
   members: { reason, replacedBy: replacedById === null ? null : toTypeId("key", replacedById) },

@@ -1,9 +1,9 @@
 import { type BackOfficeCaller, type Grant, grantsWith, isWithin } from "../../access/grant.ts";
+import { isValid } from "../../merchants/keys/validity.ts";
 import type { Context } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
-import { isValid } from "../../tokens/token.ts";
 import { lockTokens, readToken } from "../../tokens/tokens-sql.ts";
 import { lockPeople, readPerson } from "../people-sql.ts";
 

@@ -1,16 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ROLES } from "../../../src/access/grant.ts";
-import {
-  isTokenText,
-  isValid,
-  makeToken,
-  merchantsOfGrant,
-  renewedExpiry,
-  tokenLimitReached,
-} from "../../../src/tokens/token.ts";
-
-const at = (text: string): Date => new Date(text);
-const NOON = at("2026-03-02T12:00:00.000Z");
+import { isTokenText, makeToken, merchantsOfGrant, tokenLimitReached } from "../../../src/tokens/token.ts";
 
 describe("the text of a token", () => {
   it.each(ROLES)("shows the role %s, and a few characters to recognize it by", (role) => {
@@ -32,16 +22,6 @@ describe("the text of a token", () => {
 });
 
 describe("a token", () => {
-  it.each([
-    ["never expires", null, null, true],
-    ["expires later", at("2026-03-02T12:00:00.001Z"), null, true],
-    ["expires now", NOON, null, false],
-    ["was revoked", null, at("2026-03-01T00:00:00Z"), false],
-    ["was revoked before it expires", at("2027-01-01T00:00:00Z"), NOON, false],
-  ])("that %s: valid or not", (_title, expiresAt, revokedAt, valid) => {
-    expect(isValid({ expiresAt, revokedAt }, NOON)).toBe(valid);
-  });
-
   it("counts for the merchants of its grant, each once", () => {
     const connection = (merchantId: string, connectionId: string) => ({ merchantId, connectionId });
     const connections = [connection("m", "1"), connection("m", "2"), connection("n", "3")];
@@ -59,14 +39,5 @@ describe("a token", () => {
       detail,
       members: { limit, maximum: 9 },
     });
-  });
-
-  it("is renewed for as long as it was given, and at most until the year 9999", () => {
-    const createdAt = at("2026-03-01T12:00:00Z");
-    expect(renewedExpiry({ createdAt, expiresAt: null }, NOON)).toBeNull();
-    const expiresAt = at("2026-03-08T12:00:00Z");
-    expect(renewedExpiry({ createdAt, expiresAt }, NOON)).toEqual(at("2026-03-09T12:00:00Z"));
-    const latest = at("9999-12-31T23:59:59.999Z");
-    expect(renewedExpiry({ createdAt, expiresAt: latest }, NOON)).toEqual(latest);
   });
 });

@@ -1,9 +1,9 @@
 import { type BackOfficeCaller, type Grant, grantsWith } from "../../../access/grant.ts";
+import { isValid } from "../../../merchants/keys/validity.ts";
 import { isLive } from "../../../people/sessions/session.ts";
 import { readSessionsById } from "../../../people/sessions/sessions-sql.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
-import { isValid } from "../../../tokens/token.ts";
 import { readTokens } from "../../../tokens/tokens-sql.ts";
 
 /** The roles that the route of updates admits. */
