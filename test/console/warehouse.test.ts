@@ -252,6 +252,19 @@ describe("stock", () => {
     await dialog.getByRole("button", { name: "Count" }).click();
     await dialog.getByText("The stock has moved: 9 units are on hand.").waitFor();
   });
+
+  it("is not counted as 0 when the field of a count is empty", async () => {
+    const tape = await stocked("Tape", "9501101530010", 4);
+    const page = await world.open(world.people.warehouse);
+    await visit(page, `/facilities/${facility}/stock/${tape}`, "Tape");
+    await page.getByRole("button", { name: "Count" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("On hand").fill("");
+    await dialog.getByRole("button", { name: "Count" }).click();
+    await dialog.getByText("This is needed.").waitFor();
+    const { body } = await world.service.backOffice.get(`/api/facilities/${facility}/stock/${tape}`);
+    expect(body.onHand).toBe(4);
+  });
 });
 
 describe("what others must not see", () => {

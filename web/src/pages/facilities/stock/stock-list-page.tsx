@@ -90,14 +90,17 @@ export function StockListPage() {
 function RecordStock({ facilityId }: { facilityId: string }) {
   const { t } = useTranslation();
   return (
-    <ConfirmAction
+    <ConfirmAction<{ code: string; onHand: number | "" }>
       label={t("stock.record")}
       effect={t("stock.recordEffect")}
       done={t("stock.counted")}
       isPrimary
       icon={<IconPlus size={14} />}
-      initialValues={{ code: "", onHand: 0 }}
-      validate={({ code }) => (code.trim() === "" ? { code: t("ui.required") } : {})}
+      initialValues={{ code: "", onHand: "" }}
+      validate={({ code, onHand }) => ({
+        ...(code.trim() === "" && { code: t("ui.required") }),
+        ...(onHand === "" && { onHand: t("ui.required") }),
+      })}
       fields={(form) => (
         <Stack gap="sm">
           <TextInput
@@ -109,6 +112,7 @@ function RecordStock({ facilityId }: { facilityId: string }) {
           />
           <NumberInput
             label={t("stock.onHand")}
+            required
             min={0}
             allowDecimal={false}
             {...form.getInputProps("onHand")}

@@ -142,15 +142,19 @@ function Adjust({ stock }: Props) {
   );
 }
 
-/** A count. If units have moved since the page was read, the service says so, and nothing changes. */
+/**
+ * A count. If units have moved since the page was read, the service says so, and nothing changes. An empty field is an
+ * error, because 0 says that nothing is left.
+ */
 function Count({ stock }: Props) {
   const { t } = useTranslation();
   return (
-    <ConfirmAction
+    <ConfirmAction<{ onHand: number | "" }>
       label={t("stock.count")}
       effect={t("stock.countEffect", { onHand: formatNumber(stock.onHand) })}
       done={t("stock.counted")}
       initialValues={{ onHand: stock.onHand }}
+      validate={({ onHand }) => (onHand === "" ? { onHand: t("ui.required") } : {})}
       fields={(form) => (
         <NumberInput
           label={t("stock.onHand")}
