@@ -213,6 +213,7 @@ describe("an order", () => {
     await page.goto(`/orders/${world.orders.fresh}`);
     await page.getByRole("button", { name: "Correct address" }).click();
     const dialog = page.getByRole("dialog", { name: "Correct address" });
+    await dialog.locator(":focus").and(dialog.getByLabel("First name")).waitFor();
     await dialog.getByLabel("Country code").fill("UK");
     await dialog.getByRole("button", { name: "Correct address" }).click();
     await dialog.getByRole("alert").waitFor();

@@ -83,7 +83,8 @@ function Question<Values extends object>(props: Props<Values> & { close: () => v
             size="sm"
             loading={isPending}
             {...(isDanger && { color: "red.8" })}
-            data-autofocus={fields === undefined}
+            // Its presence counts, not its value. A dialog with fields does not begin at the button that ends it.
+            {...(fields === undefined && { "data-autofocus": true })}
           >
             {confirm}
           </Button>

@@ -47,6 +47,7 @@ export function AddressAction({ order, action }: ActionProps) {
               label={t(`address.${field}`)}
               required={!OPTIONAL.includes(field)}
               maxLength={255}
+              {...(field === FIELDS[0] && { "data-autofocus": true })}
               {...form.getInputProps(field)}
             />
           ))}
