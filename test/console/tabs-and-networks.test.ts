@@ -145,6 +145,14 @@ describe("a network", () => {
     expect(await detailOf(id)).toMatchObject({ onHoldReasons: ["no_network"] });
   });
 
+  it("that is gone when a file is downloaded: the page says so", async () => {
+    const page = await world.open(world.people.operator);
+    await visit(page, "/audit-log", "Audit log");
+    await page.route("**/api/me", (route) => route.abort());
+    await page.getByRole("button", { name: "Download CSV" }).click();
+    await page.getByText("The service cannot be reached.").waitFor();
+  });
+
   it("that loses a response: the page says that it may have been done, and shows that it was", async () => {
     const page = await world.open(world.people.operator);
     const id = await openOrder(page, "lost-1");

@@ -1,7 +1,5 @@
-import { notifications } from "@mantine/notifications";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useTranslation } from "react-i18next";
-import { useProblemText } from "../ui/problem-message.tsx";
+import { useAnnounce } from "../ui/announce.ts";
 import { isUncertain } from "./problem.ts";
 
 type Change<Input, Output> = {
@@ -25,21 +23,18 @@ export function useChange<Input = void, Output = unknown>({
   isAnnounced = true,
 }: Change<Input, Output>) {
   const queryClient = useQueryClient();
-  const textOf = useProblemText();
-  const { t } = useTranslation();
-  const closeButtonProps = { "aria-label": t("ui.close") };
+  const announce = useAnnounce();
   return useMutation<Output, Error, Input>({
     mutationFn: run,
     onSuccess: async (output) => {
       const message = typeof done === "function" ? done(output) : done;
-      if (message !== undefined) notifications.show({ message, color: "green", closeButtonProps });
+      if (message !== undefined) announce.done(message);
       onDone?.(output);
       await queryClient.invalidateQueries();
     },
     onError: (error) => {
       if (isUncertain(error)) void queryClient.invalidateQueries(); // The page shows whether it was done.
-      if (isAnnounced)
-        notifications.show({ message: textOf(error), color: "red", autoClose: 10_000, closeButtonProps });
+      if (isAnnounced) announce.failed(error);
     },
   });
 }

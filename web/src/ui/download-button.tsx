@@ -3,6 +3,7 @@ import { IconDownload } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { meQuery } from "../api/me.ts";
+import { useAnnounce } from "./announce.ts";
 
 /**
  * Downloads a file of the API, such as an export. The browser stores it as it arrives, however large it is. An expired
@@ -11,6 +12,7 @@ import { meQuery } from "../api/me.ts";
 export function DownloadButton({ address, label }: { address: string; label?: string }) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
+  const announce = useAnnounce();
   const download = async () => {
     await queryClient.fetchQuery({ ...meQuery(), staleTime: 0 });
     const link = document.createElement("a");
@@ -23,7 +25,7 @@ export function DownloadButton({ address, label }: { address: string; label?: st
       size="xs"
       variant="default"
       leftSection={<IconDownload size={14} />}
-      onClick={() => void download()}
+      onClick={() => void download().catch(announce.failed)}
     >
       {label ?? t("ui.downloadCsv")}
     </Button>

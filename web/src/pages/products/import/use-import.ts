@@ -1,8 +1,8 @@
-import { notifications } from "@mantine/notifications";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { ImportMatch, ImportResult } from "../../../api/schema.d.ts";
+import { useAnnounce } from "../../../ui/announce.ts";
 import { type Sent, type Stored, uploadFile } from "./upload-file.ts";
 
 /** How far an import is: first the check of the file, then the import. */
@@ -28,6 +28,7 @@ type Import = {
 export function useImport(merchantId: string): Import {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
+  const announce = useAnnounce();
   const [file, setFile] = useState<File | null>(null);
   const [match, setMatch] = useState<ImportMatch>("sku");
   const [state, setState] = useState<ImportState>({ phase: "choosing", isCanceled: false });
@@ -58,7 +59,7 @@ export function useImport(merchantId: string): Import {
         onStored,
       });
       update({ phase: isDryRun ? "checked" : "stored", result });
-      if (!isDryRun) notifications.show({ message: t("importing.done"), color: "green" });
+      if (!isDryRun) announce.done(t("importing.done"));
     } catch (error) {
       update(
         controller.signal.aborted ? { phase: "choosing", isCanceled: true } : { phase: "failed", error },

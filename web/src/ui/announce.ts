@@ -1,0 +1,24 @@
+import { notifications } from "@mantine/notifications";
+import { useTranslation } from "react-i18next";
+import { useProblemText } from "./problem-message.tsx";
+
+/** An error stays longer than a success: it has to be read. */
+const ERROR_MS = 10_000;
+
+type Announce = {
+  /** What has happened, in a few words. */
+  done(message: string): void;
+  failed(error: unknown): void;
+};
+
+/** Announces what happened in a corner of the page, over whichever page is shown then. */
+export function useAnnounce(): Announce {
+  const { t } = useTranslation();
+  const textOf = useProblemText();
+  const closeButtonProps = { "aria-label": t("ui.close") };
+  return {
+    done: (message) => notifications.show({ message, color: "green", closeButtonProps }),
+    failed: (error) =>
+      notifications.show({ message: textOf(error), color: "red", autoClose: ERROR_MS, closeButtonProps }),
+  };
+}
