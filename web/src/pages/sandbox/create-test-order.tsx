@@ -10,7 +10,7 @@ import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Section } from "../../ui/section.tsx";
 import { CodeActions } from "./code/code-actions.tsx";
 import { creationOf } from "./code/partner-request.ts";
-import { type Line, LineFields } from "./line-fields.tsx";
+import { type Line, LineFields, newLine } from "./line-fields.tsx";
 
 type Values = {
   lines: Line[];
@@ -46,7 +46,7 @@ export function CreateTestOrder({ connection }: { connection: Connection }) {
   const go = useGo();
   const { form, submit, problem, isPending } = useApiForm<Values, TestOrder>({
     initialValues: {
-      lines: [{ productId: "", quantity: 1 }],
+      lines: [newLine()],
       shippingAddress: EXAMPLE,
       externalOrderId: "",
       note: "",

@@ -5,10 +5,18 @@ import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { newReference } from "../../api/reference.ts";
 import type { Connection } from "../../api/schema.d.ts";
 import { exposedProductsQuery } from "./queries.ts";
 
-export type Line = { productId: string; quantity: number | string };
+export type Line = {
+  /** The line remains the same when one before it is removed. */
+  readonly key: string;
+  productId: string;
+  quantity: number | string;
+};
+
+export const newLine = (): Line => ({ key: newReference("line"), productId: "", quantity: 1 });
 
 type Props = { readonly connection: Connection; readonly form: UseFormReturnType<{ lines: Line[] }> };
 
@@ -27,8 +35,8 @@ export function LineFields({ connection, form }: Props) {
           {t("sandbox.noProducts", { merchant: connection.merchantName })}
         </Text>
       )}
-      {lines.map((_, index) => (
-        <Group key={index} gap="xs" align="flex-start" wrap="nowrap">
+      {lines.map(({ key }, index) => (
+        <Group key={key} gap="xs" align="flex-start" wrap="nowrap">
           <ProductField connectionId={connection.id} form={form} index={index} />
           <NumberInput
             label={t("order.quantity")}
@@ -58,7 +66,7 @@ export function LineFields({ connection, form }: Props) {
           variant="default"
           leftSection={<IconPlus size={14} />}
           disabled={lines.length >= LINES_MAX}
-          onClick={() => form.insertListItem("lines", { productId: "", quantity: 1 })}
+          onClick={() => form.insertListItem("lines", newLine())}
         >
           {t("sandbox.addLine")}
         </Button>
