@@ -5,24 +5,8 @@ import { newReference } from "../../../api/reference.ts";
 import type { ReturnCondition, ReturnReason, ReturnRequest } from "../../../api/schema.d.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { filled } from "../../../ui/form/use-api-form.ts";
+import { RETURN_CONDITIONS, RETURN_REASONS } from "../../packing/return-reason.ts";
 import { type ActionProps, useEffectText } from "./effect.ts";
-
-const REASONS = [
-  "undeliverable",
-  "refused",
-  "unwanted",
-  "damaged",
-  "defective",
-  "wrong_item",
-  "not_as_described",
-  "other",
-] as const satisfies readonly ReturnReason[];
-const CONDITIONS = [
-  "unopened",
-  "opened",
-  "damaged",
-  "defective",
-] as const satisfies readonly ReturnCondition[];
 
 type Values = {
   shipmentId: string | null;
@@ -69,13 +53,13 @@ export function ReturnAction({ order, action }: ActionProps) {
           />
           <Select
             label={t("order.reason")}
-            data={REASONS.map((value) => ({ value, label: t(`returnReasons.${value}`) }))}
+            data={RETURN_REASONS.map((value) => ({ value, label: t(`returnReasons.${value}`) }))}
             clearable
             {...form.getInputProps("reason")}
           />
           <Select
             label={t("order.condition")}
-            data={CONDITIONS.map((value) => ({ value, label: t(`returnConditions.${value}`) }))}
+            data={RETURN_CONDITIONS.map((value) => ({ value, label: t(`returnConditions.${value}`) }))}
             clearable
             {...form.getInputProps("condition")}
           />
