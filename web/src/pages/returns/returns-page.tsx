@@ -1,9 +1,9 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import type { Scan, ScannedOrder } from "../../api/schema.d.ts";
-import { useChange } from "../../api/use-change.ts";
 import { Page } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Feedback } from "../../ui/scan/feedback.tsx";
@@ -29,10 +29,10 @@ export function ReturnsPage() {
     setShown(next);
     setNumber((before) => before + 1);
   };
-  const find = useChange<string, Scan>({
-    run: (code) => dataOf(api.GET("/api/work-list/scan", { params: { query: { code } } })),
-    onDone: ({ code, orders }) => show(shownFor(code, orders)),
-    isAnnounced: false,
+  // Scanned, not shown: a mutation without the readings that follow a change.
+  const find = useMutation<Scan, Error, string>({
+    mutationFn: (code) => dataOf(api.GET("/api/work-list/scan", { params: { query: { code } } })),
+    onSuccess: ({ code, orders }) => show(shownFor(code, orders)),
   });
   return (
     <Page title={t("returns.title")} about={t("returns.about")}>
