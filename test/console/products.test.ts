@@ -100,6 +100,21 @@ describe("exposure in bulk", () => {
     expect(await dialog.getByRole("button", { name: "Expose", exact: true }).count()).toBe(0);
   });
 
+  it("keeps what is chosen elsewhere when all rows of a list are chosen, or none", async () => {
+    await createProducts("KEEP", 1);
+    await createProducts("MORE", 2);
+    const page = await world.open(world.people.merchant);
+    await open(page, "?q=keep");
+    await page.getByRole("checkbox", { name: "Select KEEP-0, KEEP 0" }).check();
+    await page.getByRole("searchbox", { name: "SKU or name" }).fill("more");
+    await page.getByRole("row", { name: /MORE-1/ }).waitFor();
+    const all = page.getByRole("checkbox", { name: "Select this page" });
+    await all.check();
+    await page.getByText("3 products are selected.").waitFor();
+    await all.uncheck();
+    await page.getByText("1 product is selected.").waitFor();
+  });
+
   it("can be stopped, and continues where it was when it is started again", async () => {
     const targets = [await createConnection("Stop one"), await createConnection("Stop two")];
     await createProducts("STOP", 2);

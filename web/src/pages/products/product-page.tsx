@@ -65,7 +65,11 @@ export function ProductPage() {
               <Button
                 size="xs"
                 variant="default"
-                onClick={() => setSelected(new Map(listed.map((one) => [one.connectionId, one])))}
+                onClick={() =>
+                  setSelected(
+                    new Map([...selected, ...listed.map((one) => [one.connectionId, one] as const)]),
+                  )
+                }
               >
                 {t("selection.page")}
               </Button>

@@ -108,17 +108,26 @@ export function DataTable<Row>({
 
 type ChooseAllProps<Row> = Pick<Props<Row>, "rows" | "rowKey"> & { readonly selection: Selection<Row> };
 
+/** Chooses the rows of this page, or none of them. What is chosen on other pages stays. */
 function ChooseAll<Row>({ selection, rows, rowKey }: ChooseAllProps<Row>) {
   const { chosen, choose, allLabel } = selection;
   const number = rows.filter((row) => chosen.has(rowKey(row))).length;
   const isAll = number > 0 && number === rows.length;
+  const toggle = (): void => {
+    const next = new Map(chosen);
+    for (const row of rows) {
+      if (isAll) next.delete(rowKey(row));
+      else next.set(rowKey(row), row);
+    }
+    choose(next);
+  };
   return (
     <Checkbox
       size="xs"
       aria-label={allLabel}
       checked={isAll}
       indeterminate={number > 0 && !isAll}
-      onChange={() => choose(isAll ? new Map() : new Map(rows.map((row) => [rowKey(row), row])))}
+      onChange={toggle}
     />
   );
 }
