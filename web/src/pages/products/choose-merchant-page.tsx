@@ -2,7 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { paths } from "../../paths.ts";
 import { ListPage } from "../../ui/list/list-page.tsx";
-import { merchantsQuery } from "./queries.ts";
+import { merchantsQuery } from "../merchants/queries.ts";
 
 const route = getRouteApi("/signed-in/products");
 
@@ -14,7 +14,7 @@ export function ChooseMerchantPage() {
     <ListPage
       title={t("products.title")}
       about={t("products.choose")}
-      query={merchantsQuery(cursor)}
+      query={merchantsQuery({ cursor })}
       rowKey={({ id }) => id}
       rowTo={({ id }) => paths.merchantProducts(id)}
       empty={t("products.chooseEmpty")}

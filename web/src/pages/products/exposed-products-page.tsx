@@ -11,7 +11,8 @@ import { ListPage } from "../../ui/list/list-page.tsx";
 import { Crumbs } from "../../ui/page.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { connectionQuery, exposedProductsQuery, PRODUCT_STATUSES } from "./queries.ts";
+import { connectionQuery } from "../connections/queries.ts";
+import { exposedProductsQuery, PRODUCT_STATUSES } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/connections/$connectionId/products");
 

@@ -19,11 +19,12 @@ import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { merchantQuery } from "../merchants/queries.ts";
 import { ExposureBar } from "./exposure/exposure-bar.tsx";
 import type { Target } from "./exposure/run-exposure.ts";
 import { EditProduct } from "./product-form.tsx";
 import { MerchantCrumbs } from "./products-page.tsx";
-import { merchantQuery, productConnectionsQuery, productQuery, productStockQuery } from "./queries.ts";
+import { productConnectionsQuery, productQuery, productStockQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/products/$productId");
 

@@ -15,10 +15,11 @@ import { Money } from "../../ui/money.tsx";
 import { Crumbs } from "../../ui/page.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { merchantQuery } from "../merchants/queries.ts";
 import { ExposureBar } from "./exposure/exposure-bar.tsx";
 import { ExposureFilter } from "./exposure/exposure-filter.tsx";
 import { CreateProduct } from "./product-form.tsx";
-import { merchantQuery, PRODUCT_STATUSES, productsCsv, productsQuery } from "./queries.ts";
+import { PRODUCT_STATUSES, productsCsv, productsQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/products/of/$merchantId");
 

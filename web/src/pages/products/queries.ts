@@ -34,13 +34,6 @@ export const merchantConnectionsQuery = (merchantId: string, q?: string) =>
     params: { ...pathOf(merchantId), query: { limit: 100, ...(q !== undefined && { q }) } },
   });
 
-export const merchantQuery = (id: string) => read("/api/merchants/{id}", { params: pathOf(id) });
-
-export const merchantsQuery = (cursor: string | undefined) =>
-  read("/api/merchants", { params: { query: { limit: 50, ...(cursor !== undefined && { cursor }) } } });
-
-export const connectionQuery = (id: string) => read("/api/connections/{id}", { params: pathOf(id) });
-
 /** All products as a file for the browser to store. */
 export const productsCsv = (merchantId: string): string =>
   `/api/merchants/${encodeURIComponent(merchantId)}/products.csv`;

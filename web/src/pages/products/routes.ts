@@ -3,12 +3,11 @@ import { queryClient } from "../../api/query-client.ts";
 import { paths } from "../../paths.ts";
 import { signedInRoute } from "../../routing/root.tsx";
 import { flag, oneOf, searchParams, text } from "../../routing/search.ts";
+import { connectionQuery } from "../connections/queries.ts";
+import { merchantQuery, merchantsQuery } from "../merchants/queries.ts";
 import {
-  connectionQuery,
   exposedProductsQuery,
   merchantConnectionsQuery,
-  merchantQuery,
-  merchantsQuery,
   PRODUCT_STATUSES,
   productConnectionsQuery,
   productQuery,
@@ -34,7 +33,7 @@ export const productsRoute = createRoute({
   validateSearch: chooseSearch,
   loaderDeps: ({ search }) => search,
   loader: async ({ deps: { cursor } }) => {
-    const { data, nextCursor } = await queryClient.ensureQueryData(merchantsQuery(cursor));
+    const { data, nextCursor } = await queryClient.ensureQueryData(merchantsQuery({ cursor }));
     const [merchant, other] = data;
     if (merchant !== undefined && other === undefined && nextCursor === null && cursor === undefined)
       throw redirect({ to: paths.merchantProducts(merchant.id), replace: true } as never); // `paths` makes complete addresses.

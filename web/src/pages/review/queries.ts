@@ -7,5 +7,3 @@ export const reviewQuery = (cursor: string | undefined) =>
       query: { status: "PROCESSING", sort: "oldest", limit: 25, ...(cursor !== undefined && { cursor }) },
     },
   });
-
-export const connectionQuery = (id: string) => read("/api/connections/{id}", { params: { path: { id } } });

@@ -15,12 +15,13 @@ import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { connectionQuery } from "../connections/queries.ts";
 import { worksEverywhere } from "../facilities/works-everywhere.ts";
 import { OrderActions } from "../orders/actions/order-actions.tsx";
 import { OrderAddress, OrderNote } from "../orders/order/details.tsx";
 import { OrderLines } from "../orders/order/lines.tsx";
 import { orderQuery } from "../orders/queries.ts";
-import { connectionQuery, reviewQuery } from "./queries.ts";
+import { reviewQuery } from "./queries.ts";
 import classes from "./review-page.module.css";
 import { reviewReasons } from "./review-reasons.ts";
 

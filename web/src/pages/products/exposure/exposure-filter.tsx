@@ -1,7 +1,8 @@
 import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
-import { connectionQuery, merchantConnectionsQuery } from "../queries.ts";
+import { connectionQuery } from "../../connections/queries.ts";
+import { merchantConnectionsQuery } from "../queries.ts";
 
 type Filter = { readonly connectionId: string | undefined; readonly exposed: boolean | undefined };
 
