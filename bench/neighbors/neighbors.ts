@@ -141,8 +141,10 @@ function run(script: string, ...values: string[]) {
   return child;
 }
 
-/** Stops a script and returns what it printed. */
+/** Stops a script and returns what it printed. @throws if it has ended before: then it was no attack any more */
 async function end(child: ChildProcess): Promise<string> {
+  if (child.exitCode !== null)
+    throw new Error(`The attacker ended before it was stopped, with ${child.exitCode}.`);
   let text = "";
   child.stdout?.on("data", (bytes: Buffer) => {
     text += bytes.toString();
