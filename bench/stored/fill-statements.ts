@@ -81,7 +81,7 @@ export const FILL_STATEMENTS: readonly FillStatement[] = [
       ('route', 'ACCEPTED', interval '2 hours', filled.status <> 'CANCELED'),
       ('ship', 'IN_PROGRESS', interval '20 hours', is_shipped),
       ('complete', 'COMPLETED', interval '23 hours', filled.status in ('COMPLETED', 'RETURNED')),
-      ('return', 'RETURNED', interval '23 hours', filled.status = 'RETURNED')) as step (operation, status, after, applies)
+      ('returnShipment', 'RETURNED', interval '23 hours', filled.status = 'RETURNED')) as step (operation, status, after, applies)
     where step.applies`),
   forever(`
     insert into ledger_entries (merchant_id, order_id, id, kind, attempt, refund_of, amount_minor, request_id, created_at)
@@ -114,7 +114,7 @@ export const FILL_STATEMENTS: readonly FillStatement[] = [
             (extract(epoch from created_at) * 1000000)::bigint + number
      from filled
      cross join lateral (values
-       (event_1, 'order.created', 1, true), (event_2, 'order.shipped', 2, is_shipped),
+       (event_1, 'order.created', 1, true), (event_2, 'order.shipmentCreated', 2, is_shipped),
        (event_2, 'order.canceled', 2, status = 'CANCELED'), (event_3, 'order.completed', 3, status = 'COMPLETED'))
        as e (event, type, sequence, applies)
      where e.applies and event < uuidv7()`,
@@ -127,7 +127,7 @@ export const FILL_STATEMENTS: readonly FillStatement[] = [
             sequence, order_id, case when number % 500 = 0 then 'failed' else 'succeeded' end
      from filled
      cross join lateral (values
-       (event_1, 'order.created', 1, true), (event_2, 'order.shipped', 2, is_shipped),
+       (event_1, 'order.created', 1, true), (event_2, 'order.shipmentCreated', 2, is_shipped),
        (event_2, 'order.canceled', 2, status = 'CANCELED'), (event_3, 'order.completed', 3, status = 'COMPLETED'))
        as e (event, type, sequence, applies)
      where e.applies`,
