@@ -79,9 +79,9 @@ export function OrderShipments({ order: { id: orderId, shipments, testMode } }: 
 }
 
 /** The carrier's page opens in a tab of its own, which learns nothing of the console. */
-function Tracking({ shipment: { trackingNumber, trackingUrl } }: { shipment: Shipment }) {
+function Tracking({ shipment: { carrier, trackingNumber, trackingUrl } }: { shipment: Shipment }) {
   const { t } = useTranslation();
-  if (trackingUrl === null) return trackingNumber ?? "–";
+  if (trackingUrl === null) return trackingNumber ?? (carrier === null ? "–" : null);
   return (
     <Anchor href={trackingUrl} target="_blank" rel="noopener noreferrer">
       {trackingNumber ?? t("order.track")}
