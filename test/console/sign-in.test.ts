@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPerson, createPersonWithPassword, linkToken, PASSWORD } from "../support/people.ts";
-import { readDetail } from "../support/real-orders.ts";
+import { placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
 import { startWorld, type World } from "./world.ts";
 
 let world: World;
@@ -133,6 +133,27 @@ describe("a session", () => {
     await page.getByText("The order is on hold.").waitFor();
     const { onHoldReasons } = await readDetail(world.service, world.orders.fresh);
     expect(onHoldReasons).toEqual(["check_address"]);
+  });
+
+  it("that another person continues: what the first one began is not sent, and the page is read again", async () => {
+    const { person: first } = await createPersonWithPassword(world.service);
+    const { person: second } = await createPersonWithPassword(world.service);
+    const { id } = await placeAcceptedOrder(world.service, world.partner, { externalOrderId: "two-people" });
+    const page = await world.open(first);
+    await page.goto(`/orders/${id}`);
+    const sent: string[] = [];
+    page.on("request", (request) => void (request.method() === "POST" && sent.push(request.url())));
+    await page.getByRole("button", { name: "Cancel order" }).click();
+    await page.context().clearCookies();
+    await page
+      .getByRole("dialog", { name: "Cancel order" })
+      .getByRole("button", { name: "Cancel order" })
+      .click();
+    await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
+    await enterPassword(page, second.email, PASSWORD);
+    await page.getByRole("button", { name: second.name }).waitFor();
+    expect(sent.filter((url) => url.endsWith("/cancel"))).toHaveLength(1);
+    expect(await readDetail(world.service, id)).toMatchObject({ status: "ACCEPTED" });
   });
 
   it("that its person ends is gone, also for the back button", async () => {

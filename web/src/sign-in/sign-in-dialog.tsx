@@ -16,11 +16,14 @@ export function SignInDialog({ open }: { open: OpenGate }) {
   const before = useMe();
   const proceed = async () => {
     const me = await queryClient.fetchQuery({ ...meQuery(), staleTime: 0 });
-    // The page shows what the other person was allowed to see.
-    if (me.personId !== before.personId || JSON.stringify(me.grants) !== JSON.stringify(before.grants))
-      location.reload();
-    open.resolve(true);
+    const isSame =
+      me.personId === before.personId && JSON.stringify(me.grants) === JSON.stringify(before.grants);
+    // Another person neither sends what this one began, nor sees what this one was allowed to see.
+    open.resolve(isSame);
+    if (!isSame) location.reload();
   };
+  // The requests that wait then show their own problem.
+  const onSignedIn = () => void proceed().catch(() => open.resolve(false));
   return (
     <Modal
       opened
@@ -34,9 +37,9 @@ export function SignInDialog({ open }: { open: OpenGate }) {
       <Stack gap="sm">
         <Text size="sm">{t(`signIn.${open.need}About`)}</Text>
         {open.need === "recent" ? (
-          <ConfirmForm onConfirmed={() => void proceed()} />
+          <ConfirmForm onConfirmed={onSignedIn} />
         ) : (
-          <SignInWays onSignedIn={() => void proceed()} />
+          <SignInWays onSignedIn={onSignedIn} />
         )}
       </Stack>
     </Modal>
