@@ -39,6 +39,11 @@ describe("the risks of a configuration in production", () => {
   ])("of the mail server %s", (url, checks) =>
     expect(checksOf({ DATABASE_URL: LOCAL, SMTP_URL: url })).toEqual(checks),
   );
+
+  it("include webhooks to private networks", () =>
+    expect(checksOf({ DATABASE_URL: LOCAL, WEBHOOK_ALLOW_PRIVATE_NETWORKS: "true" })).toEqual([
+      "destinations of webhooks",
+    ]));
 });
 
 it("doctor warns of them, and does not fail", async () => {

@@ -6,7 +6,11 @@ import { type Finding, ok, type Reason, warn } from "./rules.ts";
 export type ProductionRisk = { readonly check: string; readonly reason: Reason; readonly message: string };
 
 /** What a configuration accepts that production should not (decision 0073). `serve` warns of it, and `doctor` reports it. */
-export function productionRisks({ databaseUrl, smtpUrl }: Config): ProductionRisk[] {
+export function productionRisks({
+  databaseUrl,
+  smtpUrl,
+  webhookAllowPrivateNetworks,
+}: Config): ProductionRisk[] {
   const risks: ProductionRisk[] = [];
   if (databaseUrl === null)
     risks.push({
@@ -27,6 +31,13 @@ export function productionRisks({ databaseUrl, smtpUrl }: Config): ProductionRis
       reason: "mail-in-the-clear",
       message:
         "SMTP_URL permits to send mails to another host without encryption: remove ignoreTLS and requireTLS from it",
+    });
+  if (webhookAllowPrivateNetworks)
+    risks.push({
+      check: "destinations of webhooks",
+      reason: "private-destinations",
+      message:
+        "partners can have requests sent into your network: remove WEBHOOK_ALLOW_PRIVATE_NETWORKS, which is for trials",
     });
   return risks;
 }

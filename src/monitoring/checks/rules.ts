@@ -31,6 +31,7 @@ export const REASONS = [
   "embedded-postgres",
   "database-in-the-clear",
   "mail-in-the-clear",
+  "private-destinations",
 ] as const;
 export type Reason = (typeof REASONS)[number];
 

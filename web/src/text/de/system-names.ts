@@ -17,6 +17,7 @@ export const systemNames: Translated<typeof en> = {
       "embedded PostgreSQL": "Eingebettetes PostgreSQL",
       "connection to the database": "Verbindung zur Datenbank",
       "connection to the mail server": "Verbindung zum Mailserver",
+      "destinations of webhooks": "Ziele von Webhooks",
       database: "Datenbank",
       clock: "Uhr",
       migrations: "Migrationen",
@@ -81,6 +82,8 @@ export const systemNames: Translated<typeof en> = {
         "Die Verbindung zur Datenbank auf einem anderen Rechner ist nicht verschlüsselt. Ergänzen Sie sslmode=verify-full in DATABASE_URL.",
       "mail-in-the-clear":
         "SMTP_URL erlaubt, E-Mails unverschlüsselt an einen anderen Rechner zu senden. Entfernen Sie ignoreTLS und requireTLS daraus.",
+      "private-destinations":
+        "Partner können Anfragen in Ihr Netzwerk senden lassen. Entfernen Sie WEBHOOK_ALLOW_PRIVATE_NETWORKS; es ist zum Ausprobieren.",
     },
   },
 };

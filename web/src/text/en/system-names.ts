@@ -15,6 +15,7 @@ export const systemNames = {
       "embedded PostgreSQL": "Embedded PostgreSQL",
       "connection to the database": "Connection to the database",
       "connection to the mail server": "Connection to the mail server",
+      "destinations of webhooks": "Destinations of webhooks",
       database: "Database",
       clock: "Clock",
       migrations: "Migrations",
@@ -74,6 +75,8 @@ export const systemNames = {
         "The connection to the database on another host is not encrypted. Add sslmode=verify-full to DATABASE_URL.",
       "mail-in-the-clear":
         "SMTP_URL permits to send mails to another host without encryption. Remove ignoreTLS and requireTLS from it.",
+      "private-destinations":
+        "Partners can have requests sent into your network. Remove WEBHOOK_ALLOW_PRIVATE_NETWORKS, which is for trials.",
     },
   },
 };
