@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/platform/database/database.ts";
+import { untilBlocked } from "../support/blocked.ts";
 import { isListening, startMain } from "../support/main-process.ts";
 import { startReceiver } from "../support/receivers.ts";
 import { eventually, makePartner, send, startService, TOKEN } from "../support/running-service.ts";
@@ -151,9 +152,5 @@ async function lockTables(databaseUrl: string): Promise<void> {
 
 async function untilStatementsWait(databaseUrl: string, count: number): Promise<void> {
   const db = openTestDatabase(databaseUrl, 1);
-  await eventually(async () => {
-    const text =
-      "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    expect((await db.query({ name: "waiting", text, values: [] })).length).toBeGreaterThanOrEqual(count);
-  });
+  await untilBlocked({ db }, count);
 }

@@ -4,12 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Queryable } from "../../src/platform/database/database.ts";
+import { countBlocked, untilBlocked } from "../support/blocked.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { startCli } from "../support/cli.ts";
 import { temporaryFolder } from "../support/main-process.ts";
 import { eventually } from "../support/running-service.ts";
 import { dumpTables } from "../support/tables.ts";
 import { createDatabase, startTestService, type TestService } from "../support/test-service.ts";
+import { uuidIn } from "../support/webhooks.ts";
 
 let test: TestService;
 let partner: Partner;
@@ -62,11 +64,11 @@ describe("node src/cli/main.ts", () => {
       // The first batch goes in, and the second waits for this row.
       const blocked = await createBlockedRow(tx);
       child.stdin.end(`sku,name,price,id\n${rowsOf("K", 1_500, "killed,1.00,")}K,killed,1.00,${blocked}\n`);
-      await eventually(async () => expect(await countWaiting(test)).toBe(1));
+      await untilBlocked(test, 1);
       child.kill("SIGKILL");
       expect((await ended()).code).toBeNull();
     });
-    await eventually(async () => expect(await countWaiting(test)).toBe(0));
+    await eventually(async () => expect(await countBlocked(test.db)).toBe(0));
     expect(await dumpTables(test)).toEqual(before);
   });
 
@@ -107,19 +109,8 @@ const rowsOf = (sku: string, count: number, cells: string): string =>
 async function createBlockedRow(tx: Queryable): Promise<string> {
   const [row] = await tx.query<{ id: string }>({
     name: "test-block-product",
-    text: "select id from products where id = $1 for update",
-    values: [partner.productIds[0]],
+    text: "select id from products where merchant_id = $1 and id = $2 for update",
+    values: [uuidIn("mer", partner.merchantId), partner.productIds[0]],
   });
   return row?.id ?? "";
-}
-
-async function countWaiting({ db }: TestService): Promise<number> {
-  const [row] = await db.query<{ count: bigint }>({
-    name: "test-count-waiting",
-    text: `
-      select count(*) from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and state = 'active'`,
-    values: [],
-  });
-  return Number(row?.count);
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { untilBlocked } from "../support/blocked.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
-import { connectionUuid, readOrder, transitionOrder } from "../support/orders.ts";
+import { connectionKey, readOrder, transitionOrder } from "../support/orders.ts";
 import { orderUuid, processDuePayments, setCreditLimit } from "../support/payments.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
@@ -12,8 +12,8 @@ async function holdLock(test: TestService, partner: Partner, orderId: string): P
   const done = test.db.transaction(async (tx) => {
     await tx.query({
       name: "test-lock-order",
-      text: "select from orders where connection_id = $1 and id = $2 for no key update",
-      values: [connectionUuid(partner), orderUuid(orderId)],
+      text: "select from orders where merchant_id = $1 and id = $2 for no key update",
+      values: [connectionKey(partner).merchantId, orderUuid(orderId)],
     });
     begun.resolve();
     await ending.promise;

@@ -98,11 +98,21 @@ describe("charges of many small connections", () => {
   it("are made once each by two workers, neither of which waits for what the other has claimed", async () => {
     await createSmallPartners(test, CONNECTIONS, 2);
     const claimed = await test.db.transaction(async (tx) => {
-      // Another worker is in the middle of its claim.
+      // Another worker is in the middle of its claim, for as long as the payments of all merchants take.
+      await tx.query({
+        name: "test-may-be-idle",
+        text: "select set_config('idle_in_transaction_session_timeout', '0', true)",
+        values: [],
+      });
+      const rows = await tx.query<{ id: string }>({
+        name: "test-due",
+        text: "select entry_id as id from due_payments order by entry_id limit 20",
+        values: [],
+      });
       await tx.query({
         name: "test-lock",
-        text: "select from due_payments order by entry_id limit 20 for update",
-        values: [],
+        text: "update due_payments set attempt_count = attempt_count where entry_id = any($1::uuid[])",
+        values: [rows.map(({ id }) => id)],
       });
       return processDuePayments(test);
     });

@@ -1,15 +1,19 @@
+import type { Queryable } from "../../src/platform/database/database.ts";
 import type { TestService } from "./test-service.ts";
 
-/** Resolves when this many statements wait for a lock; no statement in the test's own transaction may be among them. */
-export async function untilBlocked(test: TestService, count: number): Promise<void> {
+/** How many statements wait for a lock. */
+export async function countBlocked(db: Queryable): Promise<number> {
   // On Citus they wait on the nodes.
-  const activity = (await test.db.isDistributed()) ? "citus_stat_activity" : "pg_stat_activity";
-  for (;;) {
-    const waiting = await test.db.query({
-      name: "test-blocked-statements",
-      text: `select pid from ${activity} where datname = current_database() and wait_event_type = 'Lock'`,
-      values: [],
-    });
-    if (waiting.length >= count) return;
-  }
+  const activity = (await db.isDistributed()) ? "citus_stat_activity" : "pg_stat_activity";
+  const waiting = await db.query({
+    name: "test-blocked-statements",
+    text: `select pid from ${activity} where datname = current_database() and wait_event_type = 'Lock'`,
+    values: [],
+  });
+  return waiting.length;
+}
+
+/** Resolves when this many statements wait for a lock; no statement in the test's own transaction may be among them. */
+export async function untilBlocked({ db }: Pick<TestService, "db">, count: number): Promise<void> {
+  while ((await countBlocked(db)) < count);
 }

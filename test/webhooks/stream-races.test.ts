@@ -6,6 +6,7 @@ import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import { lockOrder } from "../../src/orders/orders-sql.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
+import { untilBlocked } from "../support/blocked.ts";
 import { createPartner, type Partner, placeTestOrder } from "../support/builders.ts";
 import {
   readDeliveries,
@@ -28,9 +29,10 @@ it("an event that is written while the outcome of the previous one is stored is 
   // A worker that has delivered the first event, and holds its stream while it stores the outcome.
   const transitioned = await test.db.withClient(async (client) => {
     await client.query("begin");
-    await client.query("select from due_deliveries for update");
+    const own = [connectionKey(partner).merchantId];
+    await client.query("select from due_deliveries where merchant_id = $1 for update", own);
     const held = transition(partner, order.id, "hold");
-    await untilStatementWaits(test);
+    await untilBlocked(test, 1);
     await client.query("update deliveries set status = 'succeeded'");
     await client.query("delete from due_deliveries");
     await client.query("commit");
@@ -57,7 +59,7 @@ it("an outcome that arrives while the next event of its order is written continu
   // Its event is written and not committed when the outcome of the first one is to be stored.
   await holdOrder(test, partner, order.id, async () => {
     answer();
-    await untilStatementWaits(test);
+    await untilBlocked(test, 1);
   });
   await dispatcher.idle();
   expect(received(receiver).map(({ sequence }) => sequence)).toEqual([1, 2]);
@@ -87,15 +89,4 @@ async function holdOrder(
       decide: (order, now) => applyTransition(order, { name: "hold", reasons: ["out_of_stock"] }, now),
     },
   );
-}
-
-async function untilStatementWaits({ db }: TestService): Promise<void> {
-  const waitingForLocks = async () =>
-    await db.query({
-      name: "test-waiting-for-locks",
-      text: `select pid from pg_stat_activity
-             where datname = current_database() and wait_event_type = 'Lock'`,
-      values: [],
-    });
-  while ((await waitingForLocks()).length === 0);
 }

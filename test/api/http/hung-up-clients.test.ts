@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { untilBlocked } from "../../support/blocked.ts";
 import { anOrder } from "../../support/builders.ts";
 import { readStoredOrders } from "../../support/orders.ts";
 import { openConnection, requestText } from "../../support/sockets.ts";
@@ -65,14 +66,7 @@ describe("a client that hangs up", () => {
       await tx.query({ name: "test-lock-orders", text: "lock table orders in share mode", values: [] });
       const connection = await beginOrder(body);
       connection.send(body);
-      await vi.waitFor(async () => {
-        const waiting = await wire.test.db.query({
-          name: "test-waiting",
-          text: "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-          values: [],
-        });
-        expect(waiting).toHaveLength(1);
-      }, PATIENCE);
+      await untilBlocked(wire.test, 1);
       connection.socket.resetAndDestroy();
     });
     await vi.waitFor(
