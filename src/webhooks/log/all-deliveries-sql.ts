@@ -1,10 +1,11 @@
 import type { ConnectionScope } from "../../access/scope.ts";
+import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
 import type { Delivery, DeliveryStatus } from "./delivery.ts";
-import { COLUMNS, type DeliveryRow, NEXT_ATTEMPT_AT_OF_ALL, toDelivery } from "./delivery-log-sql.ts";
+import { COLUMNS, type DeliveryRow, toDelivery } from "./delivery-log-sql.ts";
 
 /** What a list over all connections is filtered by. A null restricts nothing. */
 export type AllDeliveriesFilter = {
@@ -18,15 +19,26 @@ export type AllDeliveriesFilter = {
 
 /** A delivery with its connection. */
 export type OwnedDelivery = Delivery & ConnectionKey & { readonly connectionName: string };
-type OwnedRow = DeliveryRow & {
+type OwnedRow = Omit<DeliveryRow, "next_attempt_at"> & {
   merchant_id: string;
   connection_id: string;
   connection_name: string;
+  stream_id: string;
   read_to: string | null;
 };
 
 /** Deliveries that a page reads of all connections together, unless there are more connections than that. */
 const READ_TOGETHER_MAX = 20_000;
+
+/** The connections that a list shows, with its first three parameters. */
+const SHOWN = `
+          ($1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2)) and ($3::uuid is null or c.merchant_id = $3)`;
+
+const shownBy = ({ scope, merchantId }: AllDeliveriesFilter) => [
+  scope?.merchantIds ?? null,
+  scope?.connections.map(({ connectionId }) => connectionId) ?? null,
+  merchantId,
+];
 
 /**
  * The newest deliveries of all connections of a scope that fit, one more than the page if there is one. Of each connection it
@@ -35,36 +47,33 @@ const READ_TOGETHER_MAX = 20_000;
  */
 export async function listAllDeliveries(
   db: Queryable,
-  { scope, merchantId, status, eventType, since, until }: AllDeliveriesFilter,
+  filter: AllDeliveriesFilter,
   { afterId, limit }: PagePosition,
   now: Date,
 ): Promise<{ readonly deliveries: readonly OwnedDelivery[]; readonly readTo: string | null }> {
+  const { status, eventType, since, until } = filter;
   const last = until === null ? UUID_MAX : uuidAt(until);
+  const share = Math.min(ROWS_READ_MAX, Math.floor(READ_TOGETHER_MAX / (await countConnections(db, filter))));
   const rows = await db.query<OwnedRow>({
     name: "list-all-deliveries",
     text: `
-      with shown as materialized (
-        select c.merchant_id, c.id, c.name, count(*) over () as number
+      with read as materialized (
+        select c.merchant_id, c.id as connection_id, c.name as connection_name, found.*
         from connections c
-        where ($1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2))
-          and ($3::uuid is null or c.merchant_id = $3)
-      ), read as materialized (
-        select s.merchant_id, s.id as connection_id, s.name as connection_name, found.*
-        from shown s
         cross join lateral (
           select ${COLUMNS}, d.stream_id,
                  ($6::text is null or d.status = $6) and ($7::text is null or d.event_type = $7)
                    and (d.not_after is null or d.not_after > $8) as fits,
-                 row_number() over (order by d.id desc) as position
+                 row_number() over (partition by d.merchant_id order by d.id desc) as position
           from deliveries d
-          where d.merchant_id = s.merchant_id and d.connection_id = s.id and d.id < $4 and d.id >= $5
+          where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.id < $4 and d.id >= $5
           order by d.id desc
-          limit greatest($9 + 1, least(${ROWS_READ_MAX}, ${READ_TOGETHER_MAX} / s.number))) as found
+          limit $10) as found
+        where ${SHOWN}
       ), ended as (
         select max(r.id::text)::uuid as id
         from read r
-        join shown s on s.merchant_id = r.merchant_id and s.id = r.connection_id
-        where r.position = greatest($9 + 1, least(${ROWS_READ_MAX}, ${READ_TOGETHER_MAX} / s.number))
+        where r.position = $10
       ), fitting as (
         select r.*
         from read r
@@ -72,30 +81,75 @@ export async function listAllDeliveries(
         order by r.id desc
         limit $9 + 1
       )
-      select d.*, e.id as read_to,${NEXT_ATTEMPT_AT_OF_ALL}
+      select d.*, e.id as read_to
       from ended e
       left join fitting d on true
       order by d.id desc`,
     values: [
-      scope?.merchantIds ?? null,
-      scope?.connections.map(({ connectionId }) => connectionId) ?? null,
-      merchantId,
+      ...shownBy(filter),
       afterId < last ? afterId : last,
       since === null ? UUID_MIN : uuidAt(since),
       status,
       eventType,
       now,
       limit,
+      Math.max(limit + 1, share),
     ],
   });
+  const found = rows.filter(({ id }) => id !== null);
+  const nextAttempts = await readNextAttempts(db, found);
   return {
-    deliveries: rows.flatMap((row) => (row.id === null ? [] : [toOwnedDelivery(row)])),
+    deliveries: found.map((row) => toOwnedDelivery(row, nextAttempts.get(row.id) ?? null)),
     readTo: rows[0]?.read_to ?? null,
   };
 }
 
-const toOwnedDelivery = (row: OwnedRow): OwnedDelivery => ({
-  ...toDelivery(row),
+/** Citus cannot share a bound within the statement that reads the deliveries of each connection. */
+async function countConnections(db: Queryable, filter: AllDeliveriesFilter): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-connections-of-deliveries",
+    text: `select greatest(1, count(*))::integer as count from connections c where ${SHOWN}`,
+    values: shownBy(filter),
+  });
+  return row?.count ?? 1;
+}
+
+/**
+ * The earliest time of the next attempt of each pending delivery. It may be due in its stream, in a stream of its own after a
+ * manual request, or in both. Each is looked up by its whole key.
+ */
+async function readNextAttempts(
+  db: Queryable,
+  rows: readonly OwnedRow[],
+): Promise<ReadonlyMap<string, Date>> {
+  const pending = rows.filter(({ status }) => status === "pending");
+  if (pending.length === 0) return new Map();
+  const keys = pending.flatMap((row) => [row, { ...row, stream_id: row.id }]);
+  const due = await db.query<{ id: string; due_at: Date }>({
+    name: "read-next-attempts-of-all",
+    text: `
+      select q.delivery_id as id, min(q.due_at) as due_at
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) as key (merchant_id, endpoint_id, stream_id, delivery_id)
+      join due_deliveries q on q.merchant_id = key.merchant_id and q.endpoint_id = key.endpoint_id
+        and q.stream_id = key.stream_id and q.delivery_id = key.delivery_id
+      where q.claim_id is null and ${amongMerchants("$5", "q.merchant_id")}
+      group by q.delivery_id`,
+    values: [
+      keys.map((key) => key.merchant_id),
+      keys.map((key) => key.endpoint_id),
+      keys.map((key) => key.stream_id),
+      keys.map((key) => key.id),
+      await merchantsOf(
+        db,
+        keys.map((key) => ({ merchantId: key.merchant_id })),
+      ),
+    ],
+  });
+  return new Map(due.map(({ id, due_at }) => [id, due_at]));
+}
+
+const toOwnedDelivery = (row: OwnedRow, nextAttemptAt: Date | null): OwnedDelivery => ({
+  ...toDelivery({ ...row, next_attempt_at: nextAttemptAt }),
   merchantId: row.merchant_id,
   connectionId: row.connection_id,
   connectionName: row.connection_name,

@@ -25,19 +25,16 @@ export const COLUMNS = "d.id, d.endpoint_id, d.event_id, d.event_type, d.order_i
  * after a manual request, or in both. Each is looked up by its whole key, because an endpoint that is down may have very
  * many due deliveries.
  */
-const nextAttemptAt = (merchantId: string): string => `
+const NEXT_ATTEMPT_AT = `
              least(
                (select q.due_at
                 from due_deliveries q
-                where q.merchant_id = ${merchantId} and q.endpoint_id = d.endpoint_id and q.stream_id = d.stream_id
+                where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.stream_id
                   and q.delivery_id = d.id and q.claim_id is null),
                (select q.due_at
                 from due_deliveries q
-                where q.merchant_id = ${merchantId} and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
+                where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
                   and q.delivery_id = d.id and q.claim_id is null)) as next_attempt_at`;
-const NEXT_ATTEMPT_AT = nextAttemptAt("$1");
-/** The same in a list of several merchants. */
-export const NEXT_ATTEMPT_AT_OF_ALL = nextAttemptAt("d.merchant_id");
 
 /**
  * The newest deliveries in a scope that fit the filters, one more than the page if there is one. No index knows the
