@@ -1,11 +1,10 @@
 import { readdir } from "node:fs/promises";
-import { runner } from "node-pg-migrate";
-import pg from "pg";
 import { expect, inject, it, onTestFinished } from "vitest";
 import { listTables } from "../../src/distribution/distribution-sql.ts";
 import { misplacedTables } from "../../src/distribution/placement.ts";
 import { type Database, openDatabase } from "../../src/platform/database/database.ts";
 import { runCli } from "../support/cli.ts";
+import { migrateBefore } from "../support/migrations.ts";
 import { createCitusDatabase, createDatabase } from "../support/test-service.ts";
 
 it("distribute needs an address, the database itself, and a number of shards that is possible", async () => {
@@ -73,22 +72,6 @@ onCitus(
     await db.close();
   },
 );
-
-/** Applies all migrations but the newest ones. */
-async function migrateBefore(url: string, newestCount: number): Promise<void> {
-  const client = new pg.Client(url);
-  await client.connect();
-  await runner({
-    dbClient: client,
-    dir: "migrations",
-    direction: "up",
-    migrationsTable: "schema_migrations",
-    count: (await readdir("migrations")).length - newestCount,
-    singleTransaction: false,
-    logger: { info: () => undefined, debug: () => undefined, warn: () => undefined, error: () => undefined },
-  });
-  await client.end();
-}
 
 async function databaseOf(url: string): Promise<Database> {
   const db = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });

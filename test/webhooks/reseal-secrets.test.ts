@@ -110,9 +110,16 @@ describe("after a new key was added before the old one", () => {
     for (const one of [withKeys(test, strangeKey), test, test])
       endpoints.push(await storeEndpoint(one, partner, { url }));
     const [strange, moved, sound] = endpoints;
-    await test.db.runScript(`
-      update webhook_secrets set sealed = (select sealed from webhook_secrets where endpoint_id = '${sound?.id}')
-      where endpoint_id = '${moved?.id}'`);
+    const [sealed] = await test.db.query<{ sealed: unknown }>({
+      name: "test-sealed",
+      text: "select sealed from webhook_secrets where endpoint_id = $1",
+      values: [sound?.id],
+    });
+    await test.db.query({
+      name: "test-move-secret",
+      text: "update webhook_secrets set sealed = $2 where endpoint_id = $1",
+      values: [moved?.id, sealed?.sealed],
+    });
     const before = await storedSecrets(test);
     const log = vi.spyOn(test.context.log, "error");
     expect(await reseal(withKeys(test, newKey, oldKey))).toBe(1);
