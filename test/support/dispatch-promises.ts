@@ -20,11 +20,11 @@ export async function expectNothingLeft({ db }: TestService, connectionId: strin
     text: `
       select e.type || ' to ' || w.number as missing
       from events e
-      join webhook_endpoints w on w.connection_id = e.connection_id
+      join webhook_endpoints w on w.merchant_id = e.merchant_id and w.connection_id = e.connection_id
       where e.connection_id = $1 and e.order_id is not null and e.type = any(w.event_types)
         and not exists (
           select from deliveries d
-          where d.connection_id = $1 and d.event_id = e.id and d.endpoint_id = w.id)`,
+          where d.merchant_id = e.merchant_id and d.connection_id = $1 and d.event_id = e.id and d.endpoint_id = w.id)`,
     values,
   });
   expect(owed).toEqual([]);
@@ -33,7 +33,7 @@ export async function expectNothingLeft({ db }: TestService, connectionId: strin
     text: `
       select d.id from deliveries d
       where d.connection_id = $1 and not exists (
-        select from orders o where o.connection_id = $1 and o.id = d.order_id)
+        select from orders o where o.merchant_id = d.merchant_id and o.connection_id = $1 and o.id = d.order_id)
       union all
       select a.id from attempts a
       where not exists (
@@ -64,7 +64,7 @@ export async function expectDelivered(
              (count(a.id) filter (where a.duration_ms is not null))::integer as known,
              (count(a.id) filter (where a.duration_ms is null))::integer as unknown
       from deliveries d
-      join webhook_endpoints w on w.connection_id = d.connection_id and w.id = d.endpoint_id
+      join webhook_endpoints w on w.merchant_id = d.merchant_id and w.connection_id = d.connection_id and w.id = d.endpoint_id
       left join attempts a on a.merchant_id = d.merchant_id and a.delivery_id = d.id
       where d.connection_id = $1
       group by 1, 2, 3, d.id`,

@@ -36,7 +36,7 @@ const reseal = (test: TestService) => runJob(test, "reseal-secrets");
 
 async function storedSecrets({ db }: TestService): Promise<string[]> {
   const rows = await db.query<{ sealed: string }>({
-    name: "test-sealed",
+    name: "test-sealed-of-endpoint",
     text: "select sealed from webhook_secrets order by connection_id, endpoint_id, id",
     values: [],
   });
@@ -111,7 +111,7 @@ describe("after a new key was added before the old one", () => {
       endpoints.push(await storeEndpoint(one, partner, { url }));
     const [strange, moved, sound] = endpoints;
     const [sealed] = await test.db.query<{ sealed: unknown }>({
-      name: "test-sealed",
+      name: "test-sealed-of-endpoint",
       text: "select sealed from webhook_secrets where endpoint_id = $1",
       values: [sound?.id],
     });
