@@ -36,7 +36,7 @@ const reseal = (test: TestService) => runJob(test, "reseal-secrets");
 
 async function storedSecrets({ db }: TestService): Promise<string[]> {
   const rows = await db.query<{ sealed: string }>({
-    name: "test-sealed-of-endpoint",
+    name: "test-sealed",
     text: "select sealed from webhook_secrets order by connection_id, endpoint_id, id",
     values: [],
   });
