@@ -30,9 +30,8 @@ type OwnedRow = Omit<DeliveryRow, "next_attempt_at"> & {
 /** Deliveries that a page reads of all connections together, unless there are more connections than that. */
 const READ_TOGETHER_MAX = 20_000;
 
-/** The connections that a list shows, with its first three parameters. */
-const SHOWN = `
-          ($1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2)) and ($3::uuid is null or c.merchant_id = $3)`;
+/** The connections of a scope, which is the first two parameters. */
+const IN_SCOPE = "($1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2))";
 
 const shownBy = ({ scope, merchantId }: AllDeliveriesFilter) => [
   scope?.merchantIds ?? null,
@@ -69,7 +68,7 @@ export async function listAllDeliveries(
           where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.id < $4 and d.id >= $5
           order by d.id desc
           limit $10) as found
-        where ${SHOWN}
+        where ${IN_SCOPE} and ($3::uuid is null or c.merchant_id = $3)
       ), ended as (
         select max(r.id::text)::uuid as id
         from read r
@@ -108,7 +107,10 @@ export async function listAllDeliveries(
 async function countConnections(db: Queryable, filter: AllDeliveriesFilter): Promise<number> {
   const [row] = await db.query<{ count: number }>({
     name: "count-connections-of-deliveries",
-    text: `select greatest(1, count(*))::integer as count from connections c where ${SHOWN}`,
+    text: `
+      select greatest(1, count(*))::integer as count
+      from connections c
+      where ${IN_SCOPE} and ($3::uuid is null or c.merchant_id = $3)`,
     values: shownBy(filter),
   });
   return row?.count ?? 1;
