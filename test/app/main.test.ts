@@ -6,6 +6,7 @@ import { countRows, createPartner, placeTestOrder } from "../support/builders.ts
 import { startDatabaseProxy } from "../support/database-proxy.ts";
 import { freePort } from "../support/free-port.ts";
 import { isListening, temporaryFolder } from "../support/main-process.ts";
+import { itOnPlainPostgres } from "../support/plain-postgres.ts";
 import { eventually, send, startService, TOKEN } from "../support/running-service.ts";
 import { createDatabase, startServiceForTest } from "../support/test-service.ts";
 
@@ -99,23 +100,26 @@ describe("a role alone", () => {
     expect((await send(`${backOffice}/metrics`, null)).text).not.toMatch(/job_items_total\{/);
   });
 
-  it("api: gathers the first statistics of a table that has grown, so that it does not depend on a worker", async () => {
-    const databaseUrl = await createDatabase();
-    const test = await startServiceForTest({ databaseUrl });
-    const isAnalyzed = async () => {
-      const [row] = await test.db.query<{ rows: number }>({
-        name: "test-rows-by-statistics",
-        text: "select reltuples::integer as rows from pg_class where oid = 'audit_entries'::regclass",
-        values: [],
-      });
-      return row?.rows === 5_000;
-    };
-    await test.db.runScript(`
+  itOnPlainPostgres("On Citus the autovacuum of each node gathers the statistics of its shards.")(
+    "api: gathers the first statistics of a table that has grown, so that it does not depend on a worker",
+    async () => {
+      const databaseUrl = await createDatabase();
+      const test = await startServiceForTest({ databaseUrl });
+      const isAnalyzed = async () => {
+        const [row] = await test.db.query<{ rows: number }>({
+          name: "test-rows-by-statistics",
+          text: "select reltuples::integer as rows from pg_class where oid = 'audit_entries'::regclass",
+          values: [],
+        });
+        return row?.rows === 5_000;
+      };
+      await test.db.runScript(`
       insert into audit_entries (merchant_id, id, action, actor_kind, subject_type, subject_ids, details, created_at)
       select gen_random_uuid(), gen_random_uuid(), 'a', 'operator', 'ord', '{}', '{}', now() from generate_series(1, 5000)`);
-    await startService({ ROLES: "api", DATABASE_URL: databaseUrl });
-    await eventually(async () => expect(await isAnalyzed()).toBe(true));
-  });
+      await startService({ ROLES: "api", DATABASE_URL: databaseUrl });
+      await eventually(async () => expect(await isAnalyzed()).toBe(true));
+    },
+  );
 
   it("back-office: serves operators, and no partner", async () => {
     const port = await freePort();
