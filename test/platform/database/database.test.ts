@@ -27,3 +27,17 @@ it("a connection lost inside a transaction fails only that transaction, and the 
   await expect(lost).rejects.toSatisfy(isUnavailable);
   expect(await db.query({ name: "next", text: "select 1 as one", values: [] })).toEqual([{ one: 1 }]);
 });
+
+it("the server compiles no statement of the service, and none of its functions", async () => {
+  const { db } = await startServiceForTest();
+  expect(await db.query({ name: "jit", text: "select current_setting('jit') as jit", values: [] })).toEqual([
+    { jit: "off" },
+  ]);
+  // While sorting is disabled, an older server expects a sort to be expensive enough for it.
+  const compiled = await db.query({
+    name: "compiled",
+    text: "select proname from pg_proc where 'enable_sort=off' = any(proconfig) and 'jit=off' <> all(proconfig)",
+    values: [],
+  });
+  expect(compiled).toEqual([]);
+});

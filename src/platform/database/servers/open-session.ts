@@ -18,6 +18,9 @@ export const CONNECTION = {
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   keepAlive: true,
   keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+  // The default of a server is to compile statements that it expects to be expensive: a tenth of a second and more for one
+  // that runs in a millisecond, and again for each execution.
+  options: "-c jit=off",
 } as const satisfies pg.ClientConfig;
 
 /** A session of its own for work without time limits, such as migrations. The caller ends it. */
