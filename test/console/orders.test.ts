@@ -50,6 +50,8 @@ describe("the list of orders", () => {
     await page.getByRole("button", { name: "Clear" }).click();
     await page.getByRole("link", { name: "shop-1002" }).waitFor();
     expect(page.url()).toBe(`${world.url}/orders?onHold=true`);
+    await page.goto("/orders?onHold=perhaps");
+    await page.getByRole("listitem").filter({ hasText: "onHold must be a boolean" }).waitFor();
 
     await page.goto("/orders");
     await page.getByRole("link", { name: "shop-1003" }).waitFor();
@@ -87,7 +89,6 @@ describe("the keyboard", () => {
       .or(page.getByRole("button", { name: /shop-1001/ }))
       .first()
       .waitFor();
-    await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "shop-1001" }).waitFor();
     await page.keyboard.press("Control+k");

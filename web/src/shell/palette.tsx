@@ -11,7 +11,7 @@ import {
   IconUser,
 } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { rolesOf, useHasRole, useMe } from "../api/me.ts";
 import { read } from "../api/read.ts";
@@ -57,6 +57,7 @@ function Found({ query }: { query: string }) {
   const things = useThings(query);
   const go = useGo();
   const found = [...pages, ...things];
+  useSelectedFirst(query.trim() === "" ? "" : found.map(({ to }) => to).join(" "));
   if (found.length === 0) return <Spotlight.Empty>{t("palette.nothing")}</Spotlight.Empty>;
   return found.map(({ to, label, about, Icon }) => (
     <Spotlight.Action
@@ -74,6 +75,16 @@ function Found({ query }: { query: string }) {
       </div>
     </Spotlight.Action>
   ));
+}
+
+/** Mantine selects the first action when the text changes, but what the service finds is shown later. */
+function useSelectedFirst(found: string): void {
+  useEffect(() => {
+    const list = document.getElementById(paletteStore.getState().listId);
+    if (found === "" || list === null || list.querySelector("[data-selected]") !== null) return;
+    list.querySelector("[data-action]")?.setAttribute("data-selected", "true");
+    paletteStore.updateState((state) => ({ ...state, selected: 0 }));
+  }, [found]);
 }
 
 type FoundThing = { to: string; label: string; about?: string; Icon: Icon };

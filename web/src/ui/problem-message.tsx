@@ -72,7 +72,9 @@ function FieldErrors({ error }: { error: unknown }) {
   return (
     <List size="sm">
       {error.errors.map(({ pointer, parameter, line, detail }) => (
-        <List.Item key={`${pointer ?? parameter} ${line} ${detail}`}>{detail}</List.Item>
+        <List.Item key={`${pointer ?? parameter} ${line} ${detail}`}>
+          {parameter !== undefined && <Code>{parameter}</Code>} {detail}
+        </List.Item>
       ))}
     </List>
   );
