@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findingsOf } from "../support/browser.ts";
 import { createPerson, createPersonWithPassword, linkToken, PASSWORD } from "../support/people.ts";
 import { placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
 import { startWorld, type World } from "./world.ts";
@@ -154,6 +155,28 @@ describe("a session", () => {
     await page.getByRole("button", { name: second.name }).waitFor();
     expect(sent.filter((url) => url.endsWith("/cancel"))).toHaveLength(1);
     expect(await readDetail(world.service, id)).toMatchObject({ status: "ACCEPTED" });
+  });
+
+  it("that ends is replaced by one of another tab, if the person signs in by a link, and nothing typed is lost", async () => {
+    const { operator } = world.people;
+    const page = await world.open(operator);
+    await page.goto(`/orders/${world.orders.shipped}`);
+    await page.getByRole("button", { name: "Add note" }).click();
+    const note = page.getByRole("dialog", { name: "Add note" });
+    await note.getByRole("textbox").fill("Typed before the session ended");
+    await page.context().clearCookies();
+    await note.getByRole("button", { name: "Add note" }).click();
+    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
+    await dialog.getByRole("button", { name: "Continue" }).click();
+    await dialog.getByText("You are not signed in.").waitFor();
+    expect(await findingsOf(page)).toEqual([]);
+    const tab = await page.context().newPage();
+    await tab.goto(`/sign-in#token=${await linkToken(world.service, operator, "sign-in")}`);
+    await tab.getByRole("button", { name: "Continue" }).click();
+    await overview(tab).waitFor();
+    await dialog.getByRole("button", { name: "Continue" }).click();
+    await page.getByText("Typed before the session ended").waitFor();
+    await dialog.waitFor({ state: "hidden" });
   });
 
   it("that its person ends is gone, also for the back button", async () => {

@@ -18,6 +18,11 @@ export async function dataOf<Data>(
   return data as Data; // A success has data, or a type without any (204).
 }
 
+/** Fails unless the session is valid, and asks for no sign-in: the person may have signed in in another tab. */
+export const checkSession = async (): Promise<void> => {
+  await dataOf(api.GET("/api/me", { fetch: sendOnce }));
+};
+
 /** Sends a request that authenticates with the session. Nothing else in the console calls `fetch` for `/api`. */
 async function send(request: Request): Promise<Response> {
   // A sign-in or a proof that fails must not ask for a sign-in.

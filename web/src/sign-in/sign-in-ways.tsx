@@ -1,14 +1,15 @@
-import { Anchor, Button, Divider, Stack } from "@mantine/core";
+import { Anchor, Button, Divider, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { api, dataOf } from "../api/client.ts";
+import { api, checkSession, dataOf } from "../api/client.ts";
 import { read } from "../api/read.ts";
 import { useChange } from "../api/use-change.ts";
 import { CodeForm } from "./code-form.tsx";
 import { ForgottenForm } from "./forgotten-form.tsx";
 import { PasskeyButton } from "./passkey-button.tsx";
 import { PasswordForm } from "./password-form.tsx";
+import { SignInProblem } from "./sign-in-problem.tsx";
 
 type Props = {
   readonly onSignedIn: () => void;
@@ -27,7 +28,9 @@ export function SignInWays({ onSignedIn, returnTo }: Props) {
       <PasswordForm onSignedIn={onSignedIn} onCodeRequired={() => setStep("code")} />
       <Divider label={t("signIn.or")} />
       <PasskeyButton onSignedIn={onSignedIn} />
-      {returnTo !== undefined && (
+      {returnTo === undefined ? (
+        <OtherTab onSignedIn={onSignedIn} />
+      ) : (
         <>
           <SingleSignOn returnTo={returnTo} />
           <Anchor component="button" type="button" size="sm" onClick={() => setStep("forgotten")}>
@@ -36,6 +39,21 @@ export function SignInWays({ onSignedIn, returnTo }: Props) {
         </>
       )}
     </Stack>
+  );
+}
+
+/** A link or a provider would leave the page and lose what was typed. Another tab signs in for this one too. */
+function OtherTab({ onSignedIn }: Pick<Props, "onSignedIn">) {
+  const { t } = useTranslation();
+  const check = useChange({ run: checkSession, onDone: onSignedIn, isAnnounced: false });
+  return (
+    <>
+      <Text size="sm">{t("signIn.expiredOtherTab")}</Text>
+      {check.error !== null && <SignInProblem problem={check.error} />}
+      <Button variant="default" fullWidth loading={check.isPending} onClick={() => check.mutate()}>
+        {t("signIn.continue")}
+      </Button>
+    </>
   );
 }
 

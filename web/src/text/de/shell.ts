@@ -106,6 +106,8 @@ export const shell: Translated<typeof en> = {
     signOut: "Abmelden",
     expiredTitle: "Ihre Sitzung ist zu Ende",
     expiredAbout: "Melden Sie sich an, um weiterzumachen. Was Sie geschrieben haben, bleibt auf der Seite.",
+    expiredOtherTab:
+      "Über einen Link oder Ihre Organisation melden Sie sich in einem anderen Tab an. Machen Sie dann hier weiter.",
     recentTitle: "Bestätigen Sie, dass Sie es sind",
     recentAbout:
       "Es geht um Schlüssel, Geheimnisse, Geld oder Zugänge. Weisen Sie sich noch einmal aus, um fortzufahren.",

@@ -97,6 +97,7 @@ export const shell = {
     signOut: "Sign out",
     expiredTitle: "Your session has ended",
     expiredAbout: "Sign in to continue. What you have typed stays on the page.",
+    expiredOtherTab: "To sign in by a link or by your organization, use another tab. Then continue here.",
     recentTitle: "Confirm that it is you",
     recentAbout: "This concerns keys, secrets, money or access. Prove once more that it is you to continue.",
     confirm: "Confirm",
