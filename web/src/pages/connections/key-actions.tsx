@@ -21,7 +21,7 @@ export function KeyActions({ of, onKey }: Props) {
   const { revokedAt, expiresAt, replacedBy } = of;
   if (revokedAt !== null || (expiresAt !== null && new Date(expiresAt) <= new Date())) return null;
   return (
-    <Group gap={6} justify="flex-end">
+    <Group gap={6} justify="flex-end" wrap="nowrap">
       {replacedBy === null && <RotateKey of={of} onKey={onKey} />}
       <RevokeKey of={of} />
     </Group>

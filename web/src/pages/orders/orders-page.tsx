@@ -6,6 +6,7 @@ import { paths } from "../../paths.ts";
 import { exactTime } from "../../text/format.ts";
 import { ActiveFilters } from "../../ui/list/active-filters.tsx";
 import { Filters, FlagFilter, SearchFilter, SelectFilter } from "../../ui/list/filters.tsx";
+import { IdText } from "../../ui/list/id-text.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
@@ -39,15 +40,20 @@ export function OrdersPage() {
       live={liveOrders(search)}
       empty={isFiltered ? t("orders.emptyFiltered") : t("orders.empty")}
       columns={[
-        { name: t("orders.order"), cell: (order) => <OrderName order={order} />, isLong: true },
+        { name: t("orders.order"), cell: (order) => <OrderName order={order} /> },
         { name: t("orders.status"), cell: (order) => <OrderState order={order} /> },
         {
           name: t("orders.recipient"),
           cell: ({ shippingAddress }) => recipient(shippingAddress),
           isLong: true,
         },
-        { name: t("orders.merchant"), cell: ({ merchantName }) => merchantName, isMinor: true },
-        { name: t("orders.connection"), cell: ({ connectionName }) => connectionName, isMinor: true },
+        { name: t("orders.merchant"), cell: ({ merchantName }) => merchantName, isMinor: true, isName: true },
+        {
+          name: t("orders.connection"),
+          cell: ({ connectionName }) => connectionName,
+          isMinor: true,
+          isName: true,
+        },
         ...(seesPrices
           ? [
               {
@@ -67,11 +73,12 @@ const recipient = ({ name, city, countryCode }: OrderSummary["shippingAddress"])
   [name, [city, countryCode].filter(Boolean).join(", ")].filter(Boolean).join(" · ");
 
 /** Partners and staff speak of an order by the partner's id, if it has one. */
-const OrderName = ({ order: { id, externalOrderId } }: { order: OrderSummary }) => (
-  <span className={classes["name"]} title={id}>
-    {externalOrderId ?? id}
-  </span>
-);
+const OrderName = ({ order: { id, externalOrderId } }: { order: OrderSummary }) =>
+  externalOrderId === null ? (
+    <IdText id={id} />
+  ) : (
+    <IdText id={externalOrderId} title={`${externalOrderId} · ${id}`} />
+  );
 
 function OrderState({ order: { status, onHoldReasons, testMode } }: { order: OrderSummary }) {
   const { t } = useTranslation();

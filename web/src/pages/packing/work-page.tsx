@@ -16,6 +16,7 @@ import { filled, useApiForm } from "../../ui/form/use-api-form.ts";
 import { ButtonLink, useGo } from "../../ui/link.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Filters, FlagFilter, SelectFilter } from "../../ui/list/filters.tsx";
+import { IdText } from "../../ui/list/id-text.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { useScans } from "../../ui/scan/use-scans.ts";
@@ -73,8 +74,16 @@ export function WorkPage() {
         rowTo={({ orderId }) => paths.order(orderId)}
         empty={isFiltered ? t("work.emptyFiltered") : t("work.empty")}
         columns={[
-          { name: t("orders.order"), cell: (work) => work.externalOrderId ?? work.orderId, isLong: true },
-          { name: t("orders.merchant"), cell: ({ merchantName }) => merchantName, isMinor: true },
+          {
+            name: t("orders.order"),
+            cell: ({ externalOrderId, orderId }) => <IdText id={externalOrderId ?? orderId} />,
+          },
+          {
+            name: t("orders.merchant"),
+            cell: ({ merchantName }) => merchantName,
+            isMinor: true,
+            isName: true,
+          },
           { name: t("work.waiting"), cell: ({ createdAt }) => <Time at={createdAt} as="relative" /> },
           { name: t("work.goods"), cell: ({ lines }) => <Goods lines={lines} /> },
           ...(showsFacility

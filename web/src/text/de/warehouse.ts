@@ -196,7 +196,6 @@ export const warehouse: Translated<typeof en> = {
     title: "Bestand",
     at: "Bestand von {{facility}}",
     about: "Was da ist, was für Bestellungen reserviert ist, und was bleibt.",
-    toFacility: "Standort",
     sku: "SKU",
     barcode: "Barcode",
     available: "Verfügbar",

@@ -183,7 +183,6 @@ export const warehouse = {
     title: "Stock",
     at: "Stock of {{facility}}",
     about: "What is there, what is reserved for orders, and what is left.",
-    toFacility: "Facility",
     sku: "SKU",
     barcode: "Barcode",
     available: "Available",

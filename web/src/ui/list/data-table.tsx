@@ -11,6 +11,8 @@ export type Column<Row> = {
   readonly isMinor?: boolean;
   /** A word as long as an id or an address may be broken anywhere, so that it does not push other columns out of sight. */
   readonly isLong?: boolean;
+  /** A name stays on one line while it is short. */
+  readonly isName?: boolean;
 };
 
 /** Rows that a person has chosen. */
@@ -85,15 +87,15 @@ export function DataTable<Row>({
                   />
                 </td>
               )}
-              {columns.map(({ name, cell, align, isMinor, isLong }, index) => (
-                <td key={name} data-name={name} data-minor={isMinor} data-long={isLong} data-align={align}>
+              {columns.map((column, index) => (
+                <td key={column.name} {...attributesOf(column)}>
                   <div className={classes["cell"]}>
                     {index === 0 && rowTo !== undefined ? (
                       <PlainLink to={rowTo(row)} data-row-link>
-                        {cell(row)}
+                        {column.cell(row)}
                       </PlainLink>
                     ) : (
-                      cell(row)
+                      column.cell(row)
                     )}
                   </div>
                 </td>
@@ -105,6 +107,15 @@ export function DataTable<Row>({
     </div>
   );
 }
+
+/** What the style of a cell needs to know. A narrow screen shows the name in front of the value. */
+const attributesOf = <Row,>({ name, align, isMinor, isLong, isName }: Column<Row>) => ({
+  "data-name": name,
+  "data-align": align,
+  "data-minor": isMinor,
+  "data-long": isLong,
+  "data-line": isName,
+});
 
 type ChooseAllProps<Row> = Pick<Props<Row>, "rows" | "rowKey"> & { readonly selection: Selection<Row> };
 

@@ -3,8 +3,9 @@ import { useTranslation } from "react-i18next";
 import type { StockMovement } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
-import { TextLink } from "../../../ui/link.tsx";
+import { PlainLink } from "../../../ui/link.tsx";
 import type { Column } from "../../../ui/list/data-table.tsx";
+import { IdText } from "../../../ui/list/id-text.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { useActor } from "../../orders/actor.ts";
 
@@ -30,7 +31,11 @@ function What({ movement: { kind, reason, orderId } }: { movement: StockMovement
     <Text span inherit>
       {t(`movementKinds.${kind}`)}
       {reason !== null && `: ${t(`adjustmentReasons.${reason}`)}`}{" "}
-      {orderId !== null && <TextLink to={paths.order(orderId)}>{t("orders.order")}</TextLink>}
+      {orderId !== null && (
+        <PlainLink to={paths.order(orderId)}>
+          <IdText id={orderId} />
+        </PlainLink>
+      )}
     </Text>
   );
 }

@@ -5,6 +5,7 @@ import { paths } from "../../../paths.ts";
 import { ButtonLink, TextLink } from "../../../ui/link.tsx";
 import { Filters, SelectFilter } from "../../../ui/list/filters.tsx";
 import { ListPage } from "../../../ui/list/list-page.tsx";
+import { Crumbs } from "../../../ui/page.tsx";
 import { facilityQuery, MOVEMENT_KINDS, movementsQuery } from "../queries.ts";
 import { movementKey, useMovementColumns } from "./movement-columns.tsx";
 
@@ -21,6 +22,14 @@ export function MovementsPage() {
     <ListPage
       title={t("stock.movementsAt", { facility: facility.name })}
       about={t("stock.movementsAbout")}
+      crumbs={
+        <Crumbs
+          of={[
+            [t("facilities.title"), paths.facilities()],
+            [facility.name, paths.facility(facilityId)],
+          ]}
+        />
+      }
       actions={
         <ButtonLink to={paths.stockList(facilityId)} size="xs" variant="default">
           {t("stock.title")}

@@ -11,6 +11,7 @@ import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { ButtonLink } from "../../../ui/link.tsx";
 import { Filters, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
 import { ListPage } from "../../../ui/list/list-page.tsx";
+import { Crumbs } from "../../../ui/page.tsx";
 import { Pill } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { facilityQuery, stockListQuery } from "../queries.ts";
@@ -34,11 +35,16 @@ export function StockListPage() {
     <ListPage
       title={t("stock.at", { facility: facility.name })}
       about={t("stock.about")}
+      crumbs={
+        <Crumbs
+          of={[
+            [t("facilities.title"), paths.facilities()],
+            [facility.name, paths.facility(facilityId)],
+          ]}
+        />
+      }
       actions={
         <>
-          <ButtonLink to={paths.facility(facilityId)} size="xs" variant="default">
-            {t("stock.toFacility")}
-          </ButtonLink>
           <ButtonLink to={paths.movements(facilityId)} size="xs" variant="default">
             {t("stock.movements")}
           </ButtonLink>

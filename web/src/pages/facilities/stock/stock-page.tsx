@@ -31,7 +31,8 @@ export function StockPage() {
         <Crumbs
           of={[
             [t("facilities.title"), paths.facilities()],
-            [t("stock.at", { facility: facility.name }), paths.stockList(facilityId)],
+            [facility.name, paths.facility(facilityId)],
+            [t("stock.title"), paths.stockList(facilityId)],
           ]}
         />
       }

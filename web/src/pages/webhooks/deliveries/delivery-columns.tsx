@@ -4,6 +4,7 @@ import type { Delivery } from "../../../api/schema.d.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { DueTime } from "../../../ui/due-time.tsx";
 import type { Column } from "../../../ui/list/data-table.tsx";
+import { IdText } from "../../../ui/list/id-text.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
 
@@ -23,7 +24,11 @@ export function useDeliveryColumns(): readonly Column<Delivery>[] {
       name: t("deliveries.status"),
       cell: ({ status }) => <StatusBadge of="delivery" status={status} />,
     },
-    { name: t("deliveries.order"), cell: ({ orderId }) => orderId ?? "–", isMinor: true, isLong: true },
+    {
+      name: t("deliveries.order"),
+      cell: ({ orderId }) => (orderId === null ? "–" : <IdText id={orderId} />),
+      isMinor: true,
+    },
     { name: t("deliveries.lastError"), cell: ({ attempts }) => attempts.at(-1)?.error ?? "–" },
     {
       name: t("deliveries.attempts"),
