@@ -4,8 +4,9 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { useHasRole } from "../../api/me.ts";
 import type { Connection } from "../../api/schema.d.ts";
-import { typedAmount } from "../../text/amount.ts";
+import { fieldAmount, typedAmount } from "../../text/amount.ts";
 import { formatNumber } from "../../text/format.ts";
+import { formatLocale } from "../../text/i18n.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { Money } from "../../ui/money.tsx";
@@ -59,7 +60,7 @@ function ChangeReviewPolicy({ connection: { id, merchantId }, policy }: Props) {
       done={t("reviewPolicy.changed")}
       initialValues={{
         maxQuantity: maxQuantity ?? "",
-        maxOrderValue: maxOrderValue?.amount ?? "",
+        maxOrderValue: maxOrderValue === null ? "" : fieldAmount(maxOrderValue.amount, formatLocale()),
         countries: countries?.join(", ") ?? "",
       }}
       fields={(form) => (

@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { newReference } from "../../api/reference.ts";
 import type { Rate } from "../../api/schema.d.ts";
-import { typedAmount } from "../../text/amount.ts";
+import { fieldAmount, typedAmount } from "../../text/amount.ts";
 import { countryName, formatWeight } from "../../text/format.ts";
 import { formatLocale } from "../../text/i18n.ts";
 import { useApiForm } from "../../ui/form/use-api-form.ts";
@@ -76,7 +76,8 @@ const rowOf = ({ countryCode, maxWeightGrams, price }: Rate): Row => ({
   key: newReference("row"),
   countryCode,
   maxWeightGrams,
-  ...price,
+  amount: fieldAmount(price.amount, formatLocale()),
+  currency: price.currency,
 });
 
 const rateOf = ({ countryCode, maxWeightGrams, amount, currency }: Row): Rate => ({

@@ -5,7 +5,8 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import type { Product, ProductUpdate } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
-import { typedAmount } from "../../text/amount.ts";
+import { fieldAmount, typedAmount } from "../../text/amount.ts";
+import { formatLocale } from "../../text/i18n.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { useGo } from "../../ui/link.tsx";
 
@@ -33,7 +34,7 @@ const EMPTY: Values = {
 const valuesOf = (product: Product): Values => ({
   sku: product.sku,
   name: product.name,
-  price: product.price.amount,
+  price: fieldAmount(product.price.amount, formatLocale()),
   weightGrams: product.weightGrams ?? "",
   barcode: product.barcode ?? "",
   description: product.description ?? "",
