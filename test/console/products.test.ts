@@ -176,6 +176,9 @@ describe("the import of a file", () => {
     await page.getByText("2 errors. Nothing is imported until the file has none.").waitFor();
     await page.getByRole("row", { name: "3 price must be a decimal amount" }).waitFor();
     expect(await findingsOf(page)).toEqual([]);
+    const many = Array.from({ length: 1_200 }, (_, number) => `MANY-${number},Many,1`);
+    await file.setInputFiles(csv("many.csv", `sku,name,price\n${many.join("\n")}\n`));
+    await page.getByRole("button", { name: "Import 1,200 products" }).waitFor();
     await file.setInputFiles(csv("good.csv", "sku,name,price\nFILE-0,Other,1\nFILE-9,New one,2.50\n"));
     await page.getByRole("row", { name: "2 FILE-0 Changed" }).waitFor();
     await page.getByRole("row", { name: "3 FILE-9 New" }).waitFor();

@@ -40,6 +40,8 @@ export async function startTexts(): Promise<void> {
     resources: { [language]: { translation: await TEXTS[language]() } },
     interpolation: { escapeValue: false }, // React escapes.
   });
+  // As all other numbers of the console: in the person's own regional form.
+  i18n.services.formatter?.add("number", (value: number) => value.toLocaleString(formatLocale()));
   document.documentElement.lang = language;
 }
 

@@ -3,8 +3,8 @@ import type { Translated } from "../texts.ts";
 
 export const live: Translated<typeof en> = {
   live: {
-    newRows_one: "{{count}} neu: anzeigen",
-    newRows_other: "{{count}} neu: anzeigen",
+    newRows_one: "{{count, number}} neu: anzeigen",
+    newRows_other: "{{count, number}} neu: anzeigen",
   },
   views: {
     title: "Gespeicherte Ansichten",
@@ -25,12 +25,12 @@ export const live: Translated<typeof en> = {
   resends: {
     select: "{{event}} von {{time}} auswählen",
     selectAll: "Alle auf dieser Seite auswählen",
-    chosen_one: "{{count}} Zustellung ist ausgewählt.",
-    chosen_other: "{{count}} Zustellungen sind ausgewählt.",
+    chosen_one: "{{count, number}} Zustellung ist ausgewählt.",
+    chosen_other: "{{count, number}} Zustellungen sind ausgewählt.",
     clear: "Auswahl aufheben",
     resend: "Erneut senden",
-    resendChosen_one: "{{count}} erneut senden",
-    resendChosen_other: "{{count}} erneut senden",
+    resendChosen_one: "{{count, number}} erneut senden",
+    resendChosen_other: "{{count, number}} erneut senden",
     chosenEffect:
       "Jede ausgewählte Zustellung wird noch einmal gesendet, mit derselben Ereignis-ID. Empfänger ignorieren eine ID, die sie kennen.",
     period: "Zeitraum erneut senden",
@@ -47,10 +47,10 @@ export const live: Translated<typeof en> = {
     running: "Läuft",
     finished: "Fertig",
     canceled: "Abgebrochen",
-    succeeded: "{{count}} angenommen",
-    failed: "{{count}} fehlgeschlagen",
-    skipped: "{{count}} nicht gesendet",
-    sending: "{{count}} unterwegs",
+    succeeded: "{{count, number}} angenommen",
+    failed: "{{count, number}} fehlgeschlagen",
+    skipped: "{{count, number}} nicht gesendet",
+    sending: "{{count, number}} unterwegs",
     cancel: "Anhalten",
     cancelEffect: "Keine weitere Zustellung wird gesendet. Fällige werden noch gesendet.",
     cancelDone: "Keine weitere Zustellung wird gesendet.",

@@ -21,8 +21,8 @@ export const overview: Translated<typeof en> = {
     ofMerchant: "Das sind die Zahlen eines Händlers.",
     ofAll: "Alle zeigen",
     period: "Zeitraum",
-    days_one: "{{count}} Tag",
-    days_other: "{{count}} Tage",
+    days_one: "{{count, number}} Tag",
+    days_other: "{{count, number}} Tage",
     attention: "Braucht Aufmerksamkeit",
     nothing: "Nichts braucht jetzt Aufmerksamkeit.",
     kinds: {
@@ -56,7 +56,7 @@ export const overview: Translated<typeof en> = {
     toShipping: "Von der Erstellung bis zur ersten Sendung",
     ofOrders_one: "Eine Bestellung wurde versandt.",
     ofOrders_other:
-      "Die Hälfte der neuesten {{count}} versandten Bestellungen brauchte nicht länger. Für neun von zehn reichten {{duration}} aus.",
+      "Die Hälfte der neuesten {{count, number}} versandten Bestellungen brauchte nicht länger. Für neun von zehn reichten {{duration}} aus.",
     deliveries: "Webhooks, letzte 24 Stunden",
     noDeliveries: "In den letzten 24 Stunden wurde kein Ereignis gesendet.",
     successful: "{{part}} erfolgreich",

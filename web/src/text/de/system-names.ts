@@ -63,7 +63,7 @@ export const systemNames: Translated<typeof en> = {
       "clock-ahead": "Die Uhr dieses Rechners geht gegenüber der Datenbank {{apartMs}} vor.",
       "clock-behind": "Die Uhr dieses Rechners geht gegenüber der Datenbank {{apartMs}} nach.",
       "work-waits": "Die älteste Arbeit wartet seit {{waitingMs}}. Prüfen Sie, ob genug Worker laufen.",
-      "endpoints-paused": "Angehalten: {{count}}. Partner können sie fortsetzen.",
+      "endpoints-paused": "Angehalten: {{count, number}}. Partner können sie fortsetzen.",
       "not-distributed":
         "Citus ist installiert, aber keine Tabelle ist verteilt. Führen Sie aus: npm run cli -- distribute",
       "tables-misplaced":

@@ -1,8 +1,8 @@
 /** Live updates, saved views, and resends. */
 export const live = {
   live: {
-    newRows_one: "{{count}} new: show",
-    newRows_other: "{{count}} new: show",
+    newRows_one: "{{count, number}} new: show",
+    newRows_other: "{{count, number}} new: show",
   },
   views: {
     title: "Saved views",
@@ -23,12 +23,12 @@ export const live = {
   resends: {
     select: "Choose {{event}} of {{time}}",
     selectAll: "Choose all on this page",
-    chosen_one: "{{count}} delivery is chosen.",
-    chosen_other: "{{count}} deliveries are chosen.",
+    chosen_one: "{{count, number}} delivery is chosen.",
+    chosen_other: "{{count, number}} deliveries are chosen.",
     clear: "Choose none",
     resend: "Send again",
-    resendChosen_one: "Send {{count}} again",
-    resendChosen_other: "Send {{count}} again",
+    resendChosen_one: "Send {{count, number}} again",
+    resendChosen_other: "Send {{count, number}} again",
     chosenEffect:
       "Each chosen delivery is sent once more, with the same event id. Receivers ignore an id that they know.",
     period: "Send a period again",
@@ -45,10 +45,10 @@ export const live = {
     running: "Running",
     finished: "Finished",
     canceled: "Canceled",
-    succeeded: "{{count}} accepted",
-    failed: "{{count}} failed",
-    skipped: "{{count}} not sent",
-    sending: "{{count}} on the way",
+    succeeded: "{{count, number}} accepted",
+    failed: "{{count, number}} failed",
+    skipped: "{{count, number}} not sent",
+    sending: "{{count, number}} on the way",
     cancel: "Stop",
     cancelEffect: "No further delivery is sent. Those that are due already are sent.",
     cancelDone: "No further delivery is sent.",

@@ -18,8 +18,8 @@ export const overview = {
     ofMerchant: "These are the figures of one merchant.",
     ofAll: "Show all",
     period: "Period",
-    days_one: "{{count}} day",
-    days_other: "{{count}} days",
+    days_one: "{{count, number}} day",
+    days_other: "{{count, number}} days",
     attention: "Needs attention",
     nothing: "Nothing needs attention now.",
     kinds: {
@@ -52,7 +52,7 @@ export const overview = {
     toShipping: "From creation to the first shipment",
     ofOrders_one: "One order has shipped.",
     ofOrders_other:
-      "Half of the newest {{count}} shipped orders took no longer. {{duration}} was enough for nine of ten.",
+      "Half of the newest {{count, number}} shipped orders took no longer. {{duration}} was enough for nine of ten.",
     deliveries: "Webhooks, last 24 hours",
     noDeliveries: "No event was sent in the last 24 hours.",
     successful: "{{part}} successful",

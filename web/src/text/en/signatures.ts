@@ -74,7 +74,7 @@ export const signatures = {
       signature_length: "A signature has 32 bytes, and this one has {{bytes}}. It may have been cut.",
       signature_form: "A signature cannot be read: it is v1, followed by base64.",
       signatures_several:
-        "The request has {{count}} signatures, because the secret was rotated. One match is enough: compare with each.",
+        "The request has {{count, number}} signatures, because the secret was rotated. One match is enough: compare with each.",
       secret_is_key: "This is an API key. Use the signing secret of the endpoint, which begins with whsec_.",
       secret_is_id:
         "This is an id ({{prefix}}…). Use the signing secret of the endpoint, which begins with whsec_.",
@@ -84,7 +84,7 @@ export const signatures = {
       secret_form: "The part after whsec_ is not base64. The secret may have been cut or masked.",
       secret_length: "The key in the secret has {{bytes}} bytes instead of 32. The secret may have been cut.",
       secret_older:
-        "Your secret made signature {{position}} of {{count}}. It was rotated, and signs only until the overlap ends. Store the new one.",
+        "Your secret made signature {{position}} of {{count, number}}. It was rotated, and signs only until the overlap ends. Store the new one.",
       secret_differs:
         "Headers and body look untouched, so the secret is another one: of another endpoint, of the test or the live endpoint, or from before a rotation. If it is lost, rotate the secret.",
       body_wrapped: "There are spaces or line breaks around the body that were not signed.",

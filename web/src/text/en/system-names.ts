@@ -60,7 +60,7 @@ export const systemNames = {
       "clock-ahead": "The clock of this machine is {{apartMs}} ahead of the database.",
       "clock-behind": "The clock of this machine is {{apartMs}} behind the database.",
       "work-waits": "The oldest work has waited for {{waitingMs}}. Check that enough workers run.",
-      "endpoints-paused": "Paused: {{count}}. Partners can resume them.",
+      "endpoints-paused": "Paused: {{count, number}}. Partners can resume them.",
       "not-distributed": "Citus is installed, and no table is distributed. Run: npm run cli -- distribute",
       "tables-misplaced": "Not where they should be: {{tables}}. Run: npm run cli -- distribute",
       "no-partition": "There is no partition for today, so no row can be stored. Check that a worker runs.",
