@@ -24,7 +24,7 @@ export function ConnectionsPage() {
       }
       rowKey={({ id }) => id}
       rowTo={({ id }) => paths.connection(id)}
-      empty={search.q === undefined ? t("connections.empty") : t("connections.emptyFiltered")}
+      empty={search.q === undefined ? t("connections.emptyList") : t("connections.emptyFiltered")}
       columns={[
         { name: t("connections.name"), cell: ({ name }) => name },
         { name: t("connections.merchant"), cell: ({ merchantName }) => merchantName },

@@ -34,7 +34,7 @@ export function SandboxPage() {
       }
       rowKey={({ id }) => id}
       rowTo={({ id }) => paths.workbench(id)}
-      empty={isSearched ? t("connections.emptyFiltered") : t("connections.empty")}
+      empty={isSearched ? t("connections.emptyFiltered") : t("connections.emptyList")}
       columns={[
         { name: t("connections.name"), cell: ({ name }) => name },
         { name: t("connections.merchant"), cell: ({ merchantName }) => merchantName },

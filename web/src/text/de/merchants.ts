@@ -44,6 +44,7 @@ export const merchants: Translated<typeof en> = {
       "Eine Verbindung gibt einem Partner Zugang zu Produkten, die Sie auswählen. Danach folgt ihr erster Schlüssel.",
     createdDone: "Die Verbindung wurde angelegt.",
     empty: "Es gibt noch keine Verbindungen. Legen Sie für jeden Partner eine an.",
+    emptyList: "Es gibt noch keine Verbindungen. Sie werden auf der Seite eines Händlers angelegt.",
     emptyFiltered: "Keine Verbindung passt. Suchen Sie nach einem Teil ihres Namens.",
   },
   keys: {

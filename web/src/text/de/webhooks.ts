@@ -24,6 +24,7 @@ export const webhooks: Translated<typeof en> = {
     eventTypes: "Ereignisarten",
     eventTypesHelp: "Leer: die acht Arten, die jede Integration braucht.",
     empty: "Es gibt noch keine Endpunkte. Legen Sie einen an, um Ereignisse zu empfangen.",
+    emptyList: "Es gibt noch keine Endpunkte. Sie werden auf der Seite einer Verbindung angelegt.",
     emptyFiltered: "Kein Endpunkt passt zu diesen Filtern.",
     create: "Endpunkt anlegen",
     createEffect: "Ereignisse gehen ab jetzt an diese Adresse. Danach folgt der Schlüssel ihrer Signaturen.",

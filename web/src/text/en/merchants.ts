@@ -40,6 +40,7 @@ export const merchants = {
     createEffect: "A connection gives a partner access to products that you choose. Its first key follows.",
     createdDone: "The connection was created.",
     empty: "There are no connections yet. Create one for each partner.",
+    emptyList: "There are no connections yet. They are created on the page of a merchant.",
     emptyFiltered: "No connection matches. Search for a part of its name.",
   },
   keys: {

@@ -21,6 +21,7 @@ export const webhooks = {
     eventTypes: "Event types",
     eventTypesHelp: "Empty: the eight types that every integration needs.",
     empty: "There are no endpoints yet. Create one to receive events.",
+    emptyList: "There are no endpoints yet. They are created on the page of a connection.",
     emptyFiltered: "No endpoint matches these filters.",
     create: "Create endpoint",
     createEffect: "Events are sent to this address from now on. Its signing secret follows.",

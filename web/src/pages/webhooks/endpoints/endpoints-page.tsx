@@ -43,7 +43,7 @@ export function EndpointsPage() {
       }
       rowKey={({ id }) => id}
       rowTo={({ connectionId, id }) => paths.endpoint(connectionId, id)}
-      empty={isFiltered ? t("endpoints.emptyFiltered") : t("endpoints.empty")}
+      empty={isFiltered ? t("endpoints.emptyFiltered") : t("endpoints.emptyList")}
       columns={useEndpointColumns()}
     />
   );
