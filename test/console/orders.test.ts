@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { visit } from "../support/browser.ts";
+import { findingsOf, visit } from "../support/browser.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { routeAll } from "../support/facilities.ts";
 import { runJob } from "../support/jobs.ts";
@@ -89,6 +89,7 @@ describe("the keyboard", () => {
       .or(page.getByRole("button", { name: /shop-1001/ }))
       .first()
       .waitFor();
+    expect(await findingsOf(page)).toEqual([]);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "shop-1001" }).waitFor();
     await page.keyboard.press("Control+k");

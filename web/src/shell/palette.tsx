@@ -68,7 +68,7 @@ function Found({ query }: { query: string }) {
       <div>
         <Text size="sm">{label}</Text>
         {about !== undefined && (
-          <Text size="xs" c="dimmed">
+          <Text size="xs" c="var(--action-description-color, var(--mantine-color-dimmed))">
             {about}
           </Text>
         )}
