@@ -33,7 +33,8 @@ export function Page({ title, crumbs, beside, about, actions, children }: Props)
             {beside}
           </Group>
           {about !== undefined && (
-            <Text c="dimmed" size="sm">
+            // Not so long that the actions beside it move below.
+            <Text c="dimmed" size="sm" maw="36rem">
               {about}
             </Text>
           )}
