@@ -105,6 +105,20 @@ it("reads again when the network is back", async () => {
   await waiting(page, 1).waitFor();
 });
 
+it("says that more orders may be new than a page shows", async () => {
+  const page = await world.open(world.people.operator);
+  await openLive(page, "/orders");
+  await page.getByRole("link", { name: "shop-1003" }).waitFor();
+  const openStreamAgain = () => page.evaluate("dispatchEvent(new Event('online'))");
+  await page.route("**/api/updates", (route) => route.abort());
+  await openStreamAgain();
+  for (let number = 0; number < 52; number += 1) await place(`many-${number}`);
+  await page.unroute("**/api/updates");
+  await openStreamAgain();
+  await page.getByRole("button", { name: "50 or more new: show" }).click();
+  await page.getByRole("link", { name: "many-51" }).waitFor();
+});
+
 it("asks a person to sign in whose session was ended elsewhere, and shows nothing new before that", async () => {
   const page = await world.open(world.people.support);
   await openLive(page, "/orders");

@@ -5,6 +5,7 @@ export const live: Translated<typeof en> = {
   live: {
     newRows_one: "{{count, number}} neu: anzeigen",
     newRows_other: "{{count, number}} neu: anzeigen",
+    newRowsOrMore: "{{count, number}} oder mehr neu: anzeigen",
   },
   views: {
     title: "Gespeicherte Ansichten",

@@ -3,6 +3,7 @@ export const live = {
   live: {
     newRows_one: "{{count, number}} new: show",
     newRows_other: "{{count, number}} new: show",
+    newRowsOrMore: "{{count, number}} or more new: show",
   },
   views: {
     title: "Saved views",

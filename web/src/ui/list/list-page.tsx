@@ -115,14 +115,14 @@ function useRowsInTwoSteps<Row>(rows: readonly Row[] | undefined): readonly Row[
 }
 
 /** Rows appear when the person asks for them, so that no row moves under the pointer. */
-function NewRows({ count, show }: WaitingRows) {
+function NewRows({ count, isMore, show }: WaitingRows) {
   const { t } = useTranslation();
   return (
     // It is always there, so that screen readers report what appears in it. Empty, it takes no room.
     <div role="status" style={count > 0 ? {} : { marginBottom: "calc(-1 * var(--mantine-spacing-md))" }}>
       {count > 0 && (
         <Button size="xs" variant="light" fullWidth leftSection={<IconArrowUp size={14} />} onClick={show}>
-          {t("live.newRows", { count })}
+          {t(isMore ? "live.newRowsOrMore" : "live.newRows", { count })}
         </Button>
       )}
     </div>

@@ -11,7 +11,12 @@ type LiveListQuery<Row> = { readonly queryKey: QueryKey; readonly queryFn?: unkn
 };
 
 /** New rows on a list that are waiting to be shown. */
-export type WaitingRows = { readonly count: number; readonly show: () => void };
+export type WaitingRows = {
+  readonly count: number;
+  /** Whether there are more than were counted: a burst or a lost network hides new rows behind the first page. */
+  readonly isMore: boolean;
+  readonly show: () => void;
+};
 
 const READ_EVERY_MS = 3_000;
 const DUE_EVERY_MS = 5_000;
@@ -30,7 +35,7 @@ export function useLiveList<Row>(
   const queryClient = useQueryClient();
   const list = JSON.stringify(query.queryKey);
   const [path] = query.queryKey;
-  const { keys, add, clear } = useWaitingKeys(list);
+  const { keys, isMore, add, clear } = useWaitingKeys(list);
   const rowsNow = () => queryClient.getQueryData<Rows<Row>>(query.queryKey)?.data;
   const readAgain = useEffectEvent(async () => {
     const { queryKey, queryFn } = query;
@@ -49,7 +54,9 @@ export function useLiveList<Row>(
     );
     // Rows before the first one that is shown are new; what follows the last one is of the next page.
     const end = fresh.data.findIndex((row) => shown.has(rowKey(row)));
-    add(fresh.data.slice(0, end === -1 ? fresh.data.length : end).map(rowKey));
+    const newKeys = fresh.data.slice(0, end === -1 ? fresh.data.length : end).map(rowKey);
+    const isOldestKnown = keys.has(newKeys.at(-1) ?? "");
+    add(newKeys, end === -1 && fresh.nextCursor !== null && !isOldestKnown);
   });
   const note = useEffectEvent((update: Update): boolean => {
     const rows = rowsNow();
@@ -79,6 +86,7 @@ export function useLiveList<Row>(
   }, [isLive, list, path, queryClient]);
   return {
     count: keys.size,
+    isMore,
     show: () => {
       clear();
       void queryClient.invalidateQueries({ queryKey: query.queryKey });
@@ -88,15 +96,20 @@ export function useLiveList<Row>(
 
 /** Keys of new rows of a list. Another list begins without any. */
 function useWaitingKeys(list: string) {
-  const [waiting, setWaiting] = useState({ list, keys: NONE });
+  const [waiting, setWaiting] = useState({ list, keys: NONE, isMore: false });
   return {
     keys: waiting.list === list ? waiting.keys : NONE,
-    clear: () => setWaiting({ list, keys: NONE }),
-    add: (newKeys: readonly string[]) => {
+    isMore: waiting.list === list && waiting.isMore,
+    clear: () => setWaiting({ list, keys: NONE, isMore: false }),
+    add: (newKeys: readonly string[], isMore = false) => {
       if (newKeys.length === 0) return;
       setWaiting((before) => {
         const known = before.list === list ? before.keys : NONE;
-        return { list, keys: new Set([...known, ...newKeys].slice(0, COUNTED_MAX)) };
+        return {
+          list,
+          keys: new Set([...known, ...newKeys].slice(0, COUNTED_MAX)),
+          isMore: isMore || (before.list === list && before.isMore),
+        };
       });
     },
   };
