@@ -4,8 +4,9 @@ import { keepPreviousData, type QueryKey, type UseQueryOptions, useQuery } from 
 import { useNavigate, useRouter } from "@tanstack/react-router";
 import { type ReactNode, startTransition, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { ApiProblem } from "../../api/problem.ts";
 import { Page } from "../page.tsx";
-import { ProblemMessage } from "../problem-message.tsx";
+import { isFinal, ProblemMessage } from "../problem-message.tsx";
 import { type Column, DataTable, type Selection } from "./data-table.tsx";
 import type { LiveRule } from "./live-rule.ts";
 import { useLiveList, type WaitingRows } from "./use-live-list.ts";
@@ -68,6 +69,8 @@ export function ListPage<Row>({
   const { data, error, refetch, isPlaceholderData } = useQuery<ListPage<Row>>({
     ...query,
     placeholderData: keepPreviousData,
+    // The error page shows it, without filters and actions that lead to nothing.
+    throwOnError: (problem) => problem instanceof ApiProblem && isFinal(problem),
   });
   const rows = useRowsInTwoSteps(data?.data);
   useRowKeys();
