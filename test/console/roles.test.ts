@@ -104,6 +104,7 @@ it.each(Object.entries(LIMITS))(
     for (const [path, sentence] of limits.closed()) {
       await page.goto(path);
       await page.getByText(sentence).waitFor();
+      await page.getByRole("heading", { level: 1, name: /^(No access|Nothing found)$/ }).waitFor();
     }
     const origin = { origin: world.url };
     for (const [method, path, status] of limits.rejected()) {
