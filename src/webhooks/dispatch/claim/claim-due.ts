@@ -5,8 +5,9 @@ import type { WebhookContext } from "../../context.ts";
 import type { ClaimedDelivery, LeasedEndpoint } from "../claimed-delivery.ts";
 import type { EndpointQueue } from "../endpoint-queue.ts";
 import type { EndpointQueues } from "../endpoint-queues.ts";
-import { type Claimant, claimDeliveries, leaseEndpoints, type Room } from "./claim-sql.ts";
+import { claimDeliveries, type Room } from "./claim-sql.ts";
 import { leaseMsOf } from "./lease.ts";
+import { type Claimant, leaseEndpoints } from "./lease-sql.ts";
 import type { LostClaims } from "./lost-claims.ts";
 
 /** Deliveries that were claimed for an endpoint, to be added to its queue. */

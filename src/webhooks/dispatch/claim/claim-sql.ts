@@ -1,4 +1,4 @@
-import { amongMerchants, merchantsOf } from "../../../distribution/among-merchants.ts";
+import { amongMerchants } from "../../../distribution/among-merchants.ts";
 import { merchantByMerchant, ofMerchant } from "../../../distribution/merchant-by-merchant.ts";
 import { searchReachable } from "../../../distribution/reachable-merchants.ts";
 import {
@@ -11,9 +11,9 @@ import { plainArray } from "../../../platform/database/array-literal.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
 import { momentOf, toTypeId } from "../../../platform/ids.ts";
 import { isClaimable, isNotBackedOff } from "../../conditions-sql.ts";
-import type { EndpointKey } from "../../endpoints/endpoint.ts";
 import type { AttemptTrigger } from "../../log/delivery.ts";
-import type { ClaimedDelivery, LeasedEndpoint, SendableEvent } from "../claimed-delivery.ts";
+import type { ClaimedDelivery, SendableEvent } from "../claimed-delivery.ts";
+import type { Claimant } from "./lease-sql.ts";
 import { LOST, LOST_ATTEMPT, recordLostClaims } from "./lost-claims-sql.ts";
 
 /** Connections with deliveries that may be sent now. Finds what no signal reported. A scan over all shards. */
@@ -41,120 +41,6 @@ export async function listConnectionsWithDueDeliveries(
     }),
   );
   return rows.map(toConnectionKey);
-}
-
-/** The claiming worker, the time of the claim, and the end of its lease. */
-export type Claimant = { readonly workerId: string; readonly now: Date; readonly leasedUntil: Date };
-
-type LeasedRow = ConnectionKeyRow & {
-  id: string;
-  url: string;
-  in_flight_max: number;
-  sealed_secrets: string[];
-  consecutive_failures: number;
-  failing_since: Date | null;
-  last_failure_at: Date | null;
-  last_success_at: Date;
-  succeeded_at: Date | null;
-  backoff_until: Date | null;
-  warnings_sent: number;
-  proven_host: string | null;
-};
-
-/**
- * Leases the endpoints of connections that have something due and belong to no other worker. An endpoint belongs to one
- * worker at a time, so that its limit of requests in flight holds for any number of workers.
- * @param connections in one order everywhere, so that workers do not wait for each other in a circle
- * @param options.due endpoints that are known to have something due, for which this is not checked
- * @param options.except endpoints that are not leased
- */
-export async function leaseEndpoints(
-  db: Queryable,
-  connections: readonly ConnectionKey[],
-  { workerId, now, leasedUntil }: Claimant,
-  options: { due: readonly string[]; except: readonly string[]; healthyOnly: boolean },
-): Promise<LeasedEndpoint[]> {
-  const rows = await db.query<LeasedRow>({
-    name: "lease-endpoints",
-    text: `
-      update webhook_endpoint_states s
-      set worker_id = $3, leased_until = $5
-      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
-      join webhook_endpoints w on w.merchant_id = listed.merchant_id and w.connection_id = listed.connection_id
-      where s.merchant_id = w.merchant_id and s.endpoint_id = w.id and w.status = 'active'
-        and (s.worker_id is null or s.worker_id = $3 or s.leased_until <= $4)
-        and (s.backoff_until is null or s.backoff_until <= $4)
-        and (s.consecutive_failures = 0 or not $7)
-        and s.endpoint_id <> all($6::uuid[])
-        and (s.endpoint_id = any($8::uuid[]) or (
-          select true
-          from due_deliveries d
-          where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
-            and ${amongMerchants("$9", "d.merchant_id")} and d.due_at <= $4 and (d.leased_until is null or d.leased_until <= $4)
-          order by d.due_at -- Instead of exists, so that the planner uses the index, and does not read all of the table.
-          limit 1))
-        and ${amongMerchants("$9", "s.merchant_id")} and ${amongMerchants("$9", "w.merchant_id")}
-      returning s.merchant_id, s.connection_id, w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since,
-                s.last_failure_at, s.last_success_at, s.succeeded_at, s.backoff_until, s.warnings_sent, s.proven_host,
-                array(
-                  select k.sealed
-                  from webhook_secrets k
-                  where k.merchant_id = w.merchant_id and k.endpoint_id = w.id and ${amongMerchants("$9", "k.merchant_id")}
-                    and (k.expires_at is null or k.expires_at > $4)
-                  order by k.created_at desc, k.id desc) as sealed_secrets`,
-    values: [
-      ...connectionColumns(connections),
-      workerId,
-      now,
-      leasedUntil,
-      options.except,
-      options.healthyOnly,
-      options.due,
-      await merchantsOf(db, connections),
-    ],
-  });
-  return rows.map((row) => ({
-    ...toConnectionKey(row),
-    id: row.id,
-    url: row.url,
-    inFlightMax: row.in_flight_max,
-    sealedSecrets: row.sealed_secrets,
-    provenHost: row.proven_host,
-    health: {
-      consecutiveFailures: row.consecutive_failures,
-      failingSince: row.failing_since,
-      lastFailureAt: row.last_failure_at,
-      lastSuccessAt: row.last_success_at,
-      succeededAt: row.succeeded_at,
-      backoffUntil: row.backoff_until,
-      warningsSent: row.warnings_sent,
-    },
-  }));
-}
-
-/** Ends the leases of a worker, so that others need not wait until they expire. */
-export async function releaseEndpoints(
-  db: Queryable,
-  workerId: string,
-  endpoints: readonly EndpointKey[],
-): Promise<void> {
-  await db.query({
-    name: "release-endpoints",
-    text: `
-      update webhook_endpoint_states s
-      set worker_id = null
-      -- The subqueries hide how long the lists are: for long ones the planner would read all of a table with some
-      -- thousand rows.
-      from unnest((select $2::uuid[]), (select $3::uuid[])) as o (merchant_id, endpoint_id)
-      where s.merchant_id = o.merchant_id and s.endpoint_id = o.endpoint_id and s.worker_id = $1
-        and ${amongMerchants("$4", "s.merchant_id")}`,
-    values: [
-      workerId,
-      endpoints.map(({ merchantId }) => merchantId),
-      endpoints.map(({ id }) => id),
-      await merchantsOf(db, endpoints),
-    ],
-  });
 }
 
 /** How many more deliveries of an endpoint may be claimed. */

@@ -1,7 +1,7 @@
 import type { Context } from "../../../platform/context.ts";
 import { groupCalls } from "../../../platform/database/group.ts";
 import type { EndpointKey } from "../../endpoints/endpoint.ts";
-import { releaseEndpoints } from "./claim-sql.ts";
+import { releaseEndpoints } from "./lease-sql.ts";
 
 /** Returns a function that ends a worker's lease of an endpoint, so that other workers need not wait until it expires. */
 export function createEndpointRelease(
