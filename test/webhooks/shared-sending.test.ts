@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { untilBlocked } from "../support/blocked.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import {
   readAttempts,
@@ -54,6 +55,27 @@ describe("requests in flight", () => {
     hanging.respond();
     await dispatcher.idle();
     expect(hanging.requests).toHaveLength(40);
+  });
+
+  it("that waited until their claims are released are claimed again at once", async () => {
+    const test = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
+    const partner = await createPartner(test);
+    const hanging = await startHangingReceiver();
+    await storeEndpoints(test, partner, hanging.url, 25);
+    const dispatcher = startDispatcher(test, {}, 27);
+    await placeOrder(partner);
+    await dispatcher.poll();
+    await hanging.waitFor(24);
+    test.clock.advance({ seconds: 50 });
+    await test.db.transaction(async (tx) => {
+      await tx.query({ name: "test-lock", text: "select from due_deliveries for update", values: [] });
+      await dispatcher.poll(); // Finds nothing due: the claim is released after it.
+      await untilBlocked(test, 1);
+    });
+    hanging.respond();
+    await hanging.waitFor(25);
+    await dispatcher.idle();
+    expect(await readAttempts(test)).toHaveLength(25);
   });
 });
 

@@ -207,13 +207,16 @@ export class Dispatcher {
     for (const delivery of queue.removeWaiting()) void this.#record(queue, released(delivery), null);
   }
 
-  /** Returns what could not be sent for so long that its lease would end during an attempt. */
+  /** Returns what could not be sent for so long that its lease would end during an attempt, and claims it again. */
   #releaseStale(): void {
     const { clock, config } = this.#context;
     const sendableUntil = after(clock.now(), config.webhookTimeoutMs + LEASE_MARGIN_MS);
-    for (const queue of this.#queues.all())
-      for (const delivery of queue.removeLeasedUntil(sendableUntil))
-        void this.#record(queue, released(delivery), null);
+    for (const queue of this.#queues.all()) {
+      const stale = queue.removeLeasedUntil(sendableUntil);
+      if (stale.length === 0) continue;
+      const stored = stale.map((delivery) => this.#record(queue, released(delivery), null));
+      void Promise.all(stored).then(() => this.wake([queue.connection]));
+    }
   }
 
   /** Releases an endpoint for which nothing is claimed. Not during a claim, which needs the lease. */
