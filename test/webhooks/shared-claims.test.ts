@@ -58,7 +58,9 @@ describe("deliveries of many small connections", () => {
   });
 
   it("are all sent, except those of a connection whose claim fails", async () => {
-    const [unlucky] = await createWaiting(5);
+    const partners = await createWaiting(5);
+    // Citus claims for it after the others, which have no second chance in the same run then.
+    const unlucky = partners.toSorted((a, b) => (a.merchantId < b.merchantId ? -1 : 1)).at(-1);
     if (unlucky === undefined) throw new Error("There are five.");
     await test.db.runScript(`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;

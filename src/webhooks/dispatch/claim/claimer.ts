@@ -96,6 +96,8 @@ export class Claimer {
     connections: readonly ConnectionKey[],
   ): Promise<readonly (readonly ConnectionKey[])[]> {
     if (isOutOfReach(error)) return [];
+    // On Citus the merchants before the one whose claim failed may have been claimed (decision 0183).
+    await this.releaseLost().catch(() => undefined);
     if (!isNodeLost(error)) return connections.map((connection) => [connection]);
     const reachable = await reachableOf(this.#context.db, connections).catch(() => []);
     return reachable.length === 0 ? [] : [reachable];
