@@ -58,7 +58,7 @@ const copyOrders = (partner: Partner, count: number) =>
     select o.merchant_id, o.connection_id, o.id, o.id, l.product_id, 1, 100
     from orders o, order_lines l
     where o.connection_id = '${connectionKey(partner).connectionId}' and l.connection_id = o.connection_id
-      and l.order_id <> o.id and o.external_order_id like 'copy %'`);
+      and l.merchant_id = o.merchant_id and l.order_id <> o.id and o.external_order_id like 'copy %'`);
 
 const list = async (query: string, client = test.backOffice) => {
   const { status, body } = await client.get(`/api/orders?${query}`);
