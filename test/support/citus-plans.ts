@@ -1,6 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
+import { inject } from "vitest";
 import { type PlannedStatement, planIn } from "../../scripts/citus-plans.ts";
 
 type Statement = { readonly name: string; readonly text: string; readonly values?: readonly unknown[] };
@@ -67,16 +68,16 @@ export async function explainStatements(): Promise<PlannedStatement[]> {
   const calls = [...pending.values()].flat();
   pending.clear();
   const planned: PlannedStatement[] = [];
-  for (const [, own] of Map.groupBy(calls, ({ client }) => `${client.port} ${client.database}`))
-    planned.push(...(await explainIn(own)));
+  for (const [database, own] of Map.groupBy(calls, ({ client }) => client.database ?? ""))
+    planned.push(...(await explainIn(database, own)));
   return planned;
 }
 
-async function explainIn(calls: readonly Call[]): Promise<PlannedStatement[]> {
-  const [first] = calls;
-  if (first === undefined) return [];
-  const { host, port, user, password, database = "" } = first.client;
-  const client = new pg.Client({ host, port, user, password: password ?? undefined, database });
+/** At the coordinator itself: a proxy that the client used may be gone. */
+async function explainIn(database: string, calls: readonly Call[]): Promise<PlannedStatement[]> {
+  const url = new URL(inject("citusNodes")[0] ?? "");
+  url.pathname = `/${database}`;
+  const client = new pg.Client(url.href);
   try {
     await client.connect();
     const { rows } = await client.query("select from pg_dist_partition where partmethod = 'h' limit 1");
@@ -87,7 +88,7 @@ async function explainIn(calls: readonly Call[]): Promise<PlannedStatement[]> {
     return planned;
   } catch (error) {
     // It was no database of Citus, or it is gone.
-    if (error instanceof pg.DatabaseError || error instanceof AggregateError) return forget(calls);
+    if (error instanceof pg.DatabaseError) return forget(calls);
     throw error;
   } finally {
     await client.end();
