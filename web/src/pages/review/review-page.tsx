@@ -42,7 +42,9 @@ export function ReviewPage() {
   return (
     <Page title={t("review.title")} about={t("review.about")}>
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton height={240} aria-label={t("ui.loading")} />}
+      {data === undefined && error === null && (
+        <Skeleton height={240} role="status" aria-label={t("ui.loading")} />
+      )}
       {data !== undefined && shown === undefined && (
         <Section title={t("review.emptyTitle")}>
           <Text size="sm" c="dimmed">
@@ -117,7 +119,7 @@ function Decision({ id }: { id: string }) {
   const { t } = useTranslation();
   const { data: order, error, refetch } = useQuery(orderQuery(id));
   if (error !== null) return <ProblemMessage error={error} retry={() => void refetch()} />;
-  if (order === undefined) return <Skeleton height={320} aria-label={t("ui.loading")} />;
+  if (order === undefined) return <Skeleton height={320} role="status" aria-label={t("ui.loading")} />;
   const decisions = order.actions.filter(({ name }) => DECISIONS.includes(name));
   return (
     <Stack gap="md">
