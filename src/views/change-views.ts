@@ -1,7 +1,8 @@
 import type { Initiator } from "../audit/initiator.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
-import { notFound, type Problem } from "../platform/wire/problems.ts";
+import { isTaken } from "../platform/database/database.ts";
+import { notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
 import { VIEWS_MAX, type View, type ViewRequest } from "./view.ts";
 import { deleteView, insertView, listViews, updateView } from "./views-sql.ts";
 
@@ -13,11 +14,15 @@ const LIMIT_REACHED: Problem = {
   members: { limit: "views", maximum: VIEWS_MAX },
 };
 
+const NAME_TAKEN = validationFailed([
+  { pointer: "/name", detail: "must differ from the names of your other views of this page" },
+]);
+
 /** The audit log names the view, and not its query: it can contain the name of a buyer. */
 const factOf = (id: string, page?: string) =>
   ({ merchantId: null, subject: "view", ids: [id], details: { page } }) as const;
 
-/** Keeps a view for its owner. If concurrent requests wanted the same slot, it takes the next one. */
+/** Keeps a view for its owner, if the name is free. If concurrent requests wanted the same slot, it takes the next one. */
 export async function createView(
   context: Context,
   ownerId: string,
@@ -33,23 +38,31 @@ export async function createView(
       return stored;
     });
     if (isStored) return view;
-    if ((await listViews(context.db, ownerId)).length >= VIEWS_MAX) return LIMIT_REACHED;
+    const present = await listViews(context.db, ownerId);
+    if (present.some(({ page, name }) => page === view.page && name === view.name)) return NAME_TAKEN;
+    if (present.length >= VIEWS_MAX) return LIMIT_REACHED;
   }
 }
 
-export const changeView = (
+export async function changeView(
   context: Context,
   ownerId: string,
   id: string,
   request: Partial<ViewRequest>,
   by: Initiator,
-): Promise<View | Problem> =>
-  inTransaction(context, async (tx) => {
-    const view = await updateView(tx, ownerId, id, request, context.clock.now());
-    if (view === null) return MISSING;
-    await recordAudit(tx, context, by, factOf(id, view.page));
-    return view;
-  });
+): Promise<View | Problem> {
+  try {
+    return await inTransaction(context, async (tx) => {
+      const view = await updateView(tx, ownerId, id, request, context.clock.now());
+      if (view === null) return MISSING;
+      await recordAudit(tx, context, by, factOf(id, view.page));
+      return view;
+    });
+  } catch (error) {
+    if (isTaken(error)) return NAME_TAKEN;
+    throw error;
+  }
+}
 
 export const removeView = (
   context: Context,

@@ -26,8 +26,8 @@ export async function listViews(db: Queryable, ownerId: string): Promise<View[]>
 }
 
 /**
- * Stores a view in the lowest free slot of its owner. False if no slot is free, or if a concurrent request has taken this
- * one.
+ * Stores a view in the lowest free slot of its owner. False if no slot is free, if a concurrent request has taken this one, or
+ * if another view of the page has the name.
  */
 export async function insertView(tx: Queryable, ownerId: string, view: View): Promise<boolean> {
   const rows = await tx.query({
@@ -48,7 +48,7 @@ export async function insertView(tx: Queryable, ownerId: string, view: View): Pr
   return rows.length > 0;
 }
 
-/** The changed view. Null if the owner has none with this id. An absent field keeps its value. */
+/** The changed view. Null if the owner has none with this id. An absent field keeps its value. Throws if the name is taken. */
 export async function updateView(
   tx: Queryable,
   ownerId: string,

@@ -63,6 +63,10 @@ it("keep saved views of the list of orders for their owner only", async () => {
   await page.getByLabel("Name", { exact: true }).fill("On hold");
   await page.getByRole("button", { name: "Save this view" }).click();
   await page.getByText("The view was saved.").waitFor();
+  await page.getByRole("button", { name: "Saved views" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("On hold ");
+  await page.getByRole("button", { name: "Save this view" }).click();
+  await page.getByText("Another of your views has this name.").waitFor();
   await page.goto("/orders");
   await page.getByRole("button", { name: "Saved views" }).click();
   expect(await findingsOf(page)).toEqual([]);

@@ -68,6 +68,21 @@ describe("/api/views", () => {
     expect((await busy.post("/api/views", view)).status).toBe(201);
   });
 
+  it("keeps one view of a page under a name, also at once", async () => {
+    const ada = await tokenOf("Twice");
+    const answers = await Promise.all(Array.from({ length: 5 }, () => ada.post("/api/views", view)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422, 422, 422]);
+    const { body: rejected } = await ada.post("/api/views", { ...view, query: "" });
+    expect(rejected).toMatchObject({ code: "validation-failed", errors: [{ pointer: "/name" }] });
+    const { body: other } = await ada.post("/api/views", { ...view, name: "All", query: "" });
+    const path = `/api/views/${other.id}`;
+    const renamed = await ada.request("PATCH", path, { body: { name: view.name } });
+    expect(renamed.body).toMatchObject({ code: "validation-failed", errors: [{ pointer: "/name" }] });
+    expect((await ada.request("PATCH", path, { body: { name: "All" } })).status, "its own name").toBe(200);
+    expect((await ada.post("/api/views", { ...view, page: "deliveries" })).status, "another page").toBe(201);
+    expect((await tokenOf("Bob").then((bob) => bob.post("/api/views", view))).status).toBe(201);
+  });
+
   it("leaves the query out of the audit log: it can name a buyer", async () => {
     const ada = await tokenOf("Audited");
     await ada.post("/api/views", { ...view, query: "q=Lovelace" });

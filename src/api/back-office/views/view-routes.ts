@@ -23,7 +23,7 @@ const fields = {
     minLength: 1,
     maxLength: 100,
     format: "text",
-    description: "Name that its owner gives it. Several views may share a name.",
+    description: "Name that its owner gives it, unique among the owner's views of the page.",
   }),
   page: Type.String({
     pattern: "^[a-z][a-z0-9-]{0,99}$",

@@ -55,16 +55,28 @@ function Views({ page, to, close }: Props & { close: () => void }) {
         </Text>
       )}
       {own.map((view) => (
-        <ViewRow key={view.id} view={view} to={to(view.query)} onFollow={close} />
+        <ViewRow
+          key={view.id}
+          view={view}
+          others={own.filter(({ id }) => id !== view.id)}
+          to={to(view.query)}
+          onFollow={close}
+        />
       ))}
-      <SaveView page={page} onSaved={close} />
+      <SaveView page={page} others={own} onSaved={close} />
     </Stack>
   );
 }
 
-type RowProps = { readonly view: View; readonly to: string; readonly onFollow: () => void };
+type RowProps = {
+  readonly view: View;
+  /** Their names are taken. */
+  readonly others: readonly View[];
+  readonly to: string;
+  readonly onFollow: () => void;
+};
 
-function ViewRow({ view, to, onFollow }: RowProps) {
+function ViewRow({ view, others, to, onFollow }: RowProps) {
   const { t } = useTranslation();
   const [isRenamed, setRenamed] = useState(false);
   const query = useQueryOfNow();
@@ -77,7 +89,7 @@ function ViewRow({ view, to, onFollow }: RowProps) {
     run: () => dataOf(api.DELETE("/api/views/{id}", { params })),
     done: t("views.deleted"),
   });
-  if (isRenamed) return <RenameView view={view} onDone={() => setRenamed(false)} />;
+  if (isRenamed) return <RenameView view={view} others={others} onDone={() => setRenamed(false)} />;
   const isShown = view.query === query;
   return (
     <Group justify="space-between" wrap="nowrap" gap="xs">
@@ -130,10 +142,13 @@ const RowAction = ({ label, icon, change: { isPending, mutate } }: RowActionProp
   </Tooltip>
 );
 
-function RenameView({ view: { id, name }, onDone }: { view: View; onDone: () => void }) {
+type RenameProps = Pick<RowProps, "view" | "others"> & { readonly onDone: () => void };
+
+function RenameView({ view: { id, name }, others, onDone }: RenameProps) {
   const { t } = useTranslation();
   const { form, submit, problem, isPending } = useApiForm({
     initialValues: { name },
+    validate: useFreeName(others),
     run: (values) =>
       dataOf(api.PATCH("/api/views/{id}", { params: { path: { id } }, body: { name: values.name.trim() } })),
     done: t("views.renamed"),
@@ -171,12 +186,22 @@ function useQueryOfNow(): string {
   return query.toString();
 }
 
-function SaveView({ page, onSaved }: { page: string; onSaved: () => void }) {
+/** The service keeps one view of a page under a name. */
+function useFreeName(others: readonly View[]) {
+  const { t } = useTranslation();
+  return ({ name }: { name: string }) =>
+    others.some((other) => other.name === name.trim()) ? { name: t("views.nameTaken") } : {};
+}
+
+type SaveProps = { readonly page: string; readonly others: readonly View[]; readonly onSaved: () => void };
+
+function SaveView({ page, others, onSaved }: SaveProps) {
   const { t } = useTranslation();
   const query = useQueryOfNow();
   const { form, submit, problem, isPending } = useApiForm({
     initialValues: { name: "" },
-    run: ({ name }) => dataOf(api.POST("/api/views", { body: { name, page, query } })),
+    validate: useFreeName(others),
+    run: ({ name }) => dataOf(api.POST("/api/views", { body: { name: name.trim(), page, query } })),
     done: t("views.saved"),
     onDone: onSaved,
   });

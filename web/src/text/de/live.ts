@@ -13,6 +13,8 @@ export const live: Translated<typeof en> = {
     save: "Diese Ansicht speichern",
     saveEffect: "Die Filter dieser Liste werden unter einem Namen gespeichert. Nur Sie sehen Ihre Ansichten.",
     name: "Name",
+    nameTaken:
+      "So heißt schon eine Ihrer Ansichten. Wählen Sie einen anderen Namen, oder ersetzen Sie die Filter jener Ansicht.",
     saved: "Die Ansicht wurde gespeichert.",
     replaceNamed: "„{{name}}“ durch die jetzigen Filter ersetzen",
     replaced: "Die Ansicht enthält nun die jetzigen Filter.",

@@ -11,6 +11,8 @@ export const live = {
     save: "Save this view",
     saveEffect: "The filters of this list are kept under a name. Only you see your views.",
     name: "Name",
+    nameTaken:
+      "Another of your views has this name. Choose another name, or replace the filters of that view.",
     saved: "The view was saved.",
     replaceNamed: "Replace “{{name}}” by the present filters",
     replaced: "The view has the present filters now.",
