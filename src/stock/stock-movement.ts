@@ -41,5 +41,10 @@ export type StockMovement = {
   readonly createdAt: Date;
 };
 
-/** A movement with what identifies its product to people. */
-export type MovementOfProduct = StockMovement & { readonly sku: string; readonly name: string };
+/** A movement with what identifies its product and its order to people. */
+export type MovementOfProduct = StockMovement & {
+  readonly sku: string;
+  readonly name: string;
+  /** The partner's own id of the order. Null if there is no order, or if the partner gave none. */
+  readonly externalOrderId: string | null;
+};

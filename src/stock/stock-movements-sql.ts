@@ -96,7 +96,9 @@ export async function listMovements(
   { merchantId, productId, kind }: MovementFilter,
   { afterId, limit }: PagePosition,
 ): Promise<MovementPage> {
-  const rows = await db.query<FittingRow<MovementRow & { sku: string; name: string }>>({
+  const rows = await db.query<
+    FittingRow<MovementRow & { sku: string; name: string; external_order_id: string | null }>
+  >({
     name: productId === null ? "list-stock-movements" : "list-stock-movements-of-product",
     text: `
       with part as materialized (
@@ -109,9 +111,10 @@ export async function listMovements(
       )
       ${selectFitting("newest first")}
       left join lateral (
-        select part.*, p.sku, p.name
+        select part.*, p.sku, p.name, o.external_order_id
         from part
         join products p on p.merchant_id = part.merchant_id and p.id = part.product_id
+        left join orders o on o.merchant_id = p.merchant_id and o.id = part.order_id
         where ($5::uuid is null or part.merchant_id = $5) and ($6::text is null or part.kind = $6)
         order by part.id desc
         limit $3 + 1
@@ -120,7 +123,12 @@ export async function listMovements(
     values: [facilityId, afterId, limit, productId, merchantId, kind],
   });
   const { found, readTo } = toFitting(rows, ROWS_READ_MAX);
-  const movements = found.map((row) => ({ ...toMovement(row), sku: row.sku, name: row.name }));
+  const movements = found.map((row) => ({
+    ...toMovement(row),
+    sku: row.sku,
+    name: row.name,
+    externalOrderId: row.external_order_id,
+  }));
   return { movements, readTo };
 }
 

@@ -50,8 +50,11 @@ const stepsOf = async (productId: string): Promise<unknown[]> =>
   );
 
 /** An order of some units, routed to the facility. */
-async function placeRouted(productId: string, quantity: number): Promise<string> {
-  const { id } = await placeOrder(partner, { lines: [{ productId, quantity }] });
+async function placeRouted(productId: string, quantity: number, externalOrderId?: string): Promise<string> {
+  const { id } = await placeOrder(partner, {
+    lines: [{ productId, quantity }],
+    ...(externalOrderId !== undefined && { externalOrderId }),
+  });
   await acceptAll(test);
   await routeAll(test);
   return id;
@@ -211,7 +214,7 @@ describe("PUT /api/facilities/{id}/stock/{productId} with expectedOnHand", () =>
 describe("GET /api/facilities/{id}/stock-movements", () => {
   it("shows what orders have shipped and returned, with the quantity after each", async () => {
     const product = await stocked(10);
-    const [first, second] = [await placeRouted(product, 2), await placeRouted(product, 3)];
+    const [first, second] = [await placeRouted(product, 2, "shop-7"), await placeRouted(product, 3)];
     await ship(test, partner, first);
     await ship(test, partner, second);
     await takeBack(test, partner, first, true);
@@ -224,6 +227,8 @@ describe("GET /api/facilities/{id}/stock-movements", () => {
     ]);
     const [returned] = await history(`productId=${product}&kind=returned`);
     expect(returned).toMatchObject({ orderId: first, actor: { kind: "service" }, reason: null });
+    expect(returned.externalOrderId, "what the partner calls the order").toBe("shop-7");
+    expect((await history(`productId=${product}`)).at(-1).externalOrderId, "no order").toBeNull();
     await expectStockAddsUp(test);
   });
 

@@ -54,6 +54,10 @@ const MovementSchema = Type.Object(
     note: nullable(Type.String(), `${NOTE_TEXT} Null if there is none.`),
     reference: nullable(Type.String(), `${REFERENCE_TEXT} Null if there is none.`),
     orderId: nullable(Type.String(), "Id of the order that shipped or came back. Null for other kinds."),
+    externalOrderId: nullable(
+      Type.String(),
+      "The partner's own id of that order. Null if there is no order, or if the partner gave it none.",
+    ),
     actor: describedAs(ActorSchema, "Who moved the stock."),
     createdAt: dateTime("When the stock was moved."),
   },
@@ -73,6 +77,7 @@ const toWireMovement = (movement: MovementOfProduct): Static<typeof MovementSche
   note: movement.note,
   reference: movement.reference,
   orderId: movement.orderId === null ? null : toTypeId("ord", movement.orderId),
+  externalOrderId: movement.externalOrderId,
   actor: toWireActor(movement.actor),
   createdAt: movement.createdAt.toISOString(),
 });

@@ -25,16 +25,14 @@ export function useMovementColumns(): readonly Column<StockMovement>[] {
   ];
 }
 
-function What({ movement: { kind, reason, orderId } }: { movement: StockMovement }) {
+function What({ movement: { kind, reason, orderId, externalOrderId } }: { movement: StockMovement }) {
   const { t } = useTranslation();
   return (
     <Text span inherit>
       {t(`movementKinds.${kind}`)}
       {reason !== null && `: ${t(`adjustmentReasons.${reason}`)}`}{" "}
       {orderId !== null && (
-        <PlainLink to={paths.order(orderId)}>
-          <IdText id={orderId} />
-        </PlainLink>
+        <PlainLink to={paths.order(orderId)}>{externalOrderId ?? <IdText id={orderId} />}</PlainLink>
       )}
     </Text>
   );
