@@ -82,7 +82,7 @@ describe("the keyboard", () => {
     await page.goto("/system");
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.keyboard.press("Control+k");
-    const search = page.getByRole("textbox", { name: "Search pages, orders, connections and people" });
+    const search = page.getByRole("combobox", { name: "Search pages, orders, connections and people" });
     await search.fill("shop-1001");
     await page
       .getByRole("option", { name: /shop-1001/ })
@@ -90,6 +90,8 @@ describe("the keyboard", () => {
       .first()
       .waitFor();
     expect(await findingsOf(page)).toEqual([]);
+    const selected = await search.getAttribute("aria-activedescendant");
+    expect(await page.locator(`[id="${selected}"][aria-selected=true]`).textContent()).toContain("shop-1001");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "shop-1001" }).waitFor();
     await page.keyboard.press("Control+k");
@@ -105,6 +107,27 @@ describe("the keyboard", () => {
     await page.keyboard.press("g");
     await page.keyboard.press("o");
     await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
+  });
+});
+
+describe("the palette", () => {
+  it("opens what was typed, not what was found for an older text, however fast Enter follows", async () => {
+    const page = await world.open(world.people.operator);
+    await visit(page, "/system", "System");
+    await page.keyboard.press("Control+k");
+    const search = page.getByRole("combobox", { name: "Search pages, orders, connections and people" });
+    await search.fill("shop-1001");
+    await page.getByRole("option", { name: /shop-1001/ }).waitFor();
+    const pressed = Promise.withResolvers<void>();
+    await page.route("**/api/search?q=shop-1002", async (route) => {
+      await pressed.promise;
+      await route.continue();
+    });
+    await search.fill("shop-1002");
+    await page.keyboard.press("Enter");
+    pressed.resolve();
+    await page.getByRole("heading", { level: 1, name: "shop-1002" }).waitFor();
+    expect(await search.count()).toBe(0);
   });
 });
 

@@ -1,7 +1,7 @@
 import "@mantine/spotlight/styles.layer.css";
 import { Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { Spotlight } from "@mantine/spotlight";
+import { Spotlight, useSpotlight } from "@mantine/spotlight";
 import {
   type Icon,
   IconBuildingStore,
@@ -11,14 +11,16 @@ import {
   IconUser,
 } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { rolesOf, useHasRole, useMe } from "../api/me.ts";
 import { read } from "../api/read.ts";
+import type { PersonPage, SearchResult } from "../api/schema.d.ts";
 import { paths } from "../paths.ts";
 import { useGo } from "../ui/link.tsx";
 import { navigationOf } from "./navigation.ts";
-import { paletteStore } from "./palette-store.ts";
+import { useSelectedFirst, useSpokenSelection } from "./palette-selection.ts";
+import { palette, paletteStore } from "./palette-store.ts";
 
 /** Waits for the end of a word. */
 const TYPING_MS = 120;
@@ -29,6 +31,10 @@ const PEOPLE_MAX = 5;
 export function Palette() {
   const { t } = useTranslation();
   const [query, setQuery] = useState("");
+  const pages = usePages(query);
+  const { things, isComplete } = useThings(query);
+  const found = [...pages, ...things];
+  const enter = useEnter(query, found, isComplete);
   return (
     <Spotlight.Root
       store={paletteStore}
@@ -39,29 +45,59 @@ export function Palette() {
       maxHeight={420}
       attributes={{ content: { "aria-label": t("palette.search") } }}
     >
-      <Spotlight.Search
-        placeholder={t("palette.search")}
-        aria-label={t("palette.search")}
-        leftSection={<IconSearch size={18} stroke={1.6} />}
-      />
-      <Spotlight.ActionsList aria-label={t("palette.found")}>
-        <Found query={query} />
+      <SearchField query={query} found={found} onEnter={enter} />
+      <Spotlight.ActionsList {...(found.length > 0 && { role: "listbox", "aria-label": t("palette.found") })}>
+        {found.length === 0 && isComplete && <Spotlight.Empty>{t("palette.nothing")}</Spotlight.Empty>}
+        {found.map((thing) => (
+          <Action key={thing.to} of={thing} />
+        ))}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   );
 }
 
-function Found({ query }: { query: string }) {
+type SearchFieldProps = {
+  readonly query: string;
+  readonly found: readonly FoundThing[];
+  /** Returns whether the selected action is not to be triggered. */
+  readonly onEnter: () => boolean;
+};
+
+function SearchField({ query, found, onEnter }: SearchFieldProps) {
   const { t } = useTranslation();
-  const pages = usePages(query);
-  const things = useThings(query);
+  const field = useRef<HTMLInputElement>(null);
+  const { listId } = useSpotlight(paletteStore);
+  const shown = found.map(({ to }) => to).join(" ");
+  useSelectedFirst(query.trim() === "" ? "" : shown);
+  useSpokenSelection(field, listId);
+  return (
+    // Before the field itself handles the key.
+    <div
+      onKeyDownCapture={(event) => {
+        if (event.key !== "Enter" || event.nativeEvent.isComposing || !onEnter()) return;
+        event.preventDefault();
+        event.stopPropagation();
+      }}
+    >
+      <Spotlight.Search
+        ref={field}
+        role="combobox"
+        aria-expanded={found.length > 0}
+        aria-autocomplete="list"
+        {...(found.length > 0 && { "aria-controls": listId })}
+        placeholder={t("palette.search")}
+        aria-label={t("palette.search")}
+        leftSection={<IconSearch size={18} stroke={1.6} />}
+      />
+    </div>
+  );
+}
+
+function Action({ of: { to, label, about, Icon } }: { of: FoundThing }) {
   const go = useGo();
-  const found = [...pages, ...things];
-  useSelectedFirst(query.trim() === "" ? "" : found.map(({ to }) => to).join(" "));
-  if (found.length === 0) return <Spotlight.Empty>{t("palette.nothing")}</Spotlight.Empty>;
-  return found.map(({ to, label, about, Icon }) => (
+  return (
     <Spotlight.Action
-      key={to}
+      role="option"
       onClick={() => void go(to)}
       leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
     >
@@ -74,20 +110,40 @@ function Found({ query }: { query: string }) {
         )}
       </div>
     </Spotlight.Action>
-  ));
+  );
 }
 
-/** Mantine selects the first action when the text changes, but what the service finds is shown later. */
-function useSelectedFirst(found: string): void {
+/**
+ * Enter right behind a text, as a scanner sends it, opens what is found for this text, once it is. What the person chooses by
+ * an arrow key, and pages, which are found at once, are opened at once.
+ */
+function useEnter(query: string, found: readonly FoundThing[], isComplete: boolean): () => boolean {
+  const go = useGo();
+  const [awaited, setAwaited] = useState<string | null>(null);
+  const [first] = found;
+  const isFirstKnown = isComplete || first?.isPage === true;
   useEffect(() => {
-    const list = document.getElementById(paletteStore.getState().listId);
-    if (found === "" || list === null || list.querySelector("[data-selected]") !== null) return;
-    list.querySelector("[data-action]")?.setAttribute("data-selected", "true");
-    paletteStore.updateState((state) => ({ ...state, selected: 0 }));
-  }, [found]);
+    if (awaited === null) return;
+    if (awaited === query && !isComplete) return;
+    setAwaited(null);
+    if (awaited !== query || first === undefined) return;
+    palette.close();
+    void go(first.to);
+  }, [awaited, query, isComplete, first, go]);
+  return () => {
+    if (isFirstKnown || paletteStore.getState().selected > 0) return false;
+    setAwaited(query);
+    return true;
+  };
 }
 
-type FoundThing = { to: string; label: string; about?: string; Icon: Icon };
+type FoundThing = {
+  readonly to: string;
+  readonly label: string;
+  readonly about?: string;
+  readonly Icon: Icon;
+  readonly isPage?: boolean;
+};
 
 /** The pages of the navigation whose names contain the text. */
 function usePages(query: string): FoundThing[] {
@@ -95,16 +151,20 @@ function usePages(query: string): FoundThing[] {
   const wanted = query.trim().toLowerCase();
   return navigationOf(rolesOf(useMe()))
     .flatMap(({ items }) => items)
-    .map(({ name, to, icon: Icon }) => ({ to, label: t(`navigation.${name}`), Icon }))
+    .map(({ name, to, icon: Icon }) => ({ to, label: t(`navigation.${name}`), Icon, isPage: true }))
     .filter(({ label }) => label.toLowerCase().includes(wanted));
 }
 
-/** What the service finds among orders, connections, merchants and people. Its search leaves no trace in the audit log. */
-function useThings(query: string): FoundThing[] {
-  const { t } = useTranslation();
+/**
+ * What the service finds among orders, connections, merchants and people. Its search leaves no trace in the audit log. What
+ * was found for an older text stays until the search is complete.
+ */
+function useThings(query: string): { things: readonly FoundThing[]; isComplete: boolean } {
+  const thingsOf = useThingsOf();
   const [q] = useDebouncedValue(query.trim(), TYPING_MS);
-  const isEnabled = q.length >= QUERY_LENGTH_MIN && query.trim() !== "";
-  const { data } = useQuery({
+  const wanted = query.trim();
+  const isEnabled = q.length >= QUERY_LENGTH_MIN && wanted !== "";
+  const search = useQuery({
     ...read("/api/search", { params: { query: { q } } }),
     enabled: isEnabled,
     placeholderData: keepPreviousData,
@@ -117,26 +177,38 @@ function useThings(query: string): FoundThing[] {
     placeholderData: keepPreviousData,
     retry: false,
   });
-  if (!isEnabled || data === undefined) return [];
-  return [
-    ...data.orders.map(({ id, externalOrderId, status, connectionName }) => ({
+  if (wanted.length < QUERY_LENGTH_MIN) return { things: [], isComplete: true };
+  const isPending = [search, ...(seesPeople ? [people] : [])].some(
+    (each) => each.isPending || each.isPlaceholderData,
+  );
+  return {
+    things: isEnabled ? thingsOf(search.data, people.data) : [],
+    isComplete: q === wanted && !isPending,
+  };
+}
+
+/** The items of the palette for what was found. */
+function useThingsOf(): (found: SearchResult | undefined, people: PersonPage | undefined) => FoundThing[] {
+  const { t } = useTranslation();
+  return (found, people) => [
+    ...(found?.orders ?? []).map(({ id, externalOrderId, status, connectionName }) => ({
       to: paths.order(id),
       label: externalOrderId ?? id,
       about: [t(`status.order.${status}`), connectionName].join(" · "),
       Icon: IconPackage,
     })),
-    ...data.connections.map(({ id, name, merchantName }) => ({
+    ...(found?.connections ?? []).map(({ id, name, merchantName }) => ({
       to: paths.connection(id),
       label: name,
       about: merchantName,
       Icon: IconPlugConnected,
     })),
-    ...data.merchants.map(({ id, name }) => ({
+    ...(found?.merchants ?? []).map(({ id, name }) => ({
       to: paths.merchant(id),
       label: name,
       Icon: IconBuildingStore,
     })),
-    ...(people.data?.data ?? []).map(({ id, name, email }) => ({
+    ...(people?.data ?? []).map(({ id, name, email }) => ({
       to: paths.person(id),
       label: name,
       about: email,
