@@ -286,4 +286,28 @@ describe("the review queue", () => {
       "CANCELED",
     ]);
   });
+
+  it("has pages in both directions, and continues at its beginning after the last decision of a page", async () => {
+    const { service } = world;
+    const strict = await createPartner(service);
+    await service.backOffice.request("PATCH", `/api/connections/${strict.connectionId}`, {
+      body: { reviewPolicy: { maxQuantity: 1 } },
+    });
+    const lines = [{ productId: strict.productIds[0] ?? "", quantity: 3 }];
+    for (let number = 1; number <= 26; number += 1)
+      await placeOrder(strict, { externalOrderId: `page-${number}`, lines });
+    const page = await world.open(world.people.warehouse);
+    const shows = (name: string) => page.getByRole("heading", { level: 2, name, exact: true }).waitFor();
+    await visit(page, "/review", "Review queue");
+    await shows("page-1");
+    await page.getByRole("button", { name: "Next" }).click();
+    await shows("page-26");
+    await page.getByRole("button", { name: "Previous" }).click();
+    await shows("page-1");
+    await page.getByRole("button", { name: "Next" }).click();
+    await shows("page-26");
+    await page.getByRole("button", { name: "Approve" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
+    await shows("page-1");
+  });
 });

@@ -1,13 +1,14 @@
 import { Alert, Box, Grid, Group, Skeleton, Stack, Text, UnstyledButton } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Navigate } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { useHasRole, useMe } from "../../api/me.ts";
 import type { Order, OrderSummary } from "../../api/schema.d.ts";
 import { useLiveQueries } from "../../api/updates/use-live-queries.ts";
 import { paths } from "../../paths.ts";
 import { countryName, formatMoney, formatNumber } from "../../text/format.ts";
-import { ButtonLink, TextLink, useGo } from "../../ui/link.tsx";
+import { TextLink, useGo } from "../../ui/link.tsx";
+import { Paging } from "../../ui/list/paging.tsx";
 import { useRowKeys } from "../../ui/list/use-row-keys.ts";
 import { Money } from "../../ui/money.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -31,7 +32,7 @@ const route = getRouteApi("/signed-in/review");
 export function ReviewPage() {
   const { t } = useTranslation();
   const { order: chosen, cursor } = route.useSearch();
-  const { data, error, refetch } = useQuery(reviewQuery(cursor));
+  const { data, error, refetch } = useQuery({ ...reviewQuery(cursor), placeholderData: keepPreviousData });
   const me = useMe();
   const isReader = useHasRole("support");
   const seesAll = isReader || worksEverywhere(me);
@@ -39,6 +40,8 @@ export function ReviewPage() {
   useLiveQueries([reviewQuery(cursor)], ({ orders }) => orders.length > 0);
   const orders = data?.data ?? [];
   const shown = orders.find(({ id }) => id === chosen) ?? orders[0];
+  const isBehindTheLast = cursor !== undefined && data?.data.length === 0;
+  if (isBehindTheLast) return <Navigate to={paths.review()} replace />;
   return (
     <Page title={t("review.title")} about={t("review.about")}>
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
@@ -56,19 +59,13 @@ export function ReviewPage() {
         <Grid gap="md">
           <Grid.Col span={{ base: 12, md: 4 }}>
             <Queue orders={orders} shownId={shown.id} cursor={cursor} />
-            {data?.nextCursor != null && (
-              <Group justify="flex-end" mt="xs">
-                <ButtonLink size="xs" variant="default" to={paths.review({ cursor: data.nextCursor })}>
-                  {t("ui.nextPage")}
-                </ButtonLink>
-              </Group>
-            )}
           </Grid.Col>
           <Grid.Col span={{ base: 12, md: 8 }}>
             <Decision key={shown.id} id={shown.id} />
           </Grid.Col>
         </Grid>
       )}
+      <Paging nextCursor={data?.nextCursor ?? null} />
     </Page>
   );
 }

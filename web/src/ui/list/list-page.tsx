@@ -1,7 +1,6 @@
-import { Button, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
-import { IconArrowLeft, IconArrowRight, IconArrowUp } from "@tabler/icons-react";
+import { Button, Paper, Skeleton, Stack, Text } from "@mantine/core";
+import { IconArrowUp } from "@tabler/icons-react";
 import { keepPreviousData, type QueryKey, type UseQueryOptions, useQuery } from "@tanstack/react-query";
-import { useNavigate, useRouter } from "@tanstack/react-router";
 import { type ReactNode, startTransition, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ApiProblem } from "../../api/problem.ts";
@@ -9,6 +8,7 @@ import { Page } from "../page.tsx";
 import { isFinal, ProblemMessage } from "../problem-message.tsx";
 import { type Column, DataTable, type Selection } from "./data-table.tsx";
 import type { LiveRule } from "./live-rule.ts";
+import { Paging } from "./paging.tsx";
 import { useLiveList, type WaitingRows } from "./use-live-list.ts";
 import { useRowKeys } from "./use-row-keys.ts";
 
@@ -129,40 +129,6 @@ function NewRows({ count, isMore, show }: WaitingRows) {
         </Button>
       )}
     </div>
-  );
-}
-
-/** The API pages by cursor, so there is a next page and, through the browser's history, a previous one. */
-function Paging({ nextCursor }: { nextCursor: string | null }) {
-  const { t } = useTranslation();
-  const navigate = useNavigate();
-  const { history, state } = useRouter();
-  const { cursor } = state.location.search as { cursor?: string }; // Every list reads this parameter.
-  const turn = (next: string | undefined) =>
-    navigate({ to: ".", search: (search: object) => ({ ...search, cursor: next }) } as never);
-  if (cursor === undefined && nextCursor === null) return null;
-  return (
-    <Group justify="flex-end" gap="xs">
-      {cursor !== undefined && (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconArrowLeft size={14} />}
-          onClick={() => (history.canGoBack() ? history.back() : void turn(undefined))}
-        >
-          {t("ui.previousPage")}
-        </Button>
-      )}
-      <Button
-        size="xs"
-        variant="default"
-        rightSection={<IconArrowRight size={14} />}
-        disabled={nextCursor === null}
-        onClick={() => void turn(nextCursor ?? undefined)}
-      >
-        {t("ui.nextPage")}
-      </Button>
-    </Group>
   );
 }
 
