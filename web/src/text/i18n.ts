@@ -1,5 +1,6 @@
 import { createInstance } from "i18next";
 import { initReactI18next } from "react-i18next";
+import { readStored, store } from "../stored.ts";
 import type { en } from "./en/index.ts";
 
 /** The languages of the console, with their own names. */
@@ -24,7 +25,7 @@ const isLanguage = (value: string | null | undefined): value is Language =>
   value !== null && value !== undefined && Object.hasOwn(LANGUAGES, value);
 
 function firstLanguage(): Language {
-  const stored = localStorage.getItem(STORED);
+  const stored = readStored(STORED);
   if (isLanguage(stored)) return stored;
   return navigator.languages.map((tag) => tag.split("-")[0]).find(isLanguage) ?? "en";
 }
@@ -48,7 +49,7 @@ export async function startTexts(): Promise<void> {
 export async function changeLanguage(language: Language): Promise<void> {
   if (!i18n.hasResourceBundle(language, "translation"))
     i18n.addResourceBundle(language, "translation", await TEXTS[language]());
-  localStorage.setItem(STORED, language);
+  store(STORED, language);
   document.documentElement.lang = language;
   await i18n.changeLanguage(language);
 }

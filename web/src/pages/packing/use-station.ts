@@ -3,6 +3,7 @@ import { useRef, useState } from "react";
 import { api, dataOf } from "../../api/client.ts";
 import { ApiProblem } from "../../api/problem.ts";
 import type { ScannedOrder } from "../../api/schema.d.ts";
+import { readStored, store } from "../../stored.ts";
 import {
   applyScan,
   countUnits,
@@ -66,7 +67,7 @@ export function useStation(): Station {
       ...(carrier !== "" && { carrier }),
       ...(trackingNumber !== null && { trackingNumber }),
     });
-    localStorage.setItem(CARRIER, carrier);
+    store(CARRIER, carrier);
     show({ step: "order" }, { outcome: "shipped", order, shipmentId });
     void queryClient.invalidateQueries();
   };
@@ -78,7 +79,7 @@ export function useStation(): Station {
     if (order === undefined) show({ step: "order" }, { outcome: "unknown-code", code });
     else if (other !== undefined) show({ step: "order" }, { outcome: "several-orders", code });
     else if (!order.canShip) show({ step: "order" }, { outcome: "cannot-ship", order });
-    else show(openOrder(order, localStorage.getItem(CARRIER) ?? ""), { outcome: "opened", order });
+    else show(openOrder(order, readStored(CARRIER) ?? ""), { outcome: "opened", order });
   };
 
   const handle = async (code: string) => {

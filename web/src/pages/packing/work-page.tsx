@@ -10,6 +10,7 @@ import { newReference } from "../../api/reference.ts";
 import type { PickList, PickListWork, Work } from "../../api/schema.d.ts";
 import { useLiveQueries } from "../../api/updates/use-live-queries.ts";
 import { paths } from "../../paths.ts";
+import { readStored, store } from "../../stored.ts";
 import { countryName, formatNumber } from "../../text/format.ts";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { filled, useApiForm } from "../../ui/form/use-api-form.ts";
@@ -157,7 +158,7 @@ function TakeOrders({ facilityId }: { facilityId: string | undefined }) {
     { takenBy: string; orderLimit: number },
     PickListWork
   >({
-    initialValues: { takenBy: localStorage.getItem(TAKEN_BY) ?? me.name, orderLimit: 10 },
+    initialValues: { takenBy: readStored(TAKEN_BY) ?? me.name, orderLimit: 10 },
     validate: ({ takenBy }) => (takenBy.trim() === "" ? { takenBy: t("ui.required") } : {}),
     run: ({ takenBy, orderLimit }) =>
       dataOf(
@@ -173,7 +174,7 @@ function TakeOrders({ facilityId }: { facilityId: string | undefined }) {
       ),
     onDone: ({ pickList }) => {
       reference.current = newReference("console");
-      localStorage.setItem(TAKEN_BY, form.values.takenBy.trim());
+      store(TAKEN_BY, form.values.takenBy.trim());
       if (pickList === null) form.setFieldError("orderLimit", t("work.nothingFree"));
       else void go(paths.pickList(pickList.id));
     },
