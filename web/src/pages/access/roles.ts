@@ -16,11 +16,12 @@ export const THINGS_OF = {
 /** The ids of what each chosen role is for. A role that is absent is not chosen. */
 export type ChosenRoles = { readonly [Name in Role]?: readonly string[] };
 
-const ALL_ROLES: readonly Role[] = ["operator", "warehouse", "merchant", "partner", "support", "monitoring"];
+/** All roles, in the order in which they are shown. */
+export const ROLES = Object.keys(THINGS_OF) as readonly Role[]; // Its type has exactly these.
 
 /** The roles that the person may give to others. The service decides, and for which things (decision 0077). */
 export const useGivableRoles = (): readonly Role[] =>
-  useHasRole("operator") ? ALL_ROLES : ["merchant", "partner"];
+  useHasRole("operator") ? ROLES : ["merchant", "partner"];
 
 /** The things that a role names. Empty: everything. */
 export function thingsOf({ role, merchantIds, facilityIds, connectionIds }: Grant): readonly string[] {
@@ -33,7 +34,7 @@ export const toChosen = (grants: readonly Grant[]): ChosenRoles =>
   Object.fromEntries(grants.map((grant) => [grant.role, thingsOf(grant)]));
 
 export const chosenRoles = (chosen: ChosenRoles): readonly Role[] =>
-  ALL_ROLES.filter((role) => chosen[role] !== undefined);
+  ROLES.filter((role) => chosen[role] !== undefined);
 
 export const toGrantRequests = (chosen: ChosenRoles): GrantRequest[] =>
   chosenRoles(chosen).map((role) => toGrantRequest(role, chosen[role] ?? []));

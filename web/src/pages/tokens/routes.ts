@@ -2,10 +2,11 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { queryClient } from "../../api/query-client.ts";
 import { signedInRoute } from "../../routing/root.tsx";
 import { flag, oneOf, searchParams, text } from "../../routing/search.ts";
+import { ROLES } from "../access/roles.ts";
 import { tokensQuery } from "./queries.ts";
 
 const tokensSearch = searchParams({
-  role: oneOf(["operator", "warehouse", "merchant", "partner", "support", "monitoring"]),
+  role: oneOf(ROLES),
   live: flag,
   cursor: text,
 });
