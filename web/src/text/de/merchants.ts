@@ -100,7 +100,7 @@ export const merchants: Translated<typeof en> = {
       testOrders: "Testbestellungen",
       testOrderTransitions: "Übergänge einer Testbestellung",
       redeliveriesPerDay: "Verlangte Versuche einer Zustellung an einem Tag",
-      deliveryAttempts: "Versuche einer Zustellung im Protokoll",
+      deliveryAttempts: "Versuche einer Zustellung im Zustellprotokoll",
       apiKeys: "API-Schlüssel",
     },
   },

@@ -46,7 +46,7 @@ export const webhooks: Translated<typeof en> = {
     overlapHours: "Überlappung in Stunden",
     overlapHelp: "Von 0 bis 168. 0 beendet den alten Schlüssel sofort, etwa wenn er bekannt wurde.",
     pause: "Anhalten",
-    pauseEffect: "Nichts wird gesendet, bis es weitergeht. Die Ereignisse bleiben im Protokoll.",
+    pauseEffect: "Nichts wird gesendet, bis es weitergeht. Die Ereignisse bleiben im Zustellprotokoll.",
     paused: "Der Endpunkt ist angehalten.",
     resume: "Fortsetzen",
     resumeEffect: "Ereignisse werden wieder gesendet. Was vorher fehlschlug, sendet „Nachholen“.",
@@ -64,7 +64,7 @@ export const webhooks: Translated<typeof en> = {
     title: "Zustellungen",
     about: "Jedes Ereignis für jeden Endpunkt, das neueste zuerst.",
     aboutAll:
-      "Aller Verbindungen, die Sie sehen, die neuesten zuerst. Im Protokoll einer Verbindung können Sie nach Bestellung suchen.",
+      "Aller Verbindungen, die Sie sehen, die neuesten zuerst. Im Zustellprotokoll einer Verbindung können Sie nach Bestellung suchen.",
     event: "Ereignis",
     eventId: "Ereignis-ID",
     endpoint: "Endpunkt",
