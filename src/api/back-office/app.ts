@@ -12,6 +12,7 @@ import { actorOf, admitted, type BackOfficeCaller, membersOf } from "./access.ts
 import type { BackOfficeAuthentication } from "./authentication.ts";
 import { addCompression } from "./compress.ts";
 import { addConsole } from "./console/add-console.ts";
+import { DOCUMENT } from "./console/document.ts";
 import { addHealthRoutes, type HealthContext } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
 import { backOfficeOperations } from "./operations.ts";
@@ -93,7 +94,7 @@ export function createBackOffice(
  */
 function addProblemPages(app: FastifyInstance, { docs }: Sites): void {
   for (const [code, problem] of Object.entries(PROBLEMS)) {
-    app.get(`/errors/${code}`, async (_request, reply) =>
+    app.get(`/errors/${code}`, DOCUMENT, async (_request, reply) =>
       docs === undefined
         ? reply.type("text/html; charset=utf-8").send(problemPage(code, problem))
         : reply.redirect(`${DOCS_PATH}errors/${code}/`),
@@ -106,7 +107,7 @@ function addDescriptions(app: FastifyInstance, config: Config): void {
   const documents = { "/openapi.json": describePartnerApi, "/openapi-back-office.json": describeBackOffice };
   for (const [path, describe] of Object.entries(documents)) {
     let text: string | undefined;
-    app.get(path, async (_request, reply) => {
+    app.get(path, DOCUMENT, async (_request, reply) => {
       text ??= JSON.stringify(describe(config));
       return reply.type("application/json").send(text);
     });

@@ -9,10 +9,11 @@ import { unavailable } from "../../platform/wire/problems.ts";
 import { unauthorized } from "../http/bearer.ts";
 import { createListener } from "../http/listener.ts";
 import { problemWriter } from "../http/replies.ts";
+import { DOCUMENT } from "./console/document.ts";
 
 /** A balancer waits a few seconds for a response. A database that needs longer for nothing is not available. */
 const READY_MS = 2_000;
-const MONITORING = { config: { isMonitoring: true } };
+const MONITORING = { ...DOCUMENT, config: { isMonitoring: true } };
 
 /** What health needs. `stopping` is aborted when the process begins to stop. */
 export type HealthContext = Context & { readonly stopping?: AbortSignal };

@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
+import { DOCUMENT } from "./console/document.ts";
 
 /** A folder of files, and the path below which the listener serves it. The path begins and ends with a slash. */
 export type StaticSite = { readonly folder: string; readonly path: string };
@@ -24,7 +25,7 @@ const CONTENT_SECURITY_POLICY = [
 
 /** Serves a site that was built as files. A path without a file is the site's own `404.html`. */
 export function addStaticSite(app: FastifyInstance, { folder, path }: StaticSite): void {
-  app.get(path.slice(0, -1), async (_request, reply) => reply.redirect(path, 308));
+  app.get(path.slice(0, -1), DOCUMENT, async (_request, reply) => reply.redirect(path, 308));
   app.register(
     async (site) => {
       site.addHook("onRequest", (_request, reply, done) => {

@@ -42,6 +42,23 @@ describe("GET /docs", () => {
     expect((await app.inject("/docs/")).body).toBe("<h1>Home</h1>");
   });
 
+  it.each([
+    ["/docs", 308],
+    ["/docs/", 200],
+    ["/docs/partners/orders.md", 200],
+    ["/docs/no-such-page.html", 404],
+    ["/errors/not-found", 302],
+    ["/errors/no-such-code", 404],
+    ["/openapi.json", 200],
+    ["/livez", 200],
+    ["/readyz", 200],
+    ["/metrics", 200],
+    ["/api/orders", 404],
+  ])("HEAD %s is %i, as GET is for a reader", async (url, status) => {
+    const { statusCode, body } = await app.inject({ method: "HEAD", url });
+    expect([statusCode, body]).toEqual([status, ""]);
+  });
+
   it("serves a page with a policy that allows no script within it and no other host", async () => {
     const { headers, body } = await app.inject("/docs/partners/orders.html");
     expect(body).toBe("<h1>Orders</h1>");

@@ -3,6 +3,7 @@ import fastifyStatic from "@fastify/static";
 import type { FastifyError, FastifyInstance, FastifyRequest } from "fastify";
 import { pathOf } from "../../../platform/wire/problems.ts";
 import { consolePage } from "./console-page.ts";
+import { DOCUMENT } from "./document.ts";
 
 /** Addresses of programs. The console has no page below them, so a wrong one is a 404 for a browser too. */
 const OF_PROGRAMS = /^\/(?:api|auth|docs|errors|assets|metrics|livez|readyz|openapi[^/]*\.json)(?:\/|$)/;
@@ -38,7 +39,7 @@ export function addConsole(app: FastifyInstance, folder?: string): void {
         decorateReply: false,
       });
     });
-  app.get("/*", async (request, reply) => {
+  app.get("/*", DOCUMENT, async (request, reply) => {
     if (!isNavigation(request)) return reply.callNotFound();
     const html = await readPage(folder);
     if (html === null) return reply.code(503).type("text/plain; charset=utf-8").send(NOT_BUILT);

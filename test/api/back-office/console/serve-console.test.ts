@@ -72,8 +72,22 @@ describe("the page", () => {
       expect((await app.inject({ url, headers: HTML })).json(), url).toMatchObject({ code: "not-found" });
     for (const headers of [{}, { accept: "*/*" }, { accept: "application/json" }])
       expect((await app.inject({ url: "/orders", headers })).json()).toMatchObject({ code: "not-found" });
-    for (const method of ["POST", "PUT", "DELETE", "HEAD"] as const)
+    for (const method of ["POST", "PUT", "DELETE"] as const)
       expect((await app.inject({ method, url: "/", headers: HTML })).statusCode, method).toBe(404);
+  });
+
+  it("responds to HEAD as to GET, without a body", async () => {
+    const app = await listenerWith("built");
+    for (const [url, accept, status] of [
+      ["/", "*/*", 200],
+      ["/orders", HTML.accept, 200],
+      ["/assets/main-hash.js", "*/*", 200],
+      ["/orders", "application/json", 404],
+      ["/api/orders", HTML.accept, 404],
+    ] as const) {
+      const { statusCode, body } = await app.inject({ method: "HEAD", url, headers: { accept } });
+      expect([statusCode, body], url).toEqual([status, ""]);
+    }
   });
 
   it("has a policy without inline scripts, whose nonce is the page's and new in each response", async () => {
