@@ -3,11 +3,14 @@ import { createHash } from "node:crypto";
 import { existsSync, globSync } from "node:fs";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { oneAtATime } from "../../web/build/one-at-a-time.ts";
 import { compressFiles } from "./compress.ts";
 import { stageSections, writeMarkdown, writeStaged } from "./stage.ts";
 
 const STAGED = "dist/docs-source";
 const BUILT = "dist/docs";
+/** Also VitePress has files of its own in one folder while it builds. */
+const LOCK = "dist/docs.lock";
 const STAMP = "sources.sha256";
 const VITEPRESS = "node_modules/vitepress/bin/vitepress.js";
 
@@ -22,12 +25,22 @@ export async function buildDocumentation({
 }: {
   onlyIfChanged: boolean;
 }): Promise<BuildOutcome> {
+  if (onlyIfChanged && (await readSources()).isCurrent) return "current";
+  // Packages for development are not installed in production, which serves files.
+  if (!existsSync(VITEPRESS)) return "no-packages";
+  return oneAtATime(LOCK, () => build({ onlyIfChanged }));
+}
+
+async function readSources() {
   const sections = await stageSections();
   const hash = await hashOf(JSON.stringify(sections));
   const isCurrent = (await readFile(`${BUILT}/${STAMP}`, "utf8").catch(() => "")) === hash;
-  if (onlyIfChanged && isCurrent) return "current";
-  // Packages for development are not installed in production, which serves files.
-  if (!existsSync(VITEPRESS)) return "no-packages";
+  return { sections, hash, isCurrent };
+}
+
+async function build({ onlyIfChanged }: { onlyIfChanged: boolean }): Promise<BuildOutcome> {
+  const { sections, hash, isCurrent } = await readSources();
+  if (onlyIfChanged && isCurrent) return "current"; // Another process has built it meantime.
   await writeStaged(STAGED, sections);
   // The finished build takes the place of the old one, so that a service never serves half of it.
   const fresh = `${BUILT}-${process.pid}`;

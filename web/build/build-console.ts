@@ -1,11 +1,14 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { publishBuild } from "./publish-build.ts";
 import { hashSources, ROOT } from "./sources.ts";
 
 const DIST = join(ROOT, "web/dist");
 /** Beside the files that are served, not among them. */
 const STAMP = "sources.sha256";
+
+const LOCK = join(ROOT, "web/.build-lock");
 
 export type BuildOutcome = "built" | "current" | "no-packages";
 
@@ -15,10 +18,17 @@ export type BuildOutcome = "built" | "current" | "no-packages";
  * files (decision 0125).
  */
 export async function buildConsole(): Promise<BuildOutcome> {
-  const hash = await hashSources();
-  if ((await readFile(join(DIST, STAMP), "utf8").catch(() => "")) === hash) return "current";
+  if (await isCurrent(await hashSources())) return "current";
   const tools = await importTools();
-  if (tools === null) return "no-packages";
+  return tools === null ? "no-packages" : oneAtATime(LOCK, () => build(tools));
+}
+
+const isCurrent = async (hash: string): Promise<boolean> =>
+  (await readFile(join(DIST, STAMP), "utf8").catch(() => "")) === hash;
+
+async function build(tools: Tools): Promise<BuildOutcome> {
+  const hash = await hashSources();
+  if (await isCurrent(hash)) return "current"; // Another process has built it meantime.
   // Vite keeps what the environment says, and a test would build React for development: twice as large, and slower.
   process.env["NODE_ENV"] = "production";
   await tools.writeApiTypes();
@@ -33,6 +43,8 @@ export async function buildConsole(): Promise<BuildOutcome> {
   await rm(fresh, { recursive: true, force: true });
   return "built";
 }
+
+type Tools = NonNullable<Awaited<ReturnType<typeof importTools>>>;
 
 /** Null if they are not installed. */
 async function importTools() {
