@@ -16,6 +16,19 @@ const TEXTS = {
   phone: "Phone number for the carrier.",
 } as const;
 
+/** The columns of an address in a file, but for the two names, which a label does not need. */
+export const LABEL_COLUMNS = [
+  "name",
+  "company",
+  "address1",
+  "address2",
+  "city",
+  "zip",
+  "stateCode",
+  "countryCode",
+  "phone",
+] as const satisfies readonly (keyof typeof TEXTS)[];
+
 const nullableText = (description: string) =>
   nullable(Type.String(), `${description} Null if it was not sent.`);
 

@@ -3,6 +3,7 @@ import { totalsOf } from "../../ledger/totals.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { formatMoney } from "../../platform/money.ts";
 import { CsvNumber, csvRow } from "../../platform/wire/csv.ts";
+import { LABEL_COLUMNS } from "../address-schemas.ts";
 import { toWireOrder } from "../order-wire.ts";
 import type { ExportedOrder } from "./export-orders.ts";
 
@@ -19,15 +20,7 @@ const COLUMNS = [
   "createdAt",
   "firstName",
   "lastName",
-  "name",
-  "company",
-  "address1",
-  "address2",
-  "city",
-  "zip",
-  "stateCode",
-  "countryCode",
-  "phone",
+  ...LABEL_COLUMNS,
   "lineId",
   "productId",
   "sku",

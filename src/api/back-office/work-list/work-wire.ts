@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import type { PickList, WorkItem } from "../../../fulfilment/work-list/pick-list.ts";
 import type { Work } from "../../../fulfilment/work-list/read-work.ts";
 import type { WorkLine } from "../../../fulfilment/work-list/work-list-sql.ts";
+import { LABEL_COLUMNS } from "../../../orders/address-schemas.ts";
 import { OrderSchema, toWireOrder } from "../../../orders/order-wire.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { csvRow } from "../../../platform/wire/csv.ts";
@@ -102,17 +103,6 @@ export const toWireWork = ({ order, lines, pickList, merchantName }: Work): Stat
   };
 };
 
-const ADDRESS_COLUMNS = [
-  "name",
-  "company",
-  "address1",
-  "address2",
-  "city",
-  "zip",
-  "stateCode",
-  "countryCode",
-  "phone",
-] as const;
 const COLUMNS = [
   "orderId",
   "externalOrderId",
@@ -124,7 +114,7 @@ const COLUMNS = [
   "sku",
   "productName",
   "quantity",
-  ...ADDRESS_COLUMNS,
+  ...LABEL_COLUMNS,
   "pickListId",
   "takenBy",
   "note",
@@ -148,7 +138,7 @@ export const toCsvWork = (work: readonly Static<typeof WorkSchema>[]): string =>
             line.sku,
             line.name,
             line.quantity,
-            ...ADDRESS_COLUMNS.map((column) => order.shippingAddress[column]),
+            ...LABEL_COLUMNS.map((column) => order.shippingAddress[column]),
             order.pickList?.id,
             order.pickList?.takenBy,
             order.note,
