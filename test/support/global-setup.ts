@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import chromium from "@sparticuz/chromium";
 import type { TestProject } from "vitest/node";
 import { commandsOnCitus } from "../../src/distribution/commands-on-citus.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
@@ -30,6 +31,8 @@ const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "o
  * share one: some tests look at all sessions of their server.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Unpacks the browser into a temporary folder, unless it is there. Two processes at once would start what the other still writes.
+  await chromium.executablePath();
   const citus = process.env["TEST_CITUS_URL"];
   if (citus !== undefined) {
     const nodes = await createCitusTemplate(citus, TEMPLATE);
