@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findingsOf, visit } from "../support/browser.ts";
-import { createPartner, placeOrder } from "../support/builders.ts";
+import { findingsOf } from "../support/browser.ts";
 import { routeAll } from "../support/facilities.ts";
 import { runJob } from "../support/jobs.ts";
 import {
@@ -107,27 +106,6 @@ describe("the keyboard", () => {
     await page.keyboard.press("g");
     await page.keyboard.press("o");
     await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
-  });
-});
-
-describe("the palette", () => {
-  it("opens what was typed, not what was found for an older text, however fast Enter follows", async () => {
-    const page = await world.open(world.people.operator);
-    await visit(page, "/system", "System");
-    await page.keyboard.press("Control+k");
-    const search = page.getByRole("combobox", { name: "Search pages, orders, connections and people" });
-    await search.fill("shop-1001");
-    await page.getByRole("option", { name: /shop-1001/ }).waitFor();
-    const pressed = Promise.withResolvers<void>();
-    await page.route("**/api/search?q=shop-1002", async (route) => {
-      await pressed.promise;
-      await route.continue();
-    });
-    await search.fill("shop-1002");
-    await page.keyboard.press("Enter");
-    pressed.resolve();
-    await page.getByRole("heading", { level: 1, name: "shop-1002" }).waitFor();
-    expect(await search.count()).toBe(0);
   });
 });
 
@@ -257,57 +235,5 @@ describe("an order", () => {
     await support.goto(`/orders/${world.orders.fresh}`);
     await support.getByRole("heading", { level: 1, name: "shop-1003" }).waitFor();
     expect(await support.getByRole("button", { name: /^(Hold|Ship|Cancel order|Refund)$/ }).count()).toBe(0);
-  });
-});
-
-describe("the review queue", () => {
-  it("says why an order waits, and shows the next one after a decision", async () => {
-    const { service } = world;
-    const strict = await createPartner(service);
-    await service.backOffice.request("PATCH", `/api/connections/${strict.connectionId}`, {
-      body: { reviewPolicy: { maxQuantity: 1 } },
-    });
-    const lines = [{ productId: strict.productIds[0] ?? "", quantity: 3 }];
-    const { id: first } = await placeOrder(strict, { externalOrderId: "check-1", lines });
-    const { id: second } = await placeOrder(strict, { externalOrderId: "check-2", lines });
-    const page = await world.open(world.people.warehouse);
-    await visit(page, "/review", "Review queue");
-    await page.getByText("It has 3 units; up to 1 need no review.").waitFor();
-    await page.getByRole("button", { name: "Approve" }).click();
-    await page.getByText("The order is accepted, the merchant is charged").waitFor();
-    await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
-    await page.getByRole("heading", { level: 2, name: "check-2" }).waitFor();
-    await page.getByRole("button", { name: "Reject" }).click();
-    await page.getByRole("dialog").getByLabel("Reason").fill("No such street");
-    await page.getByRole("dialog").getByRole("button", { name: "Reject" }).click();
-    await page.getByRole("heading", { name: "Nothing to review" }).waitFor();
-    expect([(await readDetail(service, first)).status, (await readDetail(service, second)).status]).toEqual([
-      "ACCEPTED",
-      "CANCELED",
-    ]);
-  });
-
-  it("has pages in both directions, and continues at its beginning after the last decision of a page", async () => {
-    const { service } = world;
-    const strict = await createPartner(service);
-    await service.backOffice.request("PATCH", `/api/connections/${strict.connectionId}`, {
-      body: { reviewPolicy: { maxQuantity: 1 } },
-    });
-    const lines = [{ productId: strict.productIds[0] ?? "", quantity: 3 }];
-    for (let number = 1; number <= 26; number += 1)
-      await placeOrder(strict, { externalOrderId: `page-${number}`, lines });
-    const page = await world.open(world.people.warehouse);
-    const shows = (name: string) => page.getByRole("heading", { level: 2, name, exact: true }).waitFor();
-    await visit(page, "/review", "Review queue");
-    await shows("page-1");
-    await page.getByRole("button", { name: "Next" }).click();
-    await shows("page-26");
-    await page.getByRole("button", { name: "Previous" }).click();
-    await shows("page-1");
-    await page.getByRole("button", { name: "Next" }).click();
-    await shows("page-26");
-    await page.getByRole("button", { name: "Approve" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
-    await shows("page-1");
   });
 });

@@ -70,6 +70,20 @@ describe("two tabs", () => {
   });
 });
 
+it("a browser that stores nothing opens orders at the packing table, and takes the work list's", async () => {
+  const { id } = await placeAcceptedOrder(world.service, world.partner, { externalOrderId: "no-storage" });
+  await routeAll(world.service);
+  const page = await world.open(world.people.warehouse);
+  await page.addInitScript(
+    `Object.defineProperty(window, "localStorage", { get: () => { throw new DOMException("no", "SecurityError"); } })`,
+  );
+  await visit(page, "/work/pack", "Packing table");
+  await page.keyboard.type(id);
+  await page.keyboard.press("Enter");
+  await page.getByText("no-storage").first().waitFor();
+  await visit(page, "/work", "Work list");
+});
+
 describe("a session that ends in the middle of a form", () => {
   /** Signs in again in the dialog over the page. */
   async function signInAgain(page: Page, email: string): Promise<void> {

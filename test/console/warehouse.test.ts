@@ -173,18 +173,6 @@ describe("the packing table", () => {
   });
 });
 
-it("works in a browser that stores nothing", async () => {
-  const id = await placeReady("no-storage", 1);
-  const page = await world.open(world.people.warehouse);
-  await page.addInitScript(
-    `Object.defineProperty(window, "localStorage", { get: () => { throw new DOMException("no", "SecurityError"); } })`,
-  );
-  await visit(page, "/work/pack", "Packing table");
-  await scan(page, id, BARCODE, "0.25 kg", "DHL", "JD0148");
-  await page.getByText("no-storage has shipped. Next order.").waitFor();
-  await visit(page, "/work", "Work list");
-});
-
 describe("the work list", () => {
   it("gives a batch to one person, on paper with its barcodes, and takes it back", async () => {
     const id = await placeReady("batch-1", 1);
