@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findingsOf } from "../support/browser.ts";
+import { placeOrder } from "../support/builders.ts";
 import { routeAll } from "../support/facilities.ts";
 import { runJob } from "../support/jobs.ts";
 import {
