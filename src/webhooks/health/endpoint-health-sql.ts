@@ -1,33 +1,67 @@
+import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { EndpointKey, PauseReason } from "../endpoints/endpoint.ts";
 import type { HealthReport } from "./endpoint-health.ts";
 
-/** Stores the health of an endpoint, if the worker still has its lease. */
-export async function saveHealth(tx: Queryable, workerId: string, report: HealthReport): Promise<void> {
-  const { endpoint, health, provenHost } = report;
-  await tx.query({
+/** A report, and whose endpoint it is about. */
+type OwnReport = HealthReport & { readonly merchantId: string };
+
+/**
+ * Stores the health of endpoints of which the worker still has the lease. Locks them in the order in which endpoints are
+ * leased, so that the two never wait for each other in a circle.
+ */
+export async function saveHealth(
+  tx: Queryable,
+  workerId: string,
+  reports: readonly HealthReport[],
+): Promise<void> {
+  if (reports.length === 0) return;
+  const owned = reports.map((report) => ({ ...report, merchantId: report.endpoint.merchantId }));
+  await merchantByMerchant(tx, owned, (own, merchantId) => saveRows(tx, workerId, own, merchantId));
+}
+
+const saveRows = (
+  tx: Queryable,
+  workerId: string,
+  own: readonly OwnReport[],
+  merchantId: string | null,
+): Promise<unknown[]> =>
+  tx.query({
     name: "save-endpoint-health",
     text: `
-      update webhook_endpoint_states
-      set consecutive_failures = $5, failing_since = $6, last_failure_at = $7, last_success_at = $8,
-          backoff_until = $9, warnings_sent = $10, proven_host = coalesce($11, proven_host), succeeded_at = $12
-      where merchant_id = $1 and connection_id = $2 and endpoint_id = $3 and worker_id = $4`,
+      update webhook_endpoint_states s
+      set consecutive_failures = h.consecutive_failures, failing_since = h.failing_since,
+          last_failure_at = h.last_failure_at, last_success_at = h.last_success_at, backoff_until = h.backoff_until,
+          warnings_sent = h.warnings_sent, proven_host = coalesce(h.proven_host, s.proven_host),
+          succeeded_at = h.succeeded_at
+      from (
+        select report.*
+        from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::integer[], $7::timestamptz[], $8::timestamptz[],
+                    $9::timestamptz[], $10::timestamptz[], $11::integer[], $12::text[], $13::timestamptz[])
+          as report (merchant_id, connection_id, endpoint_id, consecutive_failures, failing_since, last_failure_at,
+                     last_success_at, backoff_until, warnings_sent, proven_host, succeeded_at)
+        join webhook_endpoint_states s on s.merchant_id = report.merchant_id
+          and s.connection_id = report.connection_id and s.endpoint_id = report.endpoint_id
+        where s.worker_id = $1 and ${ofMerchant("$2", "s.merchant_id")}
+        order by s.endpoint_id
+        for no key update of s) as h
+      where s.merchant_id = h.merchant_id and s.endpoint_id = h.endpoint_id and ${ofMerchant("$2", "s.merchant_id")}`,
     values: [
-      endpoint.merchantId,
-      endpoint.connectionId,
-      endpoint.id,
       workerId,
-      health.consecutiveFailures,
-      health.failingSince,
-      health.lastFailureAt,
-      health.lastSuccessAt,
-      health.backoffUntil,
-      health.warningsSent,
-      provenHost ?? null,
-      health.succeededAt,
+      merchantId,
+      own.map((report) => report.merchantId),
+      own.map(({ endpoint }) => endpoint.connectionId),
+      own.map(({ endpoint }) => endpoint.id),
+      own.map(({ health }) => health.consecutiveFailures),
+      own.map(({ health }) => health.failingSince),
+      own.map(({ health }) => health.lastFailureAt),
+      own.map(({ health }) => health.lastSuccessAt),
+      own.map(({ health }) => health.backoffUntil),
+      own.map(({ health }) => health.warningsSent),
+      own.map(({ provenHost }) => provenHost ?? null),
+      own.map(({ health }) => health.succeededAt),
     ],
   });
-}
 
 /**
  * Pauses an endpoint. Its deliveries stay pending. Those that are due are removed from `due_deliveries`, except for

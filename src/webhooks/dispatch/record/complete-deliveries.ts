@@ -42,7 +42,7 @@ export async function completeDeliveries(
       tx,
       completions.map(({ delivery }) => delivery),
     );
-    for (const report of newestReports(recorded)) await storeHealth(context, tx, workerId, report, now);
+    await storeHealth(context, tx, workerId, newestReports(recorded), now);
     // The usual outcome, a success of an active endpoint, needs no read of the delivery and the endpoint.
     const unusual = recorded.filter(
       ({ completion: { delivery, outcome }, wasPaused }) =>
@@ -87,13 +87,15 @@ async function storeHealth(
   context: Context,
   tx: Queryable,
   workerId: string,
-  report: HealthReport,
+  reports: readonly HealthReport[],
   now: Date,
 ): Promise<void> {
-  await saveHealth(tx, workerId, report);
-  const isNew = report.pause === null || (await pauseEndpoint(tx, report.endpoint, report.pause, now));
-  if (report.warning !== null && isNew)
-    await warnMerchant(tx, report, report.warning, { id: context.newId(), now });
+  await saveHealth(tx, workerId, reports);
+  for (const report of reports) {
+    const isNew = report.pause === null || (await pauseEndpoint(tx, report.endpoint, report.pause, now));
+    if (report.warning !== null && isNew)
+      await warnMerchant(tx, report, report.warning, { id: context.newId(), now });
+  }
 }
 
 /** A claim that this worker still holds. */
