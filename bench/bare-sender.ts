@@ -11,12 +11,13 @@ const sender = createSender({ timeoutMs: 15_000, allowPrivateNetworks: true });
 const keys = [signingKey(newSigningSecret())];
 let left = Number(amount);
 let failed = 0;
+const target = new URL(url);
 
 async function sendUntilDone(): Promise<void> {
   while (left > 0) {
     left -= 1;
     const headers = signedHeaders({ id: `evt_${left}`, timestamp: new Date(), body, keys });
-    const { responseStatus } = await sender.send({ url, headers, body });
+    const { responseStatus } = await sender.send({ url: target, headers, body });
     if (responseStatus !== 200) failed += 1;
   }
 }

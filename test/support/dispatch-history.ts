@@ -87,10 +87,10 @@ export class History {
 
   /** All that must hold at the moment in which a request goes out. */
   #onSent(sent: InFlight): void {
-    const endpoint = Number(sent.url.at(-1));
+    const endpoint = Number(sent.url.href.at(-1));
     const { id: eventId, sequence, data } = JSON.parse(String(sent.body));
     const arrival: Arrival = { endpoint, eventId, orderId: data.order.id, sequence, answered: null };
-    const inFlight = this.#inFlight().filter(({ url }) => url === sent.url).length;
+    const inFlight = this.#inFlight().filter(({ url }) => url.href === sent.url.href).length;
     if (inFlight > (IN_FLIGHT_MAX[endpoint] ?? 0))
       this.#violations.push(`${inFlight} in flight to ${endpoint}`);
     if (this.#paused.has(endpoint)) this.#violations.push(`sent to ${endpoint} while it is paused`);

@@ -31,7 +31,7 @@ function send(url: string, lookup?: Resolve) {
     ...(lookup === undefined ? {} : { lookup }),
   });
   toClose.push(sender);
-  return sender.send({ url, headers: {}, body: "{}" });
+  return sender.send({ url: new URL(url), headers: {}, body: "{}" });
 }
 
 const insideAs = (host: string) => inside.url.replace("127.0.0.1", host);

@@ -22,7 +22,7 @@ async function sendTo(behave: (socket: Socket) => void, timeoutMs = 1_000): Prom
   });
   const sender = createSender({ timeoutMs, allowPrivateNetworks: true });
   toClose.push(receiver, sender);
-  const outcome = await sender.send({ url: receiver.url, headers: {}, body: '{"a":1}' });
+  const outcome = await sender.send({ url: new URL(receiver.url), headers: {}, body: '{"a":1}' });
   return { receiver, outcome, isGone };
 }
 
@@ -103,7 +103,7 @@ describe("the deadline", () => {
     });
     const sender = createSender({ timeoutMs: 2_000, allowPrivateNetworks: true });
     toClose.push(receiver, sender);
-    const send = (body: string) => sender.send({ url: receiver.url, headers: {}, body });
+    const send = (body: string) => sender.send({ url: new URL(receiver.url), headers: {}, body });
     expect(await send("late")).toMatchObject({ responseStatus: null, error: "timeout" });
     for (const answer of late) answer();
     expect(await send("next")).toMatchObject({ responseStatus: 200, responseBody: "next", error: null });
@@ -122,7 +122,9 @@ describe("the deadline", () => {
     });
     toClose.push(receiver, sender);
     const url = receiver.url.replace("127.0.0.1", "partner.example");
-    expect(await sender.send({ url, headers: {}, body: "{}" })).toMatchObject({ error: "timeout" });
+    expect(await sender.send({ url: new URL(url), headers: {}, body: "{}" })).toMatchObject({
+      error: "timeout",
+    });
     answer?.();
     await new Promise(setImmediate);
     await sender.close();
@@ -246,7 +248,11 @@ describe("a receiver", () => {
     toClose.push(sender);
     try {
       const { port } = server.address() as AddressInfo; // It listens on a port, so this is no pipe's name.
-      const outcome = await sender.send({ url: `https://127.0.0.1:${port}/`, headers: {}, body: "{}" });
+      const outcome = await sender.send({
+        url: new URL(`https://127.0.0.1:${port}/`),
+        headers: {},
+        body: "{}",
+      });
       expect(outcome).toMatchObject({ ...TOO_LARGE, responseStatus: 200 });
     } finally {
       server.close();
@@ -259,7 +265,7 @@ describe("a receiver", () => {
     const sender = createSender({ timeoutMs: LONG_MS, allowPrivateNetworks: true });
     toClose.push(receiver, sender);
     for (let n = 0; n < 30; n += 1)
-      expect(await sender.send({ url: receiver.url, headers: {}, body: "{}" })).toMatchObject({
+      expect(await sender.send({ url: new URL(receiver.url), headers: {}, body: "{}" })).toMatchObject({
         responseStatus: 200,
         error: null,
       });
@@ -275,7 +281,7 @@ describe("a receiver", () => {
     const sender = createSender({ timeoutMs: LONG_MS, allowPrivateNetworks: true });
     toClose.push(receiver, sender);
     for (let n = 0; n < 3; n += 1)
-      expect(await sender.send({ url: receiver.url, headers: {}, body: "{}" })).toMatchObject({
+      expect(await sender.send({ url: new URL(receiver.url), headers: {}, body: "{}" })).toMatchObject({
         responseStatus: 200,
       });
     expect(receiver.connectionCount()).toBe(3);

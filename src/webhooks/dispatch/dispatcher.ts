@@ -133,7 +133,7 @@ export class Dispatcher {
       this.#releaseWaiting(queue);
       return;
     }
-    if (queue.isProven) this.#room.prove(queue.host);
+    if (this.#room.limitsUnproven && queue.isProven) this.#room.prove(queue.host);
     while (this.#admits(queue)) {
       const delivery = queue.next();
       if (delivery === null) return;

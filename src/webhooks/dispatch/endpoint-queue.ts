@@ -24,6 +24,7 @@ export type ClaimNeed = "none" | "if-due" | "due";
 export class EndpointQueue {
   readonly connection: ConnectionKey;
   readonly endpoint: EndpointKey;
+  #url: string;
   #destination: Destination;
   #sealedSecrets: readonly string[] = [];
   #host: EndpointHost;
@@ -44,8 +45,9 @@ export class EndpointQueue {
   constructor({ merchantId, connectionId, id, url, inFlightMax, health, provenHost }: LeasedEndpoint) {
     this.connection = { merchantId, connectionId };
     this.endpoint = { merchantId, connectionId, id };
-    this.#destination = { url, keys: [] };
-    this.#host = hostOf(url);
+    this.#url = url;
+    this.#destination = { url: new URL(url), keys: [] };
+    this.#host = hostOf(this.#destination.url);
     this.#provenHost = provenHost;
     this.#health = health;
     this.#window = new SendWindow(inFlightMax, health.consecutiveFailures > 0);
@@ -108,8 +110,10 @@ export class EndpointQueue {
     const isSigned = sealedSecrets.join() === this.#sealedSecrets.join();
     const keys = isSigned ? this.#destination.keys : sealedSecrets.map((sealed) => signingKey(open(sealed)));
     this.#sealedSecrets = sealedSecrets;
-    if (url !== this.#destination.url) this.#host = hostOf(url);
-    this.#destination = { url, keys };
+    const isMoved = url !== this.#url;
+    this.#url = url;
+    this.#destination = { url: isMoved ? new URL(url) : this.#destination.url, keys };
+    if (isMoved) this.#host = hostOf(this.#destination.url);
     this.#window.limitTo(inFlightMax);
     const free = this.#window.inFlightMax + this.#window.aheadMax - this.#inFlight - this.#waiting.length;
     this.#claimSize = isOnProbation(this.#health) ? 1 : Math.max(1, free);

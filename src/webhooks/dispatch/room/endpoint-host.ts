@@ -7,8 +7,7 @@ export type EndpointHost = {
 };
 
 /** @param url an accepted URL of an endpoint */
-export function hostOf(url: string): EndpointHost {
-  const { hostname, protocol, port } = new URL(url);
+export function hostOf({ hostname, protocol, port }: URL): EndpointHost {
   return { name: hostname, origin: `${hostname}:${port === "" ? DEFAULT_PORTS[protocol] : port}` };
 }
 

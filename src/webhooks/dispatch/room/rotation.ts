@@ -32,18 +32,26 @@ export class Rotation<Thing> {
     for (const [key, things] of this.#waiting) {
       if (left === 0) return null;
       left -= 1;
-      this.#waiting.delete(key);
-      if (!admits(key)) {
-        this.#waiting.set(key, things);
-        continue;
-      }
-      const [thing] = things;
-      if (thing === undefined) continue;
+      const thing = admits(key) ? this.#take(things) : null;
+      if (things.size === 0) this.#waiting.delete(key);
+      else this.#moveBehind(key, things);
+      if (thing !== null) return thing;
+    }
+    return null;
+  }
+
+  #take(things: Set<Thing>): Thing | null {
+    for (const thing of things) {
       things.delete(thing);
       this.#size -= 1;
-      if (things.size > 0) this.#waiting.set(key, things);
       return thing;
     }
     return null;
+  }
+
+  #moveBehind(key: string, things: Set<Thing>): void {
+    if (this.#waiting.size === 1) return;
+    this.#waiting.delete(key);
+    this.#waiting.set(key, things);
   }
 }

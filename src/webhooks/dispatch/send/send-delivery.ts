@@ -8,7 +8,7 @@ import { nextAttemptAt } from "./retry-schedule.ts";
 import type { Sender, SendResult } from "./sender.ts";
 
 /** Where to send, and the keys to sign with, newest first. */
-export type Destination = { readonly url: string; readonly keys: readonly KeyObject[] };
+export type Destination = { readonly url: URL; readonly keys: readonly KeyObject[] };
 
 /** A request must end this long before its lease does, so that its outcome can still be stored. */
 export const LEASE_MARGIN_MS = 10_000;

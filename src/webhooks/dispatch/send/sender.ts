@@ -14,7 +14,7 @@ const INTERIM_MAX = 5;
 export type SendRequest = {
   /** The connection that it is sent for. Absent if there is none. */
   connectionId?: string;
-  url: string;
+  url: URL;
   /** In addition to `content-type` and `user-agent`, which every request has. */
   headers: Readonly<Record<string, string>>;
   /** Text is sent in UTF-8. */
@@ -80,9 +80,7 @@ export function createSender(settings: SenderSettings): Sender {
       const exchange = new Exchange(finish, timeoutMs);
       inFlight.add(exchange);
       if (closing !== null) return exchange.end("canceled");
-      const target = URL.parse(url);
-      if (target === null) return exchange.end("request not sent");
-      const { origin, pathname, search } = target;
+      const { origin, pathname, search } = url;
       const allHeaders = commonHeaders.slice();
       for (const name in headers) allHeaders.push(name, headers[name] ?? "");
       const path = pathname + search;

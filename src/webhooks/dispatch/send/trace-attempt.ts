@@ -9,11 +9,10 @@ import type { ClaimedDelivery, Completion } from "../claimed-delivery.ts";
  */
 export function tracedAttempt(
   delivery: ClaimedDelivery,
-  url: string,
+  { hostname, port, protocol }: URL,
   send: () => Promise<Completion>,
 ): Promise<Completion> {
   if (!isTracing()) return send();
-  const { hostname, port, protocol } = new URL(url);
   const attributes = {
     "http.request.method": "POST",
     "server.address": hostname,

@@ -82,7 +82,7 @@ describe("what a queue sends", () => {
     queue.update(moved, () => {
       throw new Error("An unchanged secret is not decrypted again.");
     });
-    expect(queue.destination).toEqual({ url: "https://partner.example/new", keys });
+    expect(queue.destination).toEqual({ url: new URL("https://partner.example/new"), keys });
     queue.update(anEndpoint({ sealedSecrets: ["rotated", "sealed"] }), open);
     expect(queue.destination.keys).toHaveLength(2);
   });

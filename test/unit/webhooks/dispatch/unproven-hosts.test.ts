@@ -4,8 +4,8 @@ import { UnprovenHosts } from "../../../../src/webhooks/dispatch/room/unproven-h
 import { NOW } from "../../../support/claims.ts";
 
 const after = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
-const host = hostOf("https://partner.example/hooks");
-const otherPort = hostOf("https://partner.example:8443/");
+const host = hostOf(new URL("https://partner.example/hooks"));
+const otherPort = hostOf(new URL("https://partner.example:8443/"));
 
 /** Requests that may begin at a time. */
 function takeAll(hosts: UnprovenHosts, at: Date, to = host): number {
@@ -27,7 +27,7 @@ describe("a host that has never returned 2xx", () => {
   it("shares its allowance with the other ports of its name, and with no other name", () => {
     const hosts = new UnprovenHosts();
     expect([takeAll(hosts, NOW), takeAll(hosts, NOW, otherPort)]).toEqual([30, 0]);
-    expect(takeAll(hosts, NOW, hostOf("https://other.example/"))).toBe(30);
+    expect(takeAll(hosts, NOW, hostOf(new URL("https://other.example/")))).toBe(30);
   });
 
   it("is not limited once it has returned 2xx, on that port", () => {
@@ -46,6 +46,6 @@ describe("a host that has never returned 2xx", () => {
 
 it("a host is its name with its port, also where the port is the usual one", () => {
   expect(host).toEqual({ name: "partner.example", origin: "partner.example:443" });
-  expect(hostOf("http://127.0.0.1/")).toEqual({ name: "127.0.0.1", origin: "127.0.0.1:80" });
-  expect(hostOf("https://[2001:db8::1]:444/").origin).toBe("[2001:db8::1]:444");
+  expect(hostOf(new URL("http://127.0.0.1/"))).toEqual({ name: "127.0.0.1", origin: "127.0.0.1:80" });
+  expect(hostOf(new URL("https://[2001:db8::1]:444/")).origin).toBe("[2001:db8::1]:444");
 });
