@@ -83,8 +83,11 @@ async function explainIn(database: string, calls: readonly Call[]): Promise<Plan
     const { rows } = await client.query("select from pg_dist_partition where partmethod = 'h' limit 1");
     if (rows.length === 0) return forget(calls);
     const planned: PlannedStatement[] = [];
-    for (const { statement } of calls)
-      planned.push({ name: statement.name, plan: await planOf(client, statement) });
+    for (const call of calls) {
+      const plan = await planOf(client, call.statement);
+      if (plan === null) forget([call]);
+      else planned.push({ name: call.statement.name, plan });
+    }
     return planned;
   } catch (error) {
     // It was no database of Citus, or it is gone.
@@ -101,26 +104,35 @@ function forget(calls: readonly Call[]): [] {
   return [];
 }
 
-/** Citus runs some statements with parameters that it does not explain with them. Those have literals instead. */
+/** As PostgreSQL names what Citus cannot plan. */
+const FEATURE_NOT_SUPPORTED = "0A000";
+
+/**
+ * Citus runs some statements with parameters that it does not explain with them. Those have literals instead. Null if the
+ * test has left the database without something that the statement needs.
+ */
 async function planOf(
   client: pg.Client,
   { text, values = [] }: Statement,
-): Promise<PlannedStatement["plan"]> {
+): Promise<PlannedStatement["plan"] | null> {
   const literals = values.map((value) => literalOf(value));
   const written = text.replaceAll(/\$(\d+)\b/g, (_, number) => literals[Number(number) - 1] ?? "null");
-  const plan = await planFor(client, text, [...values]);
-  return plan ?? (await planFor(client, written, [])) ?? "not planned";
+  return planFor(client, text, [...values])
+    .catch(() => planFor(client, written, []))
+    .catch((error) => {
+      if (!(error instanceof pg.DatabaseError)) throw error;
+      return error.code === FEATURE_NOT_SUPPORTED ? "not planned" : null;
+    });
 }
 
-const planFor = (
+async function planFor(
   client: pg.Client,
   text: string,
   values: unknown[],
-): Promise<PlannedStatement["plan"] | null> =>
-  client.query<{ "QUERY PLAN": string }>(`explain (costs off) ${text}`, values).then(
-    ({ rows }) => planIn(rows.map((row) => row["QUERY PLAN"]).join("\n")),
-    () => null,
-  );
+): Promise<PlannedStatement["plan"]> {
+  const { rows } = await client.query<{ "QUERY PLAN": string }>(`explain (costs off) ${text}`, values);
+  return planIn(rows.map((row) => row["QUERY PLAN"]).join("\n"));
+}
 
 /** As pg sends it, but quoted. */
 function literalOf(value: unknown): string {
