@@ -54,6 +54,7 @@ export function orderCreator(
     run: (placements: Placement[]) => placeOrders(context, placements),
     sizeMax: GROUP_SIZE_MAX,
     concurrencyMax: GROUPS_MAX,
+    besideMin: "as-many" as const, // A group costs as much as a dozen orders (decision 0186).
     ownerOf: ({ connectionId }: Placement) => connectionId,
     runAlone: (placement: Placement) => placeOrder(aloneContext(placement), placement),
     ...(spent && { spent }),

@@ -20,8 +20,11 @@ type GroupOptions<In, Out> = {
   sizeMax: number;
   /** Groups that can be at the database at the same time. */
   concurrencyMax: number;
-  /** While a group is at the database, another begins only with so many calls; for throughput rather than latency. */
-  besideMin?: number;
+  /**
+   * While a group is at the database, another begins only with so many calls, or only when as many calls wait as that group
+   * has; for throughput rather than latency.
+   */
+  besideMin?: number | "as-many";
   /**
    * The connection that a call belongs to. If more calls wait than a group takes, it takes one of each connection in
    * turn. A connection with too many waiting calls gets `tooManyCalls`.
@@ -56,7 +59,7 @@ type Call<In, Out> = {
 };
 
 /** A group that can run now, and a function that ends its turn. */
-type Group<In, Out> = { readonly calls: Call<In, Out>[]; end(): void };
+type Group<In, Out> = { readonly calls: Call<In, Out>[]; readonly end: () => void };
 
 /**
  * If a group fails, each of its items is repeated alone, so that an item that cannot be stored, or waits for a lock,
@@ -136,14 +139,16 @@ function groupsOfAll<In, Out>(
   waiting: Turns<Call<In, Out>>,
   { sizeMax, concurrencyMax, besideMin = 1 }: GroupOptions<In, Out>,
 ): NextGroup<In, Out> {
-  let running = 0;
-  const end = (): void => {
-    running -= 1;
-  };
+  const running = new Set<readonly Call<In, Out>[]>();
+  function sizeMin(): number {
+    if (running.size === 0) return 1;
+    return besideMin === "as-many" ? Math.max(...[...running].map(({ length }) => length)) : besideMin;
+  }
   return () => {
-    if (running >= concurrencyMax || waiting.size < (running === 0 ? 1 : besideMin)) return null;
-    running += 1;
-    return { calls: waiting.take(sizeMax), end };
+    if (running.size >= concurrencyMax || waiting.size < sizeMin()) return null;
+    const calls = waiting.take(sizeMax);
+    running.add(calls);
+    return { calls, end: () => running.delete(calls) };
   };
 }
 

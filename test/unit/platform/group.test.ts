@@ -4,7 +4,7 @@ import { groupCalls } from "../../../src/platform/database/group.ts";
 import { WAITING_CALLS_MAX } from "../../../src/platform/database/too-many-calls.ts";
 
 /** A group that waits until the test ends it. */
-function startGroups(besideMin: number) {
+function startGroups(besideMin: number | "as-many") {
   const sizes: number[] = [];
   const end: (() => void)[] = [];
   const call = groupCalls<number, number>({
@@ -37,6 +37,37 @@ describe("a second group beside one that is at the database", () => {
     expect(sizes).toEqual([1, 3]);
   });
 
+  it("begins when as many calls wait as the first has, and not with fewer", async () => {
+    const { call, sizes } = startGroups("as-many");
+    for (const item of [1, 2, 3]) void call(item);
+    await turn();
+    for (const item of [4, 5]) void call(item);
+    await turn();
+    expect(sizes).toEqual([3]);
+    void call(6);
+    await turn();
+    expect(sizes).toEqual([3, 3]);
+  });
+
+  it("begins at once beside a single call", async () => {
+    const { call, sizes } = startGroups("as-many");
+    void call(1);
+    await turn();
+    void call(2);
+    await turn();
+    expect(sizes).toEqual([1, 1]);
+  });
+
+  it("begins when as many calls wait as a group takes, if the first is that large", async () => {
+    const { call, sizes } = startGroups("as-many");
+    for (let item = 0; item < 12; item += 1) void call(item);
+    await turn();
+    expect(sizes).toEqual([10]);
+    for (let item = 12; item < 20; item += 1) void call(item);
+    await turn();
+    expect(sizes).toEqual([10, 10]);
+  });
+
   it("is not delayed when the first has ended: waiting calls run at once", async () => {
     const { call, sizes, end } = startGroups(3);
     const first = call(1);
@@ -47,6 +78,21 @@ describe("a second group beside one that is at the database", () => {
     await first;
     await turn();
     expect(sizes).toEqual([1, 1]);
+  });
+
+  it("is compared with the groups that have not ended", async () => {
+    const { call, sizes, end } = startGroups("as-many");
+    const first = [1, 2, 3].map(call);
+    await turn();
+    void call(4);
+    await turn();
+    expect(sizes).toEqual([3]);
+    end[0]?.();
+    await Promise.all(first);
+    await turn();
+    void call(5);
+    await turn();
+    expect(sizes).toEqual([3, 1, 1]);
   });
 });
 
