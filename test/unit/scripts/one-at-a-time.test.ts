@@ -1,10 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { oneAtATime } from "../../../web/build/one-at-a-time.ts";
 
 let folder: string;
@@ -38,10 +37,22 @@ describe("builds under one lock", () => {
     expect(await oneAtATime(lock, async () => existsSync(lock))).toBe(true);
   });
 
-  it("do not wait for a process that has ended", async () => {
-    const { pid } = spawnSync(process.execPath, ["--version"]);
+  it("do not wait for one that was killed: it no longer renews its lock", async () => {
     await oneAtATime(lock, async () => undefined);
-    await writeFile(lock, String(pid));
+    await writeFile(lock, "");
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(lock, longAgo, longAgo);
     expect(await oneAtATime(lock, async () => "built")).toBe("built");
+  });
+
+  it("renew their lock while they run", async () => {
+    const longAgo = new Date(Date.now() - 25_000);
+    await oneAtATime(lock, async () => {
+      await utimes(lock, longAgo, longAgo);
+      await vi.waitFor(
+        async () => expect((await stat(lock)).mtimeMs).toBeGreaterThan(longAgo.getTime()),
+        20_000,
+      );
+    });
   });
 });
