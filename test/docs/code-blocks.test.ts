@@ -1,28 +1,35 @@
 import { globSync, readFileSync } from "node:fs";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import formats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  announcedStatuses,
-  type CodeBlock,
-  codeBlocksOf,
-  runProgram,
-  runShell,
-} from "../support/code-blocks.ts";
+import { announcedStatuses, createReader, runProgram, runShell, variablesOf } from "../support/block-runs.ts";
+import { blocksOfPages, type Data, dataOf, PAGES, runOf } from "../support/code-blocks.ts";
+import { CHECKS, checkJson } from "../support/data-blocks.ts";
 import { type Demo, startDemo } from "../support/demo.ts";
-import { PARTNER } from "../support/openapi.ts";
 
-const PAGES = globSync(
-  "docs/{back-office,problems,{partners,errors,merchants,warehouse,operators}/*}.md",
-).map((path): [string, CodeBlock[]] => [path.slice(5, -3), codeBlocksOf(readFileSync(path, "utf8"))]);
-const having = (language: string) =>
-  PAGES.map(([name, blocks]): [string, CodeBlock[]] => [
-    name,
-    blocks.filter((block) => block.language === language && block.notRun === null),
-  ]).filter(([, blocks]) => blocks.length > 0);
+/**
+ * What no test can run as it stands, and why. Its commands are parsed nevertheless (commands.test.ts). A block that is not
+ * marked in its page is run.
+ */
+const NOT_RUN: readonly string[] = [
+  "docs/deployment.md: it needs a container engine; other tests check the file, and do the steps of the image",
+  "docs/deployment.md: it needs root, and its commands of npm are those of the image, which a test does",
+  "docs/deployment.md: it needs root; test/docs/deployment.test.ts runs it below another folder",
+  "docs/deployment.md: it needs systemd; a test lets systemd check the unit",
+  "docs/partners/webhooks.md: it does not end; a test starts the program",
+  "docs/partners/webhooks.md: the secret is left out; a test starts the program with one",
+  "docs/scaling.md: it needs servers with Citus, and hours",
+  "docs/scaling.md: it needs servers with Citus, and hours",
+  "docs/scaling.md: it needs servers with Citus; test/cli/distribute.test.ts runs these commands there",
+];
 
-/** The pages whose programs are files of their own, which other tests run. */
-const WITH_EXAMPLES = ["partners/webhooks", "partners/signatures", "partners/reconciling"];
+/**
+ * How the command line of a page finds the service. It works over HTTP, as its page explains, which is faster; that page sets
+ * it, and has the command that works beside the database alone.
+ */
+const COMMAND_LINE = "docs/command-line.md";
+const overHttp = ({ backOffice, operatorToken }: Demo) => ({
+  PARTNER_ORDERS_URL: backOffice,
+  PARTNER_ORDERS_TOKEN: operatorToken,
+});
 
 let demo: Demo;
 beforeAll(async () => {
@@ -31,46 +38,73 @@ beforeAll(async () => {
 afterAll(() => demo.close());
 
 describe("the code of the pages", () => {
-  it.each(having("sh"))("%s: the commands run, and receive what the page says", async (name, blocks) => {
-    const { statuses, output } = await runShell(blocks, demo);
-    const announced = announcedStatuses(blocks);
-    const isError = (status: number) => status >= 400;
-    expect(statuses.filter(isError)).toEqual(announced.filter(isError));
-    expect(announced.filter((status) => !statuses.includes(status))).toEqual([]);
-    if (name.startsWith("errors/")) expect(output).toContain(`"code":"${name.slice("errors/".length)}"`);
-  });
+  it.each(blocksOfPages("session"))(
+    "%s: the commands run, and receive what the page says",
+    async (path, blocks) => {
+      const reader = await createReader(demo);
+      const { statuses, output } = await runShell(blocks, reader, {
+        environment: {
+          ...(/^docs\/(?:partners|errors)\//.test(path) && variablesOf(reader)),
+          ...(path !== COMMAND_LINE && overHttp(demo)),
+        },
+        typed: path === COMMAND_LINE ? `${demo.operatorToken}\n` : "",
+      });
+      const announced = announcedStatuses(blocks);
+      const isError = (status: number) => status >= 400;
+      expect(statuses.filter(isError)).toEqual(announced.filter(isError));
+      expect(announced.filter((status) => !statuses.includes(status))).toEqual([]);
+      const [, code] = /^docs\/errors\/(.*)\.md$/.exec(path) ?? [];
+      if (code !== undefined) expect(output).toContain(`"code":"${code}"`);
+    },
+  );
 
-  const programs = having("js").filter(([name]) => !WITH_EXAMPLES.includes(name));
-  it.each(programs)("%s: the programs run", async (_name, blocks) => {
-    for (const block of blocks) expect(await runProgram(block, demo)).not.toBe("");
-  });
-
-  it.each(having("json"))("%s: the JSON fits the schema that it names", (_name, blocks) => {
-    for (const { label, code } of blocks) {
-      if (label === "shortened") continue;
-      expect(Object.keys(PARTNER.components.schemas)).toContain(label);
-      isValid(label, JSON.parse(code));
-    }
-  });
-
-  it("is all of a language that a test runs, or says why it is not", () => {
-    const others = PAGES.flatMap(([name, blocks]) =>
-      blocks
-        .filter(({ language }) => !["sh", "js", "json", "python", "http"].includes(language))
-        .map(({ language }) => `${name}: ${language}`),
-    );
-    expect(others).toEqual([]);
-    const notRun = PAGES.flatMap(([, blocks]) => blocks.filter((block) => block.notRun !== null));
-    expect(notRun.length, "blocks that are not run").toBeLessThanOrEqual(3);
+  it.each(blocksOfPages("program"))("%s: the programs run", async (_path, blocks) => {
+    const reader = await createReader(demo);
+    for (const block of blocks) expect(await runProgram(block, reader)).not.toBe("");
   });
 });
 
-const ajv = new Ajv2020({ strict: false });
-formats.default(ajv);
-ajv.addSchema(PARTNER, "partner");
+describe("the data of the pages", () => {
+  it.each(blocksOfPages("schema"))("%s: the JSON fits the schema that it names", (_path, blocks) => {
+    for (const { label, code } of blocks) checkJson(code, label);
+  });
 
-function isValid(schema: string, value: unknown): void {
-  const validate = ajv.getSchema(`partner#/components/schemas/${schema}`);
-  validate?.(value);
-  expect(validate?.errors).toBeNull();
-}
+  it.each(
+    blocksOfPages("data").flatMap(([path, blocks]) =>
+      blocks.map((block) => [path, dataOf(block) as Data, block.code] as const),
+    ),
+  )("%s: the %s is what the service and its neighbors read or send", async (_path, form, code) => {
+    await CHECKS[form](code, demo);
+  });
+});
+
+describe("every block of code", () => {
+  it("is of a language that a test runs or checks", () => {
+    const unknown = PAGES.flatMap((page) =>
+      page.blocks
+        .filter((block) => runOf(block, page) === "unknown")
+        .map(({ language, label, code }) => `${page.path}: ${language} ${label}: ${code.split("\n", 1)}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it("is run, or is in the list of those that cannot be", () => {
+    const marked = blocksOfPages("not run").flatMap(([path, blocks]) =>
+      blocks.map(({ notRun }) => `${path}: ${notRun}`),
+    );
+    expect(marked.toSorted()).toEqual(NOT_RUN.toSorted());
+  });
+
+  it("is found, however a page writes it", () => {
+    for (const { path, text, blocks } of PAGES) {
+      const fences = [...text.matchAll(/^[\s>*-]*(?:`{3,}|~{3,})/gm)];
+      expect(fences.length, path).toBe(2 * blocks.length);
+      expect(text, `${path} has no code that is indented, or of HTML`).not.toMatch(/^(?:\n {4}\S|\s*<pre)/m);
+      expect(text.match(/^<!-- not run:/gm)?.length ?? 0, path).toBe(
+        blocks.filter(({ notRun }) => notRun !== null).length,
+      );
+    }
+    expect(PAGES.map(({ path }) => path)).toEqual(expect.arrayContaining(globSync("{*,docs/*,web/*}.md")));
+    expect(readFileSync("README.md", "utf8")).toContain("```sh");
+  });
+});

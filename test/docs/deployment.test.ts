@@ -1,13 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { POOLS } from "../../src/app/pools.ts";
 import { readConfig } from "../../src/platform/config.ts";
 import { makeCertificate } from "../support/certificate.ts";
+import { PAGES } from "../support/code-blocks.ts";
 import { temporaryFolder } from "../support/main-process.ts";
 
 const read = (path: string): Promise<string> => readFile(path, "utf8");
@@ -96,6 +98,35 @@ describe("the systemd unit", () => {
     const inImage = commands((await read("deploy/Dockerfile")).replace(/^#.*$/gm, ""));
     expect(commands(steps).toSorted()).toEqual(inImage.toSorted());
     expect(commands(steps).at(-1), "removes the packages of the build").toContain("--omit=dev");
+  });
+
+  it("finds its settings where the page writes them, and the service accepts them for each role", async () => {
+    const blocks = PAGES.find(({ path }) => path === "docs/deployment.md")?.blocks ?? [];
+    const codeWith = (text: string) => blocks.find(({ code }) => code.includes(text))?.code ?? "";
+    const root = await temporaryFolder();
+    await mkdir(join(root, "etc/systemd/system"), { recursive: true });
+    const below = codeWith("> /etc/partner-orders/common.env").replaceAll("/etc/", `${root}/etc/`);
+    const { status, stderr } = spawnSync("bash", ["-euc", below], { encoding: "utf8" });
+    expect(status, stderr).toBe(0);
+    const [common = "", own = ""] = [...(await read(UNIT)).matchAll(/^EnvironmentFile=-?(.+)$/gm)].map(
+      ([, path = ""]) => join(root, path),
+    );
+    expect((await stat(common)).mode & 0o777).toBe(0o640);
+    expect(await read(join(root, "etc/systemd/system/partner-orders@.service"))).toBe(await read(UNIT));
+    const roles = [...readConfig({}).roles];
+    const variables = await Promise.all(
+      roles.map(async (role) => ({
+        ...parseEnv(await read(common)),
+        ...parseEnv(await read(own.replace("%i", role)).catch(() => "")),
+        ROLES: role,
+      })),
+    );
+    expect(variables.flatMap(Object.keys).filter((name) => !known.has(name))).toEqual([]);
+    const configs = variables.map(readConfig);
+    expect(new Set(configs.map(({ backOfficePort }) => backOfficePort)).size).toBe(roles.length);
+    expect(configs.map(({ webhookSecretKeys }) => webhookSecretKeys?.length)).toEqual(roles.map(() => 1));
+    const started = codeWith("systemctl enable").match(/(?<=partner-orders@)[a-z-]+/g);
+    expect(started?.toSorted()).toEqual([...roles].toSorted());
   });
 
   const analyze = spawnSync("systemd-analyze", ["--version"]).error === undefined;

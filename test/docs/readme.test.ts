@@ -5,7 +5,8 @@ import { applied, transition } from "../support/sandbox.ts";
 import { startTestService } from "../support/test-service.ts";
 
 it("README.md shows the problem that its rehearsal meets, word for word", async () => {
-  const [, shown = ""] = /```json\n(.*?)```/s.exec(await readFile("README.md", "utf8")) ?? [];
+  const [, shown = ""] =
+    /```json TransitionRefusedProblem\n(.*?)```/s.exec(await readFile("README.md", "utf8")) ?? [];
   const test = await startTestService();
   const partner = await createPartner(test);
   await placeTestOrder(partner, { externalOrderId: "rehearsal-1" });

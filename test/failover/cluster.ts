@@ -6,6 +6,7 @@ import { postgresAccount } from "../../src/platform/embedded-postgres/postgres-a
 import { freePort } from "../support/free-port.ts";
 import { createNode, type Node } from "./node.ts";
 import { end, PROGRAMS, type Program, run, until } from "./programs.ts";
+import { haproxySettings } from "./settings.ts";
 
 /** Two nodes, etcd, and HAProxy, which leads to the primary. */
 export type Cluster = {
@@ -134,24 +135,7 @@ async function startHaproxy(
   nodes: readonly Node[],
 ): Promise<{ port: number; program: Program }> {
   const port = await freePort();
-  const servers = nodes.map(
-    ({ name, port: server, apiPort }) => `  server ${name} 127.0.0.1:${server} check port ${apiPort}`,
-  );
   const file = join(folder, "haproxy.cfg");
-  const lines = [
-    "defaults",
-    "  mode tcp",
-    "  timeout connect 2s",
-    "  timeout client 1h",
-    "  timeout server 1h",
-    "  timeout check 2s",
-    "listen primary",
-    `  bind 127.0.0.1:${port}`,
-    "  option httpchk OPTIONS /primary",
-    "  http-check expect status 200",
-    "  default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions",
-    ...servers,
-  ];
-  await writeFile(file, `${lines.join("\n")}\n`);
+  await writeFile(file, haproxySettings(port, nodes));
   return { port, program: run(folder, "haproxy", PROGRAMS.haproxy, ["-db", "-f", file]) };
 }

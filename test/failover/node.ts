@@ -3,17 +3,7 @@ import { dirname, join } from "node:path";
 import { type DatabaseProxy, startDatabaseProxy } from "../support/database-proxy.ts";
 import { freePort } from "../support/free-port.ts";
 import { type Account, end, familyOf, PROGRAMS, type Program, run } from "./programs.ts";
-
-/** The settings that docs/scaling.md advises. Patroni reads JSON, which is YAML. */
-const CLUSTER_SETTINGS = {
-  ttl: 20,
-  loop_wait: 2,
-  retry_timeout: 4,
-  primary_start_timeout: 0,
-  synchronous_mode: true,
-  failsafe_mode: true,
-  postgresql: { use_pg_rewind: true, use_slots: true, parameters: { max_connections: 200 } },
-};
+import { clusterSettings } from "./settings.ts";
 
 /** One machine: PostgreSQL and the Patroni that runs it. */
 export type Node = {
@@ -54,7 +44,8 @@ export async function createNode({ folder, name, etcdPort, account, password }: 
     name,
     restapi: { listen: `127.0.0.1:${apiPort}`, connect_address: address(api) },
     etcd3: { hosts: [address(toEtcd)], use_proxies: true },
-    bootstrap: { dcs: CLUSTER_SETTINGS, initdb: ["data-checksums", "no-sync", { encoding: "UTF8" }] },
+    // Patroni reads JSON, which is YAML.
+    bootstrap: { dcs: clusterSettings(), initdb: ["data-checksums", "no-sync", { encoding: "UTF8" }] },
     postgresql: {
       listen: `127.0.0.1:${port}`,
       connect_address: address(database),

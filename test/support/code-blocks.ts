@@ -1,81 +1,87 @@
-import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import type { Demo } from "./demo.ts";
-import { temporaryFolder } from "./main-process.ts";
+import { globSync, readFileSync } from "node:fs";
 
 /** A block of code of a page. */
 export type CodeBlock = {
   readonly language: string;
-  /** What follows the language: of JSON, the schema that it fits. */
+  /** What follows the language: of JSON, the schema that it fits; of other data, what reads it. */
   readonly label: string;
   readonly code: string;
   /** Why the block is not run. The page says it in a comment, which readers of the site do not see. */
   readonly notRun: string | null;
 };
 
-const BLOCK = /(?:<!-- not run: ([^>]+) -->\n)?^```(\w+) ?([^\n]*)\n(.*?)^```$/gms;
+/** A Markdown file of the project, with its path and its blocks. */
+export type Page = { readonly path: string; readonly text: string; readonly blocks: readonly CodeBlock[] };
+
+const BLOCK = /(?:<!-- not run: ([^>]+) -->\n)?^( *)(`{3,}|~{3,})(\w*) *([^\n]*)\n(.*?)^\2\3 *$/gms;
 
 export const codeBlocksOf = (text: string): CodeBlock[] =>
-  [...text.matchAll(BLOCK)].map(([, notRun = null, language = "", label = "", code = ""]) => ({
-    language,
-    label,
-    code,
-    notRun,
-  }));
-
-/** Counts what curl receives. Everything else of curl is as readers have it. */
-const RECORDING_CURL = `curl() { command curl --show-error -w '%{stderr}%{http_code}\\n' "$@" 2>>"$STATUSES"; }\n`;
-
-export type ShellRun = { readonly statuses: number[]; readonly output: string };
-
-/** Runs the shell blocks of a page as one session, in a folder that has the file of the demo. */
-export async function runShell(blocks: readonly CodeBlock[], demo: Demo): Promise<ShellRun> {
-  const folder = await demoFolder(demo);
-  const script = blocks.map(({ code }) => withAddresses(code, demo)).join("\n");
-  const start = `set -eu -o pipefail\nAPI=${demo.api}\nKEY=${demo.testKey}\nPRODUCT=${productOf(demo)}\n${RECORDING_CURL}`;
-  const statuses = join(folder, "statuses");
-  await writeFile(statuses, "");
-  const output = await run("bash", ["--norc", "-c", `${start}${script}`], {
-    cwd: folder,
-    env: { STATUSES: statuses },
-  });
-  const received = await readFile(statuses, "utf8");
-  return { statuses: received.trim().split("\n").filter(Boolean).map(Number), output };
-}
-
-/** Runs a block of JavaScript as a program of its own. */
-export const runProgram = async ({ code }: CodeBlock, demo: Demo): Promise<string> =>
-  run(process.execPath, ["--input-type=module", "-e", code], {
-    cwd: await demoFolder(demo),
-    env: { API: demo.api, KEY: demo.testKey, PRODUCT: productOf(demo) },
-  });
-
-const productOf = ({ productIds }: Demo): string => productIds[0] ?? "";
-
-/** Readers have the ports of `npm start`. */
-const withAddresses = (code: string, { api, backOffice }: Demo): string =>
-  code.replaceAll("http://localhost:8080", api).replaceAll("http://localhost:8081", backOffice);
-
-async function demoFolder(demo: Demo): Promise<string> {
-  const folder = await temporaryFolder();
-  await demo.copyFiles(folder);
-  return folder;
-}
-
-function run(
-  file: string,
-  args: string[],
-  { cwd, env }: { cwd: string; env: Record<string, string> },
-): Promise<string> {
-  const environment = { PATH: process.env["PATH"] ?? "", ...env };
-  return new Promise((resolve, reject) =>
-    execFile(file, args, { cwd, env: environment }, (error, stdout, stderr) =>
-      error === null ? resolve(stdout) : reject(new Error(`${error.message}\n${stdout}\n${stderr}`)),
-    ),
+  [...text.matchAll(BLOCK)].map(
+    ([, notRun = null, , , language = "", label = "", code = ""]): CodeBlock => ({
+      language,
+      label,
+      code,
+      notRun,
+    }),
   );
+
+/** Every page of the project: the documentation, and what maintainers read. */
+export const PAGES: readonly Page[] = globSync("**/*.md", {
+  exclude: ["**/node_modules", "dist", "bench/results"],
+})
+  .map((path) => path.replaceAll("\\", "/"))
+  .sort()
+  .map((path) => {
+    const text = readFileSync(path, "utf8");
+    return { path, text, blocks: codeBlocksOf(text) };
+  });
+
+/** The pages whose programs are files of their own, which test/docs/receiving-webhooks.test.ts runs. */
+const WITH_EXAMPLES = ["webhooks", "signatures", "reconciling"].map((name) => `docs/partners/${name}.md`);
+
+/** What a block that is data can be, but for JSON, whose label names a schema. */
+export const DATA = [
+  "http request",
+  "http response",
+  "mermaid",
+  "promql",
+  "text commit",
+  "text haproxy",
+  "yaml patroni",
+  "yaml prometheus",
+] as const;
+export type Data = (typeof DATA)[number];
+
+/** How a test runs a block: each has its own. `unknown`: none does. */
+type Run = "session" | "start" | "build" | "program" | "example" | "schema" | "data" | "not run" | "unknown";
+
+/** What starts a service, and does not end. */
+const STARTS = /\bnpm (?:start|run serve|run dev)\b/;
+/** What writes into the folder of the project. */
+const BUILDS = /\bnpm run docs\b/;
+
+export const dataOf = ({ language, label }: CodeBlock): string => `${language} ${label}`.trim();
+
+export function runOf(block: CodeBlock, { path }: Page): Run {
+  const { language, code, notRun } = block;
+  if (notRun !== null) return "not run";
+  if (language === "sh") return STARTS.test(code) ? "start" : BUILDS.test(code) ? "build" : "session";
+  if (WITH_EXAMPLES.includes(path) && ["js", "python"].includes(language)) return "example";
+  if (language === "js") return "program";
+  if (language === "json") return "schema";
+  return (DATA as readonly string[]).includes(dataOf(block)) ? "data" : "unknown";
 }
 
-/** The statuses that a page announces in comments at the end of lines, such as `# 409: a line has no shipment`. */
-export const announcedStatuses = (blocks: readonly CodeBlock[]): number[] =>
-  blocks.flatMap(({ code }) => [...code.matchAll(/# ([1-5]\d\d)\b/g)].map(([, status]) => Number(status)));
+/** The blocks of each page that are run in this way, by the path of the page. */
+export const blocksOfPages = (run: Run): [path: string, blocks: CodeBlock[]][] =>
+  PAGES.map((page): [string, CodeBlock[]] => [
+    page.path,
+    page.blocks.filter((block) => runOf(block, page) === run),
+  ]).filter(([, blocks]) => blocks.length > 0);
+
+/** The only block of a page with this form of data. */
+export function blockOf(path: string, data: Data): string {
+  const found = PAGES.find((page) => page.path === path)?.blocks.filter((block) => dataOf(block) === data);
+  if (found?.length !== 1) throw new Error(`${path} has no block, or several, of ${data}.`);
+  return found[0]?.code ?? "";
+}

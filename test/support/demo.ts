@@ -1,4 +1,4 @@
-import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DemoApi } from "../../src/api/back-office/try-it.ts";
@@ -16,6 +16,8 @@ import { createDatabase } from "./test-service.ts";
 export type Demo = {
   readonly api: string;
   readonly backOffice: string;
+  readonly databaseUrl: string;
+  readonly operatorToken: string;
   readonly testKey: string;
   readonly productIds: readonly string[];
   /** A link for each role, with which one is signed in. */
@@ -27,8 +29,9 @@ export type Demo = {
 
 export async function startDemo(): Promise<Demo> {
   const dataDir = await mkdtemp(join(tmpdir(), "partner-orders-demo-"));
+  const databaseUrl = await createDatabase();
   const config = readConfig({
-    DATABASE_URL: await createDatabase(),
+    DATABASE_URL: databaseUrl,
     DATA_DIR: dataDir,
     PORT: "0",
     BACK_OFFICE_PORT: String(await freePort()),
@@ -44,12 +47,14 @@ export async function startDemo(): Promise<Demo> {
   return {
     api: String(service.partnerApiUrl),
     backOffice: String(service.backOfficeUrl),
+    databaseUrl,
+    operatorToken: (await readFile(join(dataDir, "operator-token"), "utf8")).trim(),
     testKey,
     productIds,
     people,
     copyFiles: async (folder) => {
       await mkdir(join(folder, ".data"));
-      for (const name of ["demo.json", "operator-token"])
+      for (const name of ["demo.json", "operator-token", "webhook-secret-key"])
         await copyFile(join(dataDir, name), join(folder, ".data", name));
     },
     close: async () => {
