@@ -75,17 +75,30 @@ function bodyPart({ requestBody, operationId }: Operation, description: Descript
   ];
 }
 
-/** The request of a route with its example, as the pages for partners write it. */
-export function curlOf({ method, path, operation }: Route): string {
-  const example = operation.requestBody?.content["application/json"]?.example;
+/** What a reader with a test key may send. The examples of the description are those of a real shop. */
+const WITH_TEST_KEY: Readonly<Record<string, object>> = {
+  createOrder: { testMode: true },
+  createWebhookEndpoint: { mode: "test" },
+};
+
+/** The request of a route with its example, as the pages for partners write it, with the variables of the first of them. */
+function curlOf({ method, path, operation }: Route): string {
+  const described = operation.requestBody?.content["application/json"]?.example;
+  const example =
+    described === undefined ? undefined : { ...described, ...WITH_TEST_KEY[operation.operationId] };
   const variables = path.replace(/\{(\w+)\}/g, (_all, name: string) => `$${variableOf(name)}`);
   const lines = [`curl ${method === "GET" || example !== undefined ? "" : `-X ${method} `}$API${variables}`];
   if (example !== undefined && method !== "POST") lines[0] = `curl -X ${method} $API${variables}`;
   lines.push(`  -H "Authorization: Bearer $KEY"`);
-  if (example !== undefined)
-    lines.push("  -H 'Content-Type: application/json'", `  -d '${JSON.stringify(example, null, 2)}'`);
+  if (example !== undefined) lines.push("  -H 'Content-Type: application/json'", `  -d '${bodyOf(example)}'`);
   return lines.join(" \\\n");
 }
+
+/** JSON within the quotes of a shell. Its product is one that the reader's connection can order, and its day is today. */
+const bodyOf = (example: object): string =>
+  JSON.stringify(example, null, 2)
+    .replace(/("productId": ")[^"]*(")/g, "$1'$PRODUCT'$2")
+    .replace(/("since": ")[^"]*(")/g, "$1'$(date -u +%Y-%m-%d)'T00:00:00Z$2");
 
 /** A form of the theme that sends the request, where the site can (decision 0163). Programs that read Markdown do not get it. */
 function tryIt({ method, path, operation }: Route): string {
