@@ -65,6 +65,7 @@ export async function measureCreation(
   }
   const figures = CLIENTS.map((clients) => figureOf(clients, measured));
   const half = Math.round((figures[0]?.perSecond ?? 0) / 2);
+  await site.db.runScript("checkpoint"); // As before each round: the files of the log are used again (decision 0187).
   const calm = await createOrders(site, { seconds, perSecond: half });
   await Promise.all([closeSite(site), direct.db.close(), stop(bare)]);
   return [

@@ -24,6 +24,7 @@ const DEFAULT_SETTINGS = {
   shared_buffers: "128MB",
   max_connections: "100",
   max_wal_size: "2GB",
+  min_wal_size: "1GB", // A new file of the log would hold up all commits (decision 0187).
   jit: "off", // Compiling costs more than it gains for short statements.
   timezone: "UTC",
   log_timezone: "UTC",

@@ -27,6 +27,11 @@ describe("startEmbeddedPostgres", () => {
     expect(await show(url, "fsync", "synchronous_commit")).toEqual(["on", "on"]);
   });
 
+  it("keeps a gigabyte of its log for later use", async () => {
+    const { url } = await start({ settings: {} });
+    expect(await show(url, "min_wal_size")).toEqual(["1GB"]);
+  });
+
   it("creates the database partner_orders", async () => {
     const { url } = await start();
     expect(url).toMatch(/^postgres:\/\/postgres:[\w-]{32}@127\.0\.0\.1:\d+\/partner_orders$/);
