@@ -13,6 +13,7 @@ const NOT_RUN: readonly string[] = [
   "docs/deployment.md: it needs a container engine; other tests check the file, and do the steps of the image",
   "docs/deployment.md: it needs root, and its commands of npm are those of the image, which a test does",
   "docs/deployment.md: it needs root; test/docs/deployment.test.ts runs it below another folder",
+  "docs/deployment.md: it needs root; test/docs/deployment.test.ts runs it with the settings below another folder",
   "docs/deployment.md: it needs systemd; a test lets systemd check the unit",
   "docs/partners/webhooks.md: it does not end; a test starts the program",
   "docs/partners/webhooks.md: the secret is left out; a test starts the program with one",

@@ -4,12 +4,14 @@ import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { Ajv } from "ajv";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { POOLS } from "../../src/app/pools.ts";
 import { readConfig } from "../../src/platform/config.ts";
+import { runIn } from "../support/block-runs.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { PAGES } from "../support/code-blocks.ts";
+import { startDemo } from "../support/demo.ts";
 import { temporaryFolder } from "../support/main-process.ts";
 
 const read = (path: string): Promise<string> => readFile(path, "utf8");
@@ -75,6 +77,15 @@ describe("the image", () => {
 
 describe("the systemd unit", () => {
   const UNIT = "deploy/systemd/partner-orders@.service";
+  const { blocks = [] } = PAGES.find(({ path }) => path === "docs/deployment.md") ?? {};
+  const codeWith = (text: string) => blocks.find(({ code }) => code.includes(text))?.code ?? "";
+  /** The commands of root, in a folder of the test, with the sources of this checkout. */
+  const below = (root: string, code: string) =>
+    code.replaceAll("/etc/", `${root}/etc/`).replaceAll("/opt/partner-orders", process.cwd());
+  async function install(root: string): Promise<void> {
+    await mkdir(join(root, "etc/systemd/system"), { recursive: true });
+    await runIn(".", below(root, codeWith("> /etc/partner-orders/common.env")));
+  }
 
   it("runs one role with rights of its own, and is given the time to stop", async () => {
     const unit = await read(UNIT);
@@ -101,13 +112,8 @@ describe("the systemd unit", () => {
   });
 
   it("finds its settings where the page writes them, and the service accepts them for each role", async () => {
-    const blocks = PAGES.find(({ path }) => path === "docs/deployment.md")?.blocks ?? [];
-    const codeWith = (text: string) => blocks.find(({ code }) => code.includes(text))?.code ?? "";
     const root = await temporaryFolder();
-    await mkdir(join(root, "etc/systemd/system"), { recursive: true });
-    const below = codeWith("> /etc/partner-orders/common.env").replaceAll("/etc/", `${root}/etc/`);
-    const { status, stderr } = spawnSync("bash", ["-euc", below], { encoding: "utf8" });
-    expect(status, stderr).toBe(0);
+    await install(root);
     const [common = "", own = ""] = [...(await read(UNIT)).matchAll(/^EnvironmentFile=-?(.+)$/gm)].map(
       ([, path = ""]) => join(root, path),
     );
@@ -127,6 +133,20 @@ describe("the systemd unit", () => {
     expect(configs.map(({ webhookSecretKeys }) => webhookSecretKeys?.length)).toEqual(roles.map(() => 1));
     const started = codeWith("systemctl enable").match(/(?<=partner-orders@)[a-z-]+/g);
     expect(started?.toSorted()).toEqual([...roles].toSorted());
+  });
+
+  it("has a command line that works with the settings of the page", async () => {
+    const root = await temporaryFolder();
+    await install(root);
+    const settings = join(root, "etc/partner-orders/common.env");
+    const demo = await startDemo();
+    onTestFinished(demo.close);
+    const withDatabase = (await read(settings)).replace(/^(DATABASE_URL)=.*$/m, `$1=${demo.databaseUrl}`);
+    await writeFile(settings, withDatabase);
+    const printed = await runIn(root, below(root, codeWith("admin doctor")));
+    expect(printed).toMatch(/^configuration +ok /m);
+    expect(printed).toMatch(/^migrations +ok /m);
+    expect(printed).toContain("https://back-office.example.com/sign-in#token=");
   });
 
   const analyze = spawnSync("systemd-analyze", ["--version"]).error === undefined;
