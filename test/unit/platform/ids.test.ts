@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { fromUUID, TypeID } from "typeid-js";
 import { describe, expect, it } from "vitest";
 import {
   bytesOf,
@@ -60,6 +61,28 @@ describe("a TypeID", () => {
     );
   });
 
+  it("is what the published library makes and reads, for any UUID and any text of the right length", () => {
+    const read = (text: string): string | null => {
+      try {
+        return TypeID.fromString(text, "ord").toUUID();
+      } catch {
+        return null;
+      }
+    };
+    const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
+    const digit = fc.constantFrom(..."0123456789abcdefghjkmnpqrstvwxyz");
+    const digits = fc.string({ unit: digit, minLength: 26, maxLength: 26 });
+    fc.assert(
+      fc.property(bytes, digits, (uuidBytes, suffix) => {
+        const uuid = uuidOf(Buffer.from(uuidBytes));
+        const id = fromUUID(uuid, "ord");
+        expect(toTypeId("ord", uuid)).toBe(id);
+        for (const text of [id, `ord_${suffix}`]) expect(fromTypeId("ord", text)).toBe(read(text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it("can have all bits or none", () => {
     for (const uuid of ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"])
       expect(fromTypeId("ord", toTypeId("ord", uuid))).toBe(uuid);
@@ -79,6 +102,7 @@ describe("a TypeID", () => {
     TYPE_ID.replace("ord", "test"),
     TYPE_ID.toUpperCase(),
     TYPE_ID.replace("01", "81"), // Above 128 bits.
+    ...["i", "l", "o", "u", "-", "é"].map((none) => TYPE_ID.replace("y2", `y${none}`)), // Not a digit.
     ` ${TYPE_ID}`,
   ])("of an order is not %j", (text) => {
     expect(fromTypeId("ord", text)).toBeNull();
