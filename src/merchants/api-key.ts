@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { KeyMode } from "./key-mode.ts";
 
 /** A key of a connection. The key itself is never stored. */
@@ -40,4 +40,4 @@ export function makeKey(mode: KeyMode): { key: string; prefix: string; hash: str
  * SHA-256 in hex. Keys have so many random bits that the hash cannot be reversed, and the timing of a lookup by hash
  * reveals nothing.
  */
-export const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex");
+export const hashKey = (key: string): string => hash("sha256", key);
