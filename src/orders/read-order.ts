@@ -4,7 +4,7 @@ import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import type { Database } from "../platform/database/database.ts";
 import type { Spent } from "../platform/database/database-usage.ts";
-import { type Grouped, groupCalls } from "../platform/database/group.ts";
+import { groupCalls } from "../platform/database/group.ts";
 import { isStorableText } from "../platform/wire/text.ts";
 import { orderFinder } from "./find-order.ts";
 import { readOrders, readOrdersByExternalId } from "./orders-sql.ts";
@@ -28,7 +28,7 @@ export function orderReader({ db, clock }: Context, spent?: Spent): ReadOrder {
     oneOwnerEach: true,
     ...(spent && { spent }),
   });
-  return async (lookup) => asSeenNow(await readStorable(read, lookup), clock.now());
+  return async (lookup) => (isStorable(lookup) ? asSeenNow(await read(lookup), clock.now()) : null);
 }
 
 /** For a test key: a real order is missing (decision 0074). */
@@ -39,14 +39,9 @@ export const testOrdersOf =
     return order?.testMode ? order : null;
   };
 
-async function readStorable(
-  read: Grouped<OrderLookup, Order | null>,
-  lookup: OrderLookup,
-): Promise<Order | null> {
-  const { externalOrderId } = lookup.ref;
-  if (externalOrderId !== null && !isStorableText(externalOrderId)) return null; // No order can have such an id.
-  return read(lookup);
-}
+/** No order can have an id that cannot be stored. */
+const isStorable = ({ ref: { externalOrderId } }: OrderLookup): boolean =>
+  externalOrderId === null || isStorableText(externalOrderId);
 
 /** The order as partners see it at `now`: accepted if the deadline has passed, and null if it has expired. */
 function asSeenNow(order: Order | null | undefined, now: Date): Order | null {

@@ -22,13 +22,16 @@ import { messageError } from "./unparsed.ts";
 import { addUploadParser, uploadTypeCheck } from "./upload.ts";
 import { closedQuery } from "./validator-compiler.ts";
 
+/** A promise only if there is something to wait for: most requests need none (decision 0182). */
+export type Authenticated<Caller> = Caller | Problem | Promise<Caller | Problem>;
+
 /** What all routes of a listener share. */
 export type RouteOptions<Operations, Caller> = {
   name: "partner-api" | "back-office";
   /** What the handler of a route works with when this caller requests it: only this function gives it a database. */
   operationsFor(caller: Caller, route: RouteDescription): Operations;
   /** The caller, or an error. Runs after the route is matched and before the body is read. */
-  authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Caller | Problem>;
+  authenticate(request: FastifyRequest, reply: FastifyReply): Authenticated<Caller>;
   /** The caller as a row that names roles sees it. Null: the row does not admit it. Absent: the listener has no roles. */
   admit?(caller: Caller, row: { readonly admits?: readonly string[] }): Caller | null;
   /** The problem of a caller who must prove again who it is before it uses a route that needs that. Absent: no caller must. */
@@ -101,19 +104,38 @@ function admission<Operations, Caller extends object>(
 ) {
   // Matches the raw path: a percent-encoded `/v1/%6De` is not `/v1/me` (specification, part 7, notes).
   const exactPath = new RegExp(`^${route.path.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^/]+")}$`);
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    request.row = route.path;
-    const path = pathOf(request.raw.url ?? "/");
-    if (!exactPath.test(path)) throw new ProblemError(noRoute(request.method, path));
-    const error = messageError(request.raw);
-    if (error !== null) throw new ProblemError(malformed(error));
-    const caller = await withinSpan(request.span, () => authenticate(request, reply));
+  function enter(request: FastifyRequest, caller: Caller | Problem): void {
     if (isProblem(caller)) throw new ProblemError(caller);
     const admitted = admit(caller, route);
     if (admitted === null) throw new ProblemError(notAdmitted);
     const stale = route.needsRecentAuthentication ? notRecent(admitted) : null;
     if (stale !== null) throw new ProblemError(stale);
     request.caller = admitted;
+  }
+
+  /** Null: the caller has entered. */
+  function tryToEnter(request: FastifyRequest, reply: FastifyReply): Promise<void> | null {
+    request.row = route.path;
+    const path = pathOf(request.raw.url ?? "/");
+    if (!exactPath.test(path)) throw new ProblemError(noRoute(request.method, path));
+    const error = messageError(request.raw);
+    if (error !== null) throw new ProblemError(malformed(error));
+    const caller = withinSpan(request.span, () => authenticate(request, reply));
+    if (caller instanceof Promise) return caller.then((found) => enter(request, found));
+    enter(request, caller);
+    return null;
+  }
+
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {
+    try {
+      const entering = tryToEnter(request, reply);
+      if (entering !== null) return entering;
+    } catch (error) {
+      // Not at once: Node's parser may find an error in the rest of the packet, and that one is reported.
+      return Promise.reject(error);
+    }
+    done();
+    return undefined;
   };
 }
 
@@ -125,8 +147,8 @@ function responder<Operations, Caller extends object>(
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const operations = operationsFor(request.caller as Caller, route); // `admission` has set it.
     // The row's schemas have validated the request, so it has the type that the row expects.
-    const answer =
-      (await bodyProblem(route, request, operations)) ?? (await route.handle(request as never, operations));
+    const invalid = route.bodyErrors === undefined ? null : await bodyProblem(route, request, operations);
+    const answer = invalid ?? (await route.handle(request as never, operations));
     if (isProblem(answer)) return problems.send(reply, answer);
     if (answer.headers !== undefined) reply.headers(answer.headers);
     reply.code(answer.status);

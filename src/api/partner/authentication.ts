@@ -10,10 +10,11 @@ import type { Context } from "../../platform/context.ts";
 import { groupCalls } from "../../platform/database/group.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
+import type { Authenticated } from "../http/add-route.ts";
 import { keyOf, unauthorized } from "../http/bearer.ts";
 import { callerMembers } from "../http/log/caller-members.ts";
 import { failedAuthenticationLog } from "../http/log/failed-authentication.ts";
-import type { RateLimiter } from "./rate-limit.ts";
+import type { Rate, RateLimiter } from "./rate-limit.ts";
 
 /** Who a request of the partner API acts as. */
 export type PartnerCaller = KeyAccess & { readonly key: ApiKey };
@@ -67,19 +68,31 @@ export function partnerAuthentication(
     ownerOf: (hash) => hash, // Requests with one key, known or not, do not keep those with others waiting.
   });
   const noteUse = keyUseNotes({ db, clock, log });
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<PartnerCaller | Problem> => {
-    const sent = keyOf(request.headers);
-    const hash = sent === null ? null : hashKey(sent);
-    const key = hash === null ? undefined : (knownKeys?.get(hash) ?? (await findKey(hash)));
+  function admit(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    key: ApiKey | undefined,
+  ): Authenticated<PartnerCaller> {
     if (key === undefined || !isValid(key, clock.now())) {
       const keyId = key && toTypeId("key", key.id);
       logFailure({ address: request.ip, requestId: request.id, ...(keyId && { keyId }) });
       return unauthorized(request.headers);
     }
     noteUse(key.id);
+    const grant = (rate: Rate | null): PartnerCaller | Problem => {
+      if (rate !== null) reply.headers(rate.headers);
+      return rate?.problem ?? callerOf(key);
+    };
     const taken = rateLimiter.take(key);
-    const allowance = taken instanceof Promise ? await taken : taken; // Most need no promise.
-    if (allowance !== null) reply.headers(allowance.headers);
-    return allowance?.problem ?? callerOf(key);
+    return taken instanceof Promise ? taken.then(grant) : grant(taken);
+  }
+
+  return (request: FastifyRequest, reply: FastifyReply): Authenticated<PartnerCaller> => {
+    const sent = keyOf(request.headers);
+    const hash = sent === null ? null : hashKey(sent);
+    const known = hash === null ? undefined : knownKeys?.get(hash);
+    return known !== undefined || hash === null
+      ? admit(request, reply, known)
+      : findKey(hash).then((key) => admit(request, reply, key));
   };
 }

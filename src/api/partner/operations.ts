@@ -64,7 +64,9 @@ export function partnerOperations(
   });
   const listProducts = productLister(databases.lists, spent);
   return (caller, { isList = false }) => ({
-    context: contextOf(caller, isList ? lists : calls),
+    get context() {
+      return contextOf(caller, isList ? lists : calls); // Made when it is read: most reads do not.
+    },
     createOrder,
     readOrder: caller.testOnly ? readTestOrder : readOrder,
     listProducts,

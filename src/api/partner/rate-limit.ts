@@ -8,7 +8,7 @@ import type { Problem } from "../../platform/wire/problems.ts";
 /**
  * The rest of a connection's rate limit after a request, as header fields, and the problem if the limit is exceeded.
  */
-type Rate = { headers: Readonly<Record<string, string>>; problem?: Problem };
+export type Rate = { headers: Readonly<Record<string, string>>; problem?: Problem };
 
 export type RateLimiter = {
   /** Takes one request from the connection's allowance. Null if there is no limit. A promise if it queries the database. */
