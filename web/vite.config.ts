@@ -15,6 +15,9 @@ const proxied = {
 /** From so many pages on, a part of the console is loaded with the first of them. */
 const SHARED_BY_MIN = 20;
 
+/** What the addresses of pages load before their code: the tree of routes needs them all at the start. */
+const OF_ROUTES = /web\/src\/(?:pages\/.*\/(?:queries|routes)\.ts|routes\.tsx|paths\.ts|routing\/)/;
+
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), colorSchemeScript(), precompress()],
@@ -29,7 +32,12 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // What many pages use is one file: a hundred small ones compress worse, and each has a response of its own.
-        codeSplitting: { groups: [{ name: "shared", minShareCount: SHARED_BY_MIN }] },
+        codeSplitting: {
+          groups: [
+            { name: "routes", test: OF_ROUTES },
+            { name: "shared", minShareCount: SHARED_BY_MIN },
+          ],
+        },
       },
     },
   },

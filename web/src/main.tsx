@@ -1,4 +1,4 @@
-import "@mantine/core/styles.layer.css";
+import "./shell/mantine-styles.ts";
 import "@mantine/notifications/styles.layer.css";
 import "./shell/base.css";
 import { MantineProvider } from "@mantine/core";

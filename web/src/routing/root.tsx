@@ -4,6 +4,7 @@ import { isProblem } from "../api/problem.ts";
 import { queryClient } from "../api/query-client.ts";
 import { signInGate } from "../api/sign-in-gate.ts";
 import { paths } from "../paths.ts";
+import { MissingPage } from "../shell/missing-page.tsx";
 
 export const rootRoute = createRootRoute();
 
@@ -27,5 +28,5 @@ export const signedInRoute = createRoute({
 export const missingRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "$",
-  component: lazyRouteComponent(() => import("../shell/missing-page.tsx"), "MissingPage"),
+  component: MissingPage,
 });
