@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findingsOf } from "../support/browser.ts";
+import { findingsOf, visit } from "../support/browser.ts";
 import { placeOrder } from "../support/builders.ts";
 import { routeAll } from "../support/facilities.ts";
 import { runJob } from "../support/jobs.ts";
@@ -107,6 +107,21 @@ describe("the keyboard", () => {
     await page.keyboard.press("g");
     await page.keyboard.press("o");
     await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();
+  });
+});
+
+describe("a page that opens", () => {
+  it("has the focus on its heading, so that screen readers say where the person is", async () => {
+    const page = await world.open(world.people.warehouse);
+    const focused = () => page.evaluate("document.activeElement.textContent");
+    await visit(page, "/orders", "Orders");
+    await page.getByRole("link", { name: "shop-1002" }).press("Enter");
+    await expect.poll(focused).toBe("shop-1002");
+    await page.getByRole("navigation").getByRole("link", { name: "Facilities" }).press("Enter");
+    await expect.poll(focused).toBe("Facilities");
+    await page.getByRole("navigation").getByRole("link", { name: "Returns" }).press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Returns" }).waitFor();
+    await expect.poll(() => page.evaluate("document.activeElement.tagName")).toBe("INPUT");
   });
 });
 

@@ -1,5 +1,5 @@
 import { Box, Breadcrumbs, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { TextLink } from "./link.tsx";
 
@@ -18,6 +18,7 @@ type Props = {
 /** The frame of every page: its title, for people and for the browser's tab, and its actions. */
 export function Page({ title, crumbs, beside, about, actions, children }: Props) {
   const { t } = useTranslation();
+  const heading = useFocusWhenOpened();
   useEffect(() => {
     document.title = `${title} · ${t("shell.product")}`;
   }, [title, t]);
@@ -27,14 +28,14 @@ export function Page({ title, crumbs, beside, about, actions, children }: Props)
         <Box style={{ overflowWrap: "anywhere", minWidth: 0 }}>
           {crumbs}
           <Group gap="xs">
-            <Title order={1} size="h3">
+            <Title order={1} size="h3" ref={heading} tabIndex={-1} style={{ outline: "none" }}>
               {title}
             </Title>
             {beside}
           </Group>
           {about !== undefined && (
             // Not so long that the actions beside it move below.
-            <Text c="dimmed" size="sm" maw="36rem">
+            <Text c="dimmed" size="sm" maw="36rem" style={{ textWrap: "pretty" }}>
               {about}
             </Text>
           )}
@@ -44,6 +45,22 @@ export function Page({ title, crumbs, beside, about, actions, children }: Props)
       {children}
     </Stack>
   );
+}
+
+let isFirstPage = true;
+
+/**
+ * The heading of a page that follows another one gets the focus, so that screen readers say where the person is, and the next
+ * Tab is in the page. A browser does so when it loads a page. A field that the page itself has focused keeps the focus.
+ */
+function useFocusWhenOpened(): RefObject<HTMLHeadingElement | null> {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    if (!isFirstPage && document.activeElement?.closest("main, [role=dialog]") == null)
+      heading.current?.focus({ preventScroll: true });
+    isFirstPage = false;
+  }, []);
+  return heading;
 }
 
 type CrumbsProps = { readonly of: readonly (readonly [name: string, to: string])[] };
