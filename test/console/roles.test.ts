@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
+import { createPerson } from "../support/people.ts";
 import { type PersonName, startWorld, type World } from "./world.ts";
 
 let world: World;
@@ -117,3 +118,22 @@ it.each(Object.entries(LIMITS))(
     }
   },
 );
+
+it("a role that is taken away while its person is signed in also leaves the navigation", async () => {
+  const { service } = world;
+  const grants = [{ role: "operator" }] as const;
+  const person = await createPerson(service, { name: "Oskar", email: "oskar@example.com", grants });
+  const page = await world.open(person);
+  await visit(page, "/orders", "Orders");
+  const system = page.getByRole("navigation").getByRole("link", { name: "System" });
+  await system.waitFor();
+  const { body } = await service.backOffice.get("/api/people?q=oskar");
+  const changed = await service.backOffice.request("PUT", `/api/people/${body.data[0].id}/grants`, {
+    body: { grants: [{ role: "warehouse" }] },
+  });
+  expect(changed.status).toBe(200);
+  await system.click();
+  await page.getByText(FORBIDDEN).waitFor();
+  await system.waitFor({ state: "detached" });
+  await visit(page, "/work", "Work list");
+});

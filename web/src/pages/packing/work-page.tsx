@@ -5,7 +5,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
-import { useMe } from "../../api/me.ts";
+import { useHasRole, useMe } from "../../api/me.ts";
 import { newReference } from "../../api/reference.ts";
 import type { PickList, PickListWork, Work } from "../../api/schema.d.ts";
 import { useLiveQueries } from "../../api/updates/use-live-queries.ts";
@@ -39,6 +39,7 @@ export function WorkPage() {
     [workQuery(search), openPickListsQuery(search.facilityId)],
     ({ orders }) => orders.length > 0,
   );
+  const packs = useHasRole("operator", "warehouse");
   const go = useGo();
   useScans((code) => void go(paths.station({ scan: code })));
   const isFiltered = search.facilityId !== undefined || search.taken !== undefined;
@@ -50,22 +51,10 @@ export function WorkPage() {
       <ListPage
         title={t("work.title")}
         about={t("work.about")}
-        actions={
-          <>
-            <DownloadButton address={workCsv(search.facilityId)} />
-            <ButtonLink
-              to={paths.station()}
-              size="xs"
-              variant="default"
-              leftSection={<IconBarcode size={14} />}
-            >
-              {t("work.openStation")}
-            </ButtonLink>
-          </>
-        }
+        actions={<WorkActions facilityId={search.facilityId} packs={packs} />}
         filters={
           <Stack gap="md">
-            <TakeOrders facilityId={search.facilityId} />
+            {packs && <TakeOrders facilityId={search.facilityId} />}
             <OpenPickLists facilityId={search.facilityId} />
             <WorkFilters />
           </Stack>
@@ -98,6 +87,26 @@ export function WorkPage() {
         ]}
       />
     </Stack>
+  );
+}
+
+type WorkActionsProps = {
+  readonly facilityId: string | undefined;
+  /** Whether the person packs, and does not only read. */
+  readonly packs: boolean;
+};
+
+function WorkActions({ facilityId, packs }: WorkActionsProps) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <DownloadButton address={workCsv(facilityId)} />
+      {packs && (
+        <ButtonLink to={paths.station()} size="xs" variant="default" leftSection={<IconBarcode size={14} />}>
+          {t("work.openStation")}
+        </ButtonLink>
+      )}
+    </>
   );
 }
 
