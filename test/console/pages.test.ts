@@ -70,13 +70,28 @@ async function checkDialogs(page: Page, name: string): Promise<void> {
   }
 }
 
+const MENU = '[role="menu"]';
+
+/** Checks the first menu of a page: those of one kind are alike. */
+async function checkMenu(page: Page, name: string): Promise<void> {
+  const button = page.locator('main button[aria-haspopup="menu"]').first();
+  if (!(await button.isVisible())) return;
+  await button.click();
+  await page.locator(MENU).waitFor();
+  await check(page, `${name}: a menu`, MENU);
+  await page.keyboard.press("Escape");
+  await page.locator(MENU).waitFor({ state: "detached" });
+}
+
 async function checkPage(page: Page, { name }: TestedPage): Promise<void> {
   for (const look of LOOKS) {
     const named = `${name}, ${look.width} pixels wide and ${look.scheme}`;
     await take(page, look);
     await check(page, named);
-    if (FOLDER === undefined) await checkDialogs(page, named);
-    else
+    if (FOLDER === undefined) {
+      await checkDialogs(page, named);
+      await checkMenu(page, named);
+    } else
       await page.screenshot({ path: `${FOLDER}/${name}-${look.width}-${look.scheme}.png`, fullPage: true });
   }
 }

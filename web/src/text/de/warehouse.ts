@@ -145,7 +145,7 @@ export const warehouse: Translated<typeof en> = {
     toOrder: "Bestellung",
     countOf: "Zurückgekommene Stück von {{product}}, von {{out}}",
     nothingCounted: "Zählen Sie mindestens ein Stück.",
-    restockEffect: "Sie können wieder verkauft werden.",
+    restockEffect: "Sie kann wieder verkauft werden.",
     notRestocked: "Beschädigte und defekte Ware wird nicht wieder verkauft.",
     refund: "Dem Händler erstatten",
     refundEffect: "Der Preis dieser Ware, ohne Versand.",

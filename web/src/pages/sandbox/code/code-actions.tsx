@@ -23,7 +23,7 @@ export function CodeActions({ of, apiUrl, request }: Props) {
   const { copy, copied } = useClipboard({ timeout: 1_500 });
   const { primaryColor } = useMantineTheme();
   return (
-    <Menu position="bottom-start" withinPortal>
+    <Menu position="bottom-start" withinPortal withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <Button
           size="compact-sm"
