@@ -1,7 +1,10 @@
 import { type RefObject, useEffect } from "react";
 import { paletteStore } from "./palette-store.ts";
 
-const list = (): HTMLElement | null => document.getElementById(paletteStore.getState().listId);
+/** Of the list. Mantine sets one of its own too late for the field to name it. */
+export const LIST_ID = "palette-found";
+
+const list = (): HTMLElement | null => document.getElementById(LIST_ID);
 
 /** Mantine selects the first action when the text changes, but what the service finds is shown later. */
 export function useSelectedFirst(found: string): void {
@@ -16,9 +19,9 @@ export function useSelectedFirst(found: string): void {
  * Mantine marks the selected action for the eye alone. The focus stays in the field, so the field names the action that is
  * selected: screen readers say it when an arrow key moves there.
  */
-export function useSpokenSelection(field: RefObject<HTMLInputElement | null>, listId: string): void {
+export function useSpokenSelection(field: RefObject<HTMLInputElement | null>): void {
   useEffect(() => {
-    const actions = document.getElementById(listId);
+    const actions = list();
     if (actions === null) return;
     const name = () => {
       const options = [...actions.querySelectorAll("[data-action]")];
@@ -34,5 +37,5 @@ export function useSpokenSelection(field: RefObject<HTMLInputElement | null>, li
     observer.observe(actions, { attributeFilter: ["data-selected"], childList: true, subtree: true });
     name();
     return () => observer.disconnect();
-  }, [field, listId]);
+  }, [field]);
 }

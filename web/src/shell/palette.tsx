@@ -1,7 +1,7 @@
 import "@mantine/spotlight/styles.layer.css";
 import { Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { Spotlight, useSpotlight } from "@mantine/spotlight";
+import { Spotlight } from "@mantine/spotlight";
 import {
   type Icon,
   IconBuildingStore,
@@ -19,7 +19,7 @@ import type { PersonPage, SearchResult } from "../api/schema.d.ts";
 import { paths } from "../paths.ts";
 import { useGo } from "../ui/link.tsx";
 import { navigationOf } from "./navigation.ts";
-import { useSelectedFirst, useSpokenSelection } from "./palette-selection.ts";
+import { LIST_ID, useSelectedFirst, useSpokenSelection } from "./palette-selection.ts";
 import { palette, paletteStore } from "./palette-store.ts";
 
 /** Waits for the end of a word. */
@@ -46,7 +46,10 @@ export function Palette() {
       attributes={{ content: { "aria-label": t("palette.search") } }}
     >
       <SearchField query={query} found={found} onEnter={enter} />
-      <Spotlight.ActionsList {...(found.length > 0 && { role: "listbox", "aria-label": t("palette.found") })}>
+      <Spotlight.ActionsList
+        id={LIST_ID}
+        {...(found.length > 0 && { role: "listbox", "aria-label": t("palette.found") })}
+      >
         {found.length === 0 && isComplete && <Spotlight.Empty>{t("palette.nothing")}</Spotlight.Empty>}
         {found.map((thing) => (
           <Action key={thing.to} of={thing} />
@@ -66,10 +69,9 @@ type SearchFieldProps = {
 function SearchField({ query, found, onEnter }: SearchFieldProps) {
   const { t } = useTranslation();
   const field = useRef<HTMLInputElement>(null);
-  const { listId } = useSpotlight(paletteStore);
   const shown = found.map(({ to }) => to).join(" ");
   useSelectedFirst(query.trim() === "" ? "" : shown);
-  useSpokenSelection(field, listId);
+  useSpokenSelection(field);
   return (
     // Before the field itself handles the key.
     <div
@@ -84,7 +86,7 @@ function SearchField({ query, found, onEnter }: SearchFieldProps) {
         role="combobox"
         aria-expanded={found.length > 0}
         aria-autocomplete="list"
-        {...(found.length > 0 && { "aria-controls": listId })}
+        {...(found.length > 0 && { "aria-controls": LIST_ID })}
         placeholder={t("palette.search")}
         aria-label={t("palette.search")}
         leftSection={<IconSearch size={18} stroke={1.6} />}
