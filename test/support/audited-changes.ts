@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { peopleChanges } from "./audited-people.ts";
 import {
   createExposedProduct,
@@ -54,9 +55,10 @@ async function facilityOfWork({ test }: AuditedWorld): Promise<string | undefine
   return data[0].facilityId ?? undefined;
 }
 
-const aView = { name: "Held", page: "orders", query: "onHold=true" };
+/** Each with a name of its own, as a page has no two views of one name. */
+const aView = () => ({ name: `Held ${randomUUID()}`, page: "orders", query: "onHold=true" });
 const viewOf = async ({ test }: AuditedWorld): Promise<string> =>
-  (await test.backOffice.post("/api/views", aView)).body.id;
+  (await test.backOffice.post("/api/views", aView())).body.id;
 
 const aToken = async ({ test }: AuditedWorld): Promise<string> =>
   (await test.backOffice.post("/api/tokens", { name: "New", role: "support" })).body.id;
@@ -86,7 +88,7 @@ export const backOfficeChanges = (world: AuditedWorld): ChangeRequests => ({
 const catalogChanges = (world: AuditedWorld): ChangeRequests => ({
   createMerchant: () => ["POST", "/api/merchants", { name: "New", accountEmail: "new@example.com" }],
   updateMerchant: () => ["PATCH", `/api/merchants/${world.partner.merchantId}`, { creditLimit: price }],
-  createView: () => ["POST", "/api/views", aView],
+  createView: () => ["POST", "/api/views", aView()],
   updateView: async () => ["PATCH", `/api/views/${await viewOf(world)}`, { name: "Other" }],
   deleteView: async () => ["DELETE", `/api/views/${await viewOf(world)}`],
   createToken: () => ["POST", "/api/tokens", { name: "New", role: "support" }],
