@@ -15,7 +15,13 @@ import type { EndpointHost } from "./room/endpoint-host.ts";
 import { SendRoom } from "./room/send-room.ts";
 import { logAttempt } from "./send/log-attempt.ts";
 import { Pace } from "./send/pace.ts";
-import { firstDelayMs, isSuccess, LEASE_MARGIN_MS, sendDelivery } from "./send/send-delivery.ts";
+import {
+  firstDelayMs,
+  isSuccess,
+  LEASE_MARGIN_MS,
+  type SendContext,
+  sendDelivery,
+} from "./send/send-delivery.ts";
 import type { Sender } from "./send/sender.ts";
 import { tracedAttempt } from "./send/trace-attempt.ts";
 
@@ -40,6 +46,7 @@ type DispatcherOptions = {
 export class Dispatcher {
   readonly #context: WebhookContext;
   readonly #sender: Sender;
+  readonly #sendContext: SendContext;
   readonly #options: DispatcherOptions;
   readonly #workerId: string;
   readonly #queues = new EndpointQueues();
@@ -59,6 +66,7 @@ export class Dispatcher {
   constructor(context: WebhookContext, sender: Sender, options: DispatcherOptions) {
     this.#context = context;
     this.#sender = sender;
+    this.#sendContext = { clock: context.clock, config: context.config, random: options.random };
     this.#options = options;
     this.#workerId = context.newId();
     this.#room = new SendRoom({
@@ -129,7 +137,7 @@ export class Dispatcher {
   }
 
   #sendWaiting(queue: EndpointQueue): void {
-    if (this.#isStopping || queue.isBlocked(this.#context.clock.now())) {
+    if (this.#isStopping || queue.isBlocked(this.#context.clock)) {
       this.#releaseWaiting(queue);
       return;
     }
@@ -143,17 +151,16 @@ export class Dispatcher {
   }
 
   #admits(queue: EndpointQueue): boolean {
-    return (
-      this.#pace.admits(queue) && (!queue.hasNext || this.#room.admits(queue, this.#context.clock.now()))
-    );
+    return this.#pace.admits(queue) && (!queue.hasNext || this.#room.admits(queue, this.#context.clock));
   }
 
   async #process(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
     const { clock } = this.#context;
     const { host } = queue;
-    const end = this.#room.begin(queue, delivery.event?.body.length ?? 0, clock.now());
+    const end = this.#room.begin(queue, delivery.event?.body.length ?? 0, clock);
     const completion = await this.#send(queue, delivery);
     end();
+    this.#note(completion);
     const { outcome } = completion;
     const health = this.#reportOf(queue, host, completion);
     this.#sendWaiting(queue);
@@ -172,17 +179,20 @@ export class Dispatcher {
     return queue.prove(host, report);
   }
 
-  async #send({ destination }: EndpointQueue, delivery: ClaimedDelivery): Promise<Completion> {
-    const { clock, config, log } = this.#context;
-    const { random, metrics } = this.#options;
-    const completion = await tracedAttempt(delivery, destination.url, () =>
-      sendDelivery({ clock, config, random }, this.#sender, delivery, destination),
+  #send({ destination }: EndpointQueue, delivery: ClaimedDelivery): Promise<Completion> {
+    return tracedAttempt(delivery, destination.url, () =>
+      sendDelivery(this.#sendContext, this.#sender, delivery, destination),
     );
+  }
+
+  #note(completion: Completion): void {
     const { attempt } = completion;
-    logAttempt(log, completion);
+    logAttempt(this.#context.log, completion);
     if (attempt !== null)
-      metrics?.attemptMade(isSuccess(attempt) ? "succeeded" : "failed", firstDelayMs(completion));
-    return completion;
+      this.#options.metrics?.attemptMade(
+        isSuccess(attempt) ? "succeeded" : "failed",
+        firstDelayMs(completion),
+      );
   }
 
   async #record(queue: EndpointQueue, completion: Completion, health: HealthReport | null): Promise<void> {
@@ -198,7 +208,7 @@ export class Dispatcher {
 
   /** A claim that is running is likely to fill the queue. Its end checks again, instead of another claim for nothing. */
   #claimIfLow(queue: EndpointQueue): void {
-    if (!queue.runsLow(this.#context.clock.now())) return;
+    if (!queue.runsLow(this.#context.clock)) return;
     if (this.#claimer.isClaiming(queue.connection)) this.#lowDuringClaim.add(queue);
     else this.wake([queue.connection]);
   }
@@ -222,7 +232,7 @@ export class Dispatcher {
   /** Releases an endpoint for which nothing is claimed. Not during a claim, which needs the lease. */
   #releaseIfDone(queue: EndpointQueue): void {
     const isClaiming = this.#claimer.isClaiming(queue.connection);
-    if (isClaiming || !queue.beginRelease(this.#context.clock.now())) return;
+    if (isClaiming || !queue.beginRelease(this.#context.clock)) return;
     void this.#releaseEndpoint(queue.endpoint).then(() => {
       this.#queues.remove(queue);
       if (queue.hasMore) this.wake([queue.connection]);

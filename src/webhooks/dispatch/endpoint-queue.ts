@@ -1,3 +1,4 @@
+import type { Clock } from "../../platform/clock.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { EndpointKey } from "../endpoints/endpoint.ts";
 import {
@@ -79,28 +80,28 @@ export class EndpointQueue {
   }
 
   /** Whether nothing may be sent now: the endpoint was paused, or backs off after failures. */
-  isBlocked(now: Date): boolean {
+  isBlocked(clock: Clock): boolean {
     const { backoffUntil } = this.#health;
-    return this.#isPaused || (backoffUntil !== null && now < backoffUntil);
+    return this.#isPaused || (backoffUntil !== null && clock.now() < backoffUntil);
   }
 
   /** Whether a claim for this endpoint alone is worthwhile: three quarters of the deliveries claimed ahead are sent. */
-  runsLow(now: Date): boolean {
-    return this.#hasMore && this.#takesMore(now, this.#window.aheadMax / 4);
+  runsLow(clock: Clock): boolean {
+    return this.#hasMore && this.#takesMore(clock, this.#window.aheadMax / 4);
   }
 
   /**
    * How a claim for the connection includes this endpoint. It includes it sooner than `runsLow` requests one, because a
    * large claim costs little more than a small one.
    */
-  planClaim(now: Date): ClaimNeed {
-    if (this.#takesMore(now, (3 * this.#window.aheadMax) / 4)) return this.#hasMore ? "due" : "if-due";
+  planClaim(clock: Clock): ClaimNeed {
+    if (this.#takesMore(clock, (3 * this.#window.aheadMax) / 4)) return this.#hasMore ? "due" : "if-due";
     this.#hasMore = true; // This claim does not look for more, so there may be.
     return "none";
   }
 
-  #takesMore(now: Date, waitingMax: number): boolean {
-    if (this.isBlocked(now) || this.#isReleasing) return false;
+  #takesMore(clock: Clock, waitingMax: number): boolean {
+    if (this.isBlocked(clock) || this.#isReleasing) return false;
     if (isOnProbation(this.#health)) return this.#claimed === 0;
     return this.#waiting.length <= waitingMax;
   }
@@ -209,10 +210,10 @@ export class EndpointQueue {
   }
 
   /** Begins to release the endpoint. Returns false if it still has claims, or is already being released. */
-  beginRelease(now: Date): boolean {
+  beginRelease(clock: Clock): boolean {
     if (this.#claimed > 0 || this.#isReleasing) return false;
     this.#isReleasing = true; // From now on nothing is claimed for it: the claim would be made without its lease.
-    if (this.isBlocked(now)) this.#hasMore = false;
+    if (this.isBlocked(clock)) this.#hasMore = false;
     return true;
   }
 }

@@ -45,7 +45,7 @@ export async function claimDue(
   const sorted = connections.toSorted((one, other) => (one.connectionId < other.connectionId ? -1 : 1));
   const plans = sorted
     .flatMap((connection) => queues.of(connection))
-    .map((queue) => ({ id: queue.endpoint.id, need: queue.planClaim(now) }));
+    .map((queue) => ({ id: queue.endpoint.id, need: queue.planClaim(clock) }));
   const leased = await retried(db, clock, () =>
     leaseEndpoints(db, sorted, claimant, {
       due: plans.filter(({ need }) => need === "due").map(({ id }) => id),

@@ -76,7 +76,8 @@ export async function claimDeliveries(
   );
   const eventOf = await readEvents(db, rows);
   return rows.map((row) => ({
-    ...toConnectionKey(row),
+    merchantId: row.merchant_id,
+    connectionId: row.connection_id,
     endpointId: row.endpoint_id,
     streamId: row.stream_id,
     ownStreamId: row.own_stream_id,

@@ -34,7 +34,8 @@ export class FairShare {
   }
 
   hasRoomFor(key: string): boolean {
-    return this.roomFor(key) > 0;
+    const held = this.#held.get(key) ?? 0;
+    return held === 0 ? this.#free > 0 : TIMES_FREE * this.#free - held > TIMES_FREE;
   }
 
   /** Whether a key holds anything. */

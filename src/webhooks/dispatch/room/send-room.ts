@@ -1,3 +1,4 @@
+import type { Clock } from "../../../platform/clock.ts";
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
 import type { EndpointHost } from "./endpoint-host.ts";
 import { FairShare } from "./fair-share.ts";
@@ -49,7 +50,7 @@ export class SendRoom<Queue extends Sending> {
   }
 
   /** Whether a request of this queue may begin now. If not, the queue is resumed later. */
-  admits(queue: Queue, now: Date): boolean {
+  admits(queue: Queue, clock: Clock): boolean {
     const { host } = queue;
     const id = connectionOf(queue);
     if (!this.#process.hasRoomFor(id)) {
@@ -60,19 +61,19 @@ export class SendRoom<Queue extends Sending> {
       rotationOf(this.#waitForHost, host.origin).add(queue);
       return false;
     }
-    const waitMs = this.#unproven?.waitMs(host, now) ?? 0;
+    const waitMs = this.#unproven?.waitMs(host, clock.now()) ?? 0;
     if (waitMs > 0) this.#wait(queue, waitMs);
     return waitMs === 0;
   }
 
   /** A request of an admitted queue begins. Returns what to call when it has ended. */
-  begin(queue: Queue, bodyBytes: number, now: Date): () => void {
+  begin(queue: Queue, bodyBytes: number, clock: Clock): () => void {
     const { origin } = queue.host;
     const id = connectionOf(queue);
     const cost = costOf(bodyBytes);
     const host = this.#hosts.get(origin) ?? new FairShare(TO_HOST_MAX);
     this.#hosts.set(origin, host);
-    this.#unproven?.take(queue.host, now);
+    this.#unproven?.take(queue.host, clock.now());
     this.#process.take(id, cost);
     host.take(id, 1);
     return () => {

@@ -16,10 +16,10 @@ export class ResponseTooLargeError extends Error {
   }
 }
 
-/** What a socket had received and sent at the last check, and received when the current request began. */
-type Counts = { received: number; sent: number; receivedBefore: number };
+/** What a socket had received and sent when its limit began to count. */
+type Counts = { received: number; sent: number };
 
-/** Ends sockets that receive too much for one request (decision 0062). */
+/** Ends sockets that receive too much for one request (decision 0062), at the latest with twice the limit. */
 export class ReadLimit {
   readonly #sockets = new Map<Socket, Counts>();
   #timer: NodeJS.Timeout | null = null;
@@ -30,12 +30,14 @@ export class ReadLimit {
 
   /** @param connected the event after which a request is sent */
   watch(socket: Socket, connected: "connect" | "secureConnect"): void {
-    this.#sockets.set(socket, { received: 0, sent: 0, receivedBefore: 0 });
+    const counts = { received: 0, sent: 0 };
+    this.#sockets.set(socket, counts);
     this.#timer ??= setInterval(() => this.#checkAll(), CHECK_EVERY_MS).unref();
     socket.once("close", () => this.#forget(socket));
     socket.once(connected, () => {
+      const check = () => checkSocket(socket, counts);
       // After the client has read: the sender may have ended the exchange because of a long body, which is no failure.
-      socket.on("readable", () => process.nextTick(() => this.#check(socket)));
+      socket.on("readable", () => process.nextTick(check));
     });
   }
 
@@ -47,21 +49,18 @@ export class ReadLimit {
   }
 
   #checkAll(): void {
-    for (const socket of this.#sockets.keys()) this.#check(socket);
+    for (const [socket, counts] of this.#sockets) checkSocket(socket, counts);
   }
+}
 
-  #check(socket: Socket): void {
-    const counts = this.#sockets.get(socket);
-    if (counts === undefined || socket.destroyed) return;
-    // Only a request is ever sent, so a further one began when more was sent.
-    if (socket.bytesWritten !== counts.sent) {
-      counts.sent = socket.bytesWritten;
-      counts.receivedBefore = counts.received;
-    }
-    counts.received = receivedBytes(socket);
-    if (counts.received - counts.receivedBefore > RECEIVED_MAX_BYTES)
-      socket.destroy(new ResponseTooLargeError());
-  }
+/** Nearly always one comparison. What was sent is looked at only when many responses together reach the limit. */
+function checkSocket(socket: Socket, counts: Counts): void {
+  const received = receivedBytes(socket);
+  if (received - counts.received <= RECEIVED_MAX_BYTES || socket.destroyed) return;
+  const sent = socket.bytesWritten;
+  // Only a request is ever sent, so a further one began when more was sent.
+  if (sent === counts.sent) socket.destroy(new ResponseTooLargeError());
+  else Object.assign(counts, { received, sent });
 }
 
 /** With TLS, `bytesRead` counts what was decrypted. The handle below counts what arrived. */

@@ -15,7 +15,7 @@ export const LEASE_MARGIN_MS = 10_000;
 /** Lost claims allowed beyond the schedule. After them, a delivery whose outcome cannot be stored fails. */
 const LOST_MAX = 5;
 
-type SendContext = Pick<Context, "config" | "clock"> & {
+export type SendContext = Pick<Context, "config" | "clock"> & {
   /** Returns a number from 0 to 1, for the jitter of retries. */
   readonly random: () => number;
 };

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import type { Clock } from "../../../../src/platform/clock.ts";
 import type { Attempt } from "../../../../src/webhooks/dispatch/claimed-delivery.ts";
 import { EndpointQueue } from "../../../../src/webhooks/dispatch/endpoint-queue.ts";
 import { anEndpoint, claims, NOW } from "../../../support/claims.ts";
 
+const at = (now: Date): Clock => ({ now: () => now });
 const RETRY_MS = [5_000, 30_000, 120_000];
 const open = (): string => "whsec_c2VjcmV0";
 
@@ -100,12 +102,12 @@ describe("a claim for a queue", () => {
 
   it("is made when three quarters of the deliveries ahead are sent, if there may be more", () => {
     const queue = filledQueue({}, 4);
-    expect(queue.runsLow(NOW)).toBe(false);
+    expect(queue.runsLow(at(NOW))).toBe(false);
     takeAll(queue);
-    expect(queue.runsLow(NOW)).toBe(false);
+    expect(queue.runsLow(at(NOW))).toBe(false);
     queue.sent(ok, NOW, RETRY_MS);
     takeAll(queue);
-    expect(queue.runsLow(NOW)).toBe(true);
+    expect(queue.runsLow(at(NOW))).toBe(true);
   });
 
   it("is not made for it alone when the last one was not filled", () => {
@@ -113,8 +115,8 @@ describe("a claim for a queue", () => {
     takeAll(queue);
     queue.sent(ok, NOW, RETRY_MS);
     takeAll(queue);
-    expect([queue.hasMore, queue.runsLow(NOW)]).toEqual([false, false]);
-    expect(queue.planClaim(NOW)).toBe("if-due");
+    expect([queue.hasMore, queue.runsLow(at(NOW))]).toEqual([false, false]);
+    expect(queue.planClaim(at(NOW))).toBe("if-due");
   });
 
   it("includes it without a check when the last one was filled", () => {
@@ -122,12 +124,12 @@ describe("a claim for a queue", () => {
     takeAll(queue);
     queue.sent(ok, NOW, RETRY_MS);
     takeAll(queue);
-    expect(queue.planClaim(NOW)).toBe("due");
+    expect(queue.planClaim(at(NOW))).toBe("due");
   });
 
   it("leaves it out while enough is waiting, and then there may be more", () => {
     const queue = filledQueue({}, 3);
-    expect([queue.planClaim(NOW), queue.hasMore]).toEqual(["none", true]);
+    expect([queue.planClaim(at(NOW)), queue.hasMore]).toEqual(["none", true]);
   });
 
   it("claims further ahead if the queue was empty although more was due", () => {
@@ -166,19 +168,19 @@ describe("the health of a queue's endpoint", () => {
     const queue = filledQueue({}, 0);
     fail(queue, 10);
     const end = new Date(NOW.getTime() + 5_000);
-    expect([queue.isBlocked(NOW), queue.isBlocked(end)]).toEqual([true, false]);
-    expect(queue.planClaim(NOW)).toBe("none");
-    expect(queue.planClaim(end)).toBe("due");
+    expect([queue.isBlocked(at(NOW)), queue.isBlocked(at(end))]).toEqual([true, false]);
+    expect(queue.planClaim(at(NOW))).toBe("none");
+    expect(queue.planClaim(at(end))).toBe("due");
     expect(queue.update(anEndpoint(), open).size).toBe(1);
     queue.add(claims(1));
-    expect(queue.planClaim(end)).toBe("none");
+    expect(queue.planClaim(at(end))).toBe("none");
   });
 
   it("pauses the queue at a 410, and later outcomes change nothing", () => {
     const queue = filledQueue();
     takeAll(queue);
     expect(queue.sent(attempt(410), NOW, RETRY_MS)).toMatchObject({ pause: "gone", warning: 3 });
-    expect([queue.isPaused, queue.isBlocked(NOW)]).toEqual([true, true]);
+    expect([queue.isPaused, queue.isBlocked(at(NOW))]).toEqual([true, true]);
     expect(queue.sent(attempt(410), NOW, RETRY_MS)).toBeNull();
     expect(queue.sent(ok, NOW, RETRY_MS)).toBeNull();
   });
@@ -187,28 +189,28 @@ describe("the health of a queue's endpoint", () => {
 describe("the release of a queue", () => {
   it("begins once, and only when the outcome of every claim is stored", () => {
     const queue = filledQueue({}, 1);
-    expect(queue.beginRelease(NOW)).toBe(false);
+    expect(queue.beginRelease(at(NOW))).toBe(false);
     queue.next();
     queue.sent(ok, NOW, RETRY_MS);
-    expect(queue.beginRelease(NOW)).toBe(false);
+    expect(queue.beginRelease(at(NOW))).toBe(false);
     queue.stored();
-    expect(queue.beginRelease(NOW)).toBe(true);
-    expect(queue.beginRelease(NOW)).toBe(false);
+    expect(queue.beginRelease(at(NOW))).toBe(true);
+    expect(queue.beginRelease(at(NOW))).toBe(false);
   });
 
   it("prevents claims for the queue, and records that one was made during the release", () => {
     const queue = filledQueue({}, 0);
-    queue.beginRelease(NOW);
+    queue.beginRelease(at(NOW));
     expect(queue.hasMore).toBe(false);
-    expect([queue.planClaim(NOW), queue.runsLow(NOW), queue.hasMore]).toEqual(["none", false, true]);
+    expect([queue.planClaim(at(NOW)), queue.runsLow(at(NOW)), queue.hasMore]).toEqual(["none", false, true]);
   });
 
   it("of a blocked endpoint requests no further claim: due deliveries are found when the backoff ends", () => {
     const queue = filledQueue({}, 0);
     fail(queue, 10);
-    queue.planClaim(NOW);
+    queue.planClaim(at(NOW));
     expect(queue.hasMore).toBe(true);
-    queue.beginRelease(NOW);
+    queue.beginRelease(at(NOW));
     expect(queue.hasMore).toBe(false);
   });
 });
