@@ -67,6 +67,9 @@ describe("the list of orders", () => {
     const page = await world.open(world.people.operator, { language: "de-DE" });
     await page.goto("/orders");
     await page.getByRole("heading", { level: 1, name: "Bestellungen" }).waitFor();
+    await page.goto("/orders?onHold=perhaps"); // What the service says about a field, too.
+    await page.getByRole("listitem").filter({ hasText: "onHold muss true oder false sein" }).waitFor();
+    await page.goto("/orders");
     await page.getByRole("button", { name: "Olivia" }).click();
     await page.getByText("English").click();
     await page.getByRole("heading", { level: 1, name: "Orders" }).waitFor();

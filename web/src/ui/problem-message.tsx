@@ -2,6 +2,7 @@ import { Alert, Button, Code, Group, List, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { ApiProblem, isUncertain } from "../api/problem.ts";
+import { explained } from "../text/explanations.ts";
 
 /** The problems that have texts of their own; the others show the service's explanation. */
 const KNOWN = [
@@ -73,7 +74,7 @@ function FieldErrors({ error }: { error: unknown }) {
     <List size="sm">
       {error.errors.map(({ pointer, parameter, line, detail }) => (
         <List.Item key={`${pointer ?? parameter} ${line} ${detail}`}>
-          {parameter !== undefined && <Code>{parameter}</Code>} {detail}
+          {parameter !== undefined && <Code>{parameter}</Code>} {explained(detail)}
         </List.Item>
       ))}
     </List>

@@ -2,6 +2,7 @@ import { type FormErrors, type UseFormReturnType, useForm } from "@mantine/form"
 import type { FormEvent } from "react";
 import { ApiProblem } from "../../api/problem.ts";
 import { useChange } from "../../api/use-change.ts";
+import { explained } from "../../text/explanations.ts";
 
 type Options<Values, Output> = {
   readonly initialValues: Values;
@@ -64,7 +65,7 @@ const problemToErrors = ({ errors }: ApiProblem): FormErrors =>
   Object.fromEntries(
     errors.flatMap(({ pointer, parameter, detail }) => {
       const field = pointer === undefined ? parameter : pointer.slice(1).replaceAll("/", ".");
-      return field === undefined || field === "" ? [] : [[field, detail]];
+      return field === undefined || field === "" ? [] : [[field, explained(detail)]];
     }),
   );
 

@@ -2,6 +2,7 @@ import { Alert, Button, Code, Group, Text } from "@mantine/core";
 import { IconAlertTriangle, IconDownload } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { ApiProblem } from "../../../api/problem.ts";
+import { explained } from "../../../text/explanations.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { ProblemMessage } from "../../../ui/problem-message.tsx";
@@ -47,7 +48,7 @@ function LineErrors({
   // The description of the problem says so.
   const count = typeof members["errorCount"] === "number" ? members["errorCount"] : errors.length;
   const download = () => {
-    const rows = errors.map(({ line, column, detail }) => [String(line), column ?? "", detail]);
+    const rows = errors.map(({ line, column, detail }) => [String(line), column ?? "", explained(detail)]);
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([csvOf([["line", "column", "problem"], ...rows])]));
     link.download = "errors.csv";
@@ -89,7 +90,7 @@ function LineErrors({
             name: t("importing.column"),
             cell: ({ column }) => (column === undefined ? t("importing.wholeRow") : <Code>{column}</Code>),
           },
-          { name: t("importing.problem"), cell: ({ detail }) => detail },
+          { name: t("importing.problem"), cell: ({ detail }) => explained(detail) },
         ]}
       />
     </Section>
