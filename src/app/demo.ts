@@ -189,7 +189,7 @@ Partner Orders is running.
   Demo key       ${demo.key}
   Test key       ${demo.testKey}   (test orders only)
 
-Look around the console as one of these people. The links work again and again, and in the demo alone:
+Look around the console as one of these people. The links work any number of times, until the next start:
 
 ${demo.people.map(({ role, url }) => `  ${role.padEnd(14)} ${url}`).join("\n")}
 
