@@ -1,5 +1,9 @@
 import { type TSchema, type TStringOptions, Type } from "typebox";
 import { afterEach, describe, expect, it } from "vitest";
+import {
+  TRANSITION_RULES,
+  detailOf as transitionRuleText,
+} from "../../../src/orders/changes/transition-refused.ts";
 import { createCheck } from "../../../src/platform/wire/validation.ts";
 import { explanations } from "../../../web/src/text/de/explanations.ts";
 import { explained, setExplanations } from "../../../web/src/text/explanations.ts";
@@ -46,6 +50,14 @@ describe("what the service says about a field", () => {
     const details = createCheck(schema)(value).map(({ detail }) => explained(detail));
     expect(details).toEqual([german]);
   });
+
+  it.each(TRANSITION_RULES.map((rule) => [rule, transitionRuleText(rule)]))(
+    "about a transition by the rule %s is said in German",
+    (_, detail) => {
+      setExplanations(explanations);
+      expect(explained(detail)).not.toBe(detail);
+    },
+  );
 
   it("stays as it is in English, and where no translation is known", () => {
     expect(explained("is required")).toBe("is required");

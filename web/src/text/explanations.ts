@@ -9,8 +9,8 @@ export function setExplanations(explanations: readonly Explanation[]): void {
 }
 
 /**
- * What is wrong with a field or a line of a file, in the person's language. The service explains in English, for programs
- * and people; an explanation that is not known here stays as it is.
+ * What is wrong with a field or a line of a file, or why a change is not possible, in the person's language. The service
+ * explains in English, for programs and people; an explanation that is not known here stays as it is.
  */
 export function explained(detail: string): string {
   const found = known.find(([pattern]) => pattern.test(detail));

@@ -23,7 +23,7 @@ export function useProblemText(): (error: unknown) => string {
   return (error) => {
     if (!(error instanceof ApiProblem)) return t("problem.page");
     const known = KNOWN.find((code) => code === error.code);
-    return known === undefined ? error.detail || t("problem.unexpected") : t(`problem.${known}`);
+    return known === undefined ? explained(error.detail) || t("problem.unexpected") : t(`problem.${known}`);
   };
 }
 
