@@ -11,6 +11,10 @@ export const isClaimable = (now: `$${number}`): string => `d.due_at <= ${now} an
 export const isNotBackedOff = (now: `$${number}`): string =>
   `(s.backoff_until is null or s.backoff_until <= ${now})`;
 
+/** The endpoint of the state `s` belongs to no other worker. */
+export const isFreeFor = (worker: `$${number}`, now: `$${number}`): string =>
+  `(s.worker_id is null or s.worker_id = ${worker} or s.leased_until <= ${now})`;
+
 /** The recovery can be processed: a second pass begins when no earlier transaction is open any more. */
 export const isRecoverable = (now: `$${number}`): string =>
   `finished_at is null and (pass = 1 or until <= ${now})`;

@@ -10,7 +10,7 @@ import {
 import { plainArray } from "../../../platform/database/array-literal.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
 import { momentOf, toTypeId } from "../../../platform/ids.ts";
-import { isClaimable, isNotBackedOff } from "../../conditions-sql.ts";
+import { isClaimable, isFreeFor, isNotBackedOff } from "../../conditions-sql.ts";
 import type { AttemptTrigger } from "../../log/delivery.ts";
 import type { ClaimedDelivery, SendableEvent } from "../claimed-delivery.ts";
 import type { Claimant } from "./lease-sql.ts";
@@ -30,7 +30,7 @@ export async function listConnectionsWithDueDeliveries(
         from webhook_endpoint_states s
         join webhook_endpoints w on w.merchant_id = s.merchant_id and w.id = s.endpoint_id
         where w.status = 'active'
-          and (s.worker_id is null or s.worker_id = $1 or s.leased_until <= $2)
+          and ${isFreeFor("$1", "$2")}
           and ${isNotBackedOff("$2")}
           and exists (
             select from due_deliveries d

@@ -6,6 +6,7 @@ import {
   toConnectionKey,
 } from "../../../platform/connection-key.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
+import { isClaimable, isFreeFor, isNotBackedOff } from "../../conditions-sql.ts";
 import type { EndpointKey } from "../../endpoints/endpoint.ts";
 import type { LeasedEndpoint } from "../claimed-delivery.ts";
 
@@ -33,8 +34,6 @@ type LeasedRow = ConnectionKeyRow & {
  */
 const LOCKED_IN_ORDER = "order by s.endpoint_id for no key update of s";
 
-const IS_FREE = "(s.worker_id is null or s.worker_id = $3 or s.leased_until <= $4)";
-
 /**
  * Leases the endpoints of connections that have something due and belong to no other worker. An endpoint belongs to one
  * worker at a time, so that its limit of requests in flight holds for any number of workers.
@@ -59,21 +58,22 @@ export async function leaseEndpoints(
         join webhook_endpoints w on w.merchant_id = listed.merchant_id and w.connection_id = listed.connection_id
         join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
         where w.status = 'active'
-          and ${IS_FREE}
-          and (s.backoff_until is null or s.backoff_until <= $4)
+          and ${isFreeFor("$3", "$4")}
+          and ${isNotBackedOff("$4")}
           and (s.consecutive_failures = 0 or not $7)
           and s.endpoint_id <> all($6::uuid[])
           and (s.endpoint_id = any($8::uuid[]) or (
             select true
             from due_deliveries d
             where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
-              and ${amongMerchants("$9", "d.merchant_id")} and d.due_at <= $4 and (d.leased_until is null or d.leased_until <= $4)
+              and ${amongMerchants("$9", "d.merchant_id")} and ${isClaimable("$4")}
             order by d.due_at -- Instead of exists, so that the planner uses the index, and does not read all of the table.
             limit 1))
           and ${amongMerchants("$9", "s.merchant_id")} and ${amongMerchants("$9", "w.merchant_id")}
         ${(await db.isDistributed()) ? "" : LOCKED_IN_ORDER}) as w
       where s.merchant_id = w.merchant_id and s.endpoint_id = w.id and ${amongMerchants("$9", "s.merchant_id")}
-        and ${IS_FREE} -- Again, for the row itself: where it was not locked, another worker may have leased it since.
+        -- Again, for the row itself: where it was not locked, another worker may have leased it since.
+        and ${isFreeFor("$3", "$4")}
       returning s.merchant_id, s.connection_id, w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since,
                 s.last_failure_at, s.last_success_at, s.succeeded_at, s.backoff_until, s.warnings_sent, s.proven_host,
                 array(

@@ -34,8 +34,7 @@ export class FairShare {
   }
 
   hasRoomFor(key: string): boolean {
-    const held = this.#held.get(key) ?? 0;
-    return held === 0 ? this.#free > 0 : TIMES_FREE * this.#free - held > TIMES_FREE;
+    return this.roomFor(key) > 0;
   }
 
   /** Whether a key holds anything. */
