@@ -139,16 +139,16 @@ function groupsOfAll<In, Out>(
   waiting: Turns<Call<In, Out>>,
   { sizeMax, concurrencyMax, besideMin = 1 }: GroupOptions<In, Out>,
 ): NextGroup<In, Out> {
-  const running = new Set<readonly Call<In, Out>[]>();
+  const running: (readonly Call<In, Out>[])[] = []; // Few, and not a `Set` (decision 0173).
   function sizeMin(): number {
-    if (running.size === 0) return 1;
-    return besideMin === "as-many" ? Math.max(...[...running].map(({ length }) => length)) : besideMin;
+    if (running.length === 0) return 1;
+    return besideMin === "as-many" ? Math.max(...running.map(({ length }) => length)) : besideMin;
   }
   return () => {
-    if (running.size >= concurrencyMax || waiting.size < sizeMin()) return null;
+    if (running.length >= concurrencyMax || waiting.size < sizeMin()) return null;
     const calls = waiting.take(sizeMax);
-    running.add(calls);
-    return { calls, end: () => running.delete(calls) };
+    running.push(calls);
+    return { calls, end: () => running.splice(running.indexOf(calls), 1) };
   };
 }
 

@@ -5,7 +5,7 @@ const SERVED_KEPT_MAX = 1_024;
  * another.
  */
 export class Turns<Call extends object> {
-  readonly #waiting = new Map<string, Call[]>();
+  #waiting = new Map<string, Call[]>();
   /** The owners with waiting calls, the next one at `#next`. An owner that was served and has more goes to the end. */
   #order: string[] = [];
   #next = 0;
@@ -80,7 +80,7 @@ export class Turns<Call extends object> {
 
   #takeAll(): Call[] {
     const all = [...this.#waiting.values()].flat();
-    this.#waiting.clear();
+    this.#waiting = new Map(); // A cleared one would keep its calls alive for the collector (decision 0173).
     this.#order = [];
     this.#next = 0;
     this.#size = 0;

@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher } from "undici";
 import { NameLookup, type Resolve } from "../names/name-lookup.ts";
 import { createGuardedConnector } from "./guarded-connector.ts";
+import { InFlight } from "./in-flight.ts";
 import { COMMON_HEADERS } from "./request-headers.ts";
 import { failureOf } from "./send-failure.ts";
 
@@ -66,15 +67,15 @@ export function createSender(settings: SenderSettings): Sender {
   const client = openClient(settings);
   const commonHeaders = Object.entries(COMMON_HEADERS).flat();
 
-  const inFlight = new Set<Exchange>();
+  const inFlight = new InFlight<Exchange>();
   let whenIdle: (() => void) | null = null;
   let closing: Promise<void> | null = null;
 
   function send({ connectionId = "", url, headers, body }: SendRequest): Promise<SendResult> {
     return new Promise((resolve) => {
       const finish = (result: SendResult) => {
-        inFlight.delete(exchange);
-        if (inFlight.size === 0) whenIdle?.();
+        inFlight.remove(exchange);
+        if (inFlight.isEmpty) whenIdle?.();
         resolve(result);
       };
       const exchange = new Exchange(finish, timeoutMs);
@@ -91,7 +92,7 @@ export function createSender(settings: SenderSettings): Sender {
   async function end(): Promise<void> {
     await new Promise<void>((resolve) => {
       whenIdle = resolve;
-      if (inFlight.size === 0) resolve();
+      if (inFlight.isEmpty) resolve();
     });
     await client.close();
   }
@@ -102,7 +103,7 @@ export function createSender(settings: SenderSettings): Sender {
   }
 
   function cancelAll(): void {
-    for (const exchange of inFlight) exchange.end("canceled");
+    for (const exchange of inFlight.all()) exchange.end("canceled");
   }
 
   return { send, cancelAll, originCount: client.originCount, close };
@@ -153,6 +154,8 @@ function openClient({
  * than all other work here.
  */
 class Exchange implements Dispatcher.DispatchHandler {
+  /** Among those in flight. */
+  position = 0;
   readonly #resolve: (result: SendResult) => void;
   readonly #startedAt = performance.now();
   readonly #deadline: NodeJS.Timeout;
