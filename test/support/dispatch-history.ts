@@ -9,7 +9,7 @@ import { lockOrder } from "../../src/orders/orders-sql.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
-import type { SendResult } from "../../src/webhooks/dispatch/send/sender.ts";
+import type { SendResult } from "../../src/webhooks/dispatch/send/exchange.ts";
 import { recoverNextBatch } from "../../src/webhooks/recovery/recover-deliveries.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "./builders.ts";
 import { type Command, LIFETIME_MS, OUTCOMES, type OutcomeName } from "./dispatch-commands.ts";
@@ -87,10 +87,10 @@ export class History {
 
   /** All that must hold at the moment in which a request goes out. */
   #onSent(sent: InFlight): void {
-    const endpoint = Number(sent.url.href.at(-1));
+    const endpoint = Number(sent.url.pathname.at(-1));
     const { id: eventId, sequence, data } = JSON.parse(String(sent.body));
     const arrival: Arrival = { endpoint, eventId, orderId: data.order.id, sequence, answered: null };
-    const inFlight = this.#inFlight().filter(({ url }) => url.href === sent.url.href).length;
+    const inFlight = this.#inFlight().filter(({ url }) => url.pathname === sent.url.pathname).length;
     if (inFlight > (IN_FLIGHT_MAX[endpoint] ?? 0))
       this.#violations.push(`${inFlight} in flight to ${endpoint}`);
     if (this.#paused.has(endpoint)) this.#violations.push(`sent to ${endpoint} while it is paused`);

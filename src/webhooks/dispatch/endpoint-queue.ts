@@ -12,7 +12,7 @@ import { signingKey } from "../secrets/signing-secret.ts";
 import type { Room } from "./claim/claim-sql.ts";
 import type { Attempt, ClaimedDelivery, LeasedEndpoint } from "./claimed-delivery.ts";
 import { type EndpointHost, hostOf } from "./room/endpoint-host.ts";
-import { type Destination, isGone, isSuccess } from "./send/send-delivery.ts";
+import { addressOf, type Destination, isGone, isSuccess } from "./send/send-delivery.ts";
 import { SendWindow } from "./send-window.ts";
 
 /** Whether a claim should include an endpoint: not at all, if anything is due, or since something is known to be due. */
@@ -47,7 +47,7 @@ export class EndpointQueue {
     this.connection = { merchantId, connectionId };
     this.endpoint = { merchantId, connectionId, id };
     this.#url = url;
-    this.#destination = { url: new URL(url), keys: [] };
+    this.#destination = { url: addressOf(new URL(url)), keys: [] };
     this.#host = hostOf(this.#destination.url);
     this.#provenHost = provenHost;
     this.#health = health;
@@ -113,7 +113,7 @@ export class EndpointQueue {
     this.#sealedSecrets = sealedSecrets;
     const isMoved = url !== this.#url;
     this.#url = url;
-    this.#destination = { url: isMoved ? new URL(url) : this.#destination.url, keys };
+    this.#destination = { url: isMoved ? addressOf(new URL(url)) : this.#destination.url, keys };
     if (isMoved) this.#host = hostOf(this.#destination.url);
     this.#window.limitTo(inFlightMax);
     const free = this.#window.inFlightMax + this.#window.aheadMax - this.#inFlight - this.#waiting.length;

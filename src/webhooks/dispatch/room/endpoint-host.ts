@@ -7,7 +7,11 @@ export type EndpointHost = {
 };
 
 /** @param url an accepted URL of an endpoint */
-export function hostOf({ hostname, protocol, port }: URL): EndpointHost {
+export function hostOf({
+  hostname,
+  protocol,
+  port,
+}: Pick<URL, "hostname" | "protocol" | "port">): EndpointHost {
   return { name: hostname, origin: `${hostname}:${port === "" ? DEFAULT_PORTS[protocol] : port}` };
 }
 

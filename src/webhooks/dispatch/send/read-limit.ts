@@ -35,9 +35,10 @@ export class ReadLimit {
     this.#timer ??= setInterval(() => this.#checkAll(), CHECK_EVERY_MS).unref();
     socket.once("close", () => this.#forget(socket));
     socket.once(connected, () => {
-      const check = () => checkSocket(socket, counts);
       // After the client has read: the sender may have ended the exchange because of a long body, which is no failure.
-      socket.on("readable", () => process.nextTick(check));
+      socket.on("readable", () => {
+        if (isBeyond(socket, counts)) process.nextTick(checkSocket, socket, counts);
+      });
     });
   }
 
@@ -53,11 +54,13 @@ export class ReadLimit {
   }
 }
 
-/** Nearly always one comparison. What was sent is looked at only when many responses together reach the limit. */
+const isBeyond = (socket: Socket, counts: Counts): boolean =>
+  receivedBytes(socket) - counts.received > RECEIVED_MAX_BYTES;
+
+/** What was sent is looked at only when many responses together reach the limit. */
 function checkSocket(socket: Socket, counts: Counts): void {
-  const received = receivedBytes(socket);
-  if (received - counts.received <= RECEIVED_MAX_BYTES || socket.destroyed) return;
-  const sent = socket.bytesWritten;
+  if (!isBeyond(socket, counts) || socket.destroyed) return;
+  const [received, sent] = [receivedBytes(socket), socket.bytesWritten];
   // Only a request is ever sent, so a further one began when more was sent.
   if (sent === counts.sent) socket.destroy(new ResponseTooLargeError());
   else Object.assign(counts, { received, sent });

@@ -3,12 +3,27 @@ import type { Config } from "../../../platform/config.ts";
 import type { Context } from "../../../platform/context.ts";
 import type { Attempt, ClaimedDelivery, Completion, Outcome } from "../claimed-delivery.ts";
 import { released } from "../claimed-delivery.ts";
+import type { SendResult } from "./exchange.ts";
 import { signedHeaders } from "./request-headers.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
-import type { Sender, SendResult } from "./sender.ts";
+import type { Sender } from "./sender.ts";
+
+/** The parts of a URL, as text: each access to one of a `URL` cuts it out again. */
+export type Address = Readonly<
+  Pick<URL, "origin" | "protocol" | "hostname" | "port" | "pathname" | "search">
+>;
+
+export const addressOf = ({ origin, protocol, hostname, port, pathname, search }: URL): Address => ({
+  origin,
+  protocol,
+  hostname,
+  port,
+  pathname,
+  search,
+});
 
 /** Where to send, and the keys to sign with, newest first. */
-export type Destination = { readonly url: URL; readonly keys: readonly KeyObject[] };
+export type Destination = { readonly url: Address; readonly keys: readonly KeyObject[] };
 
 /** A request must end this long before its lease does, so that its outcome can still be stored. */
 export const LEASE_MARGIN_MS = 10_000;
