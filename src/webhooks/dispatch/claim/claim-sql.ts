@@ -49,10 +49,11 @@ export type Room = { readonly endpointId: string; readonly size: number };
 /** A delivery may be due manually and by the schedule at the same time. Its two attempts need different ids. */
 type ClaimIds = { readonly scheduled: string; readonly manual: string };
 
-type ClaimedRow = ConnectionKeyRow & {
+type ClaimedRow = {
   endpoint_id: string;
   stream_id: string;
-  own_stream_id: string;
+  /** Null if it is `stream_id`. */
+  own_stream_id: string | null;
   delivery_id: string;
   event_id: string;
   trigger: AttemptTrigger;
@@ -74,13 +75,14 @@ export async function claimDeliveries(
   const rows = await merchantByMerchant(db, rooms, (own, merchantId) =>
     claimRows(db, ids, { now, leasedUntil }, own, merchantId),
   );
-  const eventOf = await readEvents(db, rows);
-  return rows.map((row) => ({
-    merchantId: row.merchant_id,
-    connectionId: row.connection_id,
-    endpointId: row.endpoint_id,
+  const claimed = withRooms(rows, rooms);
+  const eventOf = await readEvents(db, claimed);
+  return claimed.map(({ row, room }) => ({
+    merchantId: room.merchantId,
+    connectionId: room.connectionId,
+    endpointId: room.endpointId,
     streamId: row.stream_id,
-    ownStreamId: row.own_stream_id,
+    ownStreamId: row.own_stream_id ?? row.stream_id,
     deliveryId: row.delivery_id,
     eventId: row.event_id,
     claimId: row.trigger === "manual" ? ids.manual : ids.scheduled,
@@ -88,8 +90,19 @@ export async function claimDeliveries(
     attemptCount: row.attempt_count,
     notAfter: row.not_after,
     leasedUntil,
-    event: eventOf(row),
+    event: eventOf(room.merchantId, row.event_id),
   }));
+}
+
+type Claimed = { readonly row: ClaimedRow; readonly room: ConnectionKey & Room };
+
+/** Rows with the rooms that they were claimed for, whose ids their deliveries share, so that each is in memory once. */
+function withRooms(rows: readonly ClaimedRow[], rooms: readonly (ConnectionKey & Room)[]): Claimed[] {
+  const byEndpoint = new Map(rooms.map((room) => [room.endpointId, room]));
+  return rows.flatMap((row) => {
+    const room = byEndpoint.get(row.endpoint_id);
+    return room === undefined ? [] : { row, room };
+  });
 }
 
 /**
@@ -129,9 +142,8 @@ async function claimRows(
         returning d.merchant_id, d.connection_id, d.endpoint_id, d.stream_id, d.delivery_id, d.event_id, d.trigger,
                   d.attempt_count, d.not_after
       )
-      select c.merchant_id, c.connection_id, c.endpoint_id, c.stream_id, c.delivery_id, c.event_id, c.trigger,
-             c.attempt_count, c.not_after,
-             case when c.trigger <> 'manual' then c.stream_id else (
+      select c.endpoint_id, c.stream_id, c.delivery_id, c.event_id, c.trigger, c.attempt_count, c.not_after,
+             case when c.trigger = 'manual' then (
                select d.stream_id
                from deliveries d
                where d.merchant_id = c.merchant_id and d.connection_id = c.connection_id and d.id = c.delivery_id
@@ -152,15 +164,15 @@ async function claimRows(
   });
 }
 
-type EventOf = (row: ClaimedRow) => SendableEvent | null;
+type EventOf = (merchantId: string, eventId: string) => SendableEvent | null;
 
 /**
  * Reads each event once, for any number of endpoints. Lists instead of a join, so that the plan does not depend on how
  * full the partition was when it was made. The bounds exclude the partitions of other days.
  */
-async function readEvents(db: Queryable, claimed: readonly ClaimedRow[]): Promise<EventOf> {
+async function readEvents(db: Queryable, claimed: readonly Claimed[]): Promise<EventOf> {
   if (claimed.length === 0) return () => null;
-  const sorted = [...new Set(claimed.map((row) => row.event_id))].sort();
+  const sorted = [...new Set(claimed.map(({ row }) => row.event_id))].sort();
   const rows = await db.query<{ merchant_id: string; id: string; body: string }>({
     name: "read-events-to-send",
     text: `
@@ -168,17 +180,20 @@ async function readEvents(db: Queryable, claimed: readonly ClaimedRow[]): Promis
       from events
       where merchant_id = any($1::uuid[]) and id = any($2::uuid[]) and id between $3 and $4`,
     values: [
-      plainArray([...new Set(claimed.map((row) => row.merchant_id))]),
+      plainArray([...new Set(claimed.map(({ room }) => room.merchantId))]),
       plainArray(sorted),
       sorted[0],
       sorted.at(-1),
     ],
   });
   const events = new Map(
-    rows.map(({ merchant_id, id, body }) => [
-      `${merchant_id} ${id}`,
-      { wireId: toTypeId("evt", id), happenedAt: momentOf(id), body: Buffer.from(body) },
-    ]),
+    rows.map(({ merchant_id, id, body }) => {
+      const event = { wireId: toTypeId("evt", id), happenedAt: momentOf(id), body: Buffer.from(body) };
+      return [id, { merchantId: merchant_id, event }];
+    }),
   );
-  return (row) => events.get(`${row.merchant_id} ${row.event_id}`) ?? null;
+  return (merchantId, eventId) => {
+    const found = events.get(eventId);
+    return found?.merchantId === merchantId ? found.event : null;
+  };
 }
