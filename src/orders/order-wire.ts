@@ -180,6 +180,16 @@ export function toWireOrder(order: Order): WireOrder {
   };
 }
 
+/** Texts that were made. An order is never changed, so its text is not either. */
+const texts = new WeakMap<Order, string>();
+
+/** The order object as JSON text. The order must be `asOf` now. */
+export function orderText(order: Order): string {
+  const made = texts.get(order) ?? JSON.stringify(toWireOrder(order));
+  texts.set(order, made);
+  return made;
+}
+
 export function toWireShipment(order: Order, shipment: Shipment): WireShipment {
   const covered = order.lines.filter((line) => line.shipmentId === shipment.id);
   return {

@@ -1,63 +1,13 @@
 import { merchantByMerchant, ofMerchant } from "../distribution/merchant-by-merchant.ts";
 import { isExpired } from "../lifecycle/lifecycle.ts";
-import { inRequestOrder } from "../lifecycle/lines.ts";
-import type {
-  Order,
-  OrderKey,
-  OrderLine,
-  OrderRef,
-  OrderStatus,
-  ShipmentStatus,
-} from "../lifecycle/order.ts";
+import type { Order, OrderKey, OrderRef } from "../lifecycle/order.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type ConnectionKey, connectionColumns } from "../platform/connection-key.ts";
+import { plainArray } from "../platform/database/array-literal.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { isStorableText } from "../platform/wire/text.ts";
 import { orderFinder } from "./find-order.ts";
-import type { Metadata } from "./note-schemas.ts";
-
-type OrderRow = {
-  merchant_id: string;
-  connection_id: string;
-  id: string;
-  test_mode: boolean;
-  external_order_id: string | null;
-  status: OrderStatus;
-  hold_reasons: string[];
-  first_name: string;
-  last_name: string;
-  name: string | null;
-  company: string | null;
-  address1: string;
-  address2: string | null;
-  city: string;
-  zip: string;
-  state_code: string | null;
-  country_code: string;
-  phone: string | null;
-  note: string | null;
-  metadata: Metadata | null;
-  created_at: Date;
-  updated_at: Date;
-  acceptance_due_at: Date | null;
-  expires_at: Date | null;
-  last_sequence: number;
-  routed_at: Date | null;
-  facility_id: string | null;
-  canceled_at: Date | null;
-  lines: OrderLine[];
-  shipments: {
-    id: string;
-    status: ShipmentStatus;
-    carrier: string | null;
-    weightGrams: number | null;
-    trackingNumber: string | null;
-    trackingUrl: string | null;
-    createdAt: string;
-    shippedAt: string | null;
-    deliveredAt: string | null;
-  }[];
-};
+import { type OrderRow, toOrder, toVersionedOrder, type VersionedOrder } from "./order-row.ts";
 
 /**
  * Reads whole orders, in the form that `toOrder` takes. `merchant` is the expression with which their parts are
@@ -68,20 +18,20 @@ const selectOrders = (merchant: "$1" | "coalesce($4::uuid, o.merchant_id)"): str
              o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
              o.state_code, o.country_code, o.phone, o.note, o.metadata,
              o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
-             o.routed_at, o.facility_id, o.canceled_at,
-             (select json_agg(json_build_object(
-                       'id', l.id, 'productId', l.product_id, 'quantity', l.quantity, 'shipmentId', l.shipment_id,
-                       'splitFrom', l.split_from, 'returnedQuantity', l.returned_quantity)
-                     order by l.id)
-              from order_lines l
-              where l.merchant_id = ${merchant} and l.order_id = o.id) as lines,
-             (select coalesce(json_agg(json_build_object(
-                       'id', s.id, 'status', s.status, 'carrier', s.carrier, 'trackingNumber', s.tracking_number,
-                       'trackingUrl', s.tracking_url, 'createdAt', s.created_at, 'shippedAt', s.shipped_at,
-                       'deliveredAt', s.delivered_at, 'weightGrams', s.weight_grams)
-                     order by s.id), '[]')
-              from shipments s
-              where s.merchant_id = ${merchant} and s.order_id = o.id) as shipments
+             o.routed_at, o.facility_id, o.canceled_at, o.xmin as written_by,
+             (select json_agg(line)
+              from (select l.id, l.product_id as "productId", l.quantity, l.shipment_id as "shipmentId",
+                           l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity"
+                    from order_lines l
+                    where l.merchant_id = ${merchant} and l.order_id = o.id
+                    order by l.id) as line) as lines,
+             (select json_agg(shipment)
+              from (select s.id, s.status, s.carrier, s.tracking_number as "trackingNumber",
+                           s.tracking_url as "trackingUrl", s.created_at as "createdAt", s.shipped_at as "shippedAt",
+                           s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
+                    from shipments s
+                    where s.merchant_id = ${merchant} and s.order_id = o.id
+                    order by s.id) as shipment) as shipments
       from orders o`;
 const SELECT_ORDERS = selectOrders("$1");
 
@@ -109,13 +59,56 @@ export async function readOrders(
   connection: ConnectionKey,
   ids: readonly string[],
 ): Promise<Order[]> {
+  return (await readVersionedOrders(db, connection, ids)).map(({ order }) => order);
+}
+
+/** The same, with their versions. */
+export async function readVersionedOrders(
+  db: Queryable,
+  connection: ConnectionKey,
+  ids: readonly string[],
+): Promise<VersionedOrder[]> {
   if (ids.length === 0) return [];
   const rows = await db.query<OrderRow>({
     name: "read-orders",
     text: selectListed("id", "uuid"),
     values: [connection.merchantId, connection.connectionId, [...new Set(ids)]],
   });
-  return rows.map(toOrder);
+  return rows.map(toVersionedOrder);
+}
+
+/**
+ * Of these orders of one connection, those that have changed since they were read, or that it does not have: a look at
+ * their rows alone, which finds none for most reads (decision 0178).
+ */
+export async function listChanged(
+  db: Queryable,
+  connection: ConnectionKey,
+  known: readonly VersionedOrder[],
+): Promise<string[]> {
+  if (known.length === 0) return [];
+  const rows = await db.query<{ id: string }>({
+    name: "list-changed-orders",
+    text: `
+      select listed.id
+      from unnest((select $3::uuid[]), (select $4::xid[]), (select $5::timestamptz[]))
+             as listed (id, written_by, updated_at)
+      left join lateral (
+        select o.id
+        from orders o
+        where o.merchant_id = $1 and o.connection_id = $2 and o.id = listed.id
+          and o.xmin = listed.written_by and o.updated_at = listed.updated_at
+        limit 1) as same on true
+      where same.id is null`,
+    values: [
+      connection.merchantId,
+      connection.connectionId,
+      plainArray(known.map(({ order }) => order.id)),
+      plainArray(known.map(({ version }) => version.writtenBy)),
+      plainArray(known.map(({ version }) => version.updatedAt)),
+    ],
+  });
+  return rows.map(({ id }) => id);
 }
 
 /**
@@ -206,48 +199,3 @@ export async function lockOrderById(tx: Queryable, key: OrderKey, clock: Clock):
   const [order] = await readOrders(tx, key, [key.id]);
   return order === undefined || isExpired(order, clock.now()) ? undefined : order;
 }
-
-function toOrder(row: OrderRow): Order {
-  return {
-    merchantId: row.merchant_id,
-    connectionId: row.connection_id,
-    id: row.id,
-    testMode: row.test_mode,
-    externalOrderId: row.external_order_id,
-    status: row.status,
-    holdReasons: row.hold_reasons,
-    shippingAddress: {
-      firstName: row.first_name,
-      lastName: row.last_name,
-      name: row.name,
-      company: row.company,
-      address1: row.address1,
-      address2: row.address2,
-      city: row.city,
-      zip: row.zip,
-      stateCode: row.state_code,
-      countryCode: row.country_code,
-      phone: row.phone,
-    },
-    note: row.note,
-    metadata: row.metadata ?? {},
-    lines: inRequestOrder(row.lines),
-    shipments: row.shipments.map((shipment) => ({
-      ...shipment,
-      createdAt: new Date(shipment.createdAt),
-      shippedAt: toDate(shipment.shippedAt),
-      deliveredAt: toDate(shipment.deliveredAt),
-    })),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    acceptanceDueAt: row.acceptance_due_at,
-    expiresAt: row.expires_at,
-    lastSequence: row.last_sequence,
-    routedAt: row.routed_at,
-    facilityId: row.facility_id,
-    canceledAt: row.canceled_at,
-  };
-}
-
-/** JSON has times as texts. */
-const toDate = (text: string | null): Date | null => (text === null ? null : new Date(text));

@@ -7,7 +7,8 @@ import type { Spent } from "../platform/database/database-usage.ts";
 import { groupCalls } from "../platform/database/group.ts";
 import { isStorableText } from "../platform/wire/text.ts";
 import { orderFinder } from "./find-order.ts";
-import { readOrders, readOrdersByExternalId } from "./orders-sql.ts";
+import { KnownOrders } from "./known-orders.ts";
+import { listChanged, readOrdersByExternalId, readVersionedOrders } from "./orders-sql.ts";
 
 type OrderLookup = ConnectionKey & { readonly ref: OrderRef };
 
@@ -19,9 +20,10 @@ const READ_GROUPS_MAX = 4;
 
 /** Reads of a connection that arrive together are read together, by one statement. */
 export function orderReader({ db, clock }: Context, spent?: Spent): ReadOrder {
+  const known = new KnownOrders();
   const read = groupCalls<OrderLookup, Order | null>({
     name: "read orders",
-    run: (lookups) => readGroup(db, lookups, clock.now()),
+    run: (lookups) => readGroup(db, lookups, known, clock.now()),
     sizeMax: 128,
     concurrencyMax: READ_GROUPS_MAX,
     ownerOf: ({ connectionId }) => connectionId,
@@ -52,11 +54,12 @@ function asSeenNow(order: Order | null | undefined, now: Date): Order | null {
 async function readGroup(
   db: Database,
   lookups: readonly OrderLookup[],
+  known: KnownOrders,
   now: Date,
 ): Promise<(Order | null)[]> {
   const [connection] = lookups;
   if (connection === undefined) return [];
-  const find = await readNamed(db, connection, lookups, now);
+  const find = await readNamed(db, connection, lookups, known, now);
   return lookups.map(({ ref }) => find(ref) ?? null);
 }
 
@@ -65,16 +68,34 @@ async function readNamed(
   db: Database,
   connection: ConnectionKey,
   lookups: readonly OrderLookup[],
+  known: KnownOrders,
   now: Date,
 ): Promise<(ref: OrderRef) => Order | undefined> {
   const refs = lookups.map(({ ref }) => ref);
-  const byId = await readOrders(
-    db,
-    connection,
-    refs.flatMap(({ id }) => id ?? []),
-  );
+  const ids = new Set(refs.flatMap(({ id }) => id ?? []));
+  const byId = await readById(db, connection, ids, known);
   const find = orderFinder(byId, now);
   const left = refs.filter((ref) => find(ref) === undefined).flatMap((ref) => ref.externalOrderId ?? []);
   if (left.length === 0) return find;
   return orderFinder([...byId, ...(await readOrdersByExternalId(db, connection, left))], now);
+}
+
+/** Orders of which the process knows the present version are not read again. */
+async function readById(
+  db: Database,
+  connection: ConnectionKey,
+  ids: ReadonlySet<string>,
+  known: KnownOrders,
+): Promise<Order[]> {
+  const before = known.among(ids);
+  const changed = new Set(await listChanged(db, connection, before));
+  const unchanged = before.map(({ order }) => order).filter(({ id }) => !changed.has(id));
+  const found = new Set(unchanged.map(({ id }) => id));
+  const read = await readVersionedOrders(
+    db,
+    connection,
+    [...ids].filter((id) => !found.has(id)),
+  );
+  for (const order of read) known.keep(order);
+  return [...unchanged, ...read.map(({ order }) => order)];
 }

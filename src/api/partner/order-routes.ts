@@ -10,6 +10,7 @@ import {
   CreatedOrderSchema,
   OrderIdParams,
   OrderSchema,
+  orderText,
   parseOrderRef,
   toWireCreatedOrder,
   toWireOrder,
@@ -97,7 +98,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
         connectionId: caller.connectionId,
         ref: parseOrderRef(params.orderId),
       });
-      return order === null ? missingOrder(caller) : { status: 200, body: toWireOrder(order) };
+      return order === null ? missingOrder(caller) : { status: 200, json: orderText(order) };
     },
   }),
   route({
