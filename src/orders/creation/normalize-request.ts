@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Static } from "typebox";
 import type { ShippingAddress } from "../../lifecycle/order.ts";
 import type { Metadata } from "../note-schemas.ts";
@@ -71,7 +71,7 @@ export function hashOrderRequest(request: OrderRequest): Buffer {
     testMode,
     ...present(others),
   ];
-  return createHash("sha256").update(JSON.stringify(content)).digest();
+  return hash("sha256", JSON.stringify(content), "buffer");
 }
 
 /** One object with the fields that have a value, sorted by name; nothing if there are none. */
