@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, it, onTestFinished } from "vitest";
-import { isOutOfReach, openDatabase } from "../../../src/platform/database/database.ts";
+import { type Database, isOutOfReach, openDatabase } from "../../../src/platform/database/database.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { openSignalChannel } from "../../../src/platform/signals.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
@@ -24,8 +24,9 @@ function bigEndian(value: number): Buffer {
   return bytes;
 }
 
-function open({ url, close }: DatabaseProxy) {
-  const db = openDatabase({ url, connectionsMax: 2, onIdleError: () => undefined });
+function open({ url, close }: DatabaseProxy, statementTimeoutMs?: number) {
+  const limit = statementTimeoutMs === undefined ? {} : { statementTimeoutMs };
+  const db = openDatabase({ url, connectionsMax: 2, onIdleError: () => undefined, ...limit });
   onTestFinished(async () => {
     await db.close();
     await close();
@@ -72,4 +73,25 @@ it("a session that is lost while it begins to listen for signals is replaced by 
     await other.query(SELECT);
   }
   expect(broken).toBe(1);
+});
+
+it.each<[string, (db: Database) => Promise<unknown>]>([
+  ["a statement", (db) => db.query(SELECT)],
+  ["a transaction", (db) => db.transaction((tx) => tx.query(SELECT))],
+  ["a script", (db) => db.runScript("select 1")],
+  ["a session of its own", (db) => db.withClient((client) => client.query("select 1"))],
+])("%s ends if the server does not respond, and its session is not used again", async (_what, run) => {
+  const proxy = await startDatabaseProxy(await createDatabase());
+  const db = open(proxy, 500);
+  await db.query(SELECT); // Opens the session.
+  proxy.loseResponses();
+  await expect(run(db)).rejects.toSatisfy(isOutOfReach);
+  expect(await db.query(SELECT)).toEqual([{ one: 1 }]);
+});
+
+it("an error of a statement leads to its caller", async () => {
+  const db = open(await startDatabaseProxy(await createDatabase()));
+  const callWrongly = () => db.transaction((tx) => tx.query({ ...SELECT, text: "select 1 / 0" }));
+  const error = await callWrongly().catch((thrown: Error) => thrown);
+  expect(error).toMatchObject({ code: "22012", stack: expect.stringContaining("ended-sessions.test.ts") });
 });

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { limitTime } from "./time-limit.ts";
 
 /** Where one server listens. */
 export type Server = { readonly host: string; readonly port: number };
@@ -25,8 +26,9 @@ type Connected = ((error: Error) => void) | ((error: null, client: pg.Client) =>
  */
 export const clientsOf = (servers: Servers): typeof pg.Client =>
   class extends pg.Client {
-    constructor(config?: string | pg.ClientConfig) {
+    constructor({ query_timeout, ...config }: pg.ClientConfig) {
       super(config);
+      if (query_timeout !== undefined) limitTime(this, query_timeout);
       // An error without a listener would end the process. The pool has none between two users of a session, and its
       // end may arrive together with the response before. The next user learns of it from its first statement.
       this.on("error", () => undefined);
