@@ -4,11 +4,11 @@ import { isOutOfReach, isTimedOut, UnavailableError } from "./database.ts";
 import type { Spent } from "./database-usage.ts";
 import { SetAside } from "./set-aside.ts";
 import { tooManyCalls, WAITING_CALLS_MAX } from "./too-many-calls.ts";
-import { Slots, Turns } from "./turns.ts";
+import { Slots, Spacing, type SpacingOptions, Turns } from "./turns.ts";
 
 /**
  * Processes work that arrives together in groups: while one group is at the database, further calls form the next
- * group. Without load, each call runs alone and at once. No call waits for a timer.
+ * group. Without load, each call runs alone and at once. Only calls with `spacing` wait for a timer.
  */
 export type Grouped<In, Out> = (item: In) => Promise<Out>;
 
@@ -25,6 +25,11 @@ type GroupOptions<In, Out> = {
    * has; for throughput rather than latency.
    */
   besideMin?: number | "as-many";
+  /**
+   * For calls that are not urgent: the time between groups, unless many calls wait. A call that arrives after that time
+   * still runs at once.
+   */
+  spacing?: SpacingOptions;
   /**
    * The connection that a call belongs to. If more calls wait than a group takes, it takes one of each connection in
    * turn. A connection with too many waiting calls gets `tooManyCalls`.
@@ -71,11 +76,14 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
   const nextGroup = options.oneOwnerEach ? groupsOfOneOwner(waiting, options) : groupsOfAll(waiting, options);
   const setAside = new SetAside();
   let scheduled = false;
+  const spacing = options.spacing === undefined ? null : new Spacing(options.spacing, startGroups);
 
   function startGroups(): void {
     scheduled = false;
+    if (spacing?.delays(waiting.size)) return;
     for (let group = nextGroup(); group !== null; group = nextGroup()) {
       const { calls, end } = group;
+      spacing?.begun();
       void runGroup(calls).finally(() => {
         end();
         startGroups();

@@ -124,3 +124,44 @@ export class Slots {
     this.#free += 1;
   }
 }
+
+export type SpacingOptions = {
+  /** The time from the beginning of a group to that of the next one. */
+  readonly ms: number;
+  /** So many waiting calls begin sooner. */
+  readonly unlessWaiting: number;
+};
+
+/** Keeps groups of calls apart from each other, so that calls that arrive one after the other share a group. */
+export class Spacing {
+  readonly #options: SpacingOptions;
+  readonly #resume: () => void;
+  #until = 0;
+  #isTimed = false;
+
+  /** @param resume is called when calls that had to wait may begin */
+  constructor(options: SpacingOptions, resume: () => void) {
+    this.#options = options;
+    this.#resume = resume;
+  }
+
+  /** A group has begun. */
+  begun(): void {
+    this.#until = performance.now() + this.#options.ms;
+  }
+
+  /** Whether so many waiting calls have to wait longer. */
+  delays(waiting: number): boolean {
+    if (waiting === 0 || waiting >= this.#options.unlessWaiting) return false;
+    const leftMs = this.#until - performance.now();
+    if (leftMs <= 0) return false;
+    if (!this.#isTimed) setTimeout(() => this.#end(), leftMs);
+    this.#isTimed = true;
+    return true;
+  }
+
+  #end(): void {
+    this.#isTimed = false;
+    this.#resume();
+  }
+}

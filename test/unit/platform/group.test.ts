@@ -1,5 +1,5 @@
 import pg from "pg";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { groupCalls } from "../../../src/platform/database/group.ts";
 import { WAITING_CALLS_MAX } from "../../../src/platform/database/too-many-calls.ts";
 
@@ -22,6 +22,59 @@ function startGroups(besideMin: number | "as-many") {
 
 /** After the groups of what has been called by now. */
 const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+describe("groups with a space between them", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** Each group ends at once. */
+  function startSpaced() {
+    const groups: number[][] = [];
+    const call = groupCalls<number, number>({
+      name: "test",
+      run: async (items) => {
+        groups.push(items);
+        return items;
+      },
+      sizeMax: 10,
+      concurrencyMax: 1,
+      spacing: { ms: 15, unlessWaiting: 3 },
+    });
+    return { call, groups };
+  }
+
+  it("begin so long after each other, with all calls that have arrived until then", async () => {
+    const { call, groups } = startSpaced();
+    await call(1);
+    vi.advanceTimersByTime(5);
+    void call(2);
+    await turn();
+    vi.advanceTimersByTime(9);
+    void call(3);
+    await turn();
+    expect(groups).toEqual([[1]]);
+    vi.advanceTimersByTime(1);
+    await turn();
+    expect(groups).toEqual([[1], [2, 3]]);
+  });
+
+  it("begin at once for a call that arrives later", async () => {
+    const { call, groups } = startSpaced();
+    await call(1);
+    vi.advanceTimersByTime(15);
+    await call(2);
+    expect(groups).toEqual([[1], [2]]);
+  });
+
+  it("begin sooner when enough calls wait", async () => {
+    const { call, groups } = startSpaced();
+    await call(1);
+    void call(2);
+    await turn();
+    await Promise.all([call(3), call(4)]);
+    expect(groups).toEqual([[1], [2, 3, 4]]);
+  });
+});
 
 describe("a second group beside one that is at the database", () => {
   it("begins with as many calls as it takes, and not with fewer", async () => {

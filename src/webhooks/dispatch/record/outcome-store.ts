@@ -20,6 +20,8 @@ const GROUP_MAX = 256;
 const SUCCESS_GROUPS = 2;
 /** The size from which a second group pays for its own commit. A statement costs as much as a dozen outcomes. */
 const SECOND_GROUP_MIN = 192;
+/** Only the next delivery of a stream waits for an outcome, so a few of them wait for others (decision 0177). */
+const SPACING = { ms: 15, unlessWaiting: SECOND_GROUP_MIN };
 const RETRY_EVERY_MS = 250;
 
 /**
@@ -48,6 +50,7 @@ export function createOutcomeStore(
     sizeMax: GROUP_MAX,
     concurrencyMax: SUCCESS_GROUPS,
     besideMin: SECOND_GROUP_MIN,
+    spacing: SPACING,
   });
   // Null: the node of the merchant is down, and nothing is stored yet.
   const complete = groupCalls<RecordedCompletion, true | null>({
