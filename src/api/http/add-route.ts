@@ -156,9 +156,10 @@ function responder<Operations, Caller extends object>(
   };
 }
 
-function bodyHooks({ body, upload }: RouteDescription) {
+/** Fastify reads no body of a GET. */
+function bodyHooks({ method, body, upload }: RouteDescription) {
   if (upload !== undefined) return [uploadTypeCheck(upload), allowLongBody];
-  return body === undefined ? [ignoreBody] : [];
+  return body === undefined && method !== "GET" ? [ignoreBody] : [];
 }
 
 /**

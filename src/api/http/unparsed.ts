@@ -13,29 +13,33 @@ const PARSER_DETAILS: Readonly<Record<string, string>> = {
 /** An error of Node's parser. */
 type ParserError = Error & { code?: string; bytesParsed?: number; rawPacket?: unknown };
 
+/** The response to the newest request of a socket: on the socket, because a map would be changed for each request. */
+const NEWEST = Symbol("newest");
+type WatchedSocket = Socket & { [NEWEST]?: ServerResponse };
+
 /**
  * Responds to input that Node's parser could not read. A packet can contain several requests, and the parser can fail
  * after a valid one that is still in progress. The response to that request is sent first. Otherwise its order would be
  * placed, and the client would get only an error.
  */
 export function unparsedInput(problems: ProblemWriter) {
-  const newest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
-
   function watch(server: Server): void {
-    server.on("request", (request, response) => newest.set(request.socket, { request, response }));
+    server.on("request", ({ socket }: { socket: WatchedSocket }, response) => {
+      socket[NEWEST] = response;
+    });
   }
 
-  function reject(error: ParserError, socket: Socket): void {
+  function reject(error: ParserError, socket: WatchedSocket): void {
     const { problem, instance } = parserProblem(error);
-    const pending = newest.get(socket);
+    const pending = socket[NEWEST];
     if (error.code === "ECONNRESET") {
       socket.destroy();
-    } else if (pending === undefined || pending.response.writableFinished) {
+    } else if (pending === undefined || pending.writableFinished) {
       problems.sendRaw(socket, problem, instance);
-    } else if (pending.request.complete) {
-      pending.response.once("finish", () => problems.sendRaw(socket, problem, instance));
+    } else if (pending.req.complete) {
+      pending.once("finish", () => problems.sendRaw(socket, problem, instance));
     } else {
-      problems.sendRaw(socket, BROKEN_BODY, pathOf(pending.request.url ?? "/"));
+      problems.sendRaw(socket, BROKEN_BODY, pathOf(pending.req.url ?? "/"));
     }
   }
 
@@ -82,7 +86,10 @@ export function messageError({ httpVersion, rawHeaders }: IncomingMessage): stri
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return UNSUPPORTED_VERSION;
   let hosts = 0;
   // Names and values alternate. RFC 9112, section 3.2: more than one Host is rejected, and HTTP/1.1 needs one.
-  for (let at = 0; at < rawHeaders.length; at += 2) if (/^host$/i.test(rawHeaders[at] ?? "")) hosts += 1;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? "";
+    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
+  }
   if (hosts > 1) return "There is more than one Host header field.";
   return hosts === 0 && httpVersion === "1.1" ? "The Host header field is missing." : null;
 }

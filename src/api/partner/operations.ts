@@ -63,13 +63,25 @@ export function partnerOperations(
     spent,
   });
   const listProducts = productLister(databases.lists, spent);
-  return (caller, { isList = false }) => ({
-    get context() {
-      return contextOf(caller, isList ? lists : calls); // Made when it is read: most reads do not.
-    },
-    createOrder,
-    readOrder: caller.testOnly ? readTestOrder : readOrder,
-    listProducts,
-    description,
-  });
+  /** A class, because a getter in an object of each request would take longer than all else here. */
+  class Operations implements PartnerOperations {
+    readonly createOrder = createOrder;
+    readonly readOrder: ReadOrder;
+    readonly listProducts = listProducts;
+    readonly description = description;
+    readonly #caller: KeyAccess;
+    readonly #isList: boolean;
+
+    constructor(caller: KeyAccess, isList: boolean) {
+      this.readOrder = caller.testOnly ? readTestOrder : readOrder;
+      this.#caller = caller;
+      this.#isList = isList;
+    }
+
+    /** Made when it is read: most reads do not. */
+    get context(): WebhookContext {
+      return contextOf(this.#caller, this.#isList ? lists : calls);
+    }
+  }
+  return (caller, { isList = false }) => new Operations(caller, isList);
 }
