@@ -22,3 +22,22 @@ export const parseTime = (text: string): Date =>
 /** The same for a filter that may be absent. Null without it. */
 export const timeIn = (text: string | undefined): Date | null =>
   text === undefined ? null : parseTime(text);
+
+/** What PostgreSQL sends in a session in UTC for the times that the service stores. */
+const UTC_TIMESTAMP = /^[1-9]\d{3}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,3})?\+00$/;
+
+/** A time as PostgreSQL sends it. Null if it is not in UTC, is more precise than milliseconds, or is infinite. */
+export function parseUtcTimestamp(text: string): Date | null {
+  if (!UTC_TIMESTAMP.test(text)) return null;
+  const year = 100 * digitsAt(text, 0) + digitsAt(text, 2);
+  const [month, day] = [digitsAt(text, 5) - 1, digitsAt(text, 8)];
+  const milliseconds = Number(text.slice(20, -3).padEnd(3, "0"));
+  return new Date(
+    Date.UTC(year, month, day, digitsAt(text, 11), digitsAt(text, 14), digitsAt(text, 17), milliseconds),
+  );
+}
+
+const ZERO = 48;
+/** The number of two digits. */
+const digitsAt = (text: string, at: number): number =>
+  10 * (text.charCodeAt(at) - ZERO) + text.charCodeAt(at + 1) - ZERO;

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { activeSpan, traced } from "../telemetry/tracing.ts";
+import { parseUtcTimestamp } from "../time.ts";
 import { type Distribution, isDistributed } from "./distributed.ts";
 import { serversOf } from "./servers/find-primary.ts";
 import { CONNECTION } from "./servers/open-session.ts";
@@ -61,10 +62,15 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 /** The server's time to report that it has ended a statement. */
 const REPORT_TIMEOUT_MS = 1_000;
 
-// Amounts are bigint, so 64-bit integers must not be rounded to numbers.
+const parseAnyTime = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
+/** The driver's own parser takes three times as long. */
+const parseTimestamp = (text: string): unknown => parseUtcTimestamp(text) ?? parseAnyTime(text);
+
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid, format) {
+    // Amounts are bigint, so 64-bit integers must not be rounded to numbers.
     if (oid === pg.types.builtins.INT8 && format !== "binary") return BigInt;
+    if (oid === pg.types.builtins.TIMESTAMPTZ && format !== "binary") return parseTimestamp;
     return pg.types.getTypeParser(oid, format) as (text: string) => unknown; // pg types it as any.
   },
 };
