@@ -24,6 +24,9 @@ export type Product = {
   readonly updatedAt: Date;
 };
 
+/** What partners see of a product: not its price, which is the merchant's (specification, part 1; decision 0018). */
+export type ExposedProduct = Omit<Product, "merchantId" | "barcode" | "priceMinor" | "currency">;
+
 /** The fields of a product that the merchant can change. */
 export type ProductDetails = Pick<
   Product,
@@ -47,7 +50,6 @@ export const PRODUCT_TEXTS = {
     "What is printed on a unit of the product, as a scanner reads it. Unique among the merchant's products. Null if there is none.",
 } as const;
 
-/** A product as partners see it, without its price, which is the merchant's (specification, part 1; decision 0018). */
 export const PartnerProductSchema = Type.Object(
   {
     id: Type.String({ format: "uuid", description: "Id of the product, set by the service." }),
@@ -64,7 +66,7 @@ export const PartnerProductSchema = Type.Object(
 );
 type PartnerProduct = Static<typeof PartnerProductSchema>;
 
-export const toPartnerProduct = (product: Product): PartnerProduct => ({
+export const toPartnerProduct = (product: ExposedProduct): PartnerProduct => ({
   id: product.id,
   sku: product.sku,
   status: product.status,

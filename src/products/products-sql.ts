@@ -1,7 +1,7 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
-import type { Product, ProductStatus } from "./product.ts";
+import type { ExposedProduct, Product, ProductStatus } from "./product.ts";
 
 export type ProductRow = {
   id: string;
@@ -23,6 +23,10 @@ export type ProductRow = {
 export const PRODUCT_COLUMNS = `p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
              p.price_minor, p.currency, p.status, p.created_at, p.updated_at`;
 
+/** Of the product `p`, what partners see. */
+const EXPOSED_COLUMNS = `p.id, p.sku, p.name, p.description, p.image_url as "imageUrl", p.weight_grams as "weightGrams",
+             p.status, p.created_at as "createdAt", p.updated_at as "updatedAt"`;
+
 /**
  * Products exposed to a connection, oldest first. Product ids are made from the creation time, so their order is the
  * order of creation. Returns one row more than the page if there is one.
@@ -31,11 +35,11 @@ export async function listExposedProducts(
   db: Queryable,
   connection: ConnectionKey,
   { afterId, limit }: PagePosition,
-): Promise<Product[]> {
-  const rows = await db.query<ProductRow>({
+): Promise<ExposedProduct[]> {
+  return db.query<ExposedProduct>({
     name: "list-exposed-products",
     text: `
-      select ${PRODUCT_COLUMNS}
+      select ${EXPOSED_COLUMNS}
       from exposed_products e
       join products p on p.merchant_id = $1 and p.id = e.product_id
       where e.merchant_id = $1 and e.connection_id = $2 and e.product_id > $3 and e.withdrawn_at is null
@@ -43,7 +47,6 @@ export async function listExposedProducts(
       limit $4 + 1`,
     values: [connection.merchantId, connection.connectionId, afterId, limit],
   });
-  return rows.map(toProduct);
 }
 
 /** The same list for one SKU. It is a statement of its own because it uses the SKU's index. */
@@ -52,11 +55,11 @@ export async function listExposedProductsBySku(
   connection: ConnectionKey,
   { afterId, limit }: PagePosition,
   sku: string,
-): Promise<Product[]> {
-  const rows = await db.query<ProductRow>({
+): Promise<ExposedProduct[]> {
+  return db.query<ExposedProduct>({
     name: "list-exposed-products-by-sku",
     text: `
-      select ${PRODUCT_COLUMNS}
+      select ${EXPOSED_COLUMNS}
       from products p
       join exposed_products e on e.product_id = p.id
       where p.merchant_id = $1 and p.sku = $5 and p.id > $3 and e.merchant_id = $1 and e.connection_id = $2 and e.withdrawn_at is null
@@ -64,24 +67,23 @@ export async function listExposedProductsBySku(
       limit $4 + 1`,
     values: [connection.merchantId, connection.connectionId, afterId, limit, sku],
   });
-  return rows.map(toProduct);
 }
 
 export async function readExposedProduct(
   db: Queryable,
   connection: ConnectionKey,
   productId: string,
-): Promise<Product | null> {
-  const [row] = await db.query<ProductRow>({
+): Promise<ExposedProduct | null> {
+  const [product] = await db.query<ExposedProduct>({
     name: "read-exposed-product",
     text: `
-      select ${PRODUCT_COLUMNS}
+      select ${EXPOSED_COLUMNS}
       from exposed_products e
       join products p on p.merchant_id = $1 and p.id = e.product_id
       where e.merchant_id = $1 and e.connection_id = $2 and e.product_id = $3 and e.withdrawn_at is null`,
     values: [connection.merchantId, connection.connectionId, productId],
   });
-  return row === undefined ? null : toProduct(row);
+  return product ?? null;
 }
 
 /** A product of any merchant, by its id. Null if there is none. */

@@ -4,11 +4,12 @@ import type { Problem, ProblemCode, ValidationError } from "../../platform/wire/
 import type { RouteDescription } from "../route-description.ts";
 import type { Upload } from "./upload.ts";
 
-/** The response of a successful request: a body to serialize, JSON text, or neither. */
+/** The response of a successful request: a body to serialize, JSON, or neither. */
 export type RouteResponse = {
   status: number;
   body?: unknown;
-  json?: string;
+  /** A long text as bytes, if several requests share it: each of them would copy a string. */
+  json?: string | Buffer;
   headers?: Readonly<Record<string, string | string[]>>;
 };
 

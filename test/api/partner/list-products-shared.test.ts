@@ -30,7 +30,7 @@ it("a connection that requests many pages at once leaves connections to the data
     if (isProblem(position)) throw new Error(position.detail);
     return listProducts({ ...position, ...key, sku: null });
   });
-  const counts = (await Promise.all(pages)).map((text) => JSON.parse(text).data.length);
+  const counts = (await Promise.all(pages)).map((page) => JSON.parse(page.toString()).data.length);
   expect(counts).toEqual([1, ...Array.from({ length: 49 }, () => 2)]); // The partner has two products.
   expect(mostInUse).toBeLessThanOrEqual(2); // Two thirds of three groups, decision 0066.
 });
