@@ -5,8 +5,8 @@ type Done = (error: Error | null, result?: pg.QueryResult) => void;
 type Query = (statement: unknown, values: unknown, done: Done) => void;
 
 /**
- * Ends each statement of a client after a time: a server that is gone applies no `statement_timeout`. The pool then closes the
- * session.
+ * Ends each statement of a client after a time: a server that is gone applies no `statement_timeout`. The session ends too,
+ * because its next user would wait for the same statement, and not every user reports an error to the pool.
  *
  * pg has such a limit (`query_timeout`) and promises of its own. But with either of them, what one statement leaves behind
  * keeps the next one alive until the whole heap is collected (decision 0192), so only its callbacks are used here.
@@ -21,7 +21,10 @@ export function limitTime(client: pg.Client, limitMs: number): void {
       clearTimeout(timer);
       done(error, result);
     };
-    const timer = setTimeout(() => end(new Error("Query read timeout")), limitMs);
+    const timer = setTimeout(() => {
+      void client.end(); // At once, since a statement is in progress.
+      end(new Error("Query read timeout"));
+    }, limitMs);
     query(statement, values, end);
   };
   const promised = async (statement: unknown, values: unknown): Promise<pg.QueryResult | undefined> => {
