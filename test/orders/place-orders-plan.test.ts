@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { placementOf } from "../../src/orders/creation/create-order.ts";
+import { KnownProducts } from "../../src/orders/creation/known-products.ts";
 import { placeOrders } from "../../src/orders/creation/place-orders.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { anOrder, createPartner, type Partner } from "../support/builders.ts";
@@ -17,6 +18,7 @@ async function placeGroup(
   db: Queryable,
   partner: Partner,
   keys: string,
+  known?: KnownProducts,
 ): Promise<string[]> {
   const placements = Array.from({ length: GROUP }, (_, at) =>
     placementOf(
@@ -27,7 +29,7 @@ async function placeGroup(
     ),
   );
   const context = { ...test.context, db: { ...test.context.db, query: db.query } };
-  return (await placeOrders(context, placements)).map(({ outcome }) => outcome);
+  return (await placeOrders(context, placements, known)).map(({ outcome }) => outcome);
 }
 
 /** Rows of a table that the session has read, since a moment before the transaction. */
@@ -66,6 +68,40 @@ itOnPlainPostgres("The statements of a function run on the node of the merchant.
       expect(new Set(await placeGroup(test, tx, partner, "later"))).toEqual(new Set(["created"]));
       // To write the deliveries, and for their foreign keys.
       expect((await rowsRead(tx, "webhook_endpoints")) - before).toBe(2 * GROUP);
+    });
+  },
+);
+
+itOnPlainPostgres("The statements of a function run on the node of the merchant.")(
+  "a session that has placed orders when there were few products compares no more of them when there are many",
+  async () => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await test.db.runScript("analyze exposed_products, products, connections");
+    await test.db.transaction(async (tx) => {
+      const known = new KnownProducts();
+      for (let call = 1; call <= 7; call += 1) await placeGroup(test, tx, partner, `first-${call}`, known);
+      await tx.query({
+        name: "test-copy-product",
+        text: `
+          with copied as (
+            insert into products
+            select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid()))).*
+            from products p, generate_series(1, ${STORED})
+            returning merchant_id, id
+          )
+          insert into exposed_products (merchant_id, connection_id, product_id, exposed_at)
+          select c.merchant_id, $1, c.id, now()
+          from copied c`,
+        values: [connectionKey(partner).connectionId],
+      });
+      const tables = ["exposed_products", "products", "connections"];
+      const before = await Promise.all(tables.map((table) => rowsRead(tx, table)));
+      expect(new Set(await placeGroup(test, tx, partner, "later", known))).toEqual(new Set(["created"]));
+      const after = await Promise.all(tables.map((table) => rowsRead(tx, table)));
+      // One row of each for the one product of the group. The others are those that the lines and orders reference.
+      const read = after.map((rows, index) => rows - (before[index] ?? 0));
+      expect(read).toEqual([GROUP + 1, 1, GROUP + 1]);
     });
   },
 );

@@ -11,6 +11,7 @@ import { countryCodeDetail } from "../../platform/wire/countries.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
 import type { ReadOrder } from "../read-order.ts";
 import type { Placement } from "./draft-order.ts";
+import { KnownProducts } from "./known-products.ts";
 import { hashOrderRequest, normalizeOrderRequest } from "./normalize-request.ts";
 import type { OrderRequestSchema } from "./order-request.ts";
 import {
@@ -49,9 +50,10 @@ export function orderCreator(
   { onUnusualValue, spent }: { onUnusualValue: () => void; spent?: Spent },
 ): CreateOrder {
   const watchValue = watchOrderValues(context, onUnusualValue);
+  const known = new KnownProducts();
   const groups = {
     name: "place orders",
-    run: (placements: Placement[]) => placeOrders(context, placements),
+    run: (placements: Placement[]) => placeOrders(context, placements, known),
     sizeMax: GROUP_SIZE_MAX,
     concurrencyMax: GROUPS_MAX,
     besideMin: "as-many" as const, // A group costs as much as a dozen orders (decision 0186).

@@ -19,7 +19,15 @@ export type OrderableProduct = {
   /** The merchant's currency, which all products of a connection have. */
   readonly currency: string;
   readonly reviewPolicy: ReviewPolicy;
+  /** All of these as one text of the database, which changes with each of them. */
+  readonly terms: string;
 };
+
+/** A product that an order has, and its connection. */
+export type RequestedProduct = ConnectionKey & { readonly productId: string };
+
+/** A product as a process has read it before. */
+export type KnownProduct = RequestedProduct & OrderableProduct;
 
 /** A new order, with the values that its rules do not need. */
 export type NewOrder = {
@@ -52,8 +60,9 @@ export const productKey = (connectionId: string, productId: string): string => `
 /** The requested products that are exposed to the connection, by `productKey`. */
 export async function readOrderableProducts(
   db: Queryable,
-  requested: readonly (ConnectionKey & { readonly productId: string })[],
-): Promise<Map<string, OrderableProduct>> {
+  requested: readonly RequestedProduct[],
+): Promise<Map<string, KnownProduct>> {
+  if (requested.length === 0) return new Map();
   const rows = await merchantByMerchant(db, requested, (own, merchantId) =>
     readProductsOf(db, own, merchantId),
   );
@@ -61,6 +70,8 @@ export async function readOrderableProducts(
     rows.map((row) => [
       productKey(row.connection_id, row.product_id),
       {
+        ...toConnectionKey(row),
+        productId: row.product_id,
         discontinued: row.status === "discontinued",
         priceMinor: row.price_minor,
         currency: row.currency,
@@ -69,30 +80,31 @@ export async function readOrderableProducts(
           maxOrderValueMinor: row.review_max_order_value_minor,
           countries: row.review_countries,
         },
+        terms: row.terms,
       },
     ]),
   );
 }
 
-const readProductsOf = (
-  db: Queryable,
-  requested: readonly (ConnectionKey & { readonly productId: string })[],
-  merchantId: string | null,
-) =>
-  db.query<{
-    connection_id: string;
-    product_id: string;
-    status: string;
-    price_minor: bigint;
-    currency: string;
-    review_max_quantity: number | null;
-    review_max_order_value_minor: bigint | null;
-    review_countries: string[] | null;
-  }>({
+const readProductsOf = (db: Queryable, requested: readonly RequestedProduct[], merchantId: string | null) =>
+  db.query<
+    ConnectionKeyRow & {
+      product_id: string;
+      status: string;
+      price_minor: bigint;
+      currency: string;
+      review_max_quantity: number | null;
+      review_max_order_value_minor: bigint | null;
+      review_countries: string[] | null;
+      terms: string;
+    }
+  >({
     name: "read-orderable-products",
     text: `
-      select e.connection_id, e.product_id, p.status, p.price_minor, c.currency,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries
+      select e.merchant_id, e.connection_id, e.product_id, p.status, p.price_minor, c.currency,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries,
+             row(p.status, p.price_minor, c.currency,
+                 c.review_max_quantity, c.review_max_order_value_minor, c.review_countries)::text as terms
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as requested (merchant_id, connection_id, product_id)
       join exposed_products e on e.merchant_id = requested.merchant_id and e.connection_id = requested.connection_id
         and e.product_id = requested.product_id
@@ -118,18 +130,22 @@ type PlacedRow = ConnectionKeyRow & { order_id: string; has_deliveries: boolean 
 /**
  * Stores new orders with their lines, charges, first events and deliveries, by the function `place_orders` (decision 0169).
  * Returns which orders were stored. An order whose key or external id is taken is left out: the unique constraints
- * decide, also between processes (decision 0005).
+ * decide, also between processes (decision 0005). So is one with a product that is no longer as it is known.
+ * @param known the products that were not read for these orders (decision 0193)
  */
 export async function insertOrders(
   db: Queryable,
   orders: readonly NewOrder[],
+  known: readonly KnownProduct[],
   now: Date,
 ): Promise<StoredOrders> {
   if (orders.length === 0) return { ids: new Set(), connectionsWithDeliveries: [] };
   const keyed = orders.map((order) => ({ ...order, merchantId: order.order.merchantId }));
-  const rows = await merchantByMerchant(db, keyed, (own, merchantId) =>
-    insertOrdersOf(db, own, merchantId, now),
-  );
+  const rows = await merchantByMerchant(db, keyed, (own, merchantId) => {
+    const ownKnown =
+      merchantId === null ? known : known.filter((product) => product.merchantId === merchantId);
+    return insertOrdersOf(db, own, ownKnown, merchantId, now);
+  });
   return {
     ids: new Set(rows.map((row) => row.order_id)),
     connectionsWithDeliveries: distinctConnections(
@@ -141,6 +157,7 @@ export async function insertOrders(
 function insertOrdersOf(
   db: Queryable,
   orders: readonly NewOrder[],
+  known: readonly KnownProduct[],
   merchantId: string | null,
   now: Date,
 ): Promise<PlacedRow[]> {
@@ -151,7 +168,7 @@ function insertOrdersOf(
     name: "place-orders",
     text: `
       select order_id, merchant_id, connection_id, has_deliveries
-      from place_orders($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+      from place_orders_if_current($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     values: [
       merchantId,
       JSON.stringify(orders.map(toInput)),
@@ -164,6 +181,10 @@ function insertOrdersOf(
       plainArray(lines.map(({ quantity }) => quantity)),
       plainArray(lines.map(({ unitPriceMinor }) => String(unitPriceMinor))), // PostgreSQL rejects a missing one.
       now,
+      plainArray(known.map((product) => product.merchantId)),
+      plainArray(known.map(({ connectionId }) => connectionId)),
+      plainArray(known.map(({ productId }) => productId)),
+      known.map(({ terms }) => terms),
     ],
   });
 }

@@ -1,6 +1,5 @@
 import { isExpired } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { type Queryable, UnavailableError } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";
@@ -8,12 +7,15 @@ import { NO_SIGNALS } from "../../platform/signals.ts";
 import { isCountryCode } from "../../platform/wire/countries.ts";
 import { markTheseExpired } from "../deadlines/erase-test-orders-sql.ts";
 import { draftOrder, type Placement } from "./draft-order.ts";
+import { KnownProducts } from "./known-products.ts";
 import {
   type EarlierOrder,
   insertOrders,
+  type KnownProduct,
   type NewOrder,
   type OrderableProduct,
   productKey,
+  type RequestedProduct,
   readEarlierOrders,
   readOrderableProducts,
 } from "./place-orders-sql.ts";
@@ -50,27 +52,35 @@ type Rejection = Extract<Placed, { outcome: "content-rejected" | "limit-reached"
 /** Where orders are placed. `stored` runs the statement that stores them. */
 type Placing = Pick<Context, "config" | "clock" | "newId" | "signals"> & {
   readonly db: Queryable;
+  readonly known: KnownProducts;
   stored<T>(work: () => Promise<T>): Promise<T>;
 };
 
-/** Each further round means that a conflicting order was marked for erasure since the round before. */
+/**
+ * A second round means that a known product has changed, or that a conflicting order was marked for erasure since the round before,
+ * as each further one does.
+ */
 const ROUNDS_MAX = 5;
 
 /**
  * Places orders that arrived together, each with its own outcome. First, stores everything that can be stored. Then
  * finds out why the other placements were rejected, in the order of checks of decision 0004.
  */
-export async function placeOrders(context: Context, placements: readonly Placement[]): Promise<Placed[]> {
+export async function placeOrders(
+  context: Context,
+  placements: readonly Placement[],
+  known = new KnownProducts(),
+): Promise<Placed[]> {
   const { config, clock, newId, signals, db } = context;
   const stored: Placing["stored"] = (work) => retried(db, clock, work);
-  return placeAll({ config, clock, newId, signals, db, stored }, placements);
+  return placeAll({ config, clock, newId, signals, db, known, stored }, placements);
 }
 
 async function placeAll(context: Placing, placements: readonly Placement[]): Promise<Placed[]> {
   const outcomes = new Map<Placement, Placed>();
   for (let round = 0; round < ROUNDS_MAX && outcomes.size < placements.length; round += 1) {
     const open = placements.filter((placement) => !outcomes.has(placement));
-    await placeOnce(context, open, outcomes);
+    await placeOnce(context, open, await readProducts(context, open, round), outcomes);
   }
   return placements.map((placement) => {
     const placed = outcomes.get(placement);
@@ -90,11 +100,8 @@ export async function placeOrderWithin(
   { config, clock, newId }: Context,
   placement: Placement,
 ): Promise<Placed> {
-  return only(
-    await placeAll({ config, clock, newId, signals: NO_SIGNALS, db: tx, stored: (work) => work() }, [
-      placement,
-    ]),
-  );
+  const placing = { config, clock, newId, signals: NO_SIGNALS, db: tx, known: new KnownProducts() };
+  return only(await placeAll({ ...placing, stored: (work) => work() }, [placement]));
 }
 
 function only([placed]: readonly Placed[]): Placed {
@@ -102,24 +109,48 @@ function only([placed]: readonly Placed[]): Placed {
   return placed;
 }
 
+type Products = {
+  readonly all: ReadonlyMap<string, OrderableProduct>;
+  /** Those that were not read now. */
+  readonly known: readonly KnownProduct[];
+};
+
+/** The products of the placements, by `productKey`. In the first round, those that are known are not read again. */
+async function readProducts(
+  { db, known }: Placing,
+  placements: readonly Placement[],
+  round: number,
+): Promise<Products> {
+  const requested = distinctProducts(placements);
+  const found = round === 0 ? known.among(requested) : new Map<string, KnownProduct>();
+  const others = requested.filter(
+    ({ connectionId, productId }) => !found.has(productKey(connectionId, productId)),
+  );
+  const read = await readOrderableProducts(db, others);
+  known.keep(others, read);
+  return { all: new Map([...found, ...read]), known: [...found.values()] };
+}
+
 async function placeOnce(
   context: Placing,
   placements: readonly Placement[],
+  products: Products,
   outcomes: Map<Placement, Placed>,
 ): Promise<void> {
   const { db, clock } = context;
-  const products = await readOrderableProducts(db, distinctProducts(placements));
   const beyondLimit = await findBeyondLimit(db, placements);
   const rejected = new Map<Placement, Rejection>();
   const drafts = new Map<Placement, NewOrder>();
   for (const placement of placements) {
-    const content = rejectedContent(placement, products);
+    const content = rejectedContent(placement, products.all);
     const maximum = beyondLimit.get(placement);
     if (content !== null) rejected.set(placement, { outcome: "content-rejected", ...content });
     else if (maximum !== undefined) rejected.set(placement, { outcome: "limit-reached", maximum });
-    else drafts.set(placement, draftOrder(context, placement, products));
+    else drafts.set(placement, draftOrder(context, placement, products.all));
   }
-  const stored = await context.stored(() => insertOrders(db, [...drafts.values()], clock.now()));
+  const stored = await context.stored(() =>
+    insertOrders(db, [...drafts.values()], products.known, clock.now()),
+  );
   context.signals.send("deliveries_due", stored.connectionsWithDeliveries);
   for (const [placement, { order, goodsMinor, currency }] of drafts) {
     if (stored.ids.has(order.id))
@@ -129,8 +160,8 @@ async function placeOnce(
   if (left.length > 0) await explain(context, left, rejected, outcomes, clock.now());
 }
 
-function distinctProducts(placements: readonly Placement[]) {
-  const requested = new Map<string, ConnectionKey & { productId: string }>();
+function distinctProducts(placements: readonly Placement[]): RequestedProduct[] {
+  const requested = new Map<string, RequestedProduct>();
   for (const { merchantId, connectionId, request } of placements) {
     for (const { productId } of request.lines)
       requested.set(productKey(connectionId, productId), { merchantId, connectionId, productId });
@@ -140,7 +171,7 @@ function distinctProducts(placements: readonly Placement[]) {
 
 function rejectedContent(
   placement: Placement,
-  products: Map<string, OrderableProduct>,
+  products: ReadonlyMap<string, OrderableProduct>,
 ): RejectedContent | null {
   const { countryCode } = placement.request.shippingAddress;
   const lines = rejectedLines(placement, products);
@@ -151,7 +182,7 @@ function rejectedContent(
 /** Specification, part 4, rules 5 and 6. */
 function rejectedLines(
   { connectionId, request }: Placement,
-  products: Map<string, OrderableProduct>,
+  products: ReadonlyMap<string, OrderableProduct>,
 ): RejectedLine[] {
   return request.lines.flatMap(({ productId }, index) => {
     const product = products.get(productKey(connectionId, productId));

@@ -1,0 +1,43 @@
+import { type KnownProduct, productKey, type RequestedProduct } from "./place-orders-sql.ts";
+
+/** With their connection and merchant about 500 bytes each. */
+const PRODUCTS_MAX = 20_000;
+
+/**
+ * The products that a process has read last for orders. An order of a known product is stored only if the product is still as it
+ * is known (decision 0193).
+ */
+export class KnownProducts {
+  /** Those that were kept first come first. */
+  readonly #products = new Map<string, KnownProduct>();
+  readonly #max: number;
+
+  constructor(max = PRODUCTS_MAX) {
+    this.#max = max;
+  }
+
+  /** Those of the requested products that are known, by `productKey`. */
+  among(requested: readonly RequestedProduct[]): Map<string, KnownProduct> {
+    const found = new Map<string, KnownProduct>();
+    for (const { connectionId, productId } of requested) {
+      const key = productKey(connectionId, productId);
+      const known = this.#products.get(key);
+      if (known !== undefined) found.set(key, known);
+    }
+    return found;
+  }
+
+  /** @param read those of the requested products that there are. The others, and discontinued ones, are looked for each time. */
+  keep(requested: readonly RequestedProduct[], read: ReadonlyMap<string, KnownProduct>): void {
+    for (const { connectionId, productId } of requested) {
+      const key = productKey(connectionId, productId);
+      const product = read.get(key);
+      if (product === undefined || product.discontinued) this.#products.delete(key);
+      else this.#products.set(key, product);
+    }
+    for (const key of this.#products.keys()) {
+      if (this.#products.size <= this.#max) break;
+      this.#products.delete(key);
+    }
+  }
+}
