@@ -25,6 +25,8 @@ type GroupOptions<In, Out> = {
    * has; for throughput rather than latency.
    */
   besideMin?: number | "as-many";
+  /** With so many waiting calls a group that may run begins at once, and not after the requests that can be read now. */
+  atOnce?: number;
   /**
    * For calls that are not urgent: the time between groups, unless many calls wait. A call that arrives after that time
    * still runs at once.
@@ -71,7 +73,7 @@ type Group<In, Out> = { readonly calls: Call<In, Out>[]; readonly end: () => voi
  * does not make others fail. Items must be safe to repeat.
  */
 export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In, Out> {
-  const { name, run, runAlone, ownerOf, spent } = options;
+  const { name, run, runAlone, ownerOf, spent, atOnce = Number.POSITIVE_INFINITY } = options;
   const waiting = new Turns<Call<In, Out>>();
   const nextGroup = options.oneOwnerEach ? groupsOfOneOwner(waiting, options) : groupsOfAll(waiting, options);
   const setAside = new SetAside();
@@ -95,8 +97,7 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
     const startedAt = performance.now();
     try {
       const outcomes = await tracedGroup(name, calls, () => run(calls.map(({ item }) => item)));
-      const partMs = (performance.now() - startedAt) / calls.length;
-      if (spent !== undefined) for (const { owner } of calls) spent(owner, partMs);
+      if (spent !== undefined) divideTime(performance.now() - startedAt, calls, spent);
       calls.forEach(({ resolve }, index) => {
         resolve(outcomes[index] as Out); // `run` returns one outcome per item.
       });
@@ -134,11 +135,16 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
       if (waiting.size >= WAITING_MAX) return reject(new UnavailableError("Too many calls are waiting."));
       if (ownerOf !== undefined && waiting.countOf(owner) >= WAITING_CALLS_MAX) return reject(tooManyCalls());
       waiting.add(owner, call);
+      if (waiting.size >= atOnce) return startGroups();
       if (scheduled) return;
       scheduled = true;
       // After the current I/O events, so that requests that are read together form a group.
       setImmediate(startGroups);
     });
+}
+
+function divideTime(ms: number, calls: readonly { readonly owner: string }[], spent: Spent): void {
+  for (const { owner } of calls) spent(owner, ms / calls.length);
 }
 
 type NextGroup<In, Out> = () => Group<In, Out> | null;
