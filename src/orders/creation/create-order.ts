@@ -36,7 +36,7 @@ export type CreateOrder = (
 
 /** Groups that are stored at the same time: while one waits for its commit, the next one is written. */
 const GROUPS_MAX = 2;
-const GROUP_SIZE_MAX = 64;
+const GROUP_SIZE_MAX = 96;
 /** An order of a larger group costs hardly less. The group is written while the service reads more requests (decision 0194). */
 const GROUP_SIZE_ENOUGH = 32;
 

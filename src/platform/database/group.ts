@@ -77,45 +77,73 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
   const waiting = new Turns<Call<In, Out>>();
   const nextGroup = options.oneOwnerEach ? groupsOfOneOwner(waiting, options) : groupsOfAll(waiting, options);
   const setAside = new SetAside();
+  const doAlone = runAlone && aloneBy(runAlone, name, setAside);
   let scheduled = false;
   const spacing = options.spacing === undefined ? null : new Spacing(options.spacing, startGroups);
 
-  function startGroups(): void {
+  /** Returns whether a group has begun. */
+  function startGroups(): boolean {
     scheduled = false;
-    if (spacing?.delays(waiting.size)) return;
+    if (spacing?.delays(waiting.size)) return false;
+    let hasBegun = false;
     for (let group = nextGroup(); group !== null; group = nextGroup()) {
-      const { calls, end } = group;
       spacing?.begun();
-      void runGroup(calls).finally(() => {
-        end();
-        startGroups();
-      });
+      void runGroup(group);
+      hasBegun = true;
     }
+    return hasBegun;
   }
 
-  async function runGroup(calls: readonly Call<In, Out>[]): Promise<void> {
+  /** The next group is sent first, so that the database works while the calls of this one continue (decision 0195). */
+  async function runGroup({ calls, end }: Group<In, Out>): Promise<void> {
+    const resolveCalls = await runCalls(calls);
+    end();
+    if (startGroups()) setImmediate(resolveCalls);
+    else resolveCalls();
+  }
+
+  /** Returns a function that resolves the calls. Those that fail are rejected at once. */
+  async function runCalls(calls: readonly Call<In, Out>[]): Promise<() => void> {
     const startedAt = performance.now();
     try {
       const outcomes = await tracedGroup(name, calls, () => run(calls.map(({ item }) => item)));
       if (spent !== undefined) divideTime(performance.now() - startedAt, calls, spent);
-      calls.forEach(({ resolve }, index) => {
-        resolve(outcomes[index] as Out); // `run` returns one outcome per item.
-      });
+      return () => resolveAll(calls, outcomes);
     } catch (error) {
       await runSeparately(calls, error);
+      return () => {};
     }
   }
 
   /** The next group does not wait for these items, unless only `run` can process them. */
   async function runSeparately(calls: readonly Call<In, Out>[], error: unknown): Promise<void> {
     // If the database is not available, repeating the items one by one would only add load.
-    const isFinal = isOutOfReach(error) || (calls.length === 1 && !(runAlone && isTimedOut(error)));
+    const isFinal = isOutOfReach(error) || (calls.length === 1 && !(doAlone && isTimedOut(error)));
     if (isFinal) for (const { reject } of calls) reject(error);
-    else if (runAlone !== undefined) for (const call of calls) void doAlone(call, runAlone);
-    else for (const call of calls) await runGroup([call]);
+    else if (doAlone !== undefined) for (const call of calls) void doAlone(call);
+    else for (const call of calls) (await runCalls([call]))();
   }
 
-  async function doAlone(call: Call<In, Out>, runOne: (item: In) => Promise<Out>): Promise<void> {
+  return (item) =>
+    new Promise((resolve, reject) => {
+      const owner = ownerOf === undefined ? "" : ownerOf(item);
+      const call = { item, owner, span: activeSpan(), resolve, reject };
+      if (doAlone !== undefined && setAside.has(owner)) return void doAlone(call);
+      if (waiting.size >= WAITING_MAX) return reject(new UnavailableError("Too many calls are waiting."));
+      if (ownerOf !== undefined && waiting.countOf(owner) >= WAITING_CALLS_MAX) return reject(tooManyCalls());
+      waiting.add(owner, call);
+      if (waiting.size >= atOnce) return void startGroups();
+      if (scheduled) return;
+      scheduled = true;
+      // After the current I/O events, so that requests that are read together form a group.
+      setImmediate(startGroups);
+    });
+}
+
+/** Processes a call on its own. */
+const aloneBy =
+  <In, Out>(runOne: (item: In) => Promise<Out>, name: string, setAside: SetAside) =>
+  async (call: Call<In, Out>): Promise<void> => {
     const { item, owner, resolve, reject } = call;
     const startedAt = performance.now();
     try {
@@ -125,22 +153,12 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
       if (!isOutOfReach(error)) setAside.add(owner);
       reject(error);
     }
-  }
+  };
 
-  return (item) =>
-    new Promise((resolve, reject) => {
-      const owner = ownerOf === undefined ? "" : ownerOf(item);
-      const call = { item, owner, span: activeSpan(), resolve, reject };
-      if (runAlone !== undefined && setAside.has(owner)) return void doAlone(call, runAlone);
-      if (waiting.size >= WAITING_MAX) return reject(new UnavailableError("Too many calls are waiting."));
-      if (ownerOf !== undefined && waiting.countOf(owner) >= WAITING_CALLS_MAX) return reject(tooManyCalls());
-      waiting.add(owner, call);
-      if (waiting.size >= atOnce) return startGroups();
-      if (scheduled) return;
-      scheduled = true;
-      // After the current I/O events, so that requests that are read together form a group.
-      setImmediate(startGroups);
-    });
+function resolveAll<In, Out>(calls: readonly Call<In, Out>[], outcomes: readonly Out[]): void {
+  calls.forEach(({ resolve }, index) => {
+    resolve(outcomes[index] as Out); // `run` returns one outcome per item.
+  });
 }
 
 function divideTime(ms: number, calls: readonly { readonly owner: string }[], spent: Spent): void {

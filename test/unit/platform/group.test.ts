@@ -23,6 +23,34 @@ function startGroups(besideMin: number | "as-many") {
 /** After the groups of what has been called by now. */
 const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
+describe("a group that has ended", () => {
+  it("leaves its calls until the next group is sent", async () => {
+    const steps: string[] = [];
+    const end: (() => void)[] = [];
+    const call = groupCalls<number, number>({
+      name: "test",
+      run: async (items) => {
+        for (let step = 0; step < 20; step += 1) await null; // Until a statement is written.
+        steps.push(`send ${items}`);
+        await new Promise<void>((resolve) => end.push(resolve));
+        return items;
+      },
+      sizeMax: 10,
+      concurrencyMax: 1,
+    });
+    const first = call(1).then(() => steps.push("1 continues"));
+    await turn();
+    const second = call(2).then(() => steps.push("2 continues"));
+    await turn();
+    end[0]?.();
+    await first;
+    await turn();
+    end[1]?.();
+    await second;
+    expect(steps).toEqual(["send 1", "send 2", "1 continues", "2 continues"]);
+  });
+});
+
 describe("groups with a space between them", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
   afterEach(() => void vi.useRealTimers());
