@@ -10,6 +10,7 @@ import {
   type Shipment,
 } from "../lifecycle/order.ts";
 import { fromTypeId, toTypeId, wireOrderId } from "../platform/ids.ts";
+import { isoTime, isoTimeOrNull } from "../platform/time.ts";
 import {
   dateTime,
   enumeration,
@@ -163,9 +164,9 @@ export function toWireOrder(order: Order): WireOrder {
     status: order.status,
     onHold: order.holdReasons.length > 0,
     onHoldReasons: [...order.holdReasons],
-    createdAt: order.createdAt.toISOString(),
-    updatedAt: order.updatedAt.toISOString(),
-    cancelableUntil: cancelableUntil(order)?.toISOString() ?? null,
+    createdAt: isoTime(order.createdAt),
+    updatedAt: isoTime(order.updatedAt),
+    cancelableUntil: isoTimeOrNull(cancelableUntil(order)),
     shippingAddress: { ...address, name: address.name ?? `${address.firstName} ${address.lastName}` },
     note: order.note,
     metadata: { ...order.metadata },
@@ -198,9 +199,9 @@ export function toWireShipment(order: Order, shipment: Shipment): WireShipment {
     carrier: shipment.carrier,
     trackingNumber: shipment.trackingNumber,
     trackingUrl: shipment.trackingUrl,
-    createdAt: shipment.createdAt.toISOString(),
-    shippedAt: shipment.shippedAt?.toISOString() ?? null,
-    deliveredAt: shipment.deliveredAt?.toISOString() ?? null,
+    createdAt: isoTime(shipment.createdAt),
+    shippedAt: isoTimeOrNull(shipment.shippedAt),
+    deliveredAt: isoTimeOrNull(shipment.deliveredAt),
     lineIds: covered.map((line) => toTypeId("line", line.id)),
   };
 }
@@ -210,7 +211,7 @@ export function toWireCreatedOrder(order: Order): WireCreatedOrder {
     id: wireOrderId(order),
     testMode: order.testMode,
     status: order.status,
-    createdAt: order.createdAt.toISOString(),
+    createdAt: isoTime(order.createdAt),
     externalOrderId: order.externalOrderId,
     lines: asRequested(order.lines),
   };

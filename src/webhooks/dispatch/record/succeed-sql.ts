@@ -1,5 +1,6 @@
 import { plainArray } from "../../../platform/database/array-literal.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
+import { isoTime } from "../../../platform/time.ts";
 import type { Attempt, ClaimedDelivery } from "../claimed-delivery.ts";
 
 /** How nearly every claim ends: it was sent, accepted, and the last pending one of its stream. */
@@ -49,7 +50,7 @@ export async function endStreams(db: Queryable, successes: readonly Success[]): 
       plainArray(successes.map(({ delivery }) => delivery.streamId)),
       plainArray(successes.map(({ delivery }) => delivery.deliveryId)),
       plainArray(successes.map(({ delivery }) => delivery.claimId)),
-      plainArray(successes.map(({ attempt }) => attempt.startedAt.toISOString())),
+      plainArray(successes.map(({ attempt }) => isoTime(attempt.startedAt))),
       plainArray(successes.map(({ attempt }) => attempt.durationMs)),
       plainArray(successes.map(({ attempt }) => attempt.responseStatus ?? "null")),
       successes.map(({ attempt }) => attempt.responseBody),
