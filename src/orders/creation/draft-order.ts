@@ -4,7 +4,7 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { orderEvents } from "../changes/order-events.ts";
 import type { OrderRequest } from "./normalize-request.ts";
-import { type NewOrder, type OrderableProduct, productKey } from "./place-orders-sql.ts";
+import type { NewOrder, OrderableProduct } from "./place-orders-sql.ts";
 
 export type Placement = ConnectionKey & {
   readonly idempotencyKey: string;
@@ -16,15 +16,18 @@ export type Placement = ConnectionKey & {
 
 type Drafting = Pick<Context, "config" | "clock" | "newId">;
 
-/** The order of a request whose products are known, with its value and its first event. */
+/** A line of a request with its product, which can be ordered. */
+export type OrderableLine = { readonly product: OrderableProduct; readonly quantity: number };
+
+/** The order of a request, with its value and its first event. */
 export function draftOrder(
   context: Drafting,
   placement: Placement,
-  products: ReadonlyMap<string, OrderableProduct>,
+  lines: readonly OrderableLine[],
 ): NewOrder {
   const { newId } = context;
   const now = context.clock.now();
-  const { currency, goodsMinor, unitPricesMinor, isReviewed } = goodsOf(context, placement, products);
+  const { currency, goodsMinor, unitPricesMinor, isReviewed } = goodsOf(context, placement, lines);
   const order = newOrder(context, placement, isReviewed, now);
   const [event] = orderEvents(order, [{ type: "order.created" }], newId, now);
   if (event === undefined) throw new Error("One fact makes one event.");
@@ -43,23 +46,14 @@ export function draftOrder(
 type Goods = Pick<NewOrder, "currency" | "goodsMinor" | "unitPricesMinor"> & { readonly isReviewed: boolean };
 
 /** What the goods cost the merchant, and whether the order starts in review. */
-function goodsOf(
-  { config }: Drafting,
-  { connectionId, request }: Placement,
-  products: ReadonlyMap<string, OrderableProduct>,
-): Goods {
-  const ordered = request.lines.map(({ productId, quantity }) => {
-    const product = products.get(productKey(connectionId, productId));
-    if (product === undefined) throw new Error("A product was looked up, but is not there.");
-    return { product, quantity };
-  });
-  const [first] = ordered;
+function goodsOf({ config }: Drafting, { request }: Placement, lines: readonly OrderableLine[]): Goods {
+  const [first] = lines;
   if (first === undefined) throw new Error("An order has at least one line.");
-  const goodsMinor = ordered.reduce(
+  const goodsMinor = lines.reduce(
     (sum, { product, quantity }) => sum + BigInt(quantity) * product.priceMinor,
     0n,
   );
-  const quantity = ordered.reduce((sum, line) => sum + line.quantity, 0);
+  const quantity = lines.reduce((sum, line) => sum + line.quantity, 0);
   const { reviewPolicy, currency } = first.product;
   const { countryCode } = request.shippingAddress;
   const policy = withDefaults(reviewPolicy, {
@@ -69,7 +63,7 @@ function goodsOf(
   return {
     currency,
     goodsMinor,
-    unitPricesMinor: ordered.map(({ product }) => product.priceMinor),
+    unitPricesMinor: lines.map(({ product }) => product.priceMinor),
     isReviewed: needsReview(policy, { quantity, goodsMinor, countryCode }),
   };
 }

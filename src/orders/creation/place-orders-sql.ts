@@ -10,6 +10,7 @@ import {
 } from "../../platform/connection-key.ts";
 import { plainArray } from "../../platform/database/array-literal.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { isoTime, isoTimeOrNull } from "../../platform/time.ts";
 import { addressColumns } from "../address/address-columns.ts";
 
 /** What an order needs to know of a product and its connection. */
@@ -125,10 +126,10 @@ export type StoredOrders = {
   readonly connectionsWithDeliveries: readonly ConnectionKey[];
 };
 
-type PlacedRow = ConnectionKeyRow & { order_id: string; has_deliveries: boolean };
+type PlacedRow = { order_id: string; has_deliveries: boolean };
 
 /**
- * Stores new orders with their lines, charges, first events and deliveries, by the function `place_orders` (decision 0169).
+ * Stores new orders with their lines, charges, first events and deliveries, by the function `place_orders_if_current` (decision 0169).
  * Returns which orders were stored. An order whose key or external id is taken is left out: the unique constraints
  * decide, also between processes (decision 0005). So is one with a product that is no longer as it is known.
  * @param known the products that were not read for these orders (decision 0193)
@@ -146,10 +147,13 @@ export async function insertOrders(
       merchantId === null ? known : known.filter((product) => product.merchantId === merchantId);
     return insertOrdersOf(db, own, ownKnown, merchantId, now);
   });
+  const withDeliveries = new Set(rows.flatMap((row) => (row.has_deliveries ? [row.order_id] : [])));
   return {
     ids: new Set(rows.map((row) => row.order_id)),
     connectionsWithDeliveries: distinctConnections(
-      rows.filter((row) => row.has_deliveries).map(toConnectionKey),
+      orders.flatMap(({ order: { id, merchantId, connectionId } }) =>
+        withDeliveries.has(id) ? [{ merchantId, connectionId }] : [],
+      ),
     ),
   };
 }
@@ -167,7 +171,7 @@ function insertOrdersOf(
   return db.query<PlacedRow>({
     name: "place-orders",
     text: `
-      select order_id, merchant_id, connection_id, has_deliveries
+      select order_id, has_deliveries
       from place_orders_if_current($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     values: [
       merchantId,
@@ -209,9 +213,9 @@ function toInput(
     ...addressColumns(order.shippingAddress),
     note: order.note,
     metadata: isEmpty(order.metadata) ? null : order.metadata,
-    created_at: order.createdAt,
-    acceptance_due_at: order.acceptanceDueAt,
-    expires_at: order.expiresAt,
+    created_at: isoTime(order.createdAt),
+    acceptance_due_at: isoTimeOrNull(order.acceptanceDueAt),
+    expires_at: isoTimeOrNull(order.expiresAt),
     event_id: event.id,
     event_type: event.type,
     number: index + 1,

@@ -6,7 +6,7 @@ import { retried } from "../../platform/database/retry.ts";
 import { NO_SIGNALS } from "../../platform/signals.ts";
 import { isCountryCode } from "../../platform/wire/countries.ts";
 import { markTheseExpired } from "../deadlines/erase-test-orders-sql.ts";
-import { draftOrder, type Placement } from "./draft-order.ts";
+import { draftOrder, type OrderableLine, type Placement } from "./draft-order.ts";
 import { KnownProducts } from "./known-products.ts";
 import {
   type EarlierOrder,
@@ -142,11 +142,12 @@ async function placeOnce(
   const rejected = new Map<Placement, Rejection>();
   const drafts = new Map<Placement, NewOrder>();
   for (const placement of placements) {
-    const content = rejectedContent(placement, products.all);
+    const { orderable, others } = linesOf(placement, products.all);
+    const content = rejectedContent(placement, others);
     const maximum = beyondLimit.get(placement);
     if (content !== null) rejected.set(placement, { outcome: "content-rejected", ...content });
     else if (maximum !== undefined) rejected.set(placement, { outcome: "limit-reached", maximum });
-    else drafts.set(placement, draftOrder(context, placement, products.all));
+    else drafts.set(placement, draftOrder(context, placement, orderable));
   }
   const stored = await context.stored(() =>
     insertOrders(db, [...drafts.values()], products.known, clock.now()),
@@ -169,26 +170,26 @@ function distinctProducts(placements: readonly Placement[]): RequestedProduct[] 
   return [...requested.values()];
 }
 
-function rejectedContent(
-  placement: Placement,
-  products: ReadonlyMap<string, OrderableProduct>,
-): RejectedContent | null {
-  const { countryCode } = placement.request.shippingAddress;
-  const lines = rejectedLines(placement, products);
-  if (isCountryCode(countryCode)) return lines.length === 0 ? null : { countryCode: null, lines };
-  return { countryCode, lines };
-}
-
 /** Specification, part 4, rules 5 and 6. */
-function rejectedLines(
+function linesOf(
   { connectionId, request }: Placement,
   products: ReadonlyMap<string, OrderableProduct>,
-): RejectedLine[] {
-  return request.lines.flatMap(({ productId }, index) => {
+): { orderable: OrderableLine[]; others: RejectedLine[] } {
+  const orderable: OrderableLine[] = [];
+  const others: RejectedLine[] = [];
+  for (const [index, { productId, quantity }] of request.lines.entries()) {
     const product = products.get(productKey(connectionId, productId));
-    if (product === undefined) return { index, reason: "unknown" };
-    return product.discontinued ? { index, reason: "discontinued" } : [];
-  });
+    if (product === undefined) others.push({ index, reason: "unknown" });
+    else if (product.discontinued) others.push({ index, reason: "discontinued" });
+    else orderable.push({ product, quantity });
+  }
+  return { orderable, others };
+}
+
+function rejectedContent({ request }: Placement, lines: readonly RejectedLine[]): RejectedContent | null {
+  const { countryCode } = request.shippingAddress;
+  if (isCountryCode(countryCode)) return lines.length === 0 ? null : { countryCode: null, lines };
+  return { countryCode, lines };
 }
 
 /** Finds out why placements were not stored. A placement whose conflict no longer exists is left for the next round. */
