@@ -9,6 +9,7 @@ import {
   startReceiverForTest,
   storeEndpoint,
 } from "../support/dispatch.ts";
+import { connectionKey } from "../support/orders.ts";
 import { answering, type ReceiverHandler } from "../support/receivers.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
@@ -68,7 +69,11 @@ describe("requests in flight", () => {
     await hanging.waitFor(24);
     test.clock.advance({ seconds: 50 });
     await test.db.transaction(async (tx) => {
-      await tx.query({ name: "test-lock", text: "select from due_deliveries for update", values: [] });
+      await tx.query({
+        name: "test-lock",
+        text: "select from due_deliveries where merchant_id = $1 for update",
+        values: [connectionKey(partner).merchantId],
+      });
       await dispatcher.poll(); // Finds nothing due: the claim is released after it.
       await untilBlocked(test, 1);
     });
