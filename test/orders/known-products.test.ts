@@ -4,6 +4,7 @@ import { KnownProducts } from "../../src/orders/creation/known-products.ts";
 import { type Placed, placeOrders } from "../../src/orders/creation/place-orders.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import {
+  anAddress,
   anOrder,
   createExposedProduct,
   createPartner,
@@ -105,6 +106,35 @@ describe("a product that a process has read for an order before", () => {
     expect(await placing.place()).toMatchObject(rejected);
     await exposeProduct(test, partner.connectionId, productId);
     expect(await placing.place()).toMatchObject({ outcome: "created" });
+  });
+
+  it("is named beside all other faults of an order, once it is discontinued", async () => {
+    const [known, withdrawn] = partner.productIds;
+    await placing.place();
+    await withdraw(withdrawn);
+    await change(known, { status: "discontinued" });
+    const lines = [withdrawn, known].map((productId) => ({ productId, quantity: 1 }));
+    expect(await placing.place({ lines, shippingAddress: anAddress({ countryCode: "XX" }) })).toEqual({
+      outcome: "content-rejected",
+      countryCode: "XX",
+      lines: [
+        { index: 0, reason: "unknown" },
+        { index: 1, reason: "discontinued" },
+      ],
+    });
+  });
+
+  it("is named before the limit of test orders, once it is discontinued", async () => {
+    expect(await placing.place({ testMode: true })).toMatchObject({ outcome: "created" });
+    const limits = { testOrders: 1 };
+    const path = `/api/connections/${partner.connectionId}`;
+    expect((await test.backOffice.request("PATCH", path, { body: { limits } })).status).toBe(200);
+    expect(await placing.place({ testMode: true })).toEqual({ outcome: "limit-reached", maximum: 1 });
+    await change(partner.productIds[0], { status: "discontinued" });
+    expect(await placing.place({ testMode: true })).toMatchObject({
+      outcome: "content-rejected",
+      lines: [{ index: 0, reason: "discontinued" }],
+    });
   });
 
   it.each([

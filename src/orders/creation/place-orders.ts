@@ -57,8 +57,8 @@ type Placing = Pick<Context, "config" | "clock" | "newId" | "signals"> & {
 };
 
 /**
- * A second round means that a known product has changed, or that a conflicting order was marked for erasure since the round before,
- * as each further one does.
+ * A second round means that a known product has changed, that an order of one was rejected, or that a conflicting order was marked
+ * for erasure since the round before, as each further one does.
  */
 const ROUNDS_MAX = 5;
 
@@ -112,7 +112,7 @@ function only([placed]: readonly Placed[]): Placed {
 type Products = {
   readonly all: ReadonlyMap<string, OrderableProduct>;
   /** Those that were not read now. */
-  readonly known: readonly KnownProduct[];
+  readonly known: ReadonlyMap<string, KnownProduct>;
 };
 
 /** The products of the placements, by `productKey`. In the first round, those that are known are not read again. */
@@ -128,7 +128,7 @@ async function readProducts(
   );
   const read = await readOrderableProducts(db, others);
   known.keep(others, read);
-  return { all: new Map([...found, ...read]), known: [...found.values()] };
+  return { all: new Map([...found, ...read]), known: found };
 }
 
 async function placeOnce(
@@ -144,13 +144,16 @@ async function placeOnce(
   for (const placement of placements) {
     const { orderable, others } = linesOf(placement, products.all);
     const content = rejectedContent(placement, others);
-    const maximum = beyondLimit.get(placement);
-    if (content !== null) rejected.set(placement, { outcome: "content-rejected", ...content });
-    else if (maximum !== undefined) rejected.set(placement, { outcome: "limit-reached", maximum });
-    else drafts.set(placement, draftOrder(context, placement, orderable));
+    const limit = beyondLimit.get(placement);
+    if (content === null && limit === undefined)
+      drafts.set(placement, draftOrder(context, placement, orderable));
+    // A known product may have changed, which the response has to name. The next round reads it.
+    else if (hasKnownProduct(placement, products)) continue;
+    else if (content !== null) rejected.set(placement, { outcome: "content-rejected", ...content });
+    else if (limit !== undefined) rejected.set(placement, { outcome: "limit-reached", maximum: limit });
   }
   const stored = await context.stored(() =>
-    insertOrders(db, [...drafts.values()], products.known, clock.now()),
+    insertOrders(db, [...drafts.values()], [...products.known.values()], clock.now()),
   );
   context.signals.send("deliveries_due", stored.connectionsWithDeliveries);
   for (const [placement, { order, goodsMinor, currency }] of drafts) {
@@ -160,6 +163,9 @@ async function placeOnce(
   const left = placements.filter((placement) => !outcomes.has(placement));
   if (left.length > 0) await explain(context, left, rejected, outcomes, clock.now());
 }
+
+const hasKnownProduct = ({ connectionId, request }: Placement, { known }: Products): boolean =>
+  request.lines.some(({ productId }) => known.has(productKey(connectionId, productId)));
 
 function distinctProducts(placements: readonly Placement[]): RequestedProduct[] {
   const requested = new Map<string, RequestedProduct>();
