@@ -190,8 +190,10 @@ describe("a product that a process has read for an order before", () => {
     expect(stored).toEqual({ orders: 4, order_lines: 6, events: 4, ledger_entries: 4 });
   });
 
-  it("is forgotten when its place is needed, and read again", async () => {
-    const known = new KnownProducts(1);
+  it.each([
+    ["place", new KnownProducts(1)],
+    ["length of terms", new KnownProducts(2, "(active,1000,EUR,,,)".length)],
+  ])("is forgotten when its %s is needed, and read again", async (_, known) => {
     const [first, second] = partner.productIds;
     const requested = [first, second].map((productId) => ({ ...connectionKey(partner), productId }));
     const placement = (key: string, productId: string) =>
