@@ -57,8 +57,8 @@ type Placing = Pick<Context, "config" | "clock" | "newId" | "signals"> & {
 };
 
 /**
- * A second round means that a known product has changed, that an order of one was rejected, or that a conflicting order was marked
- * for erasure since the round before, as each further one does.
+ * A second round means that a known product has changed, that an order of one was rejected, or that a group has more test orders
+ * than its connection has room for. A further one means that a conflicting order was marked for erasure since the round before.
  */
 const ROUNDS_MAX = 5;
 
@@ -141,6 +141,7 @@ async function placeOnce(
   const beyondLimit = await findBeyondLimit(db, placements);
   const rejected = new Map<Placement, Rejection>();
   const drafts = new Map<Placement, NewOrder>();
+  const undecided = new Set<Placement>();
   for (const placement of placements) {
     const { orderable, others } = linesOf(placement, products.all);
     const content = rejectedContent(placement, others);
@@ -148,9 +149,10 @@ async function placeOnce(
     if (content === null && limit === undefined)
       drafts.set(placement, draftOrder(context, placement, orderable));
     // A known product may have changed, which the response has to name. The next round reads it.
-    else if (hasKnownProduct(placement, products)) continue;
+    else if (hasKnownProduct(placement, products)) undecided.add(placement);
     else if (content !== null) rejected.set(placement, { outcome: "content-rejected", ...content });
-    else if (limit !== undefined) rejected.set(placement, { outcome: "limit-reached", maximum: limit });
+    // If it is not reached, the orders before this one may leave it room, such as retries. The next round counts them.
+    else if (limit?.isReached) rejected.set(placement, { outcome: "limit-reached", maximum: limit.maximum });
   }
   const stored = await context.stored(() =>
     insertOrders(db, [...drafts.values()], [...products.known.values()], clock.now()),
@@ -160,7 +162,7 @@ async function placeOnce(
     if (stored.ids.has(order.id))
       outcomes.set(placement, { outcome: "created", order, goodsMinor, currency });
   }
-  const left = placements.filter((placement) => !outcomes.has(placement));
+  const left = placements.filter((placement) => !outcomes.has(placement) && !undecided.has(placement));
   if (left.length > 0) await explain(context, left, rejected, outcomes, clock.now());
 }
 

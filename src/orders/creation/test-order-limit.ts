@@ -6,16 +6,22 @@ import { countTestOrders } from "../lists/count-test-orders-sql.ts";
 
 type Requested = ConnectionKey & { readonly request: { readonly testMode: boolean } };
 
+/** What keeps a test order from being placed now. */
+export type TestOrderLimit = {
+  readonly maximum: number;
+  /** Whether the stored test orders reach it. If not, those that come first in the group would, unless they are not placed. */
+  readonly isReached: boolean;
+};
+
 /**
- * Finds the test orders of a group for which their connections have no room, with the maximum of each. Nothing is locked:
- * groups that are placed at the same time may exceed the limit by as many orders as they have. Reads nothing for a group
- * without test orders.
+ * Finds the test orders of a group for which their connections have no room. Nothing is locked: groups that are placed at the same
+ * time may exceed the limit by as many orders as they have. Reads nothing for a group without test orders.
  */
 export async function findBeyondLimit<Item extends Requested>(
   db: Queryable,
   items: readonly Item[],
-): Promise<ReadonlyMap<Item, number>> {
-  const beyond = new Map<Item, number>();
+): Promise<ReadonlyMap<Item, TestOrderLimit>> {
+  const beyond = new Map<Item, TestOrderLimit>();
   const tests = Map.groupBy(
     items.filter(({ request }) => request.testMode),
     ({ connectionId }) => connectionId,
@@ -28,7 +34,8 @@ export async function findBeyondLimit<Item extends Requested>(
   for (const group of tests.values()) {
     for (const [index, item] of group.entries()) {
       const maximum = maximumFor(item);
-      if (countOf(item) + index >= maximum) beyond.set(item, maximum);
+      const count = countOf(item);
+      if (count + index >= maximum) beyond.set(item, { maximum, isReached: count >= maximum });
     }
   }
   return beyond;

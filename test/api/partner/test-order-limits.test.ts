@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { placementOf } from "../../../src/orders/creation/create-order.ts";
+import { placeOrders } from "../../../src/orders/creation/place-orders.ts";
 import { findBeyondLimit } from "../../../src/orders/creation/test-order-limit.ts";
+import { NO_UUID } from "../../../src/platform/ids.ts";
 import { anOrder, createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
 import { countStatements } from "../../support/counted-statements.ts";
 import { runJob } from "../../support/jobs.ts";
-import { expectProblem } from "../../support/orders.ts";
+import { connectionKey, expectProblem } from "../../support/orders.ts";
 import { applied, transition } from "../../support/sandbox.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
@@ -74,6 +77,27 @@ describe("the test orders of a connection", () => {
     expect(placed.length).toBeLessThanOrEqual(6);
     for (const rejected of responses.filter(({ status }) => status !== 201))
       expectProblem(rejected, 409, "limit-reached", REACHED);
+  });
+
+  it.each([
+    ["a retry", { externalOrderId: "1" }, "replayed"],
+    ["a key that was used for another request", { externalOrderId: "1", note: "Another." }, "key-reused"],
+    ["an order of an unknown product", { lines: [{ productId: NO_UUID, quantity: 1 }] }, "content-rejected"],
+  ])("have room for an order that comes in one group with %s", async (_, fields, outcome) => {
+    await setLimits({ testOrders: 2 });
+    await place({ externalOrderId: "1" });
+    const placements = [
+      { externalOrderId: "0", ...fields },
+      ...["2", "3"].map((id) => ({ externalOrderId: id })),
+    ].map((request) => {
+      const body = anOrder(partner, { testMode: true, ...request });
+      return placementOf(connectionKey(partner), request.externalOrderId, body, undefined);
+    });
+    expect(await placeOrders(test.context, placements)).toMatchObject([
+      { outcome },
+      { outcome: "created" },
+      { outcome: "limit-reached", maximum: 2 },
+    ]);
   });
 
   it("are counted for test orders only: placing real orders has no statement for it", async () => {
