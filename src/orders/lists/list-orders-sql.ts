@@ -97,7 +97,8 @@ const facilitiesOf = ({ facilityIds }: NonNullable<OrderFilter["scope"]>): strin
 /** The parts of the scope, each read by its own indexes. An order can be in several of them. */
 function sourcesOf(filter: OrderFilter): string[] {
   const { scope, facilityId, connectionId } = filter;
-  if (facilityId !== null) return [`${fromFacilities(filter, ["$7::uuid"])} where ${REQUESTED}`];
+  if (facilityId !== null && isUnfiltered(filter))
+    return [`${fromFacilities(filter, ["$7::uuid"])} where ${REQUESTED}`];
   const ofAll = connectionId === null && isUnfiltered(filter) ? fromMerchants : fromConnections;
   if (scope === null) return [`${ofAll(filter)} where ${REQUESTED}`];
   return [

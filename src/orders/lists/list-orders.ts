@@ -1,4 +1,5 @@
 import type { Database, Queryable } from "../../platform/database/database.ts";
+import { readToLimits } from "../../platform/database/transaction-settings.ts";
 import { momentOf, uuidAt } from "../../platform/ids.ts";
 import { CLOCK_SKEW_MAX_MS, HOUR_MS } from "../../platform/time.ts";
 import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
@@ -21,7 +22,11 @@ export async function readListedOrders(
   if (filter.orderId !== null || filter.text !== null)
     return { orders: await listFoundOrders(db, filter, position, now), readTo: null };
   const range = rangeOf(filter);
-  if (isSparse(filter)) return readSparseOrders(db, filter, position, range, now);
+  if (isSparse(filter))
+    return db.transaction(async (tx) => {
+      await readToLimits(tx);
+      return readSparseOrders(tx, filter, position, range, now);
+    });
   return { orders: await listOrders(db, filter, position, range, now), readTo: null };
 }
 

@@ -18,11 +18,12 @@ export async function planBatch(tx: Queryable): Promise<void> {
 /**
  * From here to the end of the transaction, PostgreSQL reads an index entry by entry, and ends at the limit of a statement.
  * It expects few entries between two values of an index without statistics, and would collect all of them in a bitmap
- * before it returns the first, also a million.
+ * before it returns the first, also a million. Or, if it expects the limit to take many entries, it would read all of the table.
  */
 export async function readToLimits(tx: Queryable): Promise<void> {
   await passSettingsToNodes(tx);
-  await tx.query({ name: "read-to-limits", text: "set local enable_bitmapscan to off", values: [] });
+  for (const way of ["bitmapscan", "seqscan"])
+    await tx.query({ name: `read-without-${way}`, text: `set local enable_${way} to off`, values: [] });
 }
 
 /**

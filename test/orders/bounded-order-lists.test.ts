@@ -1,0 +1,126 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { readListedOrders } from "../../src/orders/lists/list-orders.ts";
+import type { OrderFilter } from "../../src/orders/lists/order-list-filter.ts";
+import type { Database } from "../../src/platform/database/database.ts";
+import { fromTypeId } from "../../src/platform/ids.ts";
+import { UUID_MAX, UUID_MIN } from "../../src/platform/wire/cursor.ts";
+import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { createFacility, createSibling } from "../support/facilities.ts";
+import { copyOrder } from "../support/many-orders.ts";
+import { connectionUuid } from "../support/orders.ts";
+import { itOnPlainPostgres } from "../support/plain-postgres.ts";
+import { countRowsRead, LOOK_AHEAD } from "../support/rows-read.ts";
+import { startTestService, type TestService } from "../support/test-service.ts";
+
+// Decisions 0135 and 0136.
+
+const ALL_ORDERS: OrderFilter = {
+  scope: null,
+  merchantId: null,
+  connectionId: null,
+  status: null,
+  onHold: null,
+  holdReason: null,
+  ready: null,
+  testMode: false,
+  facilityId: null,
+  countryCode: null,
+  createdSince: null,
+  createdUntil: null,
+  updatedSince: null,
+  updatedUntil: null,
+  hasFailedDelivery: null,
+  orderId: null,
+  text: null,
+  sort: "newest",
+};
+
+let test: TestService;
+let large: Partner;
+/** Connections with an order each: of the merchant that has most orders, and of another one. */
+let small: string[];
+beforeAll(async () => {
+  test = await startTestService();
+  large = await createPartner(test);
+  const ofOther = await createPartner(test);
+  await placeOrder(large);
+  await placeOrder(ofOther);
+  await copyOrder(test, large, 4_000);
+  const sibling = await createSibling(test, large);
+  await placeOrder(sibling);
+  small = [sibling.connectionId, ofOther.connectionId];
+  await test.db.runScript("update orders set status = 'COMPLETED'; analyze orders");
+  return () => test.close();
+});
+
+describe("a list of the orders of a connection", () => {
+  it.each([
+    ["newest", UUID_MAX],
+    ["oldest", UUID_MIN],
+  ] as const)("reads none of others, with the %s first", async (sort, afterId) => {
+    for (const connectionId of small) {
+      const filter: OrderFilter = {
+        ...ALL_ORDERS,
+        connectionId: connectionUuid({ connectionId }),
+        status: "COMPLETED",
+        sort,
+      };
+      const position = { list: "orders", afterId, limit: 20 };
+      const rowsRead = await countRowsRead(test.db, (db) =>
+        readListedOrders(db, filter, position, test.clock.now()),
+      );
+      expect(rowsRead("orders")).toBeLessThanOrEqual(1 + LOOK_AHEAD);
+    }
+  });
+});
+
+it("the orders of a facility with a status are read once, however many merchants there are", async () => {
+  for (let count = 0; count < 6; count += 1) {
+    const partner = await createPartner(test);
+    await placeOrder(partner);
+    await copyOrder(test, partner, 500);
+  }
+  const facilityId = fromTypeId("fac", await createFacility(test));
+  await test.db.runScript(`
+    update orders
+    set status = case when id::text < '06' then 'ACCEPTED' else 'COMPLETED' end, facility_id = '${facilityId}', routed_at = created_at;
+    analyze orders`);
+  const [accepted] = await test.db.query<{ count: number }>({
+    name: "test-count-accepted",
+    text: "select count(*)::integer as count from orders where status = 'ACCEPTED'",
+    values: [],
+  });
+  const filter: OrderFilter = { ...ALL_ORDERS, status: "ACCEPTED", facilityId };
+  const position = { list: "orders", afterId: UUID_MAX, limit: 20 };
+  const rowsRead = await countRowsRead(test.db, (db) =>
+    readListedOrders(db, filter, position, test.clock.now()),
+  );
+  expect(rowsRead("orders")).toBeLessThanOrEqual(accepted?.count ?? 0);
+});
+
+itOnPlainPostgres("Plans of Citus name its tasks.")(
+  "a search reads the orders of a beginning by their index, and not the table, if most orders begin so",
+  async () => {
+    const plans: string[] = [];
+    await test.db.transaction(async (tx) => {
+      const explained: Database = {
+        ...test.db,
+        transaction: (work) => work(explained),
+        async query({ name, text, values }) {
+          if (text.startsWith("set local")) return tx.query({ name, text, values });
+          const rows = await tx.query<{ "QUERY PLAN": string }>({
+            name: "",
+            text: `explain ${text}`,
+            values,
+          });
+          plans.push(...rows.map((row) => row["QUERY PLAN"]));
+          return [];
+        },
+      };
+      const position = { list: "orders", afterId: UUID_MAX, limit: 20 };
+      await readListedOrders(explained, { ...ALL_ORDERS, text: "copy" }, position, test.clock.now());
+    });
+    expect(plans.join("\n")).toMatch(/Index Scan using orders_external_order_id_key/);
+    expect(plans.join("\n")).not.toMatch(/(Seq|Bitmap Heap) Scan on orders/);
+  },
+);
