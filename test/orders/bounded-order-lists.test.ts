@@ -7,33 +7,13 @@ import { UUID_MAX, UUID_MIN } from "../../src/platform/wire/cursor.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { createFacility, createSibling } from "../support/facilities.ts";
 import { copyOrder } from "../support/many-orders.ts";
+import { ALL_ORDERS } from "../support/order-filters.ts";
 import { connectionUuid } from "../support/orders.ts";
 import { itOnPlainPostgres } from "../support/plain-postgres.ts";
 import { countRowsRead, LOOK_AHEAD } from "../support/rows-read.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 // Decisions 0135 and 0136.
-
-const ALL_ORDERS: OrderFilter = {
-  scope: null,
-  merchantId: null,
-  connectionId: null,
-  status: null,
-  onHold: null,
-  holdReason: null,
-  ready: null,
-  testMode: false,
-  facilityId: null,
-  countryCode: null,
-  createdSince: null,
-  createdUntil: null,
-  updatedSince: null,
-  updatedUntil: null,
-  hasFailedDelivery: null,
-  orderId: null,
-  text: null,
-  sort: "newest",
-};
 
 let test: TestService;
 let large: Partner;
@@ -95,7 +75,8 @@ it("the orders of a facility with a status are read once, however many merchants
   const rowsRead = await countRowsRead(test.db, (db) =>
     readListedOrders(db, filter, position, test.clock.now()),
   );
-  expect(rowsRead("orders")).toBeLessThanOrEqual(accepted?.count ?? 0);
+  // PostgreSQL counts the mean of each connection, rounded.
+  expect(rowsRead("orders")).toBeLessThan((accepted?.count ?? 0) + 1);
 });
 
 itOnPlainPostgres("Plans of Citus name its tasks.")(

@@ -4,10 +4,10 @@ import {
   lockShippedOrders,
 } from "../../src/orders/deadlines/shipped-orders-sql.ts";
 import { readListedOrders } from "../../src/orders/lists/list-orders.ts";
-import type { OrderFilter } from "../../src/orders/lists/order-list-filter.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { UUID_MAX } from "../../src/platform/wire/cursor.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
+import { ALL_ORDERS } from "../support/order-filters.ts";
 import { connectionKey } from "../support/orders.ts";
 import { itOnPlainPostgres } from "../support/plain-postgres.ts";
 import { countRowsRead } from "../support/rows-read.ts";
@@ -65,27 +65,6 @@ itOnPlainPostgres("Plans of Citus name its tasks.")(
 );
 
 const FIRST_PAGE = { list: "orders", afterId: UUID_MAX, limit: 20 };
-const ALL_ORDERS: OrderFilter = {
-  scope: null,
-  merchantId: null,
-  connectionId: null,
-  status: null,
-  onHold: null,
-  holdReason: null,
-  ready: null,
-  testMode: false,
-  facilityId: null,
-  countryCode: null,
-  createdSince: null,
-  createdUntil: null,
-  updatedSince: null,
-  updatedUntil: null,
-  hasFailedDelivery: null,
-  orderId: null,
-  text: null,
-  sort: "newest",
-};
-
 itOnPlainPostgres("Plans of Citus name its tasks.")(
   "orders that are ready to ship are listed without reading those that have shipped and are never completed",
   async () => {
