@@ -7,6 +7,7 @@ import { commandsOnCitus } from "../../src/distribution/commands-on-citus.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { createCitusTemplate } from "./citus.ts";
+import { requireNewVersions } from "./order-versions.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -43,7 +44,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const given = process.env["TEST_DATABASE_URL"];
   const servers = given === undefined ? await startServers(project.vitest.config.maxWorkers) : [];
   const urls = given === undefined ? servers.map(({ url }) => url) : [given];
-  for (const url of urls) await migrate(url, () => undefined, commandsOnCitus);
+  for (const url of urls) {
+    await migrate(url, () => undefined, commandsOnCitus);
+    await requireNewVersions(url);
+  }
   project.provide("databaseUrls", urls);
   project.provide("citusNodes", []);
   return async () => {

@@ -1,0 +1,33 @@
+import { query } from "./embedded-postgres.ts";
+
+/**
+ * At each commit, rejects a change of lines or shipments without their order: its version would stay the same, and readers that
+ * know the order would go on showing it as it was (decision 0178). An order that is gone has no readers.
+ */
+const REQUIRE_NEW_VERSION = `
+  create or replace function require_new_version() returns trigger language plpgsql as $function$
+  declare
+    part record := coalesce(new, old);
+  begin
+    if exists (
+      select from orders o
+      where o.merchant_id = part.merchant_id and o.id = part.order_id and o.xmin <> pg_current_xact_id()::xid)
+    then
+      raise exception 'A row of % has changed, and its order % has not.', tg_table_name, part.order_id;
+    end if;
+    return null;
+  end
+  $function$`;
+
+/** Lets every test find a statement that forgets the version of an order. A database of the user's may have it from before. */
+export async function requireNewVersions(url: string): Promise<void> {
+  await query(url, REQUIRE_NEW_VERSION);
+  for (const table of ["order_lines", "shipments"]) {
+    await query(url, `drop trigger if exists require_new_version on ${table}`);
+    await query(
+      url,
+      `create constraint trigger require_new_version after insert or update or delete on ${table}
+       deferrable initially deferred for each row execute function require_new_version()`,
+    );
+  }
+}
