@@ -96,22 +96,24 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
 
   /** The next group is sent first, so that the database works while the calls of this one continue (decision 0195). */
   async function runGroup({ calls, end }: Group<In, Out>): Promise<void> {
-    const resolveCalls = await runCalls(calls);
+    const outcomes = await runTogether(calls);
     end();
-    if (startGroups()) setImmediate(resolveCalls);
-    else resolveCalls();
+    const hasNext = startGroups();
+    if (outcomes === null) return;
+    if (hasNext) setImmediate(resolveAll, calls, outcomes);
+    else resolveAll(calls, outcomes);
   }
 
-  /** Returns a function that resolves the calls. Those that fail are rejected at once. */
-  async function runCalls(calls: readonly Call<In, Out>[]): Promise<() => void> {
+  /** Returns null if the group has failed. Then its calls have been taken care of. */
+  async function runTogether(calls: readonly Call<In, Out>[]): Promise<readonly Out[] | null> {
     const startedAt = performance.now();
     try {
       const outcomes = await tracedGroup(name, calls, () => run(calls.map(({ item }) => item)));
       if (spent !== undefined) divideTime(performance.now() - startedAt, calls, spent);
-      return () => resolveAll(calls, outcomes);
+      return outcomes;
     } catch (error) {
       await runSeparately(calls, error);
-      return () => {};
+      return null;
     }
   }
 
@@ -121,7 +123,12 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
     const isFinal = isOutOfReach(error) || (calls.length === 1 && !(doAlone && isTimedOut(error)));
     if (isFinal) for (const { reject } of calls) reject(error);
     else if (doAlone !== undefined) for (const call of calls) void doAlone(call);
-    else for (const call of calls) (await runCalls([call]))();
+    else {
+      for (const call of calls) {
+        const outcomes = await runTogether([call]);
+        if (outcomes !== null) resolveAll([call], outcomes);
+      }
+    }
   }
 
   return (item) =>
