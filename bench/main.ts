@@ -87,6 +87,11 @@ async function measure(postgres: Postgres): Promise<void> {
   say(`\nWritten to ${await writeReport(figures, { ...settings, connections: CONNECTIONS, parts })}`);
 }
 
+function endWith(error: Error): never {
+  say(`There is nothing to compare with: ${error.message}`);
+  process.exit(2);
+}
+
 const parts = positionals.length > 0 ? positionals : DEFAULT_PARTS;
 const unknown = parts.find((name) => !(name in PARTS));
 if (unknown !== undefined) {
@@ -94,7 +99,7 @@ if (unknown !== undefined) {
   process.exit(2);
 }
 // Read first: this run writes its own report over the latest one.
-const earlier = values.compare === undefined ? null : await readReport(values.compare);
+const earlier = values.compare === undefined ? null : await readReport(values.compare).catch(endWith);
 const postgres = await startPostgres(parts.includes("stored") ? COUNTING : {});
 try {
   await measure(postgres);
