@@ -98,14 +98,12 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
   async function runGroup({ calls, end }: Group<In, Out>): Promise<void> {
     const outcomes = await runTogether(calls);
     end();
-    const hasNext = startGroups();
-    if (outcomes === null) return;
-    if (hasNext) setImmediate(resolveAll, calls, outcomes);
+    if (startGroups()) setImmediate(resolveAll, calls, outcomes);
     else resolveAll(calls, outcomes);
   }
 
-  /** Returns null if the group has failed. Then its calls have been taken care of. */
-  async function runTogether(calls: readonly Call<In, Out>[]): Promise<readonly Out[] | null> {
+  /** Returns no outcomes if the group has failed. Then its calls have been taken care of. */
+  async function runTogether(calls: readonly Call<In, Out>[]): Promise<readonly Out[]> {
     const startedAt = performance.now();
     try {
       const outcomes = await tracedGroup(name, calls, () => run(calls.map(({ item }) => item)));
@@ -113,7 +111,7 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
       return outcomes;
     } catch (error) {
       await runSeparately(calls, error);
-      return null;
+      return [];
     }
   }
 
@@ -123,12 +121,7 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
     const isFinal = isOutOfReach(error) || (calls.length === 1 && !(doAlone && isTimedOut(error)));
     if (isFinal) for (const { reject } of calls) reject(error);
     else if (doAlone !== undefined) for (const call of calls) void doAlone(call);
-    else {
-      for (const call of calls) {
-        const outcomes = await runTogether([call]);
-        if (outcomes !== null) resolveAll([call], outcomes);
-      }
-    }
+    else for (const call of calls) resolveAll([call], await runTogether([call]));
   }
 
   return (item) =>
@@ -163,8 +156,8 @@ const aloneBy =
   };
 
 function resolveAll<In, Out>(calls: readonly Call<In, Out>[], outcomes: readonly Out[]): void {
-  calls.forEach(({ resolve }, index) => {
-    resolve(outcomes[index] as Out); // `run` returns one outcome per item.
+  outcomes.forEach((outcome, index) => {
+    calls[index]?.resolve(outcome);
   });
 }
 

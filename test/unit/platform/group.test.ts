@@ -246,30 +246,6 @@ describe("a group of several connections", () => {
   });
 });
 
-describe("a group whose calls cannot be processed alone", () => {
-  it("is repeated call by call when it fails, so that only the calls at fault fail", async () => {
-    const groups: number[][] = [];
-    const call = groupCalls<number, number>({
-      name: "test",
-      run: async (items) => {
-        groups.push(items);
-        if (items.includes(2)) throw databaseError("23514");
-        return items.map((item) => item * 10);
-      },
-      sizeMax: 3,
-      concurrencyMax: 1,
-    });
-    const outcomes = await Promise.allSettled([1, 2, 3, 4].map(call));
-    expect(outcomes.map((outcome) => (outcome.status === "fulfilled" ? outcome.value : null))).toEqual([
-      10,
-      null,
-      30,
-      40,
-    ]);
-    expect(groups).toEqual([[1, 2, 3], [1], [2], [3], [4]]); // The next group waits for them: it takes their slot.
-  });
-});
-
 describe("groups of one connection each", () => {
   it("never use all slots, so that a connection whose groups do not end delays no other", async () => {
     const groups: string[][] = [];
