@@ -19,22 +19,30 @@ const compile = createCompile();
 const compiled = new WeakMap<TSchema, Compiled>();
 
 /**
- * Bodies are validated as they are. Only text of a query is converted to the numbers and booleans of its schema. Routes
- * with the same schema have the same validator, also on different listeners.
+ * Bodies are validated as they are. Text of a query is converted to the numbers and booleans of its schema, and bytes of
+ * header fields to text. Routes with the same schema have the same validator, also on different listeners.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const known = compiled.get(schema);
   if (known !== undefined) return known;
   const validate = compile(schema);
-  const wanted =
-    httpPart === "querystring"
-      ? afterReadingText(schema, validate)
-      : httpPart === "body"
-        ? withKnownFields(schema, validate)
-        : asCompiled(validate);
+  const wanted = validatorOf(httpPart, schema, validate);
   compiled.set(schema, wanted);
   return wanted;
 };
+
+function validatorOf(httpPart: string | undefined, schema: TSchema, validate: Validate): Compiled {
+  switch (httpPart) {
+    case "querystring":
+      return afterReadingText(schema, validate);
+    case "body":
+      return withKnownFields(schema, validate);
+    case "headers":
+      return afterDecoding(schema, validate);
+    default:
+      return asCompiled(validate);
+  }
+}
 
 function withKnownFields(schema: TSchema, validate: Validate): Compiled {
   const keep = keepKnownFields(schema);
@@ -81,6 +89,30 @@ function afterReadingText(schema: TSchema, validate: Validate): Compiled {
     }
     return validated(query);
   };
+}
+
+const UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** HTTP does not say what the bytes of a field mean, so Node gives each of them as a character (decision 0198). */
+function afterDecoding(schema: TSchema, validate: Validate): Compiled {
+  const names = Object.keys((schema as { properties?: object }).properties ?? {});
+  const validated = asCompiled(validate);
+  return (fields: Record<string, unknown>) => {
+    for (const name of names) {
+      const value = fields[name];
+      if (typeof value === "string" && /[\x80-\xff]/.test(value)) fields[name] = textOf(value);
+    }
+    return validated(fields);
+  };
+}
+
+/** Bytes that are not valid UTF-8 stay as they are: one character each. */
+function textOf(bytes: string): string {
+  try {
+    return UTF_8.decode(Buffer.from(bytes, "latin1"));
+  } catch {
+    return bytes;
+  }
 }
 
 /** Adds to the error of an unknown parameter which parameter was meant, or which there are. */

@@ -71,7 +71,7 @@ export const IdempotencyKeyHeaders = Type.Object({
       minLength: 1,
       maxLength: 255,
       description:
-        "Identifies the creation, so that it can be retried. Required if `externalOrderId` is absent.",
+        "Identifies the creation, so that it can be retried. Required if `externalOrderId` is absent. Read as UTF-8.",
     }),
   ),
 });
