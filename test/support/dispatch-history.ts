@@ -28,6 +28,9 @@ import { createEndpoint, endpointPath } from "./webhooks.ts";
 /** As many requests as each of the two endpoints takes at the same time. */
 const IN_FLIGHT_MAX = [2, 8] as const;
 
+/** The longest time between two polls of a worker that has nothing to do. */
+const POLL_MS = 2_500;
+
 /** The default responses of the receivers, request after request. */
 type Manner = readonly (OutcomeName | "hold")[];
 
@@ -227,7 +230,10 @@ export class History {
     while ((await eraseExpiredTestOrders(this.#test.context, this.#connection)).rows > 0);
   }
 
-  /** Moves the clock, but never past the deadline of a request: the sender must end that in time. */
+  /**
+   * Moves the clock, but never past the deadline of a request: the sender must end that in time. While requests are in flight,
+   * workers poll as often as in a process, because they renew their leases then (decision 0196).
+   */
   async #advance(ms: number): Promise<void> {
     const until = this.#test.clock.now().getTime() + ms;
     for (;;) {
@@ -238,8 +244,21 @@ export class History {
         sent.answer(outcome({ error: "timeout" }));
       await quiet(this.#activity);
       if (now >= until) return;
-      this.#test.clock.advance({ ms: Math.min(until, ...this.#inFlight().map(deadlineOf)) - now });
+      const inFlight = this.#inFlight();
+      const pollAt = inFlight.length > 0 ? now + POLL_MS : until;
+      this.#test.clock.advance({ ms: Math.min(until, pollAt, ...inFlight.map(deadlineOf)) - now });
+      if (inFlight.length > 0) await this.#poll();
     }
+  }
+
+  async #poll(): Promise<void> {
+    for (const { dispatcher, isDead } of this.#workers) {
+      if (!isDead())
+        await dispatcher.poll().catch((error: unknown) => {
+          if (!isDead()) throw error;
+        });
+    }
+    await quiet(this.#activity);
   }
 
   async #noticePauses(): Promise<void> {

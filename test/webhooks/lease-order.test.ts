@@ -36,7 +36,7 @@ itOnPlainPostgres("Citus cannot lock rows of several shards")(
     ])
       await db.query({ name: "", text, values: [first] });
     await db.runScript("analyze webhook_endpoints, webhook_endpoint_states, due_deliveries");
-    const claimant = { workerId: randomUUID(), now: test.clock.now(), leasedUntil: test.clock.now() };
+    const claimant = { workerId: randomUUID(), now: test.clock.now(), endpointLeasedUntil: test.clock.now() };
     const options = { due: ids, except: [], healthyOnly: false };
     const leasing = await db.transaction(async (tx) => {
       await tx.query(lock(first));

@@ -20,13 +20,13 @@ it("an endpoint that another worker leases at the same time is left to it", asyn
   const claimant = {
     workerId: randomUUID(),
     now: test.clock.now(),
-    leasedUntil: new Date(test.clock.now().getTime() + 60_000),
+    endpointLeasedUntil: new Date(test.clock.now().getTime() + 10_000),
   };
   const leasing = await db.transaction(async (tx) => {
     await tx.query({
       name: "test-lease",
       text: "update webhook_endpoint_states set worker_id = $3, leased_until = $4 where merchant_id = $1 and endpoint_id = $2",
-      values: [connectionKey(partner).merchantId, row?.id, randomUUID(), claimant.leasedUntil],
+      values: [connectionKey(partner).merchantId, row?.id, randomUUID(), claimant.endpointLeasedUntil],
     });
     const leased = leaseEndpoints(db, [connectionKey(partner)], claimant, {
       due: [row?.id ?? ""],

@@ -33,11 +33,12 @@ export type SendableEvent = {
   readonly body: Buffer;
 };
 
-/** An endpoint to which only this worker sends until the lease expires. */
+/** An endpoint to which only this worker sends until the lease expires, which the worker renews. */
 export type LeasedEndpoint = {
   readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
+  readonly leasedUntil: Date;
   readonly url: string;
   readonly inFlightMax: number;
   /** Encrypted, newest first. */

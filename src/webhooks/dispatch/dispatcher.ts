@@ -7,6 +7,7 @@ import type { HealthReport } from "../health/endpoint-health.ts";
 import { listConnectionsWithDueDeliveries } from "./claim/claim-sql.ts";
 import { Claimer } from "./claim/claimer.ts";
 import { createEndpointRelease } from "./claim/release-endpoint.ts";
+import { renewExpiring } from "./claim/renew-expiring.ts";
 import { type ClaimedDelivery, type Completion, released } from "./claimed-delivery.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
 import { EndpointQueues } from "./endpoint-queues.ts";
@@ -89,9 +90,10 @@ export class Dispatcher {
     this.#claimer.wake(connections);
   }
 
-  /** Finds connections with something due, also those for which no signal arrived. */
+  /** Keeps the endpoints of this worker. Finds connections with something due, also those for which no signal arrived. */
   async poll(): Promise<void> {
     const { db, clock } = this.#context;
+    await renewExpiring(this.#context, this.#workerId, this.#queues.all());
     this.#releaseStale();
     await this.#claimer.releaseLost();
     this.wake(await listConnectionsWithDueDeliveries(db, this.#workerId, clock.now()));

@@ -25,6 +25,8 @@ export type ClaimNeed = "none" | "if-due" | "due";
 export class EndpointQueue {
   readonly connection: ConnectionKey;
   readonly endpoint: EndpointKey;
+  /** The end of its lease, unless another worker has it since. */
+  leasedUntil: Date;
   #url: string;
   #destination: Destination;
   #sealedSecrets: readonly string[] = [];
@@ -43,9 +45,11 @@ export class EndpointQueue {
   /** Claims whose outcome is not stored yet. */
   #claimed = 0;
 
-  constructor({ merchantId, connectionId, id, url, inFlightMax, health, provenHost }: LeasedEndpoint) {
+  constructor(leased: LeasedEndpoint) {
+    const { merchantId, connectionId, id, leasedUntil, url, inFlightMax, health, provenHost } = leased;
     this.connection = { merchantId, connectionId };
     this.endpoint = { merchantId, connectionId, id };
+    this.leasedUntil = leasedUntil;
     this.#url = url;
     this.#destination = { url: addressOf(new URL(url)), keys: [] };
     this.#host = hostOf(this.#destination.url);
@@ -107,7 +111,11 @@ export class EndpointQueue {
   }
 
   /** Takes over the current settings of the endpoint. Returns how many deliveries to claim. */
-  update({ url, inFlightMax, sealedSecrets }: LeasedEndpoint, open: (sealed: string) => string): Room {
+  update(
+    { leasedUntil, url, inFlightMax, sealedSecrets }: LeasedEndpoint,
+    open: (sealed: string) => string,
+  ): Room {
+    this.leasedUntil = leasedUntil;
     const isSigned = sealedSecrets.join() === this.#sealedSecrets.join();
     const keys = isSigned ? this.#destination.keys : sealedSecrets.map((sealed) => signingKey(open(sealed)));
     this.#sealedSecrets = sealedSecrets;

@@ -6,7 +6,7 @@ import type { ClaimedDelivery, LeasedEndpoint } from "../claimed-delivery.ts";
 import type { EndpointQueue } from "../endpoint-queue.ts";
 import type { EndpointQueues } from "../endpoint-queues.ts";
 import { claimDeliveries, type Room } from "./claim-sql.ts";
-import { leaseMsOf } from "./lease.ts";
+import { ENDPOINT_LEASE_MS, leaseMsOf } from "./lease.ts";
 import { type Claimant, leaseEndpoints } from "./lease-sql.ts";
 import type { LostClaims } from "./lost-claims.ts";
 
@@ -41,7 +41,12 @@ export async function claimDue(
 ): Promise<void> {
   const { db, clock, newId } = context;
   const now = clock.now();
-  const claimant: Claimant = { workerId, now, leasedUntil: after(now, leaseMsOf(context.config)) };
+  const claimant: Claimant = {
+    workerId,
+    now,
+    leasedUntil: after(now, leaseMsOf(context.config)),
+    endpointLeasedUntil: after(now, ENDPOINT_LEASE_MS),
+  };
   const sorted = connections.toSorted((one, other) => (one.connectionId < other.connectionId ? -1 : 1));
   const plans = sorted
     .flatMap((connection) => queues.of(connection))

@@ -69,7 +69,7 @@ type ClaimedRow = {
 export async function claimDeliveries(
   db: Queryable,
   ids: ClaimIds,
-  { now, leasedUntil }: Claimant,
+  { now, leasedUntil }: Pick<Claimant, "now" | "leasedUntil">,
   rooms: readonly (ConnectionKey & Room)[],
 ): Promise<ClaimedDelivery[]> {
   const rows = await merchantByMerchant(db, rooms, (own, merchantId) =>
@@ -112,7 +112,7 @@ function withRooms(rows: readonly ClaimedRow[], rooms: readonly (ConnectionKey &
 async function claimRows(
   db: Queryable,
   ids: ClaimIds,
-  { now, leasedUntil }: Omit<Claimant, "workerId">,
+  { now, leasedUntil }: Pick<Claimant, "now" | "leasedUntil">,
   own: readonly (ConnectionKey & Room)[],
   merchantId: string | null,
 ): Promise<ClaimedRow[]> {

@@ -10,8 +10,13 @@ import { isClaimable, isFreeFor, isNotBackedOff } from "../../conditions-sql.ts"
 import type { EndpointKey } from "../../endpoints/endpoint.ts";
 import type { LeasedEndpoint } from "../claimed-delivery.ts";
 
-/** The claiming worker, the time of the claim, and the end of its lease. */
-export type Claimant = { readonly workerId: string; readonly now: Date; readonly leasedUntil: Date };
+/** The claiming worker, the time of the claim, and the ends of its leases of deliveries and of their endpoints. */
+export type Claimant = {
+  readonly workerId: string;
+  readonly now: Date;
+  readonly leasedUntil: Date;
+  readonly endpointLeasedUntil: Date;
+};
 
 type LeasedRow = ConnectionKeyRow & {
   id: string;
@@ -44,7 +49,7 @@ const LOCKED_IN_ORDER = "order by s.endpoint_id for no key update of s";
 export async function leaseEndpoints(
   db: Queryable,
   connections: readonly ConnectionKey[],
-  { workerId, now, leasedUntil }: Claimant,
+  { workerId, now, endpointLeasedUntil }: Omit<Claimant, "leasedUntil">,
   options: { due: readonly string[]; except: readonly string[]; healthyOnly: boolean },
 ): Promise<LeasedEndpoint[]> {
   const rows = await db.query<LeasedRow>({
@@ -86,30 +91,68 @@ export async function leaseEndpoints(
       ...connectionColumns(connections),
       workerId,
       now,
-      leasedUntil,
+      endpointLeasedUntil,
       options.except,
       options.healthyOnly,
       options.due,
       await merchantsOf(db, connections),
     ],
   });
-  return rows.map((row) => ({
-    ...toConnectionKey(row),
-    id: row.id,
-    url: row.url,
-    inFlightMax: row.in_flight_max,
-    sealedSecrets: row.sealed_secrets,
-    provenHost: row.proven_host,
-    health: {
-      consecutiveFailures: row.consecutive_failures,
-      failingSince: row.failing_since,
-      lastFailureAt: row.last_failure_at,
-      lastSuccessAt: row.last_success_at,
-      succeededAt: row.succeeded_at,
-      backoffUntil: row.backoff_until,
-      warningsSent: row.warnings_sent,
-    },
-  }));
+  return rows.map((row) => toLeasedEndpoint(row, endpointLeasedUntil));
+}
+
+const toLeasedEndpoint = (row: LeasedRow, leasedUntil: Date): LeasedEndpoint => ({
+  ...toConnectionKey(row),
+  id: row.id,
+  leasedUntil,
+  url: row.url,
+  inFlightMax: row.in_flight_max,
+  sealedSecrets: row.sealed_secrets,
+  provenHost: row.proven_host,
+  health: {
+    consecutiveFailures: row.consecutive_failures,
+    failingSince: row.failing_since,
+    lastFailureAt: row.last_failure_at,
+    lastSuccessAt: row.last_success_at,
+    succeededAt: row.succeeded_at,
+    backoffUntil: row.backoff_until,
+    warningsSent: row.warnings_sent,
+  },
+});
+
+/**
+ * Renews the leases of a worker, and returns the ids of their endpoints. An endpoint that another one has leased since stays with
+ * it. One whose row is locked, such as by the outcome of a delivery, is left for the next time: nothing waits for it.
+ */
+export async function renewLeases(
+  db: Queryable,
+  { workerId, endpointLeasedUntil }: Pick<Claimant, "workerId" | "endpointLeasedUntil">,
+  endpoints: readonly EndpointKey[],
+): Promise<string[]> {
+  const rows = await db.query<{ endpoint_id: string }>({
+    name: "renew-leases",
+    text: `
+      update webhook_endpoint_states s
+      set leased_until = $5
+      from (
+        select s.merchant_id, s.endpoint_id
+        -- The subqueries hide how long the lists are, as in release-endpoints.
+        from unnest((select $2::uuid[]), (select $3::uuid[])) as o (merchant_id, endpoint_id)
+        join webhook_endpoint_states s on s.merchant_id = o.merchant_id and s.endpoint_id = o.endpoint_id
+        where s.worker_id = $1 and ${amongMerchants("$4", "s.merchant_id")}
+        ${(await db.isDistributed()) ? "" : "for no key update of s skip locked"}) as held
+      where s.merchant_id = held.merchant_id and s.endpoint_id = held.endpoint_id and s.worker_id = $1
+        and ${amongMerchants("$4", "s.merchant_id")}
+      returning s.endpoint_id`,
+    values: [
+      workerId,
+      endpoints.map(({ merchantId }) => merchantId),
+      endpoints.map(({ id }) => id),
+      await merchantsOf(db, endpoints),
+      endpointLeasedUntil,
+    ],
+  });
+  return rows.map((row) => row.endpoint_id);
 }
 
 /** Ends the leases of a worker, so that others need not wait until they expire. */
