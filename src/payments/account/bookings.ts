@@ -32,13 +32,17 @@ export function availableCredit({ balanceMinor, creditLimitMinor }: Account): bi
 /** Why a charge was declined. */
 export const CREDIT_LIMIT_EXCEEDED = "credit_limit_exceeded";
 
+/** What an account without a limit can owe: four of the largest orders, so that its balance fits into a 64-bit integer. */
+const UNLIMITED_MINOR = 4n * 10n ** 18n;
+
 /** Whether an account has room for a booking. Only charges need room. */
 export function isAffordable(
-  account: Account,
+  { balanceMinor, creditLimitMinor }: Account,
   { kind, amountMinor }: Pick<Booking, "kind" | "amountMinor">,
 ): boolean {
-  const free = availableCredit(account);
-  return kind !== "charge" || free === null || amountMinor <= free;
+  if (kind !== "charge") return true;
+  const free = balanceMinor + (creditLimitMinor ?? UNLIMITED_MINOR);
+  return amountMinor <= free || amountMinor === 0n;
 }
 
 export type Decision = "made" | "declined";

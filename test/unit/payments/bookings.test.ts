@@ -55,6 +55,14 @@ describe("the room of an account", () => {
     expect(declined.size).toBe(0);
   });
 
+  it("ends without a limit before a balance that cannot be stored: the charge is declined, and can be paid later", () => {
+    const largestOrder = 10n ** 18n;
+    const asked = ["a", "b", "c", "d", "e"].map((id) => booking("charge", largestOrder, id));
+    const { made, declined } = decideBookings([account(0n, null)], asked, () => null);
+    expect(made.map(({ id }) => id).join("")).toBe("abcd");
+    expect([...declined].map(({ id }) => id).join("")).toBe("e");
+  });
+
   it("is separate for each merchant", () => {
     const accounts = [account(0n, 10n), { ...account(0n, 10n), merchantId: "n" }];
     const asked = [
