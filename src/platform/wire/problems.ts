@@ -152,13 +152,14 @@ export const PROBLEMS = {
     status: 500,
     title: "Internal error",
     meaning: "The service failed unexpectedly; the operator can find the request by its x-request-id.",
-    retry: "Yes; a repeated idempotency key creates no second order.",
+    retry: "After a pause. Check first whether a change was made, unless the request can be repeated.",
   },
   unavailable: {
     status: 503,
     title: "Service unavailable",
     meaning: "The service cannot reach its database, or is stopping.",
-    retry: "After the number of seconds in Retry-After; a repeated idempotency key creates no second order.",
+    retry:
+      "After the number of seconds in Retry-After. Check first whether a change was made, unless the request can be repeated.",
   },
 } as const satisfies Record<string, { status: number; title: string; meaning: string; retry: string }>;
 
@@ -236,14 +237,18 @@ export const forbidden: Problem = {
 
 export const malformed = (detail: string): Problem => ({ code: "malformed-request", detail });
 
+/** The transaction may have been committed although its response was lost. Not every request has an idempotency key. */
+const UNKNOWN_OUTCOME =
+  "A change may have been made: check before you retry a request that is not safe to repeat.";
+
 export const internalError: Problem = {
   code: "internal-error",
-  detail: "The request failed. It is safe to retry.",
+  detail: `The request failed. ${UNKNOWN_OUTCOME}`,
 };
 
 export const unavailable: Problem = {
   code: "unavailable",
-  detail: "The service is temporarily unavailable. It is safe to retry.",
+  detail: `The service is temporarily unavailable. ${UNKNOWN_OUTCOME}`,
   headers: { "retry-after": UNAVAILABLE_RETRY_SECONDS },
 };
 

@@ -255,10 +255,15 @@ describe("a problem document", () => {
   });
 });
 
-describe("an internal error", () => {
-  it("is returned as a bare 500, whatever its cause", async () => {
-    const [answer] = await provokeInternalError();
-    expect(answer.document.detail).toBe("The request failed. It is safe to retry.");
+describe("an error after which a change may have been made", () => {
+  it.each([
+    ["The request failed.", provokeInternalError],
+    ["The service is temporarily unavailable.", provokeUnavailable],
+  ])("says so, promises no safe retry, and tells nothing of its cause: %s", async (what, provoke) => {
+    const [{ document }] = await provoke();
+    expect(document.detail).toBe(
+      `${what} A change may have been made: check before you retry a request that is not safe to repeat.`,
+    );
   });
 });
 
