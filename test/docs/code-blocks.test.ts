@@ -32,6 +32,16 @@ const overHttp = ({ backOffice, operatorToken }: Demo) => ({
   PARTNER_ORDERS_TOKEN: operatorToken,
 });
 
+/** The problems that a page shows, as they are received after their `type`, which begins with the address of the service. */
+const problemsOf = (path: string): string[] =>
+  PAGES.filter((page) => page.path === path)
+    .flatMap(({ blocks }) => blocks)
+    .filter(({ label }) => label.endsWith("Problem"))
+    .map(({ code }) => {
+      const { type: _address, ...members } = JSON.parse(code);
+      return JSON.stringify(members).slice(1);
+    });
+
 let demo: Demo;
 beforeAll(async () => {
   demo = await startDemo();
@@ -56,6 +66,7 @@ describe("the code of the pages", () => {
       expect(announced.filter((status) => !statuses.includes(status))).toEqual([]);
       const [, code] = /^docs\/errors\/(.*)\.md$/.exec(path) ?? [];
       if (code !== undefined) expect(output).toContain(`"code":"${code}"`);
+      for (const problem of problemsOf(path)) expect(output).toContain(problem);
     },
   );
 

@@ -65,6 +65,14 @@ describe("an unknown parameter of a query", () => {
     expect(body.data).toHaveLength(2);
   });
 
+  it("is ignored by routes that neither have parameters nor are lists", async () => {
+    const { client } = partner;
+    const { id } = (await client.post("/v1/orders?status=NEW", anOrder(partner))).body;
+    for (const path of ["/v1/me", `/v1/orders/${id}`, `/v1/products/${partner.productIds[0]}`])
+      expect((await client.get(`${path}?unknwon=x`)).status, path).toBe(200);
+    expect((await client.post(`/v1/orders/${id}/cancel?unknwon=x`)).status).toBe(200);
+  });
+
   it("is reported beside the errors of known ones", async () => {
     const { body } = await partner.client.get("/v1/events?typ=order.created&limit=0&limit_=1");
     const parameters = body.errors.map(({ parameter }: { parameter: string }) => parameter);
