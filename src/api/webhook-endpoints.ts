@@ -64,9 +64,10 @@ export async function pingResponse(
   type: EventType | undefined,
   by: Initiator | null = null,
 ): Promise<RouteResponse | Problem> {
-  const { clock, newId } = context;
+  const { clock, config, newId } = context;
   const now = clock.now();
-  const sample = type === undefined ? null : sampleEvent(type, { connection: key, newId, now });
+  const lifetimeMs = config.testOrderLifetimeMs;
+  const sample = type === undefined ? null : sampleEvent(type, { connection: key, newId, now, lifetimeMs });
   const sent = await pingEndpoint(context, key, sample, by);
   if (isProblem(sent)) return sent;
   const access: KeyAccess = fullAccess(key);

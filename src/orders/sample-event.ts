@@ -16,7 +16,13 @@ export type SampleEvent = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-type SampleContext = { readonly connection: ConnectionKey; readonly newId: NewId; readonly now: Date };
+type SampleContext = {
+  readonly connection: ConnectionKey;
+  readonly newId: NewId;
+  readonly now: Date;
+  /** The order can be canceled until a test order of now would be erased. */
+  readonly lifetimeMs: number;
+};
 
 /**
  * A sample of an event (decision 0097). The real lifecycle and the real wire functions make it, so its form is that of
@@ -94,7 +100,7 @@ function applied(order: Order, transition: Transition, now: Date): Order {
   return result.order;
 }
 
-function sampleOrder({ connection, newId, now }: SampleContext): Order {
+function sampleOrder({ connection, newId, now, lifetimeMs }: SampleContext): Order {
   const { merchantId, connectionId } = connection;
   return {
     merchantId,
@@ -136,7 +142,7 @@ function sampleOrder({ connection, newId, now }: SampleContext): Order {
     routedAt: null,
     facilityId: null,
     canceledAt: null,
-    expiresAt: null,
+    expiresAt: new Date(now.getTime() + lifetimeMs),
     lastSequence: 1,
   };
 }

@@ -5,7 +5,7 @@ import { OrderSchema, ShipmentSchema } from "../../src/orders/order-wire.ts";
 import { PartnerProductSchema } from "../../src/products/product.ts";
 import { createPartner, type Partner, placeTestOrder, readEvents } from "../support/builders.ts";
 import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
-import { expectErrors, expectProblem } from "../support/orders.ts";
+import { expectErrors, expectProblem, readOrder } from "../support/orders.ts";
 import { transition } from "../support/sandbox.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 import { createEndpoint, endpointPath, pauseEndpoint } from "../support/webhooks.ts";
@@ -79,6 +79,14 @@ describe("POST /v1/webhook-endpoints/{endpointId}/ping with a type", () => {
     const { event } = await receiveSample(type);
     expect(event.data.order).toMatchObject(state);
     expect(event.sequence).toBe(sequence);
+  });
+
+  it("can be canceled as long as a test order in this state, with order.created and order.paymentFailed", async () => {
+    const placed = await readOrder(partner, (await placeTestOrder(partner)).id);
+    expect(placed.cancelableUntil).not.toBeNull();
+    for (const type of ["order.created", "order.paymentFailed"])
+      expect((await receiveSample(type)).event.data.order.cancelableUntil, type).toBe(placed.cancelableUntil);
+    expect((await receiveSample("order.completed")).event.data.order.cancelableUntil).toBeNull();
   });
 
   it("has the members of a real event of the sandbox", async () => {

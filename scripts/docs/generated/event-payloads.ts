@@ -1,15 +1,17 @@
 import { DEFAULT_EVENT_TYPES, EVENT_MEANINGS, EVENT_TYPES } from "../../../src/events/event-types.ts";
 import { sampleEvent } from "../../../src/orders/sample-event.ts";
+import { readConfig } from "../../../src/platform/config.ts";
 import { toTypeId } from "../../../src/platform/ids.ts";
 
 const NOW = new Date("2026-03-02T09:00:00.000Z");
 
 /** The payload of each event, made as the samples that a ping sends (decision 0097), with ids that do not change. */
 export function eventPayloads(): string {
+  const { testOrderLifetimeMs: lifetimeMs } = readConfig({});
   const parts = EVENT_TYPES.map((type) => {
     const newId = countedIds();
     const connection = { merchantId: newId(), connectionId: newId() };
-    const { sequence, data } = sampleEvent(type, { connection, newId, now: NOW });
+    const { sequence, data } = sampleEvent(type, { connection, newId, now: NOW, lifetimeMs });
     const body = {
       id: toTypeId("evt", newId()),
       type,
