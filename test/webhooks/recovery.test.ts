@@ -163,6 +163,24 @@ describe("recover", () => {
     expect(new Set(await statuses())).toEqual(new Set(["succeeded"]));
   });
 
+  it("is the trigger of the first delivery of an order, behind which the others follow by schedule", async () => {
+    const { test, partner, answer, path, send, recover } = await start();
+    const since = test.clock.now().toISOString();
+    answer.status = 410;
+    const order = await placeTestOrder(partner);
+    await send();
+    for (const name of ["hold", "releaseHold"]) await transition(partner, order.id, name);
+    answer.status = 200;
+    await partner.client.post(`${path}/recover`, { since });
+    await recover();
+    await send();
+    const { data } = (await partner.client.get(`/v1/deliveries?orderId=${order.id}`)).body;
+    const triggers = data.map(
+      ({ attempts }: { attempts: { trigger: string }[] }) => attempts.at(-1)?.trigger,
+    );
+    expect(triggers.toReversed()).toEqual(["recovery", "schedule", "schedule"]);
+  });
+
   it("resumes a paused endpoint as well, so one call is enough", async () => {
     const { test, partner, answer, path, send, recover, statuses } = await start();
     answer.status = 410;

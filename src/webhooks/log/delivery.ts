@@ -48,7 +48,7 @@ export const AttemptSchema = Type.Object(
     trigger: enumeration(
       "DeliveryTrigger",
       ATTEMPT_TRIGGERS,
-      "What caused the attempt. `schedule`: the event or the retry schedule. `manual`: a redelivery. `recovery`: a recovery of failed deliveries.",
+      "What caused the attempt. `schedule`: the event, the retry schedule, or the end of the delivery before it in its order. `manual`: a redelivery. `recovery`: a recovery or a resume of the endpoint, and the retries after it; of several deliveries of an order, the first has it, and the others follow by `schedule`.",
     ),
     startedAt: dateTime("When the attempt started."),
     durationMs: nullable(
