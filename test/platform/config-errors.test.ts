@@ -83,6 +83,18 @@ describe("a service with an invalid environment", () => {
     expect(existsSync(dataDir)).toBe(false);
   });
 
+  it.each([
+    ["a folder in which the system lets nobody create one", "/proc/nope"],
+    ["a file", join(import.meta.filename, "data")],
+  ])("does not start with a DATA_DIR in %s", async (_name, dataDir) => {
+    const main = startMain({ DATA_DIR: dataDir, PORT: "0", BACK_OFFICE_PORT: "0" });
+    expect(await main.exited()).toEqual({ code: 1, signal: null });
+    expect(main.errors()).toMatch(
+      /^The configuration is invalid:\n {2}- DATA_DIR must be a folder that exists or can be created: E[A-Z]+: .*\.\n$/,
+    );
+    expect(main.output()).toBe("");
+  });
+
   // Each variable alone is read as above. Here it is enough that one error prevents the start.
   it("does not start with a single error either", async () => {
     const wrong = { LOG_LEVEL: "loud" };

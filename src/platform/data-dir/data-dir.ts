@@ -1,11 +1,36 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { ConfigError } from "../config.ts";
 
 /**
  * Creates `DATA_DIR` if it is missing. Other users cannot enter it: it contains secrets, and a lock that any reader
  * could keep. An existing folder keeps its permissions. PostgreSQL, which does not run as root, must pass through
  * the folder of root except on Linux.
+ * @throws ConfigError
  */
 export async function makeDataDir(dataDir: string): Promise<void> {
   const passable = process.getuid?.() === 0 && process.platform !== "linux";
-  await mkdir(dataDir, { recursive: true, mode: passable ? 0o711 : 0o700 });
+  try {
+    await makeFolder(resolve(dataDir), passable ? 0o711 : 0o700);
+  } catch (error) {
+    const { message } = error as NodeJS.ErrnoException; // Node throws errors of the system.
+    throw new ConfigError([`DATA_DIR must be a folder that exists or can be created: ${message}.`]);
+  }
 }
+
+/** Node's own recursion never ends where the system lets nobody create a folder, as in /proc. */
+async function makeFolder(path: string, mode: number): Promise<void> {
+  if (await isFolder(path)) return;
+  if (dirname(path) !== path) await makeFolder(dirname(path), mode);
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    if (!(await isFolder(path))) throw error; // Another process may have created it.
+  }
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
