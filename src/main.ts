@@ -1,113 +1,21 @@
-import type { Logger } from "pino";
-import type { DemoApi } from "./api/back-office/try-it.ts";
-import { demoApiOf, demoEnvironment, ensureDemo, welcome } from "./app/demo.ts";
-import { ListenError } from "./app/listen.ts";
-import { type RunningService, startService } from "./app/start.ts";
-import { productionRisks } from "./monitoring/checks/production-risks.ts";
-import { awaitsFirstOperator, firstOperatorLink } from "./people/first-operator.ts";
-import { deleteDemoLinks } from "./people/links/delete-demo-links.ts";
-import { systemClock } from "./platform/clock.ts";
-import { type Config, ConfigError, readConfig } from "./platform/config.ts";
-import { EnvFileError, readEnvFile } from "./platform/environment/env-file.ts";
-import { createLog } from "./platform/log.ts";
-import { startTelemetry } from "./platform/telemetry/telemetry.ts";
+import { setImmediate } from "node:timers/promises";
 
-/** Cuts off a start that is stopped, and a stop whose own limits failed. After ten seconds tools send SIGKILL. */
-const EXIT_MS = 9_500;
-
-const demo = process.argv.includes("--demo");
-/** Known as soon as the configuration is read: each line of the log has them. */
-let roles: Config["roles"] | undefined;
-
-/** Starts the configured roles. With `--demo`, also creates demo data and prints a first order. */
-async function main(): Promise<void> {
-  readEnvFile();
-  const config = readConfig(demo ? demoEnvironment(process.env) : process.env);
-  roles = config.roles;
-  const log = createLog(config.logLevel, undefined, roles);
-  process.on("uncaughtException", (error) => endAtOnce(log, error));
-  const stopRequested = new Promise<string>((resolve) => {
-    // Not `once`: Ctrl-C reaches the process twice, from the terminal and from npm, and the second signal would kill
-    // it.
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
+/**
+ * The entry of the service. It handles signals before it loads anything else, which takes a second: a process that is
+ * stopped at any time exits with 0.
+ */
+const stopping = new AbortController();
+let isLoaded = false;
+// Not `once`: Ctrl-C reaches the process twice, from the terminal and from npm, and the second signal would kill it.
+for (const signal of ["SIGTERM", "SIGINT"] as const)
+  process.on(signal, () => {
+    if (!isLoaded) process.exit(0); // Nothing is started.
+    stopping.abort(signal);
   });
-  // The database rolls back what was not committed.
-  void stopRequested.then(() => setTimeout(() => process.exit(0), EXIT_MS).unref());
-  const telemetry = await startTelemetry(process.env, log, config.roles);
-  let demoApi: DemoApi | null = null;
-  const running = await startService(config, log, telemetry, systemClock, demo ? () => demoApi : undefined);
-  if (demo) demoApi = await showDemo(running);
-  else {
-    for (const { check, message } of productionRisks(config))
-      log.warn({ check }, `not for production: ${message}`);
-    await showFirstLink(running, log);
-  }
-  const { partnerApiUrl, backOfficeUrl } = running;
-  log.info({ partnerApiUrl, backOfficeUrl }, "ready");
 
-  const reason = await Promise.race([stopRequested, running.databaseLost]);
-  if (reason instanceof Error) {
-    log.fatal({ err: reason }, "database lost, the service ends");
-    setTimeout(() => process.exit(1), EXIT_MS).unref();
-  } else log.info({ signal: reason }, "stopping, finishing requests in flight");
-  await running.stop();
-  log.info("stopped");
-  process.exit(reason instanceof Error ? 1 : 0);
-}
-
-/**
- * Ends the process after an error that no code expected, also one of a promise: its state is unknown. What was
- * acknowledged is stored. The log leaves out what drivers add to their errors, such as the values of a row.
- */
-function endAtOnce(log: Logger, error: unknown): void {
-  log.fatal({ err: error }, "unexpected error, the process ends");
-  process.exit(1);
-}
-
-/**
- * A reader of the log may not become the operator, so the link is written to a terminal alone (decision 0116).
- */
-async function showFirstLink({ context, backOfficeUrl }: RunningService, log: Logger): Promise<void> {
-  if (backOfficeUrl === null) return;
-  await deleteDemoLinks(context);
-  if (!process.stdout.isTTY) {
-    if (await awaitsFirstOperator(context))
-      log.warn(
-        "no person has signed in yet, make a link with the command line: person link operator@localhost",
-      );
-    return;
-  }
-  const link = await firstOperatorLink(context);
-  if (link !== null)
-    process.stdout.write(`\nSign in to the console for the first time, within an hour:\n\n  ${link.url}\n\n`);
-}
-
-async function showDemo({
-  context,
-  partnerApiUrl,
-  backOfficeUrl,
-  operatorToken,
-}: RunningService): Promise<DemoApi | null> {
-  const data = await ensureDemo(context);
-  process.stdout.write(
-    welcome(data, {
-      partnerApiUrl: partnerApiUrl ?? "",
-      backOfficeUrl: backOfficeUrl ?? "",
-      operatorToken,
-      allowsPrivateNetworks: context.config.webhookAllowPrivateNetworks,
-    }),
-  );
-  return partnerApiUrl === null ? null : demoApiOf(data, partnerApiUrl);
-}
-
-main().catch((error: unknown) => {
-  const isExplained =
-    error instanceof ConfigError || error instanceof EnvFileError || error instanceof ListenError;
-  if (isExplained) process.stderr.write(`${error.message}\n`);
-  // A wrong configuration is for the person who wrote it; anything else also for programs that collect logs. They read
-  // no demo.
-  if (!isExplained) createLog("fatal", undefined, roles).fatal({ err: error }, "could not start");
-  else if (error instanceof ListenError && !demo)
-    createLog("fatal", undefined, roles).fatal({ reason: error.message }, "could not start");
-  process.exit(1);
-});
+const { runService } = await import("./app/run-service.ts");
+// Node reports a signal that arrived during the loading in the next round of its event loop. The second of these ends it.
+await setImmediate();
+await setImmediate();
+isLoaded = true;
+await runService(stopping.signal);

@@ -47,23 +47,31 @@ export type RunningService = {
 /** 128 random bits in hex. A shorter token still works, so that an update stops no deployment (decision 0038). */
 const TOKEN_LENGTH_ADVISED = 32;
 
+type StartOptions = {
+  readonly telemetry?: Telemetry;
+  readonly clock?: Clock;
+  /** In a demo, what its documentation sends requests to. */
+  readonly demoApi?: FindDemoApi;
+  /** Ends a start that has not come further than the database. */
+  readonly stopRequested?: AbortSignal;
+};
+
 /**
  * Starts the database, then the listeners and the worker of the configured roles. If anything fails, stops what was
  * started.
- * @param demoApi in a demo, what its documentation sends requests to
+ * @throws the reason of `stopRequested`
  */
 export async function startService(
   config: Config,
   log: Logger,
-  telemetry: Telemetry = NO_TELEMETRY,
-  clock: Clock = systemClock,
-  demoApi?: FindDemoApi,
+  { telemetry = NO_TELEMETRY, clock = systemClock, demoApi, stopRequested }: StartOptions = {},
 ): Promise<RunningService> {
   const stops: Stops = { entryPoints: [], resources: [] };
   try {
     const service = await openService(config, log, clock, "migrate");
     const { context, pools } = service;
     stops.resources.push({ name: "database", stop: service.close });
+    stopRequested?.throwIfAborted();
     const operatorToken = await findOperatorToken(config);
     if (config.roles.has("back-office")) await ensureFirstOperator(context);
     if (config.roles.has("back-office") && operatorToken.length < TOKEN_LENGTH_ADVISED)

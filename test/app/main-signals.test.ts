@@ -1,11 +1,26 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/platform/database/database.ts";
 import { untilBlocked } from "../support/blocked.ts";
-import { isListening, startMain } from "../support/main-process.ts";
+import { isListening, startMain, temporaryFolder } from "../support/main-process.ts";
 import { startReceiver } from "../support/receivers.ts";
 import { eventually, makePartner, send, startService, TOKEN } from "../support/running-service.ts";
 import { openConnection, requestText } from "../support/sockets.ts";
-import { createDatabase } from "../support/test-service.ts";
+
+/** Replaces the service by a module that says that it is loaded, and never is. */
+const ENDLESS_LOADING = `
+  import { registerHooks } from "node:module";
+  registerHooks({
+    load: (url, context, next) =>
+      url.endsWith("/src/app/run-service.ts")
+        ? {
+            format: "module",
+            shortCircuit: true,
+            source: 'process.stdout.write("loading"); await new Promise(() => setInterval(() => {}, 1000));',
+          }
+        : next(url, context),
+  });`;
 
 describe("SIGTERM", () => {
   it("finishes the request under way, takes no new one, and exits with 0", async () => {
@@ -116,17 +131,28 @@ describe("SIGTERM", () => {
     expect(await main.logged("stopped")).toMatchObject({ level: "info" });
   });
 
-  it("right after the start stops as well", async () => {
+  it("during the start ends it in order: nothing listens, and the embedded PostgreSQL has stopped", async () => {
+    const dataDir = join(await temporaryFolder(), "data");
+    const main = startMain({ DATA_DIR: dataDir, PORT: "0", BACK_OFFICE_PORT: "0", LOG_LEVEL: "info" });
+    // The first line says that PostgreSQL runs. Migrations follow.
+    await new Promise((resolve) => main.child.stdout?.once("data", resolve));
+    main.child.kill("SIGTERM");
+    expect(await main.exited()).toEqual({ code: 0, signal: null });
+    const messages = main.log().map(({ msg }) => msg);
+    expect(messages[0]).toMatch(/^PostgreSQL runs on port /);
+    expect(messages.slice(1)).toEqual(["PostgreSQL has stopped."]);
+    expect(existsSync(join(dataDir, "postgres", "postmaster.pid"))).toBe(false);
+    expect(main.errors()).toBe("");
+  });
+
+  it("while the service is still being loaded exits with 0, and starts nothing", async () => {
     const main = startMain({
-      DATABASE_URL: await createDatabase(),
-      PORT: "0",
-      BACK_OFFICE_PORT: "0",
-      OPERATOR_TOKEN: TOKEN,
-      LOG_LEVEL: "info",
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(ENDLESS_LOADING)}`,
     });
     await new Promise((resolve) => main.child.stdout?.once("data", resolve));
     main.child.kill("SIGTERM");
     expect(await main.exited()).toEqual({ code: 0, signal: null });
+    expect([main.output(), main.errors()]).toEqual(["loading", ""]);
   });
 });
 

@@ -5,10 +5,8 @@ import type { DemoApi } from "../../src/api/back-office/try-it.ts";
 import { demoApiOf, ensureDemo } from "../../src/app/demo.ts";
 import type { DemoPerson } from "../../src/app/demo-people.ts";
 import { startService } from "../../src/app/start.ts";
-import { systemClock } from "../../src/platform/clock.ts";
 import { readConfig } from "../../src/platform/config.ts";
 import { createLog } from "../../src/platform/log.ts";
-import { NO_TELEMETRY } from "../../src/platform/telemetry/telemetry.ts";
 import { freePort } from "./free-port.ts";
 import { createDatabase } from "./test-service.ts";
 
@@ -40,7 +38,7 @@ export async function startDemo(): Promise<Demo> {
     SHUTDOWN_DELAY_MS: "0",
   });
   let demoApi: DemoApi | null = null;
-  const service = await startService(config, createLog("silent"), NO_TELEMETRY, systemClock, () => demoApi);
+  const service = await startService(config, createLog("silent"), { demoApi: () => demoApi });
   const data = await ensureDemo(service.context);
   const { testKey, productIds, people } = data;
   demoApi = demoApiOf(data, String(service.partnerApiUrl));
