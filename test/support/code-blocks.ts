@@ -79,8 +79,8 @@ export const blocksOfPages = (run: Run): [path: string, blocks: CodeBlock[]][] =
     page.blocks.filter((block) => runOf(block, page) === run),
   ]).filter(([, blocks]) => blocks.length > 0);
 
-/** The only block of a page with this form of data. */
-export function blockOf(path: string, data: Data): string {
+/** The only block of a page with this form of data, or with this schema. */
+export function blockOf(path: string, data: Data | `json ${string}`): string {
   const found = PAGES.find((page) => page.path === path)?.blocks.filter((block) => dataOf(block) === data);
   if (found?.length !== 1) throw new Error(`${path} has no block, or several, of ${data}.`);
   return found[0]?.code ?? "";

@@ -9,7 +9,7 @@ import { expect, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { readConfig } from "../../src/platform/config.ts";
 import { clusterSettings, haproxySettings } from "../failover/settings.ts";
-import type { Data } from "./code-blocks.ts";
+import { blockOf, type Data } from "./code-blocks.ts";
 import type { Demo } from "./demo.ts";
 import { temporaryFolder } from "./main-process.ts";
 import { PARTNER } from "./openapi.ts";
@@ -81,6 +81,7 @@ async function checkWebhook(code: string, { api, testKey }: Demo): Promise<void>
   expect(formOf(sent?.body.slice(0, body.indexOf(", …")))).toBe(formOf(body.slice(0, body.indexOf(", …"))));
 }
 
+/** The page shows the header fields of a response, and below them its body. */
 async function checkProblem(code: string, { api, testKey }: Demo): Promise<void> {
   const response = await fetch(`${api}/v1/orders`, {
     method: "POST",
@@ -89,8 +90,12 @@ async function checkProblem(code: string, { api, testKey }: Demo): Promise<void>
       "content-type": "application/json",
       "idempotency-key": "one",
     },
-    body: "{}",
+    body: JSON.stringify({ testMode: true, lines: [{ productId: "mug", quantity: 1 }] }),
   });
+  const { type: _address, ...members } = JSON.parse(
+    blockOf("docs/problems.md", "json ValidationFailedProblem"),
+  );
+  expect(await response.json()).toEqual({ type: expect.stringMatching(/\/validation-failed$/), ...members });
   const { first, fields } = headOf(code);
   expect(`HTTP/1.1 ${response.status} ${STATUS_CODES[response.status]}`).toBe(first);
   const formOf = (value: string | null) => value?.replace(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/, "…");
