@@ -1,4 +1,5 @@
 import { amongMerchants, merchantsOf } from "../../../distribution/among-merchants.ts";
+import { merchantByMerchant, ofMerchant } from "../../../distribution/merchant-by-merchant.ts";
 import {
   type ConnectionKey,
   type ConnectionKeyRow,
@@ -129,29 +130,30 @@ export async function renewLeases(
   { workerId, endpointLeasedUntil }: Pick<Claimant, "workerId" | "endpointLeasedUntil">,
   endpoints: readonly EndpointKey[],
 ): Promise<string[]> {
-  const rows = await db.query<{ endpoint_id: string }>({
-    name: "renew-leases",
-    text: `
-      update webhook_endpoint_states s
-      set leased_until = $5
-      from (
-        select s.merchant_id, s.endpoint_id
-        -- The subqueries hide how long the lists are, as in release-endpoints.
-        from unnest((select $2::uuid[]), (select $3::uuid[])) as o (merchant_id, endpoint_id)
-        join webhook_endpoint_states s on s.merchant_id = o.merchant_id and s.endpoint_id = o.endpoint_id
-        where s.worker_id = $1 and ${amongMerchants("$4", "s.merchant_id")}
-        ${(await db.isDistributed()) ? "" : "for no key update of s skip locked"}) as held
-      where s.merchant_id = held.merchant_id and s.endpoint_id = held.endpoint_id and s.worker_id = $1
-        and ${amongMerchants("$4", "s.merchant_id")}
-      returning s.endpoint_id`,
-    values: [
-      workerId,
-      endpoints.map(({ merchantId }) => merchantId),
-      endpoints.map(({ id }) => id),
-      await merchantsOf(db, endpoints),
-      endpointLeasedUntil,
-    ],
-  });
+  const rows = await merchantByMerchant(db, endpoints, (own, merchantId) =>
+    db.query<{ endpoint_id: string }>({
+      name: "renew-leases",
+      text: `
+        update webhook_endpoint_states s
+        set leased_until = $5
+        from (
+          select s.merchant_id, s.endpoint_id
+          -- The subqueries hide how long the lists are, as in release-endpoints.
+          from unnest((select $2::uuid[]), (select $3::uuid[])) as o (merchant_id, endpoint_id)
+          join webhook_endpoint_states s on s.merchant_id = o.merchant_id and s.endpoint_id = o.endpoint_id
+          where s.worker_id = $1 and ${ofMerchant("$4", "s.merchant_id")}
+          for no key update of s skip locked) as held
+        where s.merchant_id = held.merchant_id and s.endpoint_id = held.endpoint_id and ${ofMerchant("$4", "s.merchant_id")}
+        returning s.endpoint_id`,
+      values: [
+        workerId,
+        own.map((endpoint) => endpoint.merchantId),
+        own.map(({ id }) => id),
+        merchantId,
+        endpointLeasedUntil,
+      ],
+    }),
+  );
   return rows.map((row) => row.endpoint_id);
 }
 
