@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Logger } from "pino";
 import type { Initiator } from "../../audit/initiator.ts";
 import { type Actor, SERVICE } from "../../lifecycle/applied-transition.ts";
+import { SECOND_MS } from "../../platform/time.ts";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
 import { malformed, noRoute, PROBLEMS, pathOf } from "../../platform/wire/problems.ts";
 import { addRoute, type RouteOptions } from "./add-route.ts";
@@ -43,6 +44,8 @@ type ListenerOptions<Operations, Caller> = RouteOptions<Operations, Caller> & {
   log: Logger;
   /** The part of the requests that is logged. Default: 1, all of them. */
   requestLogSample?: number;
+  /** Timeout for the header fields of a request to arrive. Default: 20 s. */
+  headersTimeoutMs?: number;
   /** Timeout for a request to arrive completely. Default: 30 s. */
   requestTimeoutMs?: number;
   /** A shorter timeout for requests other than uploads whose caller is admitted. */
@@ -53,6 +56,8 @@ type ListenerOptions<Operations, Caller> = RouteOptions<Operations, Caller> & {
 const PARAMETER_LENGTH_MAX = 16_384;
 const HEADERS_TIMEOUT_MS = 20_000;
 export const REQUEST_TIMEOUT_MS = 30_000;
+/** Node looks for late requests at an interval. Its own, of 30 s, would double the timeouts. */
+const TIMEOUT_CHECK_MS = SECOND_MS;
 
 /** An HTTP listener for a route table, with authentication, validation, problems and request ids. */
 export function createListener<Operations, Caller extends object>(
@@ -130,7 +135,11 @@ function createApp<Operations, Caller>(
     return503OnClosing: false,
     genReqId: (request) => requestIdOf(request.headers["x-request-id"]),
     // The Host header is checked here, so that its error is a problem document too.
-    http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    },
     // A path that cannot be decoded matches no route.
     frameworkErrors: (_error, request, reply) => {
       setCommonFields(reply, request.id);
