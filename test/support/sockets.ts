@@ -26,9 +26,13 @@ export type RawConnection = {
 /** Long enough for a slow machine; a test that gets here has failed. */
 const DEADLINE_MS = 20_000;
 
-export async function openConnection(address: string): Promise<RawConnection> {
+/** @param options with `allowHalfOpen`, the client can send on after the server has closed its side */
+export async function openConnection(
+  address: string,
+  { allowHalfOpen } = { allowHalfOpen: false },
+): Promise<RawConnection> {
   const { hostname, port } = new URL(address);
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true, allowHalfOpen });
   let received = Buffer.alloc(0);
   let ended = false;
   const waiting = new Set<() => void>();

@@ -70,14 +70,24 @@ export function problemWriter(errorsBaseUrl: string, requests?: RequestLog): Pro
   };
 }
 
+/** Closes a connection after what was written to it. */
+export function endConnection(socket: Socket): void {
+  if (!socket.writable) return;
+  releaseSocket(socket);
+  socket.end();
+}
+
 /** A client that still sends, or never closes its side, is cut off after this time. */
 const LINGER_MS = 2_000;
 
-/** Reads until the client has received the response and closed. Closing at once could lose the response. */
+/**
+ * Reads until the client has received the response and closed. Closing at once could lose the response. What is read is
+ * dropped: the rest of a rejected request must not let it begin.
+ */
 function releaseSocket(socket: Socket): void {
   // Node has released the sockets it hands out; a reset without a listener would end the process.
   socket.on("error", () => socket.destroy());
-  socket.resume();
+  socket.removeAllListeners("data").on("data", () => undefined);
   const cutOff = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once("close", () => clearTimeout(cutOff));
 }

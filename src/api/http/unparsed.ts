@@ -1,13 +1,14 @@
 import { type IncomingMessage, METHODS, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { malformed, noRoute, type Problem, pathOf } from "../../platform/wire/problems.ts";
-import { type ProblemWriter, UNSUPPORTED_VERSION } from "./replies.ts";
+import { endConnection, type ProblemWriter, UNSUPPORTED_VERSION } from "./replies.ts";
 
+const LATE = "The request did not arrive in time.";
 // By the error code of Node's parser. The details never repeat what was sent.
 const PARSER_DETAILS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "The request's header fields are too large.",
   HPE_INVALID_VERSION: UNSUPPORTED_VERSION,
-  ERR_HTTP_REQUEST_TIMEOUT: "The request did not arrive in time.",
+  ERR_HTTP_REQUEST_TIMEOUT: LATE,
 };
 
 /** An error of Node's parser. */
@@ -31,22 +32,33 @@ export function unparsedInput(problems: ProblemWriter) {
 
   function reject(error: ParserError, socket: WatchedSocket): void {
     const { problem, instance } = parserProblem(error);
-    const pending = socket[NEWEST];
+    const newest = socket[NEWEST];
     if (error.code === "ECONNRESET") {
       socket.destroy();
-    } else if (pending === undefined || pending.writableFinished) {
+    } else if (newest?.req.complete === false) {
+      rejectBody(error, socket, newest);
+    } else if (newest === undefined || newest.writableFinished) {
       problems.sendRaw(socket, problem, instance);
-    } else if (pending.req.complete) {
-      pending.once("finish", () => problems.sendRaw(socket, problem, instance));
     } else {
-      problems.sendRaw(socket, BROKEN_BODY, pathOf(pending.req.url ?? "/"));
+      newest.once("finish", () => problems.sendRaw(socket, problem, instance));
     }
+  }
+
+  /** A request has one final response. It can have its own before its body has arrived, such as 401. */
+  function rejectBody(error: ParserError, socket: Socket, response: ServerResponse): void {
+    if (response.writableFinished) endConnection(socket);
+    else if (response.writableEnded) response.once("finish", () => endConnection(socket));
+    // Its turn comes after the response to the request before it.
+    else if (response.socket === null) response.once("socket", () => rejectBody(error, socket, response));
+    else if (response.headersSent) endConnection(socket);
+    else problems.sendRaw(socket, bodyProblem(error), pathOf(response.req.url ?? "/"));
   }
 
   return { watch, reject };
 }
 
-const BROKEN_BODY = malformed("The request's body is not valid HTTP/1.1.");
+const bodyProblem = ({ code }: ParserError): Problem =>
+  malformed(code === "ERR_HTTP_REQUEST_TIMEOUT" ? LATE : "The request's body is not valid HTTP/1.1.");
 
 const TARGET_LENGTH_MAX = 2_048;
 /** A request line: a token, a target, a version (RFC 9112, section 3). */
