@@ -44,6 +44,12 @@ export type RunningService = {
   stop(): Promise<void>;
 };
 
+/**
+ * The shortest time between the beginning of a stop and the end of the listeners. In it a client that uses its connections
+ * all the time learns from a response that they are about to be closed. Less than `SHUTDOWN_DELAY_MAX_MS` of config.ts.
+ */
+const ANNOUNCEMENT_MS = 250;
+
 /** 128 random bits in hex. A shorter token still works, so that an update stops no deployment (decision 0038). */
 const TOKEN_LENGTH_ADVISED = 32;
 
@@ -95,14 +101,15 @@ export async function startService(
       stopping.signal,
     );
     const partnerApiUrl = config.roles.has("api")
-      ? await open(partnerApi(service, metrics, usage, stops), config, "PORT", stops)
+      ? await open(partnerApi(service, metrics, usage, stops, stopping.signal), config, "PORT", stops)
       : null;
     const heartbeat = startHeartbeat({ ...context, db: pools.get("health") }, notes);
     stops.resources.push({ name: "heartbeat", stop: heartbeat.stop });
     const stop = async (): Promise<void> => {
       const endsAtMs = performance.now() + STOP_MS;
-      stopping.abort(); // Balancers see that in `/readyz`, and stop sending requests (decision 0101).
-      await setTimeout(config.shutdownDelayMs);
+      // Balancers see that in `/readyz` (decision 0101), and clients in each response (decision 0197).
+      stopping.abort();
+      await setTimeout(Math.max(config.shutdownDelayMs, ANNOUNCEMENT_MS));
       await stopAll(stops, log, endsAtMs);
     };
     return { context, operatorToken, partnerApiUrl, backOfficeUrl, databaseLost: service.databaseLost, stop };
@@ -117,6 +124,7 @@ function partnerApi(
   metrics: Metrics,
   usage: DatabaseUsage,
   stops: Stops,
+  stopping: AbortSignal,
 ): Listener {
   const databases = {
     calls: pools.get("partners"),
@@ -128,7 +136,8 @@ function partnerApi(
     if (signal === "keys_changed") knownKeys.forget();
   });
   stops.entryPoints.push({ name: "signals of keys", stop: stopListening });
-  const api = createPartnerApi({ ...context, db: databases.calls }, metrics, databases, usage, knownKeys);
+  const partners = { ...context, db: databases.calls, stopping };
+  const api = createPartnerApi(partners, metrics, databases, usage, knownKeys);
   limitConnections(api.server, connectionsMax("partners"), context.log);
   return api;
 }

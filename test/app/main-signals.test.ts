@@ -6,7 +6,7 @@ import { untilBlocked } from "../support/blocked.ts";
 import { isListening, startMain, temporaryFolder } from "../support/main-process.ts";
 import { startReceiver } from "../support/receivers.ts";
 import { eventually, makePartner, send, startService, TOKEN } from "../support/running-service.ts";
-import { openConnection, requestText } from "../support/sockets.ts";
+import { exchange, openConnection, requestText } from "../support/sockets.ts";
 
 /** Replaces the service by a module that says that it is loaded, and never is. */
 const ENDLESS_LOADING = `
@@ -101,18 +101,19 @@ describe("SIGTERM", () => {
     expect(left.map(({ step }) => step)).toContain("jobs");
   });
 
-  it("turns /readyz to 503 first, and still accepts requests until the delay is over", async () => {
+  it("turns /readyz to 503 first, and still accepts requests until the delay is over, the last of each connection", async () => {
     const { main, api, backOffice } = await startService({ SHUTDOWN_DELAY_MS: "3000" });
     expect((await send(`${backOffice}/readyz`, null)).status).toBe(200);
     main.child.kill("SIGTERM");
     await main.logged("stopping, finishing requests in flight");
-    const [ready, live, request] = await Promise.all([
-      send(`${backOffice}/readyz`, null),
-      send(`${backOffice}/livez`, null),
-      send(`${api}/v1/me`, null),
+    const responses = await Promise.all([
+      exchange(backOffice, requestText("GET /readyz HTTP/1.1")),
+      exchange(backOffice, requestText("GET /livez HTTP/1.1")),
+      exchange(api, requestText("GET /v1/me HTTP/1.1")),
     ]);
-    expect([ready.status, live.status, request.status]).toEqual([503, 200, 401]);
-    expect(ready.headers.get("retry-after")).toBe("5");
+    expect(responses.map(({ status }) => status)).toEqual([503, 200, 401]);
+    expect(responses[0].headers["retry-after"]).toBe("5");
+    for (const { headers } of responses) expect(headers["connection"]).toBe("close");
     expect(await main.exited()).toEqual({ code: 0, signal: null });
   });
 

@@ -74,6 +74,7 @@ export function createBackOffice(
     metrics: metrics.requests,
     requestTimeoutMs: UPLOAD_TIMEOUT_MS,
     bodyTimeoutMs: REQUEST_TIMEOUT_MS,
+    stopping: health.stopping,
   });
   app.addHook("preClose", () => operations.updates.close());
   addCompression(app);

@@ -61,6 +61,7 @@ export function createHealthListener(context: HealthContext, metrics: Metrics): 
     log: context.log.child({ listener: "health" }),
     requestLogSample: context.config.requestLogSample,
     metrics: metrics.requests,
+    stopping: context.stopping,
   });
   addHealthRoutes(app, context, metrics);
   return app;

@@ -1,4 +1,6 @@
+import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import Fastify, { type FastifyInstance, LogController } from "fastify";
 import type { Logger } from "pino";
 import type { Initiator } from "../../audit/initiator.ts";
@@ -50,6 +52,8 @@ type ListenerOptions<Operations, Caller> = RouteOptions<Operations, Caller> & {
   requestTimeoutMs?: number;
   /** A shorter timeout for requests other than uploads whose caller is admitted. */
   bodyTimeoutMs?: number;
+  /** Aborted when the process begins to stop. */
+  stopping?: AbortSignal | undefined;
 };
 
 // Room for 200 characters of four bytes, percent-encoded. No id is longer.
@@ -87,15 +91,7 @@ export function createListener<Operations, Caller extends object>(
     if (request.is404) problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
     else done();
   });
-  // A client that still sends on its connection would keep a stopping process from ending until it is cut off.
-  let stopping = false;
-  app.addHook("preClose", async () => {
-    stopping = true;
-  });
-  app.addHook("onSend", (_request, reply, _payload, done) => {
-    if (stopping) reply.header("connection", "close");
-    done();
-  });
+  announceStop(app, options.stopping);
   app.addHook("onResponse", (request, reply, done) => {
     if (request.is404) metrics.observe(name, request.method, undefined, reply.statusCode, reply.elapsedTime);
     done();
@@ -114,6 +110,58 @@ export function createListener<Operations, Caller extends object>(
   });
   for (const route of options.routes) addRoute(app, route, options, problems);
   return app;
+}
+
+/**
+ * From the beginning of a stop on, each response says that its connection will be closed. Otherwise a client could send its
+ * next request on a connection at the moment at which it is cut off (decision 0197).
+ * @param stopping is aborted when the process begins to stop. Without it, a stop begins when the listener closes.
+ */
+function announceStop(app: FastifyInstance, stopping: AbortSignal | undefined): void {
+  let announced = false;
+  /** Responses that wait until the listener is closed. Their clients would open further connections, without an end. */
+  let held: (() => void)[] | null = null;
+  stopping?.addEventListener("abort", () => {
+    announced = true;
+  });
+  app.addHook("preClose", async () => {
+    announced = true;
+    const responses: (() => void)[] = [];
+    held = responses;
+    await receiveAll(app.server);
+    void untilClosed(app.server).then(() => {
+      held = null;
+      for (const send of responses) send();
+    });
+  });
+  app.addHook("onSend", (_request, reply, _payload, done) => {
+    if (announced) reply.header("connection", "close");
+    if (held === null) done();
+    else held.push(done);
+  });
+}
+
+/** Longest time for connections that are already open and not accepted yet. */
+const RECEIVE_MS = 250;
+
+/**
+ * Accepts the connections and reads the requests that have arrived. Node accepts one connection in a round of the event
+ * loop, and takes a connection for idle until it has read the request. It would cut all of them off.
+ */
+async function receiveAll(server: Server): Promise<void> {
+  const endsAtMs = performance.now() + RECEIVE_MS;
+  let emptyRounds = 0;
+  const count = (): void => {
+    emptyRounds = 0;
+  };
+  server.on("connection", count);
+  // The first round can be past the point at which it reads.
+  for (; emptyRounds < 2 && performance.now() < endsAtMs; emptyRounds += 1) await setImmediate();
+  server.off("connection", count);
+}
+
+async function untilClosed(server: Server): Promise<void> {
+  while (server.listening) await setImmediate();
 }
 
 function createApp<Operations, Caller>(
@@ -143,6 +191,7 @@ function createApp<Operations, Caller>(
     // A path that cannot be decoded matches no route.
     frameworkErrors: (_error, request, reply) => {
       setCommonFields(reply, request.id);
+      if (options.stopping?.aborted) reply.header("connection", "close");
       const { id: requestId, method } = request;
       const problem = noRoute(method, pathOf(request.raw.url ?? "/"));
       // No hook runs for it.

@@ -11,13 +11,16 @@ import { FOR_LIVE_KEYS } from "./partner-route.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { partnerRoutes } from "./routes.ts";
 
+/** What the listener needs. `stopping` is aborted when the process begins to stop. */
+type PartnerContext = WebhookContext & { readonly stopping?: AbortSignal };
+
 /**
  * The public listener, with the partner API and nothing else.
  * @param databases the database connections for each kind of work; default: those of the context
  * @param knownKeys keys that need no lookup. The caller makes it forget them when a key changes. Default: none.
  */
 export function createPartnerApi(
-  context: WebhookContext,
+  context: PartnerContext,
   metrics: Metrics,
   databases: PartnerDatabases = { calls: context.db, creations: context.db, lists: context.db },
   usage: DatabaseUsage = new DatabaseUsage(),
@@ -46,5 +49,6 @@ export function createPartnerApi(
     log: log.child({ listener: "partner-api" }),
     requestLogSample: config.requestLogSample,
     metrics: metrics.requests,
+    stopping: context.stopping,
   });
 }

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createListener } from "../../../src/api/http/listener.ts";
+import { routeTable } from "../../../src/api/http/route.ts";
+import { createLog } from "../../../src/platform/log.ts";
+import { createMetrics } from "../../../src/platform/metrics.ts";
+import { listen, openConnection, requestText } from "../../support/sockets.ts";
+
+type Caller = { name: string };
+const route = routeTable<null, Caller>();
+
+let stopping: AbortController;
+let app: ReturnType<typeof createListener>;
+let url: string;
+/** Ends the request of `/slow` that is in progress. */
+let endSlow: () => void;
+
+beforeEach(async () => {
+  stopping = new AbortController();
+  app = createListener<null, Caller>({
+    name: "back-office",
+    routes: [
+      route({
+        method: "GET",
+        path: "/slow",
+        tag: "Tests",
+        summary: "A route of this test",
+        responses: { 204: { description: "Done." } },
+        problems: [],
+        operationId: "slow",
+        handle: () =>
+          new Promise((resolve) => {
+            endSlow = () => resolve({ status: 204 });
+          }),
+      }),
+    ],
+    operationsFor: () => null,
+    authenticate: () => ({ name: "known caller" }),
+    errorsBaseUrl: "https://docs.example/errors",
+    log: createLog("silent"),
+    metrics: createMetrics().requests,
+    stopping: stopping.signal,
+  });
+  url = await listen(app);
+});
+afterEach(() => app.close());
+
+describe("when the process stops", () => {
+  it.each([
+    ["a path of no route", "/nothing"],
+    ["a path that cannot be decoded", "/%"],
+  ])(
+    "each response says that its connection is closed, before the listener closes: %s",
+    async (_name, path) => {
+      const connection = await openConnection(url);
+      const request = requestText(`GET ${path} HTTP/1.1`);
+      connection.send(request);
+      expect((await connection.answer()).headers["connection"]).toBe("keep-alive");
+      stopping.abort();
+      connection.send(request);
+      expect((await connection.answer()).headers["connection"]).toBe("close");
+      await connection.closed();
+    },
+  );
+
+  it("so does the response to a request that was already in progress", async () => {
+    const connection = await openConnection(url);
+    connection.send(requestText("GET /slow HTTP/1.1"));
+    await expect.poll(() => endSlow).toBeDefined();
+    stopping.abort();
+    endSlow();
+    expect((await connection.answer()).headers["connection"]).toBe("close");
+    await connection.closed();
+  });
+
+  it("a request that has arrived when the listener closes is responded to", async () => {
+    const connection = await openConnection(url);
+    const request = requestText("GET /nothing HTTP/1.1");
+    connection.send(request);
+    await connection.answer();
+    connection.send(request); // The system has it, and the listener has not read it yet.
+    const closing = app.close();
+    const { status, headers } = await connection.answer();
+    expect([status, headers["connection"]]).toEqual([404, "close"]);
+    await closing;
+  });
+
+  it("all connections that have been opened when the listener closes are served", async () => {
+    const connections = await Promise.all(Array.from({ length: 50 }, () => openConnection(url)));
+    for (const connection of connections) connection.send(requestText("GET /nothing HTTP/1.1"));
+    await app.close();
+    for (const connection of connections) expect((await connection.answer()).status).toBe(404);
+  });
+
+  it("no request is lost of clients that open a connection for each until they are refused", async () => {
+    let served = 0;
+    async function useUntilRefused(): Promise<string> {
+      for (;;) {
+        const connection = await openConnection(url).catch(
+          (error: NodeJS.ErrnoException) => error.code ?? "",
+        );
+        if (typeof connection === "string") return connection;
+        connection.send(requestText("GET /nothing HTTP/1.1"));
+        expect((await connection.answer()).status).toBe(404);
+        served += 1;
+      }
+    }
+    stopping.abort();
+    const clients = Array.from({ length: 50 }, useUntilRefused);
+    await expect.poll(() => served).toBeGreaterThan(0);
+    await app.close();
+    expect(new Set(await Promise.all(clients))).toEqual(new Set(["ECONNREFUSED"]));
+  });
+
+  it("connections without a request are closed with the listener", async () => {
+    const connection = await openConnection(url);
+    connection.send(requestText("GET /nothing HTTP/1.1"));
+    await connection.answer();
+    await app.close();
+    await connection.closed();
+  });
+});
