@@ -19,7 +19,7 @@ import { type ProblemWriter, problemOf, problemWriter, requestIdOf, setCommonFie
 import { addRequestSpans } from "./request-spans.ts";
 import type { Route } from "./route.ts";
 import { compileSerializer } from "./serializer-compiler.ts";
-import { unparsedInput } from "./unparsed.ts";
+import { originForm, unparsedInput } from "./unparsed.ts";
 import { compileValidator } from "./validator-compiler.ts";
 
 declare module "fastify" {
@@ -181,6 +181,7 @@ function createApp<Operations, Caller>(
     requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     forceCloseConnections: "idle",
     return503OnClosing: false,
+    rewriteUrl: ({ url = "/" }) => originForm(url),
     genReqId: (request) => requestIdOf(request.headers["x-request-id"]),
     // The Host header is checked here, so that its error is a problem document too.
     http: {

@@ -60,6 +60,21 @@ export function unparsedInput(problems: ProblemWriter) {
 const bodyProblem = ({ code }: ParserError): Problem =>
   malformed(code === "ERR_HTTP_REQUEST_TIMEOUT" ? LATE : "The request's body is not valid HTTP/1.1.");
 
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+const SLASH = 47;
+
+/**
+ * The path and the query of a request target. A server accepts the absolute form, `http://host/path`, as clients send it to
+ * proxies (RFC 9112, section 3.2.2). Other forms stay as they are.
+ */
+export function originForm(target: string): string {
+  if (target.charCodeAt(0) === SLASH) return target;
+  const [origin] = ABSOLUTE_FORM.exec(target) ?? [];
+  if (origin === undefined) return target;
+  const rest = target.slice(origin.length);
+  return rest.startsWith("/") ? rest : `/${rest}`;
+}
+
 const TARGET_LENGTH_MAX = 2_048;
 /** A request line: a token, a target, a version (RFC 9112, section 3). */
 const REQUEST_LINE = /(?:^|\n)([!#$%&'*+.^_`|~0-9A-Za-z-]+) ([\x21-\x7e]+) HTTP\/\d\.\d\r?\n/g;
@@ -88,7 +103,7 @@ function requestLineBefore(text: string, position: number): { method: string; ta
   let line: { method: string; target: string } | null = null;
   for (const { index, 0: whole, 1: method = "", 2: target = "" } of text.matchAll(REQUEST_LINE)) {
     if (index + (whole.startsWith("\n") ? 1 : 0) > position) break;
-    line = { method, target };
+    line = { method, target: originForm(target) };
   }
   return line;
 }

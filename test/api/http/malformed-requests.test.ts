@@ -30,6 +30,7 @@ describe("what is not HTTP/1.1", () => {
     ["version 1.2", `GET /v1/me HTTP/1.2\r\n${host}\r\n`, "/v1/me"],
     ["version 9.9", `GET /v1/me HTTP/9.9\r\n${host}\r\n`, "/v1/me"],
     ["version 2.0 with version 1.1 text", `GET /v1/me HTTP/2.0\r\n${host}\r\n`, "/v1/me"],
+    ["version 1.2 behind an absolute target", `GET http://a/v1/me?x HTTP/1.2\r\n${host}\r\n`, "/v1/me"],
     ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", unread],
     ["version 0.9", "GET /v1/me\r\n\r\n", "/v1/me"],
     ["another protocol", `GET /v1/me FTP/1.1\r\n${host}\r\n`, unread],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anAddress, anOrder } from "../../support/builders.ts";
-import { openConnection, requestText } from "../../support/sockets.ts";
+import { exchange, openConnection, requestText } from "../../support/sockets.ts";
 import { startWatchedListener, type WatchedListener } from "../../support/watched-listener.ts";
 
 let wire: WatchedListener;
@@ -116,6 +116,26 @@ describe("cases that hurt", () => {
         404,
       );
   });
+
+  it.each(["http://127.0.0.1", "https://api.example:8443", "HTTP://API.EXAMPLE"])(
+    "a target in absolute form is the path behind %s (RFC 9112, section 3.2.2)",
+    async (origin) => {
+      const read = (target: string) =>
+        exchange(wire.url, requestText(`GET ${target} HTTP/1.1`, wire.authorized()));
+      expect((await read(`${origin}/v1/me`)).body).toBe((await read("/v1/me")).body);
+      expect((await read(`${origin}/v1/products?limit=0`)).status).toBe(422);
+      for (const [target, path] of [
+        ["/v1/nothing?x=/v1/me", "/v1/nothing"],
+        ["//v1/me", "//v1/me"],
+        ["/", "/"],
+        ["", "/"],
+        ["?x=1", "/"],
+      ]) {
+        const { status, body } = await read(`${origin}${target}`);
+        expect([status, JSON.parse(body).instance]).toEqual([404, path]);
+      }
+    },
+  );
 
   it("requests that are sent without waiting get their responses in order", async () => {
     const connection = await openConnection(wire.url);
