@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
@@ -12,6 +13,18 @@ const UNSUPPORTED: Problem = {
   code: "unsupported-media-type",
   detail: "Content-Type must be application/json.",
 };
+
+const ENCODED: Problem = {
+  code: "unsupported-media-type",
+  detail: "Content-Encoding must be identity or absent: send the body uncompressed.",
+};
+
+/** Why a body with these header fields cannot be read, or null. No coding is supported (RFC 9110, section 8.4). */
+export function encodingProblem({
+  "content-encoding": sent = "identity",
+}: IncomingHttpHeaders): Problem | null {
+  return sent.toLowerCase() === "identity" ? null : ENCODED;
+}
 
 const MISSING = malformed("The request has no body.");
 
@@ -31,7 +44,9 @@ export function addBodyParsers(app: FastifyInstance, ownerOf: (caller: object) =
   app.addContentTypeParser(
     "application/json",
     { parseAs: "buffer" },
-    async ({ caller }: FastifyRequest, body: Buffer) => {
+    async ({ caller, headers }: FastifyRequest, body: Buffer) => {
+      const encoded = body.length === 0 ? null : encodingProblem(headers);
+      if (encoded !== null) throw new ProblemError(encoded);
       const wait = turn(caller === null ? "" : ownerOf(caller), body.length);
       if (wait !== null) await wait;
       return parseBody(body);

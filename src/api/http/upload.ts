@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ProblemError } from "../../platform/wire/problem-error.ts";
+import { encodingProblem } from "./body.ts";
 
 /** A body that is not JSON and can be large. Its route reads it as it arrives, so it is never completely in memory. */
 export type Upload = {
@@ -23,7 +24,10 @@ export function uploadTypeCheck({ mediaType }: Upload) {
     const [sent = ""] = (request.headers["content-type"] ?? "").split(";");
     const detail = `Content-Type must be ${mediaType}.`;
     const fits = sent.trim().toLowerCase() === mediaType;
-    done(fits ? undefined : new ProblemError({ code: "unsupported-media-type", detail }));
+    const problem = fits
+      ? encodingProblem(request.headers)
+      : { code: "unsupported-media-type" as const, detail };
+    done(problem === null ? undefined : new ProblemError(problem));
   };
 }
 

@@ -126,8 +126,9 @@ export const PROBLEMS = {
   "unsupported-media-type": {
     status: 415,
     title: "Unsupported media type",
-    meaning: "The Content-Type is not application/json, or not the one that the route requires.",
-    retry: "With the Content-Type that detail names.",
+    meaning:
+      "The Content-Type is not application/json, or not the one that the route requires, or the body has a Content-Encoding.",
+    retry: "With the Content-Type that detail names, and without Content-Encoding.",
   },
   "validation-failed": {
     status: 422,

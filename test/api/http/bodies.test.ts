@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BODY_LIMIT_BYTES } from "../../../src/api/http/body.ts";
 import { anOrder, placeOrder, placeTestOrder } from "../../support/builders.ts";
@@ -109,6 +110,35 @@ describe("a media type", () => {
     "application/json;charset=UTF-8",
   ])("%s is taken", async (type) => {
     expect((await orderAs(type)).status).toBe(201);
+  });
+});
+
+describe("a content coding", () => {
+  const encodedAs = (coding: string, body: string | Buffer) =>
+    wire.send("POST /v1/orders", { ...wire.authorizedJson(), "content-encoding": coding }, body);
+  const orderText = () => JSON.stringify(anOrder(wire.partner));
+
+  it.each(["gzip", "GZIP", "br", "deflate", "identity, gzip", "unknown", ""])(
+    "%j is rejected with 415, whether or not the body has it",
+    async (coding) => {
+      for (const body of [orderText(), gzipSync(orderText())]) {
+        const answer = await encodedAs(coding, body);
+        expectRejection(answer, "unsupported-media-type", "/v1/orders");
+        expect(answer.document.detail).toContain("Content-Encoding");
+      }
+    },
+  );
+
+  it.each(["identity", "Identity"])("%s is none", async (coding) => {
+    expect((await encodedAs(coding, orderText())).status).toBe(201);
+  });
+
+  it("does not matter where no body is used", async () => {
+    const { id } = await placeOrder(wire.partner);
+    const path = `/v1/orders/${id}/cancel`;
+    const headers = { ...wire.authorizedJson(), "content-encoding": "gzip" };
+    expect((await wire.send(`POST ${path}`, headers, gzipSync("{}"))).status).toBe(200);
+    expect((await wire.send("GET /v1/me", headers)).status).toBe(200);
   });
 });
 

@@ -62,9 +62,11 @@ function upload(
   chunks: Iterable<Buffer>,
   path = "/uploads",
   type = "text/csv",
+  fields: Record<string, string> = {},
 ): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
-    const sent = request(url + path, { method: "POST", headers: { "content-type": type } }, (response) => {
+    const headers = { "content-type": type, ...fields };
+    const sent = request(url + path, { method: "POST", headers }, (response) => {
       let body = "";
       response.setEncoding("utf8").on("data", (text: string) => {
         body += text;
@@ -104,6 +106,13 @@ describe("an uploaded body", () => {
   it("is rejected before it is read if it has another type", async () => {
     for (const type of ["application/json", "text/csv2", "text /csv", ""])
       expect((await upload(bytes(10), "/uploads", type)).status, type).toBe(415);
+    expect(received).toBe(0);
+  });
+
+  it("is rejected before it is read if it has a content coding", async () => {
+    const { status, body } = await upload(bytes(10), "/uploads", "text/csv", { "content-encoding": "gzip" });
+    expect(status).toBe(415);
+    expect(JSON.parse(body).detail).toContain("Content-Encoding");
     expect(received).toBe(0);
   });
 
