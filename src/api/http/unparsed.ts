@@ -6,7 +6,7 @@ import { endConnection, type ProblemWriter, UNSUPPORTED_VERSION } from "./replie
 const LATE = "The request did not arrive in time.";
 // By the error code of Node's parser. The details never repeat what was sent.
 const PARSER_DETAILS: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: "The request's header fields are too large.",
+  HPE_HEADER_OVERFLOW: "The request has too many header fields, or they are too large.",
   HPE_INVALID_VERSION: UNSUPPORTED_VERSION,
   ERR_HTTP_REQUEST_TIMEOUT: LATE,
 };

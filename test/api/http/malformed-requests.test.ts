@@ -79,6 +79,16 @@ describe("what is not HTTP/1.1", () => {
     expectRejection(await wire.sendRaw(bytes), "malformed-request", instance);
   });
 
+  it("has more than 1 000 header fields, however short", async () => {
+    const fields = (count: number) => requestText("GET /v1/nothing HTTP/1.1", { x: Array(count).fill("") });
+    expectRejection(await wire.sendRaw(fields(999)), "not-found", "/v1/nothing"); // And Host.
+    const { document } = await wire.sendRaw(fields(1_000));
+    expect(document).toMatchObject({
+      code: "malformed-request",
+      detail: "The request has too many header fields, or they are too large.",
+    });
+  });
+
   it("is malformed in the middle of a body", async () => {
     expectRejection(
       await wire.chunked("POST /v1/orders", wire.authorizedJson(), "not a size\r\n"),
