@@ -121,6 +121,7 @@ function announceStop(app: FastifyInstance, stopping: AbortSignal | undefined): 
   let announced = false;
   /** Responses that wait until the listener is closed. Their clients would open further connections, without an end. */
   let held: (() => void)[] | null = null;
+  const closeUnused = watchUnused(app.server);
   stopping?.addEventListener("abort", () => {
     announced = true;
   });
@@ -132,6 +133,7 @@ function announceStop(app: FastifyInstance, stopping: AbortSignal | undefined): 
     void untilClosed(app.server).then(() => {
       held = null;
       for (const send of responses) send();
+      setTimeout(closeUnused, UNUSED_MS).unref();
     });
   });
   app.addHook("onSend", (_request, reply, _payload, done) => {
@@ -158,6 +160,24 @@ async function receiveAll(server: Server): Promise<void> {
   // The first round can be past the point at which it reads.
   for (; emptyRounds < 2 && performance.now() < endsAtMs; emptyRounds += 1) await setImmediate();
   server.off("connection", count);
+}
+
+/** How long the first request of a connection may take to arrive when the listener is closed. */
+const UNUSED_MS = 250;
+
+/**
+ * Returns what closes the connections on which nothing has arrived. Clients open some in advance. Node does not take them for
+ * idle, so they would delay the end of a listener until they are cut off.
+ */
+function watchUnused(server: Server): () => void {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return () => {
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  };
 }
 
 async function untilClosed(server: Server): Promise<void> {

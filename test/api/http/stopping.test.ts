@@ -111,6 +111,12 @@ describe("when the process stops", () => {
     expect(new Set(await Promise.all(clients))).toEqual(new Set(["ECONNREFUSED"]));
   });
 
+  it("a connection that was never used is closed soon after the listener", async () => {
+    const connection = await openConnection(url);
+    await app.close();
+    await connection.closed();
+  });
+
   it("connections without a request are closed with the listener", async () => {
     const connection = await openConnection(url);
     connection.send(requestText("GET /nothing HTTP/1.1"));
