@@ -15,10 +15,10 @@ import {
 import { errorsOf } from "../../platform/wire/validation.ts";
 import type { RouteDescription } from "../route-description.ts";
 import { bodyCheck, ignoreBody } from "./body.ts";
-import { allowLongBody } from "./body-timeout.ts";
+import { allowLongBody } from "./connections/body-timeout.ts";
+import { messageError } from "./connections/unparsed.ts";
 import type { ProblemWriter } from "./replies.ts";
 import type { Route } from "./route.ts";
-import { messageError } from "./unparsed.ts";
 import { addUploadParser, uploadTypeCheck } from "./upload.ts";
 import { closedQuery } from "./validator-compiler.ts";
 

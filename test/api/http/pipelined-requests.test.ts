@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { limitPipelining, PIPELINED_MAX } from "../../../src/api/http/limit-pipelining.ts";
+import { limitPipelining, PIPELINED_MAX } from "../../../src/api/http/connections/limit-pipelining.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { anOrder } from "../../support/builders.ts";
 import { type PartnerListener, startPartnerListener } from "../../support/partner-listener.ts";

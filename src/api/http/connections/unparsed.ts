@@ -1,7 +1,7 @@
 import { type IncomingMessage, METHODS, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { malformed, noRoute, type Problem, pathOf } from "../../platform/wire/problems.ts";
-import { endConnection, type ProblemWriter, UNSUPPORTED_VERSION } from "./replies.ts";
+import { malformed, noRoute, type Problem, pathOf } from "../../../platform/wire/problems.ts";
+import { endConnection, type ProblemWriter, UNSUPPORTED_VERSION } from "../replies.ts";
 
 const LATE = "The request did not arrive in time.";
 // By the error code of Node's parser. The details never repeat what was sent.

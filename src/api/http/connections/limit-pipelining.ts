@@ -1,8 +1,8 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
-import { atMostEvery } from "../../platform/log.ts";
-import { SECOND_MS } from "../../platform/time.ts";
+import { atMostEvery } from "../../../platform/log.ts";
+import { SECOND_MS } from "../../../platform/time.ts";
 
 /** Requests that a client may send on a connection beside the one that is in progress (decision 0188). */
 export const PIPELINED_MAX = 64;
