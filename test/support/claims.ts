@@ -33,7 +33,8 @@ export const claims = (count: number): ClaimedDelivery[] =>
 export const anEndpoint = (fields: Partial<LeasedEndpoint> = {}): LeasedEndpoint => ({
   ...aConnection(),
   id: "endpoint",
-  leasedUntil: new Date(NOW.getTime() + 10_000),
+  leasedAt: NOW,
+  leasedUntil: new Date(NOW.getTime() + 15_000),
   url: "https://partner.example/hooks",
   inFlightMax: 8,
   sealedSecrets: ["sealed"],

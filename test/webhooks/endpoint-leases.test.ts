@@ -33,19 +33,19 @@ async function start({ waitingMax = 2 } = {}) {
   return { test, partner, receiver, holder, waiting, orderIds, answerAll };
 }
 
-it("when a worker was killed, another one sends what is new after ten seconds, and what was in flight after its lease", async () => {
+it("when a worker was killed, another one sends what is new after 15 seconds, and what was in flight after its lease", async () => {
   const { test, partner, waiting, orderIds, answerAll } = await start();
   const other = startDispatcher(test);
   const { id } = await placeOrder(partner);
   await sendDue(other);
   expect(orderIds().sort()).toEqual(waiting.toSorted());
 
-  test.clock.advance({ seconds: 10 }); // The holder does not poll any more, as if it were gone.
+  test.clock.advance({ seconds: 15 }); // The holder does not poll any more, as if it were gone.
   await sendDue(other);
   expect(orderIds()).toHaveLength(3);
   expect(orderIds()[2]).toBe(id);
 
-  test.clock.advance({ seconds: 50 });
+  test.clock.advance({ seconds: 45 });
   await sendDue(other);
   expect(orderIds().slice(3).sort()).toEqual(waiting.toSorted());
   const lost = (await readAttempts(test)).filter(({ error }) => error?.startsWith("outcome unknown"));
@@ -56,8 +56,8 @@ it("when a worker was killed, another one sends what is new after ten seconds, a
 it("a worker keeps an endpoint whose receiver takes its time: no other one sends to it", async () => {
   const { test, partner, holder, orderIds, answerAll } = await start();
   const other = startDispatcher(test);
-  for (let count = 0; count < 3; count += 1) {
-    test.clock.advance({ seconds: 4 });
+  for (let count = 0; count < 4; count += 1) {
+    test.clock.advance({ seconds: 5 });
     await holder.poll();
   }
   await placeOrder(partner);
@@ -71,7 +71,7 @@ it("a worker keeps an endpoint whose receiver takes its time: no other one sends
 
 it("a worker does not take back an endpoint that another one has leased since", async () => {
   const { test, partner, receiver, holder, answerAll } = await start({ waitingMax: 3 });
-  test.clock.advance({ seconds: 10 });
+  test.clock.advance({ seconds: 15 });
   const state = { name: "", text: "select worker_id as id from webhook_endpoint_states", values: [] };
   const other = startDispatcher(test);
   await placeOrder(partner);

@@ -45,9 +45,10 @@ const fail: Found = (reason, message, values = {}) => ({ status: "fail", message
 export const failed = (message: string): Result => ({ status: "fail", message, reason: null, values: {} });
 
 const POSTGRES_MIN = 15;
-/** Deadlines and signatures depend on the clock of each machine. */
+/** Deadlines, signatures and leases depend on the clock of each machine. */
 const CLOCK_WARN_MS = 1_000;
-const CLOCK_FAIL_MS = 30_000;
+/** With more, two workers take an endpoint from each other again and again (decision 0196). */
+const CLOCK_FAIL_MS = 8_000;
 /** A worker looks for due work about every second, so work that has waited for a minute indicates a problem. */
 const WAIT_WARN_MS = MINUTE_MS;
 const WAIT_FAIL_MS = 10 * MINUTE_MS;

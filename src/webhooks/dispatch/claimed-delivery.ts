@@ -38,6 +38,7 @@ export type LeasedEndpoint = {
   readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
+  readonly leasedAt: Date;
   readonly leasedUntil: Date;
   readonly url: string;
   readonly inFlightMax: number;

@@ -112,9 +112,10 @@ export class EndpointQueue {
 
   /** Takes over the current settings of the endpoint. Returns how many deliveries to claim. */
   update(
-    { leasedUntil, url, inFlightMax, sealedSecrets }: LeasedEndpoint,
+    { leasedAt, leasedUntil, url, inFlightMax, sealedSecrets, health }: LeasedEndpoint,
     open: (sealed: string) => string,
   ): Room {
+    if (leasedAt >= this.leasedUntil) this.#health = health; // Another worker may have had it since.
     this.leasedUntil = leasedUntil;
     const isSigned = sealedSecrets.join() === this.#sealedSecrets.join();
     const keys = isSigned ? this.#destination.keys : sealedSecrets.map((sealed) => signingKey(open(sealed)));

@@ -99,13 +99,16 @@ export async function leaseEndpoints(
       await merchantsOf(db, connections),
     ],
   });
-  return rows.map((row) => toLeasedEndpoint(row, endpointLeasedUntil));
+  return rows.map((row) => toLeasedEndpoint(row, { leasedAt: now, leasedUntil: endpointLeasedUntil }));
 }
 
-const toLeasedEndpoint = (row: LeasedRow, leasedUntil: Date): LeasedEndpoint => ({
+const toLeasedEndpoint = (
+  row: LeasedRow,
+  lease: Pick<LeasedEndpoint, "leasedAt" | "leasedUntil">,
+): LeasedEndpoint => ({
   ...toConnectionKey(row),
   id: row.id,
-  leasedUntil,
+  ...lease,
   url: row.url,
   inFlightMax: row.in_flight_max,
   sealedSecrets: row.sealed_secrets,

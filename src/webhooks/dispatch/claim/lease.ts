@@ -11,7 +11,7 @@ export const leaseMsOf = ({ webhookTimeoutMs }: Pick<Config, "webhookTimeoutMs">
  * How long an endpoint belongs to a worker that neither claims for it nor renews its lease. A worker that was killed keeps new
  * deliveries from the endpoint for so long (decision 0196).
  */
-export const ENDPOINT_LEASE_MS = 10 * SECOND_MS;
+export const ENDPOINT_LEASE_MS = 15 * SECOND_MS;
 
-/** A lease that ends sooner is renewed. It covers the time in which a worker stops. */
-export const RENEWED_BEFORE_MS = 7 * SECOND_MS;
+/** A lease that ends sooner is renewed by the next poll. What is left covers the time in which a worker stops. */
+export const RENEWED_BEFORE_MS = 12 * SECOND_MS;

@@ -91,6 +91,28 @@ describe("what a queue sends", () => {
   });
 });
 
+describe("a further lease", () => {
+  const seconds = (count: number): Date => new Date(NOW.getTime() + count * 1_000);
+  const stored = { ...anEndpoint().health, consecutiveFailures: 7, failingSince: NOW };
+
+  it("keeps the health that the queue has followed while the endpoint was its own", () => {
+    const queue = filledQueue();
+    queue.update(anEndpoint({ leasedAt: seconds(14), leasedUntil: seconds(29), health: stored }), open);
+    expect(queue.isFailing).toBe(false);
+  });
+
+  it("takes over the health that another worker may have stored since the lease expired", () => {
+    const queue = filledQueue();
+    queue.update(anEndpoint({ leasedAt: seconds(15), leasedUntil: seconds(30), health: stored }), open);
+    expect(queue.isFailing).toBe(true);
+    queue.next();
+    expect(queue.sent(attempt(500), seconds(16), RETRY_MS)?.health).toMatchObject({
+      consecutiveFailures: 8,
+      failingSince: NOW,
+    });
+  });
+});
+
 describe("a claim for a queue", () => {
   it("requests the window and as much ahead, less what is already claimed", () => {
     const endpoint = anEndpoint();
