@@ -26,7 +26,7 @@ export async function runService(stopping: AbortSignal): Promise<void> {
   try {
     await run(stopping);
   } catch (error) {
-    if (stopping.aborted && error === stopping.reason) process.exit(0); // The start has ended in order.
+    if (stopping.aborted) process.exit(0); // What failed was ended by the same signal, or is not needed any more.
     reportFailedStart(error);
     process.exit(1);
   }

@@ -76,7 +76,9 @@ export function createBackOffice(
     bodyTimeoutMs: REQUEST_TIMEOUT_MS,
     stopping: health.stopping,
   });
-  app.addHook("preClose", () => operations.updates.close());
+  // Streams end first, because they would keep the listener open. Requests do not wait for what is still read for them.
+  app.addHook("preClose", async () => void operations.updates.close());
+  app.addHook("onClose", () => operations.updates.close());
   addCompression(app);
   addDescriptions(app, config);
   addHealthRoutes(app, health, metrics);

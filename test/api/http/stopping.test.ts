@@ -13,6 +13,8 @@ let app: ReturnType<typeof createListener>;
 let url: string;
 /** Ends the request of `/slow` that is in progress. */
 let endSlow: () => void;
+/** What else ends before the listener closes. */
+let otherEnd: Promise<void>;
 
 beforeEach(async () => {
   stopping = new AbortController();
@@ -40,6 +42,8 @@ beforeEach(async () => {
     metrics: createMetrics().requests,
     stopping: stopping.signal,
   });
+  otherEnd = Promise.resolve();
+  app.addHook("preClose", () => otherEnd);
   url = await listen(app);
 });
 afterEach(() => app.close());
@@ -109,6 +113,17 @@ describe("when the process stops", () => {
     await expect.poll(() => served).toBeGreaterThan(0);
     await app.close();
     expect(new Set(await Promise.all(clients))).toEqual(new Set(["ECONNREFUSED"]));
+  });
+
+  it("responses do not wait for what else has to end before the listener closes", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    otherEnd = promise;
+    const connection = await openConnection(url);
+    const closing = app.close();
+    connection.send(requestText("GET /nothing HTTP/1.1"));
+    expect((await connection.answer()).headers["connection"]).toBe("close");
+    resolve();
+    await closing;
   });
 
   it("a connection that was never used is closed soon after the listener", async () => {

@@ -137,6 +137,11 @@ describe("cases that hurt", () => {
     },
   );
 
+  it("a target in absolute form without a host is no path", async () => {
+    const { status } = await exchange(wire.url, requestText("GET http:///v1/me HTTP/1.1", wire.authorized()));
+    expect(status).toBe(404);
+  });
+
   it("requests that are sent without waiting get their responses in order", async () => {
     const connection = await openConnection(wire.url);
     const paths = Array.from({ length: 20 }, (_, index) =>

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { setImmediate } from "node:timers/promises";
+import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 
 /**
@@ -71,6 +71,10 @@ function watchUnused(server: Server): () => void {
   };
 }
 
+/** The longest time for which responses are held back, whatever else has to end before the listener is closed. */
+const HELD_MAX_MS = 500;
+
 async function untilClosed(server: Server): Promise<void> {
-  while (server.listening) await setImmediate();
+  const endsAtMs = performance.now() + HELD_MAX_MS;
+  while (server.listening && performance.now() < endsAtMs) await pause(1);
 }

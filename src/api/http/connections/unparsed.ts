@@ -60,7 +60,7 @@ export function unparsedInput(problems: ProblemWriter) {
 const bodyProblem = ({ code }: ParserError): Problem =>
   malformed(code === "ERR_HTTP_REQUEST_TIMEOUT" ? LATE : "The request's body is not valid HTTP/1.1.");
 
-const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]+/i;
 const SLASH = 47;
 
 /**
