@@ -34,9 +34,10 @@ export type StatementPage = {
 
 type SumsRow = {
   opening_minor: bigint;
-  charges_minor: bigint;
-  refunds_minor: bigint;
-  payments_minor: bigint;
+  /** Sums of gross amounts can be larger than a bigint holds. */
+  charges_minor: string;
+  refunds_minor: string;
+  payments_minor: string;
   closing_minor: bigint;
   before_minor: bigint;
   entry_count: number;
@@ -75,9 +76,9 @@ export async function readStatementPage(
           coalesce(sum(e.amount_minor), 0)::bigint as all_minor,
           coalesce(sum(e.amount_minor) filter (where e.created_at >= $3), 0)::bigint as after_minor,
           coalesce(sum(e.amount_minor) filter (where (e.created_at, e.id) > ($4::timestamptz, $5::uuid)), 0)::bigint as rest_minor,
-          coalesce(sum(e.amount_minor) filter (where e.created_at < $3 and e.kind = 'charge'), 0)::bigint as charges_minor,
-          coalesce(sum(e.amount_minor) filter (where e.created_at < $3 and e.kind = 'refund'), 0)::bigint as refunds_minor,
-          coalesce(sum(e.amount_minor) filter (where e.created_at < $3 and e.kind = 'payment'), 0)::bigint as payments_minor,
+          coalesce(sum(e.amount_minor) filter (where e.created_at < $3 and e.kind = 'charge'), 0)::text as charges_minor,
+          coalesce(sum(e.amount_minor) filter (where e.created_at < $3 and e.kind = 'refund'), 0)::text as refunds_minor,
+          coalesce(sum(e.amount_minor) filter (where e.created_at < $3 and e.kind = 'payment'), 0)::text as payments_minor,
           (count(*) filter (where e.created_at < $3))::integer as entry_count
         from account_entries e
         where e.merchant_id = $1 and e.created_at >= $2
@@ -125,9 +126,9 @@ export async function readFurtherEntries(
 
 const toSums = (row: SumsRow): StatementSums => ({
   openingMinor: row.opening_minor,
-  chargesMinor: row.charges_minor,
-  refundsMinor: row.refunds_minor,
-  paymentsMinor: row.payments_minor,
+  chargesMinor: BigInt(row.charges_minor),
+  refundsMinor: BigInt(row.refunds_minor),
+  paymentsMinor: BigInt(row.payments_minor),
   closingMinor: row.closing_minor,
   entryCount: row.entry_count,
 });
