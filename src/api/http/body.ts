@@ -17,6 +17,7 @@ const UNSUPPORTED: Problem = {
 const ENCODED: Problem = {
   code: "unsupported-media-type",
   detail: "Content-Encoding must be identity or absent: send the body uncompressed.",
+  headers: { "accept-encoding": "identity" }, // RFC 9110, section 15.5.16.
 };
 
 /** Why a body with these header fields cannot be read, or null. No coding is supported (RFC 9110, section 8.4). */

@@ -240,7 +240,7 @@ export const malformed = (detail: string): Problem => ({ code: "malformed-reques
 
 /** The transaction may have been committed although its response was lost. Not every request has an idempotency key. */
 const UNKNOWN_OUTCOME =
-  "A change may have been made: check before you retry a request that is not safe to repeat.";
+  "A request that changes something may have done so: check before you retry one that is not safe to repeat.";
 
 export const internalError: Problem = {
   code: "internal-error",

@@ -262,7 +262,7 @@ describe("an error after which a change may have been made", () => {
   ])("says so, promises no safe retry, and tells nothing of its cause: %s", async (what, provoke) => {
     const [{ document }] = await provoke();
     expect(document.detail).toBe(
-      `${what} A change may have been made: check before you retry a request that is not safe to repeat.`,
+      `${what} A request that changes something may have done so: check before you retry one that is not safe to repeat.`,
     );
   });
 });
