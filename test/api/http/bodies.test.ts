@@ -125,6 +125,7 @@ describe("a content coding", () => {
         const answer = await encodedAs(coding, body);
         expectRejection(answer, "unsupported-media-type", "/v1/orders");
         expect(answer.document.detail).toContain("Content-Encoding");
+        expect(answer.headers["accept-encoding"]).toBe("identity");
       }
     },
   );
