@@ -131,7 +131,7 @@ describe("an order that a process has read before", () => {
   });
 });
 
-// Otherwise readers that know the order would go on showing it as it was. Citus has no such triggers.
+// Otherwise readers that know the order would continue to show it as it was. Citus has no such triggers.
 describe.skipIf(isOnCitus())(
   "in every test, a transaction that changes a part of an order without its row",
   () => {

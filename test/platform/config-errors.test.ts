@@ -84,7 +84,7 @@ describe("a service with an invalid environment", () => {
   });
 
   it.each([
-    ["a folder in which the system lets nobody create one", "/proc/nope"],
+    ["a folder in which the system permits no new one", "/proc/nope"],
     ["a file", join(import.meta.filename, "data")],
   ])("does not start with a DATA_DIR in %s", async (_name, dataDir) => {
     const main = startMain({ DATA_DIR: dataDir, PORT: "0", BACK_OFFICE_PORT: "0" });

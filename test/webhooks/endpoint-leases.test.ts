@@ -12,7 +12,7 @@ import { startServiceForTest } from "../support/test-service.ts";
 
 // Decision 0196.
 
-/** Two deliveries are in flight. The receiver answers the first requests only when it is told to, and the others at once. */
+/** Two deliveries are in flight. The receiver responds to the first requests when the test calls `answerAll`, and to the others at once. */
 async function start({ waitingMax = 2 } = {}) {
   const test = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
   const partner = await createPartner(test);

@@ -18,7 +18,7 @@ export async function makeDataDir(dataDir: string): Promise<void> {
   }
 }
 
-/** Node's own recursion never ends where the system lets nobody create a folder, as in /proc. */
+/** Node's own recursion never ends where the system permits no new folder, as in /proc. */
 async function makeFolder(path: string, mode: number): Promise<void> {
   if (await isFolder(path)) return;
   if (dirname(path) !== path) await makeFolder(dirname(path), mode);

@@ -57,8 +57,8 @@ async function receiveAll(server: Server): Promise<void> {
 const UNUSED_MS = 250;
 
 /**
- * Returns a function that closes the connections on which nothing has arrived. Clients open some in advance. Node does not take them for
- * idle, so they would delay the end of a listener until they are cut off.
+ * Returns a function that closes the connections on which nothing has arrived. Clients open some in advance. Node does not
+ * take them for idle, so they would delay the end of a listener until they are cut off.
  */
 function watchUnused(server: Server): () => void {
   const sockets = new Set<Socket>();
