@@ -1,3 +1,5 @@
+import { lookup } from "node:dns/promises";
+
 /** The part of an HTTP listener that `src/app` uses. */
 export type Listener = {
   listen(address: { host: string; port: number }): Promise<string>;
@@ -20,13 +22,20 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: "may not be used without further rights",
 };
 
-/** Returns the address of the listener. @throws ListenError */
+const NOT_OF_THIS_MACHINE = ["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"];
+
+/**
+ * Returns the address of the listener. A name with several addresses, as `localhost` may have, means the first IPv4 one: for
+ * each further one Fastify would open a server of its own, without the limits of connections and without an orderly stop.
+ * @throws ListenError
+ */
 export async function listen(app: Listener, { host, port, variable }: Address): Promise<string> {
   try {
-    return await app.listen({ host, port });
+    const { address } = await lookup(host, { order: "ipv4first" });
+    return await app.listen({ host: address, port });
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException; // Node throws errors of the system.
-    if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
+    if (NOT_OF_THIS_MACHINE.includes(code))
       throw new ListenError(`${host} is not an address of this machine: set HOST to one that is.`);
     const reason = REASONS[code];
     if (reason === undefined) throw error;
