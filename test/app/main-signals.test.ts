@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/platform/database/database.ts";
@@ -21,6 +23,9 @@ const ENDLESS_LOADING = `
           }
         : next(url, context),
   });`;
+
+/** Says when the signal has arrived. */
+const SIGNAL_SHOWN = `process.on("SIGTERM", () => setImmediate(() => process.stdout.write("signal")));`;
 
 describe("SIGTERM", () => {
   it("finishes the request under way, takes no new one, and exits with 0", async () => {
@@ -144,6 +149,26 @@ describe("SIGTERM", () => {
     expect(messages.slice(1)).toEqual(["PostgreSQL has stopped."]);
     expect(existsSync(join(dataDir, "postgres", "postmaster.pid"))).toBe(false);
     expect(main.errors()).toBe("");
+  });
+
+  it("during a start that fails afterwards exits with 0 as well", async () => {
+    // A database that is reached, and says nothing.
+    const database = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void database.close());
+    await once(database, "listening");
+    const { port } = database.address() as AddressInfo; // It listens on a port.
+    const main = startMain({
+      DATABASE_URL: `postgres://anyone:secret@127.0.0.1:${port}/orders`,
+      OPERATOR_TOKEN: TOKEN,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SIGNAL_SHOWN)}`,
+    });
+    const [connection]: Socket[] = await once(database, "connection");
+    main.child.kill("SIGTERM");
+    await new Promise((resolve) => main.child.stdout?.once("data", resolve));
+    connection?.destroy();
+    database.close();
+    expect(await main.exited()).toEqual({ code: 0, signal: null });
+    expect([main.output(), main.errors()]).toEqual(["signal", ""]);
   });
 
   it("while the service is still being loaded exits with 0, and starts nothing", async () => {
