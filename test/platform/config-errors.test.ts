@@ -6,6 +6,9 @@ import { errorsOf, VARIABLES } from "../support/config-variables.ts";
 import { freePort } from "../support/free-port.ts";
 import { isListening, startMain, temporaryFolder } from "../support/main-process.ts";
 
+/** Root may write to every folder. */
+const WITHOUT_RIGHTS_OF_ROOT = "if (process.getuid() === 0) process.setuid(65534);";
+
 /** Wrong in every variable that can be wrong. */
 const ALL_WRONG = {
   DATABASE_URL: "mysql://user:database-password@db.example",
@@ -84,13 +87,19 @@ describe("a service with an invalid environment", () => {
   });
 
   it.each([
-    ["a folder in which the system permits no new one", "/proc/nope"],
-    ["a file", join(import.meta.filename, "data")],
-  ])("does not start with a DATA_DIR in %s", async (_name, dataDir) => {
-    const main = startMain({ DATA_DIR: dataDir, PORT: "0", BACK_OFFICE_PORT: "0" });
+    ["that belongs to another user", "/usr"],
+    ["in a folder in which the system permits no new one", "/proc/nope"],
+    ["in a file", join(import.meta.filename, "data")],
+  ])("does not start with a DATA_DIR %s", async (_name, dataDir) => {
+    const main = startMain({
+      DATA_DIR: dataDir,
+      PORT: "0",
+      BACK_OFFICE_PORT: "0",
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(WITHOUT_RIGHTS_OF_ROOT)}`,
+    });
     expect(await main.exited()).toEqual({ code: 1, signal: null });
     expect(main.errors()).toMatch(
-      /^The configuration is invalid:\n {2}- DATA_DIR must be a folder that exists or can be created: E[A-Z]+: .*\.\n$/,
+      /^The configuration is invalid:\n {2}- DATA_DIR must be a folder that exists or can be created, and that can be written to: E[A-Z]+: .*\.\n$/,
     );
     expect(main.output()).toBe("");
   });
