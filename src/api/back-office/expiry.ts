@@ -6,8 +6,8 @@ import { valueAt } from "./money/amounts.ts";
 /** The error of `expiresAt` in a body, if it is a time that a key or a token cannot expire at. */
 export function expiryErrors(body: unknown, { clock }: Context): ValidationError[] {
   const expiresAt = valueAt(body, "/expiresAt");
-  if (expiresAt === undefined || expiresAt === null) return [];
-  const moment = parseTime(String(expiresAt));
+  if (typeof expiresAt !== "string") return []; // Absent or null, or an error of the schema.
+  const moment = parseTime(expiresAt);
   // A time with an offset can be later than its text.
   if (moment > LATEST) return [{ pointer: "/expiresAt", detail: "must be before the year 10000" }];
   return moment > clock.now() ? [] : [{ pointer: "/expiresAt", detail: "must be in the future" }];

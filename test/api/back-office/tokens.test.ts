@@ -146,6 +146,14 @@ describe("POST /api/tokens", () => {
     expect(status).toBe(422);
     expect(body.errors).toMatchObject([{ pointer }]);
   });
+
+  it("rejects an expiry of lists so deep within lists that they cannot be written out", async () => {
+    const lists = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+    const rawBody = `{"name":"Stock sync","role":"support","expiresAt":${lists}}`;
+    const { status, body } = await test.backOffice.request("POST", "/api/tokens", { rawBody });
+    expect(status).toBe(422);
+    expect(body.errors).toMatchObject([{ pointer: "/expiresAt" }]);
+  });
 });
 
 describe("a token of a merchant", () => {
