@@ -114,7 +114,11 @@ export async function createPerson(
 }
 
 /** The token of a new link for a person. */
-export async function linkToken({ context }: TestService, person: Person, kind: LinkKind): Promise<string> {
+export async function linkToken(
+  { context }: TestService,
+  person: Pick<Person, "id">,
+  kind: LinkKind,
+): Promise<string> {
   const { url } = await context.db.transaction((tx) => makeLink(tx, context, person.id, kind));
   return url.slice(url.indexOf("#token=") + "#token=".length);
 }

@@ -1,6 +1,6 @@
 import { betterAuth } from "better-auth";
 import type { PeopleContext } from "../context.ts";
-import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "../person.ts";
+import { PASSWORD_LENGTH_MAX } from "../person.ts";
 import { COOKIE_PREFIX } from "../sessions/session-cookie.ts";
 import { beforeSession } from "./before-session.ts";
 import { kyselyPool } from "./kysely-pool.ts";
@@ -43,10 +43,8 @@ export function createAuth(context: PeopleContext, provider: ReturnType<typeof o
       log: (_level, message) => log.warn({ reason: message }, "sign-in failed unexpectedly"),
     },
     emailAndPassword: {
-      enabled: true,
-      disableSignUp: true,
-      minPasswordLength: PASSWORD_LENGTH_MIN,
-      maxPasswordLength: PASSWORD_LENGTH_MAX,
+      enabled: false, // Our own code compares passwords when a person signs in, and stores them.
+      maxPasswordLength: 2 * PASSWORD_LENGTH_MAX, // It counts UTF-16 units. Our schemas count characters, of up to two.
     },
     ...tables(clock),
     databaseHooks: {

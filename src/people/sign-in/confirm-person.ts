@@ -1,8 +1,8 @@
 import { attemptSucceeded, takeAttempt } from "../attempts/limit-sign-ins.ts";
-import { readPasswordHash } from "../auth/accounts-sql.ts";
 import type { PersonSession } from "../sessions/session.ts";
 import { recordAuthentication } from "../sessions/sessions-sql.ts";
 import { knownDevice } from "./known-device.ts";
+import { isPassword } from "./passwords.ts";
 import type { People } from "./people.ts";
 import { type Code, verifyCode } from "./sign-in-with-code.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
@@ -31,11 +31,4 @@ export async function confirmPerson(
   await attemptSucceeded(people, attempt);
   await recordAuthentication(people.db, session.id, people.clock.now());
   return { outcome: "confirmed" };
-}
-
-async function isPassword(people: People, personId: string, password: string): Promise<boolean> {
-  const hash = await readPasswordHash(people.db, personId);
-  if (hash === null) return false;
-  const { password: passwords } = await people.auth().$context;
-  return passwords.verify({ hash, password });
 }

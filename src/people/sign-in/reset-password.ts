@@ -12,8 +12,8 @@ import { normalEmail } from "../person.ts";
 import { deleteSessions } from "../sessions/sessions-sql.ts";
 import { byPerson, type SignIn } from "./finish-sign-in.ts";
 import { deviceCookie } from "./known-device.ts";
+import { hashPassword } from "./passwords.ts";
 import type { People } from "./people.ts";
-import { hashPassword } from "./set-password.ts";
 import type { Visitor } from "./visitor.ts";
 
 /**

@@ -5,6 +5,7 @@ import { deleteLinks } from "../links/links-sql.ts";
 import { isRecent, type PersonSession } from "../sessions/session.ts";
 import { deleteSessions } from "../sessions/sessions-sql.ts";
 import { byPerson } from "./finish-sign-in.ts";
+import { hashPassword } from "./passwords.ts";
 import type { People } from "./people.ts";
 import type { Visitor } from "./visitor.ts";
 
@@ -35,10 +36,4 @@ export async function setPassword(
     });
   });
   return true;
-}
-
-/** Its hash by scrypt, with a salt of its own. */
-export async function hashPassword(people: People, password: string): Promise<string> {
-  const { password: passwords } = await people.auth().$context;
-  return passwords.hash(password);
 }

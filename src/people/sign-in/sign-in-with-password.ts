@@ -2,11 +2,12 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import { before } from "../../platform/time.ts";
 import { countAttempts } from "../attempts/attempts-sql.ts";
 import { attemptSucceeded, takeAttempt, WINDOW_MS } from "../attempts/limit-sign-ins.ts";
-import { readAnswer } from "../auth/answers.ts";
+import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
 import { readPersonByEmail } from "../people-sql.ts";
-import { normalEmail } from "../person.ts";
+import { normalEmail, type Person } from "../person.ts";
 import { byPerson, finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import { knownDevice } from "./known-device.ts";
+import { isPassword } from "./passwords.ts";
 import type { People } from "./people.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
 
@@ -24,18 +25,15 @@ export async function signInWithPassword(
   const attempt = { network: visitor.network, account, device };
   const waitMs = await takeAttempt(people, attempt);
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
-  const answer = await readAnswer(
-    await people.auth().api.signInEmail({
-      body: { email: account, password },
-      headers: headersOf(visitor),
-      asResponse: true,
-    }),
-  );
-  if (answer.error !== null) {
+  const person = await readPersonByEmail(people.db, account);
+  const isRight = await isPassword(people, person?.id ?? null, password);
+  const answer = isRight && person !== null ? await openSession(people, person, visitor) : null;
+  if (answer === null || answer.error !== null) {
     // After the response: its time does not show whether a person has the address.
-    recordFailure(people, account, visitor).catch((err: unknown) =>
-      people.log.warn({ err }, "failed sign-in not recorded"),
-    );
+    if (person !== null)
+      recordFailure(people, person, visitor).catch((err: unknown) =>
+        people.log.warn({ err }, "failed sign-in not recorded"),
+      );
     return { outcome: "failed", cookies: [] };
   }
   await attemptSucceeded(people, attempt);
@@ -43,12 +41,19 @@ export async function signInWithPassword(
   return finishSignIn(people, answer, visitor, "password");
 }
 
+const openSession = async (people: People, { id }: Person, visitor: Visitor): Promise<AuthAnswer> =>
+  readAnswer(
+    await people.auth().api.openPasswordSession({
+      body: { personId: id },
+      headers: headersOf(visitor),
+      asResponse: true,
+    }),
+  );
+
 /** Entries about failed sign-ins of a person within WINDOW_MS. */
 const FAILURES_RECORDED_MAX = 5;
 
-async function recordFailure(people: People, account: string, visitor: Visitor): Promise<void> {
-  const person = await readPersonByEmail(people.db, account);
-  if (person === null) return;
+async function recordFailure(people: People, person: Person, visitor: Visitor): Promise<void> {
   const now = people.clock.now();
   const [counted] = await countAttempts(people.db, [`failures ${person.id}`], now, before(now, WINDOW_MS));
   if (counted === undefined || counted.count > FAILURES_RECORDED_MAX) return;

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FIRST_OPERATOR_EMAIL } from "../../../src/people/first-operator.ts";
+import { fromTypeId } from "../../../src/platform/ids.ts";
+import { totp } from "../../support/one-time-codes.ts";
 import {
   createPerson,
   createPersonWithPassword,
@@ -64,6 +67,49 @@ describe("POST /auth/sign-in/password", () => {
     expect(right).toMatchObject({ status: 200, body: { status: "signed-in" } });
     expect((await browser.get("/api/me")).status).toBe(200);
   });
+
+  it.each([
+    "x@y.z",
+    "m@company.i",
+    "a@example.xn--p1ai",
+    "a&b@example.com",
+    "a/b@example.com",
+    "a=!#%{*~?b@example.com",
+  ])("works for %s, which an invitation accepts", async (email) => {
+    const invitation = { name: "Guest", email, grants: [{ role: "support" }] };
+    const invited = await service.backOffice.post("/api/people", invitation);
+    expect(invited.status).toBe(201);
+    await expectPasswordToWork(email, fromTypeId("per", invited.body.id) ?? "");
+  });
+
+  it("works for the first operator", async () => {
+    const { id } = await createPerson(service, { email: FIRST_OPERATOR_EMAIL });
+    await expectPasswordToWork(FIRST_OPERATOR_EMAIL, id);
+  });
+
+  it("works with a password of 128 characters, whatever they are", async () => {
+    const { id, email } = await createPerson(service);
+    await expectPasswordToWork(email, id, "🔑".repeat(128));
+  });
+
+  /** The person sets a password, signs in with it on another browser, and then with a second factor. */
+  async function expectPasswordToWork(email: string, id: string, password = PASSWORD): Promise<void> {
+    const token = await linkToken(service, { id }, "invitation");
+    const here = openBrowser(service);
+    expect((await here.post("/auth/sign-in/link", { token })).status).toBe(200);
+    expect((await here.post("/auth/password", { password })).status).toBe(204);
+    const there = openBrowser(service);
+    const answer = await there.post("/auth/sign-in/password", { email, password });
+    expect(answer).toMatchObject({ status: 200, body: { status: "signed-in" } });
+    expect((await there.get("/auth/account")).body.email).toBe(email);
+    const { uri } = (await there.post("/auth/second-factor", { password })).body;
+    expect((await there.post("/auth/second-factor/verify", { code: totp(uri) })).status).toBe(204);
+    const next = openBrowser(service);
+    expect((await next.post("/auth/sign-in/password", { email, password })).body.status).toBe(
+      "code-required",
+    );
+    expect((await next.post("/auth/sign-in/code", { code: totp(uri) })).status).toBe(200);
+  }
 });
 
 describe("what no person can have", () => {
