@@ -1,4 +1,5 @@
 import { lookup } from "node:dns/promises";
+import { StartError } from "../platform/start-error.ts";
 
 /** The part of an HTTP listener that `src/app` uses. */
 export type Listener = {
@@ -14,9 +15,6 @@ type Address = {
   readonly variable: "PORT" | "BACK_OFFICE_PORT";
 };
 
-/** An address that the system does not give to the service. The message names the remedy. */
-export class ListenError extends Error {}
-
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "is in use by another program",
   EACCES: "may not be used without further rights",
@@ -27,7 +25,7 @@ const NOT_OF_THIS_MACHINE = ["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"];
 /**
  * Returns the address of the listener. A name with several addresses, as `localhost` may have, means the first IPv4 one: for
  * each further one Fastify would open a server of its own, without the limits of connections and without an orderly stop.
- * @throws ListenError
+ * @throws StartError
  */
 export async function listen(app: Listener, { host, port, variable }: Address): Promise<string> {
   try {
@@ -36,10 +34,10 @@ export async function listen(app: Listener, { host, port, variable }: Address): 
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException; // Node throws errors of the system.
     if (NOT_OF_THIS_MACHINE.includes(code))
-      throw new ListenError(`${host} is not an address of this machine: set HOST to one that is.`);
+      throw new StartError(`${host} is not an address of this machine: set HOST to one that is.`);
     const reason = REASONS[code];
     if (reason === undefined) throw error;
-    throw new ListenError(`Port ${port} ${reason}: set ${variable} to a free port.`);
+    throw new StartError(`Port ${port} ${reason}: set ${variable} to a free port.`);
   }
 }
 

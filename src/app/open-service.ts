@@ -12,6 +12,7 @@ import { newIdsFrom } from "../platform/ids.ts";
 import { atMostEvery } from "../platform/log.ts";
 import { createSecretBox } from "../platform/secret-box.ts";
 import { openSignalChannel, type SignalChannel } from "../platform/signals.ts";
+import { StartError } from "../platform/start-error.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { checkSecretKeys } from "../webhooks/secrets/check-secret-keys.ts";
@@ -36,7 +37,7 @@ export type OpenDatabase = Pick<OpenService, "pools" | "databaseLost"> & {
 };
 
 /** The database's schema is older than this program, and the caller did not request a migration. */
-export class PendingMigrationsError extends Error {
+export class PendingMigrationsError extends StartError {
   constructor(pending: readonly string[]) {
     super(
       `The database lacks ${pending.length} of this program's migrations: start the service, or run: npm run cli -- migrate`,

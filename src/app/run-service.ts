@@ -6,9 +6,9 @@ import { deleteDemoLinks } from "../people/links/delete-demo-links.ts";
 import { type Config, ConfigError, readConfig } from "../platform/config.ts";
 import { EnvFileError, readEnvFile } from "../platform/environment/env-file.ts";
 import { createLog } from "../platform/log.ts";
+import { StartError } from "../platform/start-error.ts";
 import { startTelemetry } from "../platform/telemetry/telemetry.ts";
 import { demoApiOf, demoEnvironment, ensureDemo, welcome } from "./demo.ts";
-import { ListenError } from "./listen.ts";
 import { type RunningService, startService } from "./start.ts";
 
 /** Cuts off a start that is stopped, and a stop whose own limits failed. After ten seconds tools send SIGKILL. */
@@ -116,11 +116,11 @@ async function showDemo({
 
 function reportFailedStart(error: unknown): void {
   const isExplained =
-    error instanceof ConfigError || error instanceof EnvFileError || error instanceof ListenError;
+    error instanceof ConfigError || error instanceof EnvFileError || error instanceof StartError;
   if (isExplained) process.stderr.write(`${error.message}\n`);
   // A wrong configuration is for the person who wrote it; anything else also for programs that collect logs. They read
   // no demo.
   if (!isExplained) createLog("fatal", undefined, roles).fatal({ err: error }, "could not start");
-  else if (error instanceof ListenError && !demo)
+  else if (error instanceof StartError && !demo)
     createLog("fatal", undefined, roles).fatal({ reason: error.message }, "could not start");
 }

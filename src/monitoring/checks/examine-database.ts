@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { listTables, readCitusVersion, readNodes } from "../../distribution/distribution-sql.ts";
 import { isDistributed, misplacedTables } from "../../distribution/placement.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config.ts";
+import { readSecret } from "../../platform/data-dir/secret-file.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { DAY_TABLES, partitionsAheadMs } from "../../platform/database/day-partitions.ts";
 import { pendingMigrations } from "../../platform/database/migrate.ts";
@@ -109,9 +108,6 @@ async function missingKeys(db: Queryable, config: Config, now: Date): Promise<st
 }
 
 async function keptKeys({ dataDir }: Config): Promise<Buffer[]> {
-  try {
-    return [Buffer.from((await readFile(join(dataDir, "webhook-secret-key"), "utf8")).trim(), "base64url")];
-  } catch {
-    return [];
-  }
+  const key = await readSecret(dataDir, "webhook-secret-key");
+  return key === null ? [] : [Buffer.from(key, "base64url")];
 }

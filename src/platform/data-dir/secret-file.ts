@@ -1,17 +1,34 @@
 import { randomBytes } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { StartError } from "../start-error.ts";
 import { makeDataDir } from "./data-dir.ts";
+
+/** What the file of a secret contains, and what to do if it does not. */
+const SECRETS = {
+  "operator-token": {
+    pattern: /^[\x21-\x7e]{16,}$/,
+    remedy:
+      "must contain at least 16 visible ASCII characters without spaces. Without the file, the next start generates a token.",
+  },
+  "webhook-secret-key": {
+    pattern: /^[A-Za-z0-9+/_-]{43}=?$/,
+    remedy:
+      "is not a key that the service has generated. Put it back from a backup: without it, the signing secrets of endpoints are lost.",
+  },
+} as const;
+type SecretName = keyof typeof SECRETS;
 
 /**
  * A secret that the service generates at its first start, and keeps in a file that only its user can read. Processes
  * that start together all get the secret that the first one has written.
+ * @throws StartError if the file contains something else
  */
-export async function readOrMakeSecret(dataDir: string, name: string): Promise<string> {
-  const file = join(dataDir, name);
-  const kept = await readSecret(file);
+export async function readOrMakeSecret(dataDir: string, name: SecretName): Promise<string> {
+  const kept = await readSecret(dataDir, name);
   if (kept !== null) return kept;
   await makeDataDir(dataDir);
+  const file = join(dataDir, name);
   const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
   try {
     await writeFile(draft, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx", flush: true });
@@ -22,14 +39,16 @@ export async function readOrMakeSecret(dataDir: string, name: string): Promise<s
   } finally {
     await rm(draft, { force: true });
   }
-  return (await readSecret(file)) ?? readOrMakeSecret(dataDir, name);
+  return (await readSecret(dataDir, name)) ?? readOrMakeSecret(dataDir, name);
 }
 
-async function readSecret(file: string): Promise<string | null> {
+/** Returns null if there is none yet. @throws StartError if the file contains something else */
+export async function readSecret(dataDir: string, name: SecretName): Promise<string | null> {
+  const file = join(dataDir, name);
+  const { pattern, remedy } = SECRETS[name];
   try {
     const secret = (await readFile(file, "utf8")).trim();
-    if (secret === "")
-      throw new Error(`${file} is empty. Remove it, and the next start generates a new one.`);
+    if (!pattern.test(secret)) throw new StartError(`${file} ${remedy}`);
     return secret;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { makeDataDir } from "../data-dir/data-dir.ts";
 import type { Servers } from "../database/servers/primary-client.ts";
+import { StartError } from "../start-error.ts";
 import { lockFile } from "./file-lock.ts";
 import { type Guard, type KeptServer, keepRunning } from "./keep-running.ts";
 import { postgresAccount } from "./postgres-account.ts";
@@ -107,7 +108,7 @@ const provideServer = (
 async function withLock<T>(cluster: Cluster, work: () => Promise<T>): Promise<T> {
   const unlock = await lockFile(cluster.lockFile, LOCK_TIMEOUT_MS);
   if (unlock === undefined) {
-    throw new Error(`Another process is starting PostgreSQL: it has locked ${cluster.lockFile}.`);
+    throw new StartError(`Another process is starting PostgreSQL: it has locked ${cluster.lockFile}.`);
   }
   try {
     return await work();

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
 import { promisify } from "node:util";
+import { StartError } from "../start-error.ts";
 
 /** The user and group that PostgreSQL runs as, if they differ from those of this process. */
 export type Account = { uid: number; gid: number };
@@ -15,7 +16,7 @@ export async function postgresAccount(clusterDirectory: string): Promise<Account
   const account =
     (await ownerOf(clusterDirectory)) ?? (await accountNamed("postgres")) ?? (await accountNamed("nobody"));
   if (account !== undefined) return account;
-  throw new Error(
+  throw new StartError(
     "PostgreSQL does not run as root, and this machine has neither a user postgres nor a user nobody: " +
       "start the service as an ordinary user, or set DATABASE_URL.",
   );
@@ -48,7 +49,7 @@ export async function reachablePath(directory: string, account: Account | undefi
     // still root. From there, this link leads to the directory without access to the parent folders.
     return { cwd: directory, path: "/proc/self/cwd" };
   }
-  throw new Error(
+  throw new StartError(
     `PostgreSQL does not run as root, and the user it runs as (id ${account?.uid}) may not enter ${directory}: ` +
       "start the service as an ordinary user, choose another DATA_DIR, or set DATABASE_URL.",
   );

