@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { StartError } from "../platform/start-error.ts";
+import { StartError } from "../platform/environment/start-error.ts";
 
 /** The part of an HTTP listener that `src/app` uses. */
 export type Listener = {

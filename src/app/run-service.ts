@@ -5,8 +5,8 @@ import { awaitsFirstOperator, firstOperatorLink } from "../people/first-operator
 import { deleteDemoLinks } from "../people/links/delete-demo-links.ts";
 import { type Config, ConfigError, readConfig } from "../platform/config.ts";
 import { EnvFileError, readEnvFile } from "../platform/environment/env-file.ts";
+import { StartError } from "../platform/environment/start-error.ts";
 import { createLog } from "../platform/log.ts";
-import { StartError } from "../platform/start-error.ts";
 import { startTelemetry } from "../platform/telemetry/telemetry.ts";
 import { demoApiOf, demoEnvironment, ensureDemo, welcome } from "./demo.ts";
 import { type RunningService, startService } from "./start.ts";

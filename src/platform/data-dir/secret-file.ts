@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { StartError } from "../start-error.ts";
+import { StartError } from "../environment/start-error.ts";
 import { makeDataDir } from "./data-dir.ts";
 
 /** What the file of a secret contains, and what to do if it does not. */

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { makeDataDir } from "../data-dir/data-dir.ts";
 import type { Servers } from "../database/servers/primary-client.ts";
-import { StartError } from "../start-error.ts";
+import { StartError } from "../environment/start-error.ts";
 import { lockFile } from "./file-lock.ts";
 import { type Guard, type KeptServer, keepRunning } from "./keep-running.ts";
 import { postgresAccount } from "./postgres-account.ts";

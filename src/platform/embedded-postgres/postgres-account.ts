@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
 import { promisify } from "node:util";
-import { StartError } from "../start-error.ts";
+import { StartError } from "../environment/start-error.ts";
 
 /** The user and group that PostgreSQL runs as, if they differ from those of this process. */
 export type Account = { uid: number; gid: number };

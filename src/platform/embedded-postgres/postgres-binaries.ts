@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { StartError } from "../start-error.ts";
+import { StartError } from "../environment/start-error.ts";
 import { type Account, canRun } from "./postgres-account.ts";
 
 /** Paths of the programs. */

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { StartError } from "../start-error.ts";
+import { StartError } from "../environment/start-error.ts";
 import { type Account, reachablePath } from "./postgres-account.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
 

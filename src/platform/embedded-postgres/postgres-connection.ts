@@ -4,7 +4,7 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { StartError } from "../start-error.ts";
+import { StartError } from "../environment/start-error.ts";
 import { type Cluster, SUPERUSER } from "./postgres-cluster.ts";
 
 const POLL_MS = 25;

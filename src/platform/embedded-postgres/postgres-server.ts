@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import type pg from "pg";
-import { StartError } from "../start-error.ts";
+import { StartError } from "../environment/start-error.ts";
 import { type Account, type ReachablePath, reachablePath } from "./postgres-account.ts";
 import { findBinaries, type PostgresBinaries } from "./postgres-binaries.ts";
 import { type Cluster, postgresEnvironment } from "./postgres-cluster.ts";
