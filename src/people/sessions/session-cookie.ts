@@ -16,6 +16,14 @@ export function cookieValue(header: string | undefined, name: string): string | 
   return null;
 }
 
+/** A `Cookie` header without one of its cookies. */
+export const withoutCookie = (header: string, name: string): string =>
+  header
+    .split(";")
+    .filter((part) => cookieValue(part, name) === null)
+    .join(";")
+    .trim();
+
 /**
  * The token in the value of a session's cookie. Null if its signature is not of this secret. better-auth writes it: the
  * token, a dot and its HMAC with SHA-256 in base64, percent-encoded.

@@ -1,5 +1,6 @@
 import { takeAttempt } from "../attempts/limit-sign-ins.ts";
 import { readAnswer } from "../auth/answers.ts";
+import { sessionCookieName, withoutCookie } from "../sessions/session-cookie.ts";
 import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import type { People } from "./people.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
@@ -14,7 +15,9 @@ export type Code = { readonly code: string; readonly isBackupCode: boolean };
 export async function signInWithCode(people: People, code: Code, visitor: Visitor): Promise<SignIn> {
   const waitMs = await takeAttempt(people, { network: visitor.network, account: null, device: null });
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
-  const answer = await verifyCode(people, code, headersOf(visitor));
+  // With a session the library would compare the code with that of its person, who may be another one.
+  const cookie = withoutCookie(visitor.cookie, sessionCookieName(people.keys.isSecure));
+  const answer = await verifyCode(people, code, headersOf({ ...visitor, cookie }));
   return answer.error === null
     ? finishSignIn(people, answer, visitor, code.isBackupCode ? "backup code" : "code")
     : { outcome: "failed", cookies: answer.cookies };

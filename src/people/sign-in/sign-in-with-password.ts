@@ -5,6 +5,7 @@ import { attemptSucceeded, takeAttempt, WINDOW_MS } from "../attempts/limit-sign
 import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
 import { readPersonByEmail } from "../people-sql.ts";
 import { normalEmail, type Person } from "../person.ts";
+import { cookieValue, sessionCookieName } from "../sessions/session-cookie.ts";
 import { byPerson, finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import { knownDevice } from "./known-device.ts";
 import { isPassword } from "./passwords.ts";
@@ -37,8 +38,17 @@ export async function signInWithPassword(
     return { outcome: "failed", cookies: [] };
   }
   await attemptSucceeded(people, attempt);
-  if (answer.body["twoFactorRedirect"] === true) return { outcome: "code-required", cookies: answer.cookies };
+  if (answer.body["twoFactorRedirect"] === true) return codeRequired(people, answer);
   return finishSignIn(people, answer, visitor, "password");
+}
+
+/** The session that the browser has stays until the code is entered. So its cookie must stay, too. */
+function codeRequired({ keys }: People, { cookies }: AuthAnswer): SignIn {
+  const name = sessionCookieName(keys.isSecure);
+  return {
+    outcome: "code-required",
+    cookies: cookies.filter((cookie) => cookieValue(cookie, name) === null),
+  };
 }
 
 const openSession = async (people: People, { id }: Person, visitor: Visitor): Promise<AuthAnswer> =>

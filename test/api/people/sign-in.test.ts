@@ -3,6 +3,7 @@ import { FIRST_OPERATOR_EMAIL } from "../../../src/people/first-operator.ts";
 import { fromTypeId } from "../../../src/platform/ids.ts";
 import { totp } from "../../support/one-time-codes.ts";
 import {
+  type Browser,
   createPerson,
   createPersonWithPassword,
   linkToken,
@@ -110,6 +111,38 @@ describe("POST /auth/sign-in/password", () => {
     );
     expect((await next.post("/auth/sign-in/code", { code: totp(uri) })).status).toBe(200);
   }
+});
+
+describe("another sign-in on the same browser", () => {
+  /** A browser that has the cookies of another one. */
+  function copyOf({ cookies }: Browser): Browser {
+    const copy = openBrowser(service);
+    for (const [name, value] of cookies) copy.cookies.set(name, value);
+    return copy;
+  }
+  const statusOf = async (browser: Browser) => (await browser.get("/api/me")).status;
+
+  it("replaces the session", async () => {
+    const { person, browser } = await createPersonWithPassword(service);
+    const before = copyOf(browser);
+    await browser.post("/auth/sign-in/password", { email: person.email, password: PASSWORD });
+    expect(await statusOf(browser)).toBe(200);
+    expect(await statusOf(before)).toBe(401);
+  });
+
+  it("leaves the session until a required code is entered, and then replaces it", async () => {
+    const { person, browser } = await createPersonWithPassword(service);
+    const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
+    await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+    const before = copyOf(browser);
+    const signIn = { email: person.email, password: PASSWORD };
+    expect((await browser.post("/auth/sign-in/password", signIn)).body.status).toBe("code-required");
+    expect((await browser.post("/auth/sign-in/code", { code: "000000" })).status).toBe(401);
+    expect([await statusOf(browser), await statusOf(before)]).toEqual([200, 200]);
+    expect((await browser.post("/auth/sign-in/code", { code: totp(uri) })).status).toBe(200);
+    expect([await statusOf(browser), await statusOf(before)]).toEqual([200, 401]);
+    expect((await browser.get("/api/me/sessions")).body.data).toHaveLength(1);
+  });
 });
 
 describe("what no person can have", () => {
