@@ -64,6 +64,25 @@ describe("scanning goods", () => {
     expect(scanAll(state, "400a", "400a").state).toMatchObject({ step: "weight", counts: { a: 1, b: 1 } });
   });
 
+  it("spreads many of one product over its lines, and rejects more than all of them have room for", () => {
+    const mugs = (id: string) => line(id, { barcode: "400a", quantity: 6 });
+    const state = open(mugs("a"), mugs("b"), line("c"));
+    expect(scanAll(state, "12*400a")).toMatchObject({
+      state: { step: "items", counts: { a: 6, b: 6 } },
+      outcome: { outcome: "counted", count: 6, of: 6 },
+    });
+    const begun = scanAll(state, "400a", "7*400a");
+    expect(begun).toMatchObject({
+      state: { counts: { a: 6, b: 2 } },
+      outcome: { outcome: "counted", count: 2, of: 6 },
+    });
+    expect(scanAll(begun.state, "5*400a")).toMatchObject({
+      state: { counts: { a: 6, b: 2 } },
+      outcome: { outcome: "too-many", of: 12 },
+    });
+    expect(scanAll(begun.state, "400c", "400c", "4*400a").state.step).toBe("weight");
+  });
+
   it("counts by hand within the line", () => {
     expect(countUnits(open(line("a")), "a", 5).state.counts).toEqual({ a: 2 });
     expect(countUnits(open(line("a")), "a", -1).state.counts).toEqual({ a: 0 });

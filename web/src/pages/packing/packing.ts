@@ -32,8 +32,10 @@ export type Scanned<State extends Packing = Packing> = {
   readonly outcome: Outcome;
 };
 
+type PackedLine = ScannedOrder["lines"][number];
+
 /** The lines that this parcel gets: all that have not shipped. */
-export const linesToPack = ({ lines }: PackedOrder): ScannedOrder["lines"] =>
+export const linesToPack = ({ lines }: PackedOrder): PackedLine[] =>
   lines.filter(({ shipmentId }) => shipmentId === null);
 
 const isCounted = (order: PackedOrder, counts: Readonly<Record<string, number>>): boolean =>
@@ -74,12 +76,29 @@ function countScanned(state: OpenPacking, text: string): Scanned<OpenPacking> {
   const [first] = named;
   if (first === undefined) return { state, outcome: { outcome: "wrong-item", code } };
   const units = Number(times);
-  const open = named.find(({ id, quantity }) => (state.counts[id] ?? 0) + units <= quantity);
-  if (open === undefined || units === 0) {
+  const roomOf = ({ id, quantity }: PackedLine) => quantity - (state.counts[id] ?? 0);
+  const room = named.reduce((sum, line) => sum + roomOf(line), 0);
+  if (units === 0 || units > room) {
     const of = named.reduce((sum, { quantity }) => sum + quantity, 0);
     return { state, outcome: { outcome: "too-many", name: first.name, of } };
   }
-  return countUnits(state, open.id, units);
+  return countOver(
+    state,
+    named.filter((line) => roomOf(line) > 0),
+    units,
+  );
+}
+
+/** Counts units over lines of one product that are not complete, one line after the other. */
+function countOver(
+  state: OpenPacking,
+  [line, ...others]: readonly PackedLine[],
+  units: number,
+): Scanned<OpenPacking> {
+  if (line === undefined) return { state, outcome: { outcome: "empty" } };
+  const inLine = Math.min(units, line.quantity - (state.counts[line.id] ?? 0));
+  const counted = countUnits(state, line.id, inLine);
+  return units > inLine ? countOver(counted.state, others, units - inLine) : counted;
 }
 
 /** Counts units of a line, scanned or by hand. What is complete continues with the scale. */
