@@ -16,8 +16,11 @@ export const ADJUSTMENT_REASONS = [
 ] as const;
 export type AdjustmentReason = (typeof ADJUSTMENT_REASONS)[number];
 
-/** Far below the range of the column, so that returns cannot exceed it. */
+/** For counts and adjustments. Far below what can be stored, because a return can exceed it. */
 export const ON_HAND_MAX = 1_000_000_000;
+
+/** The range of the column. */
+export const ON_HAND_STORED_MAX = 2_147_483_647;
 
 /** A change of the quantity on hand of a product at a facility. */
 export type StockMovement = {

@@ -44,7 +44,8 @@ export async function adjustStock(
       return earlier.difference === difference && earlier.reason === reason
         ? { outcome: "adjusted", stock: before }
         : { outcome: "reference-taken" };
-    const [lowest, highest] = [before.reserved - before.onHand, ON_HAND_MAX - before.onHand];
+    const lowest = before.reserved - before.onHand;
+    const highest = Math.max(0, ON_HAND_MAX - before.onHand); // A return can have exceeded the limit.
     if (difference < lowest || difference > highest) return { outcome: "out-of-range", lowest, highest };
     const now = context.clock.now();
     const stock = { ...before, onHand: before.onHand + difference, updatedAt: now };

@@ -97,7 +97,6 @@ describe("POST /api/facilities/{id}/stock/{productId}/adjust", () => {
       reason: "damaged",
       note: "Wet.",
       reference: null,
-
       orderId: null,
       actor: { kind: "warehouse", name: "Wilma Packer" },
       merchantId: partner.merchantId,
@@ -142,6 +141,20 @@ describe("POST /api/facilities/{id}/stock/{productId}/adjust", () => {
       onHand: 3,
       available: 0,
     });
+  });
+
+  it("takes units away also when a return has exceeded 1 000 000 000, and adds none", async () => {
+    const product = await stocked(1_000_000_000);
+    const id = await placeRouted(product, 5);
+    await ship(test, partner, id);
+    await setStock(test, facility, product, 1_000_000_000);
+    await takeBack(test, partner, id, true);
+    const rejected = await adjust(product, { difference: 1, reason: "found" });
+    expect(rejected.body.errors).toMatchObject([
+      { pointer: "/difference", detail: expect.stringContaining("between -1000000005 and 0") },
+    ]);
+    expect((await adjust(product, { difference: -1, reason: "lost" })).body.onHand).toBe(1_000_000_004);
+    expect((await setIf(product, 1_000_000_004, 7)).body.onHand).toBe(7);
   });
 
   it("releases an order that waits for the goods", async () => {

@@ -3,7 +3,7 @@ import { setStock } from "../../../fulfilment/facilities/set-stock.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../../platform/wire/problems.ts";
 import { cursorField, flagField, limitField, pageOf, searchField } from "../../../platform/wire/schemas.ts";
-import { ON_HAND_MAX } from "../../../stock/stock-movement.ts";
+import { ON_HAND_MAX, ON_HAND_STORED_MAX } from "../../../stock/stock-movement.ts";
 import { listStock, readStock } from "../../../stock/stock-sql.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { andMonitoring, type BackOfficeRoute, route, warehouse } from "../access.ts";
@@ -103,7 +103,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
         expectedOnHand: Type.Optional(
           Type.Integer({
             minimum: 0,
-            maximum: ON_HAND_MAX,
+            maximum: ON_HAND_STORED_MAX,
             description:
               "Units that were on hand when counting began; 0 if there was no record. If it is another number by now, the request is rejected with `stock-changed`. Absent: the units are set in any case.",
           }),
