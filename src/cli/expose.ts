@@ -4,7 +4,7 @@ import { UsageError } from "./failure.ts";
 import type { Output } from "./output.ts";
 import { done } from "./presentation/outcomes.ts";
 import { presentObject } from "./presentation/present.ts";
-import type { OptionValues, RequestCommand } from "./requests/command.ts";
+import { type OptionValues, pathWith, type RequestCommand } from "./requests/command.ts";
 import { operationOf } from "./requests/operations.ts";
 import { reportProblem, runRequest } from "./requests/run-request.ts";
 
@@ -82,7 +82,7 @@ async function* responsesTo(
   { products, filter, connection, dryRun }: Chosen,
 ): AsyncGenerator<BackOfficeResponse> {
   const { method, path } = operationOf(MANY[verb]);
-  const at = { method, path: path.replace("{id}", encodeURIComponent(String(connection))), query: {} };
+  const at = { method, path: pathWith(path, "id", "connection", String(connection)), query: {} };
   for (let start = 0; start < products.length; start += PRODUCTS_MAX)
     yield backOffice.send({
       ...at,

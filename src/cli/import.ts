@@ -6,6 +6,7 @@ import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { UsageError } from "./failure.ts";
 import type { Output } from "./output.ts";
 import { presentObject } from "./presentation/present.ts";
+import { pathWith } from "./requests/command.ts";
 import { operationOf } from "./requests/operations.ts";
 import { reportProblem } from "./requests/run-request.ts";
 
@@ -24,7 +25,7 @@ export async function runImport(
   input: Readable,
   { file, merchant, match, dryRun = false, json = false }: ImportOptions,
 ): Promise<ExitCode> {
-  const path = operationOf("importProducts").path.replace("{id}", encodeURIComponent(merchant));
+  const path = pathWith(operationOf("importProducts").path, "id", "merchant", merchant);
   const query = new URLSearchParams({ ...(match && { match }), ...(dryRun && { dryRun: "true" }) });
   const response = await backOffice.upload(
     query.size === 0 ? path : `${path}?${query}`,

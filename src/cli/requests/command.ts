@@ -1,3 +1,4 @@
+import { UsageError } from "../failure.ts";
 import type { Column } from "../presentation/columns.ts";
 import type { Outcome } from "../presentation/outcomes.ts";
 import { type Operation, operationOf } from "./operations.ts";
@@ -147,8 +148,24 @@ function pathOf(
 ): string {
   return namedIn(path).reduce((filled, { resource, parameter }) => {
     const named = resource === argumentOf(command) ? id : options[resource];
-    return filled.replace(`{${parameter}}`, encodeURIComponent(String(named)));
+    return pathWith(filled, parameter, resource, String(named));
   }, path);
+}
+
+/** A path with an id in the place of its parameter. @throws UsageError */
+export function pathWith(path: string, parameter: string, resource: string, id: string): string {
+  checkId(resource, id);
+  return path.replace(`{${parameter}}`, encodeURIComponent(id));
+}
+
+/**
+ * A URL cannot contain `.` or `..` as an id, however they are written: they lead to another route, such as the list of
+ * all connections. So does an empty id. The partner's own ids are none of these either.
+ * @throws UsageError
+ */
+export function checkId(resource: string, id: string): void {
+  if (["", ".", ".."].includes(id))
+    throw new UsageError(`"${id}" cannot be an id: give that of the ${resource}.`);
 }
 
 function setMember(body: Record<string, unknown>, path: string, value: unknown): void {

@@ -3,6 +3,7 @@ import { UsageError } from "../failure.ts";
 import { presentTable, presentText } from "../presentation/present.ts";
 import {
   argumentOf,
+  checkId,
   type OptionValues,
   optionName,
   type RequestCommand,
@@ -47,12 +48,13 @@ const SERVICE_ID = /^(ord|test)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 /** One can choose from no more than fit on a screen. */
 const SHOWN_MAX = 20;
 
-/** @throws UsageError if several orders have the partner's own id */
+/** @throws UsageError if it cannot be an id, or if several orders have the partner's own id */
 async function findOrderId(
   backOffice: BackOffice,
   named: string,
   connectionId: string | null,
 ): Promise<string | BackOfficeResponse> {
+  checkId("order", named);
   if (SERVICE_ID.test(named)) return named;
   const { method, path } = operationOf("findOrders");
   const query = {
