@@ -40,19 +40,30 @@ export function mayRelease({ reason, placedBy }: Hold, kind: Actor["kind"]): boo
   return kind === placedBy.kind || (kind === "merchant" && reason === MERCHANT_REQUEST);
 }
 
-/**
- * The reasons that a request releases. Without names these are all that the caller may release, except a failed payment,
- * because its release waives the charge.
- */
+/** What a person of one kind may release of an order. */
+export type ReleasableReasons = {
+  /** What a request without names releases. */
+  readonly released: readonly string[];
+  /** What a request must name: a failed payment, because its release waives the charge. */
+  readonly toName: readonly string[];
+};
+
+export function releasableReasons(holds: readonly Hold[], kind: Actor["kind"]): ReleasableReasons {
+  const releasable = holds.filter((hold) => mayRelease(hold, kind)).map(reasonOf);
+  return {
+    released: releasable.filter((reason) => reason !== PAYMENT_FAILED),
+    toName: releasable.filter((reason) => reason === PAYMENT_FAILED),
+  };
+}
+
+/** The reasons that a request releases: the named ones, or all that the caller may release without naming them. */
 export function reasonsToRelease(
   holds: readonly Hold[],
   named: readonly string[] | undefined,
   kind: Actor["kind"],
 ): { readonly released: readonly string[]; readonly forbidden: readonly string[] } {
-  const wanted =
-    named === undefined
-      ? holds.filter((hold) => hold.reason !== PAYMENT_FAILED && mayRelease(hold, kind))
-      : holds.filter(({ reason }) => named.includes(reason));
+  if (named === undefined) return { released: releasableReasons(holds, kind).released, forbidden: [] };
+  const wanted = holds.filter(({ reason }) => named.includes(reason));
   const forbidden = wanted.filter((hold) => !mayRelease(hold, kind));
   return { released: wanted.map(reasonOf), forbidden: forbidden.map(reasonOf) };
 }

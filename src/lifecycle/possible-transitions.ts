@@ -52,10 +52,18 @@ const NO_ID = "00000000-0000-0000-0000-000000000000";
  * least: all unshipped lines, the newest shipment, all holds.
  */
 export const possibleTransitions = (order: Order, now: Date): PossibleTransition[] =>
-  (order.testMode ? SANDBOX_TRANSITIONS : REAL_ORDER_TRANSITIONS).map((name) => tried(order, name, now));
+  (order.testMode ? SANDBOX_TRANSITIONS : REAL_ORDER_TRANSITIONS).map((name) =>
+    possibleTransition(order, name, now),
+  );
 
-function tried(order: Order, name: RequestedTransitionName, now: Date): PossibleTransition {
-  const outcome = applyTransition(order, sampleOf(order, name), now);
+/** The same for one transition. @param released the hold reasons that `releaseHold` releases */
+export function possibleTransition(
+  order: Order,
+  name: RequestedTransitionName,
+  now: Date,
+  released: readonly string[] = order.holdReasons,
+): PossibleTransition {
+  const outcome = applyTransition(order, sampleOf(order, name, released), now);
   const { status } = outcome.order;
   if (outcome.outcome === "rejected")
     return { name, rule: outcome.rule, changes: false, status, eventTypes: [] };
@@ -63,12 +71,12 @@ function tried(order: Order, name: RequestedTransitionName, now: Date): Possible
   return { name, rule: null, changes: outcome.order !== outcome.from, status, eventTypes };
 }
 
-function sampleOf(order: Order, name: RequestedTransitionName): Transition {
+function sampleOf(order: Order, name: RequestedTransitionName, released: readonly string[]): Transition {
   switch (name) {
     case "hold":
       return { name, reasons: [newReason(order)] };
     case "releaseHold":
-      return { name, reasons: order.holdReasons };
+      return { name, reasons: released };
     case "ship":
       return { name, lineIds: null, newShipmentId: NO_ID };
     case "returnShipment":

@@ -1,13 +1,13 @@
 import { type LedgerEntry, refundableMinor, retriesOf } from "../../ledger/ledger.ts";
 import type { Actor, TimelineEntry } from "../../lifecycle/applied-transition.ts";
 import { ADDRESS_CORRECTIONS_MAX } from "../../lifecycle/corrected-address.ts";
-import { MERCHANT_REQUEST, PAYMENT_FAILED } from "../../lifecycle/hold-reasons.ts";
-import { holdsOf, mayRelease } from "../../lifecycle/holds.ts";
+import { MERCHANT_REQUEST } from "../../lifecycle/hold-reasons.ts";
+import { holdsOf, type ReleasableReasons, releasableReasons } from "../../lifecycle/holds.ts";
 import { isSettled, wasCanceled } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderStatus } from "../../lifecycle/order.ts";
 import {
   type PossibleTransition,
-  possibleTransitions,
+  possibleTransition,
   REAL_ORDER_TRANSITIONS,
 } from "../../lifecycle/possible-transitions.ts";
 import type { TransitionRule } from "../../lifecycle/transition.ts";
@@ -33,6 +33,7 @@ export const ACTION_EFFECTS = [
   "cancel_uncharged",
   "stop_shipping",
   "continue",
+  "release_some",
   "waive_payment",
   "correct_address",
   "ship_all",
@@ -56,6 +57,8 @@ export type OrderAction = {
   readonly status: OrderStatus;
   /** The types of the events that it publishes. */
   readonly eventTypes: readonly string[];
+  /** Of `releaseHold`. No other action releases reasons. */
+  readonly releasable: ReleasableReasons;
 };
 
 /** What actions depend on beside the order. */
@@ -64,6 +67,15 @@ export type ActionFacts = {
   readonly timeline: readonly TimelineEntry[];
   /** When the personal data of the buyer was erased; null if it was not. */
   readonly erasedAt: Date | null;
+};
+
+/** An action that a caller in this role may request, and all that it depends on. */
+type Asked = ActionFacts & {
+  readonly name: OrderActionName;
+  readonly order: Order;
+  readonly kind: Actor["kind"];
+  readonly releasable: ReleasableReasons;
+  readonly now: Date;
 };
 
 /**
@@ -79,17 +91,28 @@ export function actionsOf(
   now: Date,
 ): OrderAction[] {
   if (order.testMode) return [];
-  const transitions = new Map<string, PossibleTransition>(
-    possibleTransitions(order, now).map((each) => [each.name, each]),
-  );
   return ORDER_ACTIONS.flatMap((name) => {
     const kind = roleFor(name);
     if (kind === null) return [];
-    const transition = transitions.get(name);
-    const rule = transition?.rule ?? ruleBeside(name, order, facts, kind, now);
-    const { status, eventTypes } = rule === null && transition ? transition : unchangedBy(order);
-    return [{ name, rule, effect: effectOf(name, order, facts), status, eventTypes }];
+    const holds = name === "releaseHold" ? holdsOf(order, facts.timeline) : [];
+    return actionOf({ ...facts, name, order, kind, releasable: releasableReasons(holds, kind), now });
   });
+}
+
+function actionOf(asked: Asked): OrderAction {
+  const { name, order, releasable } = asked;
+  const transition = transitionOf(asked);
+  const rule = transition?.rule ?? ruleBeside(asked);
+  const { status, eventTypes } = rule === null && transition ? transition : unchangedBy(order);
+  return { name, rule, effect: effectOf(asked), status, eventTypes, releasable };
+}
+
+/** The transition with the arguments of a request that names as little as possible. Null if the action is none. */
+function transitionOf({ name, order, releasable, now }: Asked): PossibleTransition | null {
+  const transition = REAL_ORDER_TRANSITIONS.find((each) => each === name);
+  if (transition === undefined) return null;
+  const { released, toName } = releasable;
+  return possibleTransition(order, transition, now, released.length > 0 ? released : toName);
 }
 
 const unchangedBy = ({ status }: Order): Pick<PossibleTransition, "status" | "eventTypes"> => ({
@@ -98,23 +121,16 @@ const unchangedBy = ({ status }: Order): Pick<PossibleTransition, "status" | "ev
 });
 
 /** The rules that depend on the caller, on what is stored apart from the order, or on there being something to do. */
-function ruleBeside(
-  name: OrderActionName,
-  order: Order,
-  { charges, timeline, erasedAt }: ActionFacts,
-  kind: Actor["kind"],
-  now: Date,
-): ActionRule | null {
+function ruleBeside(asked: Asked): ActionRule | null {
+  const { name, order, kind, charges, timeline, erasedAt, releasable, now } = asked;
   const isLong = timeline.length >= REPEATABLE_CHANGES_MAX;
   switch (name) {
     case "hold":
       if (kind === "merchant" && order.holdReasons.includes(MERCHANT_REQUEST)) return "already_on_hold";
       return isLong ? "too_many_changes" : null;
-    case "releaseHold": {
-      const holds = holdsOf(order, timeline);
-      if (holds.length === 0) return "not_on_hold";
-      return holds.some((hold) => mayRelease(hold, kind)) ? null : "hold_not_releasable";
-    }
+    case "releaseHold":
+      if (order.holdReasons.length === 0) return "not_on_hold";
+      return releasable.released.length + releasable.toName.length > 0 ? null : "hold_not_releasable";
     case "updateShippingAddress": {
       if (order.shipments.length > 0) return "already_shipped";
       const corrections = timeline.filter(({ operation }) => operation === ADDRESS_CORRECTION);
@@ -138,7 +154,7 @@ function ruleBeside(
   }
 }
 
-function effectOf(name: OrderActionName, order: Order, { charges }: ActionFacts): ActionEffect {
+function effectOf({ name, order, charges, releasable: { released, toName } }: Asked): ActionEffect {
   switch (name) {
     case "approve":
       return "accept_and_charge";
@@ -147,7 +163,8 @@ function effectOf(name: OrderActionName, order: Order, { charges }: ActionFacts)
     case "hold":
       return "stop_shipping";
     case "releaseHold":
-      return order.holdReasons.every((reason) => reason === PAYMENT_FAILED) ? "waive_payment" : "continue";
+      if (released.length === 0 && toName.length > 0) return "waive_payment";
+      return released.length < order.holdReasons.length ? "release_some" : "continue";
     case "updateShippingAddress":
       return "correct_address";
     case "ship":

@@ -5,7 +5,13 @@ import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
 import { personOf, warehouseOf } from "../../support/back-office-resources.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
 import { runJob } from "../../support/jobs.ts";
-import { operationApplied, placeAcceptedOrder, readDetail } from "../../support/real-orders.ts";
+import { failPayment, readOrderEventTypes } from "../../support/orders.ts";
+import {
+  operationApplied,
+  placeAcceptedOrder,
+  readDetail,
+  requestOperation,
+} from "../../support/real-orders.ts";
 import { type Client, startTestService, type TestService } from "../../support/test-service.ts";
 
 type Action = {
@@ -16,6 +22,8 @@ type Action = {
   effect: string;
   status: string;
   eventTypes: string[];
+  releasedReasons: string[];
+  reasonsToName: string[];
 };
 
 let test: TestService;
@@ -161,5 +169,81 @@ describe("actions of GET /api/orders/{id}", () => {
     const body = await operationApplied(test, await accepted(), "hold");
     const release = (body.actions as Action[]).find(({ name }) => name === "releaseHold");
     expect(release).toMatchObject({ allowed: true, effect: "continue" });
+  });
+});
+
+describe("the action releaseHold", () => {
+  const release = async (id: string, client?: Client) => named(id, "releaseHold", client);
+  /** Requests without reasons, and returns the new order with the type of its newest event. */
+  async function released(id: string, client: Client = test.backOffice, body: object = {}) {
+    const answer = await client.post(`/api/orders/${id}/release-hold`, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    return { ...answer.body, newest: (await readOrderEventTypes(test, partner, id)).at(-1) };
+  }
+  const held = async (...reasons: string[]) => {
+    const { id } = await placeOrder(partner);
+    for (const reason of reasons)
+      if (reason === "payment_failed") await failPayment(test, partner, id);
+      else await operationApplied(test, id, "hold", { reasons: [reason] });
+    return id;
+  };
+
+  it("leaves to others what they have placed, and says that the order stays on hold", async () => {
+    const id = await held("address_unserviceable");
+    await requestOperation(test, id, "hold", { reasons: ["fraud"] }, warehouseOf(test));
+    expect(await release(id, warehouseOf(test))).toMatchObject({
+      allowed: true,
+      effect: "release_some",
+      eventTypes: ["order.onHold"],
+      releasedReasons: ["fraud"],
+      reasonsToName: [],
+    });
+    const { onHoldReasons, newest } = await released(id, warehouseOf(test));
+    expect([onHoldReasons, newest]).toEqual([["address_unserviceable"], "order.onHold"]);
+    expect(await release(id, warehouseOf(test))).toMatchObject({
+      allowed: false,
+      rule: "hold_not_releasable",
+      releasedReasons: [],
+      reasonsToName: [],
+    });
+  });
+
+  it("keeps a failed payment unless it is named, and with it the acceptance", async () => {
+    const id = await held("payment_failed", "fraud");
+    test.clock.advance({ hours: 2 });
+    expect(await release(id)).toMatchObject({
+      allowed: true,
+      effect: "release_some",
+      status: "NEW",
+      eventTypes: ["order.onHold"],
+      releasedReasons: ["fraud"],
+      reasonsToName: ["payment_failed"],
+    });
+    const { status, onHoldReasons, newest } = await released(id);
+    expect([status, onHoldReasons, newest]).toEqual(["NEW", ["payment_failed"], "order.onHold"]);
+  });
+
+  it("waives the payment if there is nothing else to release, and must name it", async () => {
+    const id = await held("payment_failed");
+    test.clock.advance({ hours: 2 });
+    expect(await release(id)).toMatchObject({
+      allowed: true,
+      effect: "waive_payment",
+      status: "ACCEPTED",
+      eventTypes: ["order.onHoldReleased"],
+      releasedReasons: [],
+      reasonsToName: ["payment_failed"],
+    });
+    expect(await release(id, merchant)).toMatchObject({ rule: "hold_not_releasable", reasonsToName: [] });
+    expect((await request(id, "releaseHold")).body.rule).toBe("hold_not_releasable");
+    const { status, newest } = await released(id, test.backOffice, { reasons: ["payment_failed"] });
+    expect([status, newest]).toEqual(["ACCEPTED", "order.onHoldReleased"]);
+  });
+
+  it("names no reason of an order without a hold, and neither does any other action", async () => {
+    const none = { releasedReasons: [], reasonsToName: [] };
+    for (const action of await actionsOf(await held())) expect(action, action.name).toMatchObject(none);
+    for (const action of await actionsOf(await held("fraud")))
+      if (action.name !== "releaseHold") expect(action, action.name).toMatchObject(none);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HOLD_REASONS_MAX } from "../../../src/lifecycle/hold-reasons.ts";
 import { ORDER_STATUSES } from "../../../src/lifecycle/order.ts";
-import { possibleTransitions } from "../../../src/lifecycle/possible-transitions.ts";
+import { possibleTransition, possibleTransitions } from "../../../src/lifecycle/possible-transitions.ts";
 import { anOrder, at, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
 
 const real = (fields: Parameters<typeof anOrder>[0]) => anOrder({ ...REAL, ...fields });
@@ -49,6 +49,19 @@ describe("the possible transitions of a real order", () => {
       changes: true,
       eventTypes: ["order.onHoldReleased"],
     });
+  });
+
+  it("contain a release of some reasons, after which the order is still on hold", () => {
+    const order = real({
+      status: "NEW",
+      holdReasons: ["payment_failed", "fraud"],
+      routedAt: null,
+      acceptanceDueAt: at(60),
+    });
+    const release = (...released: string[]) => possibleTransition(order, "releaseHold", at(61), released);
+    expect(release("fraud")).toMatchObject({ status: "NEW", eventTypes: ["order.onHold"] });
+    expect(release("payment_failed")).toMatchObject({ status: "ACCEPTED", eventTypes: ["order.onHold"] });
+    expect(release()).toMatchObject({ rule: null, changes: false });
   });
 
   it("contain a further hold up to the limit of reasons", () => {

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Actor, TimelineEntry } from "../../../src/lifecycle/applied-transition.ts";
-import { type Hold, holdsOf, mayRelease, reasonsToRelease } from "../../../src/lifecycle/holds.ts";
+import {
+  type Hold,
+  holdsOf,
+  mayRelease,
+  reasonsToRelease,
+  releasableReasons,
+} from "../../../src/lifecycle/holds.ts";
 
 type Kind = Actor["kind"];
 
@@ -89,6 +95,8 @@ describe("the reasons that a request releases", () => {
     ["merchant", ["merchant_request"]],
   ])("without names, by the %s: %j", (kind, released) => {
     expect(reasonsToRelease(holds, undefined, kind)).toEqual({ released, forbidden: [] });
+    const toName = kind === "operator" ? ["payment_failed"] : [];
+    expect(releasableReasons(holds, kind)).toEqual({ released, toName });
   });
 
   it.each<[kind: Kind, named: string[], released: string[], forbidden: string[]]>([

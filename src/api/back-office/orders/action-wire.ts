@@ -62,7 +62,9 @@ const EFFECT_TEXTS: Readonly<Record<ActionEffect, string>> = {
   cancel_uncharged: "The order is canceled before the merchant was charged.",
   stop_shipping: "Nothing ships until the hold is released.",
   continue: "The order continues.",
-  waive_payment: "The order continues although a payment failed.",
+  release_some: "Reasons are released, and the order stays on hold for the others.",
+  waive_payment:
+    "The order continues although a payment failed. The declined charge is waived: the merchant no longer owes it.",
   correct_address: "The address changes, and the order is routed again.",
   ship_all: "All lines ship.",
   ship_rest: "The lines that have not shipped yet ship.",
@@ -103,6 +105,14 @@ export const OrderActionSchema = Type.Object(
     eventTypes: Type.Array(Type.String(), {
       description: "Types of the events that it publishes. Empty if it publishes none.",
     }),
+    releasedReasons: Type.Array(Type.String(), {
+      description:
+        "Of `releaseHold`: the hold reasons that the caller releases without naming any. `effect`, `status` and `eventTypes` are those of such a request. Empty for other actions.",
+    }),
+    reasonsToName: Type.Array(Type.String(), {
+      description:
+        "Of `releaseHold`: the hold reasons that the caller can release only by naming them, because their charge is then waived. If there are no `releasedReasons`, `effect`, `status` and `eventTypes` are those of a request that names these. Empty for other actions.",
+    }),
   },
   { title: "OrderAction", description: "Something that the caller may do with the order, if `allowed`." },
 );
@@ -119,7 +129,7 @@ export const actionsFor = (
     facts,
     (name) => roleOnOrder(grantsWith(grants, ACTION_ROUTES[name].admits), order),
     now,
-  ).map(({ name, rule, effect, status, eventTypes }) => ({
+  ).map(({ name, rule, effect, status, eventTypes, releasable }) => ({
     name,
     operationId: ACTION_ROUTES[name].operationId,
     allowed: rule === null,
@@ -128,4 +138,6 @@ export const actionsFor = (
     effect,
     status,
     eventTypes: [...eventTypes],
+    releasedReasons: [...releasable.released],
+    reasonsToName: [...releasable.toName],
   }));

@@ -150,7 +150,9 @@ export const orders = {
     cancel_uncharged: "The order is canceled. The merchant was not charged.",
     stop_shipping: "The order keeps its status, but nothing ships until the hold is released.",
     continue: "The order continues where it was.",
-    waive_payment: "The order continues although its payment failed. The merchant still owes it.",
+    release_some: "The chosen reasons end. The order stays on hold for the others.",
+    waive_payment:
+      "The order continues although its payment failed. The declined charge is waived: the merchant no longer owes it.",
     correct_address: "The shipments that follow go to the new address.",
     ship_all: "All lines ship, and the order is in progress.",
     ship_rest: "The remaining lines ship.",
