@@ -99,6 +99,7 @@ export const orders: Translated<typeof en> = {
     released: "Die Sperre ist aufgehoben.",
     reasons: "Gründe, die aufgehoben werden",
     chooseReason: "Wählen Sie mindestens einen Grund.",
+    notReleasable: "Ihre Rolle kann ihn nicht aufheben.",
     complete: "Abschließen",
     completed: "Die Bestellung ist abgeschlossen.",
     retryPayment: "Zahlung wiederholen",
@@ -155,8 +156,7 @@ export const orders: Translated<typeof en> = {
       "Die Bestellung behält ihren Status, aber nichts wird versandt, bis die Sperre aufgehoben ist.",
     continue: "Die Bestellung geht dort weiter, wo sie war.",
     release_some: "Die gewählten Gründe werden aufgehoben. Für die anderen bleibt die Bestellung gesperrt.",
-    waive_payment:
-      "Die Bestellung geht weiter, obwohl ihre Zahlung fehlschlug. Auf die abgelehnte Belastung wird verzichtet: Der Händler schuldet sie nicht mehr.",
+    waive_payment: "Auf die abgelehnte Belastung wird verzichtet: Der Händler schuldet sie nicht mehr.",
     correct_address: "Die folgenden Sendungen gehen an die neue Adresse.",
     ship_all: "Alle Positionen werden versandt, und die Bestellung ist in Arbeit.",
     ship_rest: "Die übrigen Positionen werden versandt.",

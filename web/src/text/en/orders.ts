@@ -95,6 +95,7 @@ export const orders = {
     released: "The hold is released.",
     reasons: "Reasons to release",
     chooseReason: "Choose one reason at least.",
+    notReleasable: "Your role cannot release it.",
     complete: "Complete",
     completed: "The order is completed.",
     retryPayment: "Retry payment",
@@ -151,8 +152,7 @@ export const orders = {
     stop_shipping: "The order keeps its status, but nothing ships until the hold is released.",
     continue: "The order continues where it was.",
     release_some: "The chosen reasons end. The order stays on hold for the others.",
-    waive_payment:
-      "The order continues although its payment failed. The declined charge is waived: the merchant no longer owes it.",
+    waive_payment: "The declined charge is waived: the merchant no longer owes it.",
     correct_address: "The shipments that follow go to the new address.",
     ship_all: "All lines ship, and the order is in progress.",
     ship_rest: "The remaining lines ship.",

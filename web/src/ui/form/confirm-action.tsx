@@ -8,8 +8,8 @@ import { useApiForm } from "./use-api-form.ts";
 
 type Props<Values extends object> = {
   readonly label: string;
-  /** What happens, in a sentence or two. */
-  readonly effect: ReactNode;
+  /** What happens, in a sentence or two; it can depend on the fields. */
+  readonly effect: ReactNode | ((values: Values) => ReactNode);
   /** The text of the button that does it. Default: the label. */
   readonly confirm?: string;
   /** Something ends or is lost. */
@@ -68,10 +68,11 @@ function Question<Values extends object>(props: Props<Values> & { close: () => v
     onDone: close,
     ...(validate && { validate }),
   });
+  const shown = typeof effect === "function" ? effect(form.values) : effect;
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="md">
-        {typeof effect === "string" ? <Text size="sm">{effect}</Text> : effect}
+        {typeof shown === "string" ? <Text size="sm">{shown}</Text> : shown}
         {fields?.(form)}
         {problem !== null && <ProblemMessage error={problem} />}
         <Group justify="flex-end" gap="xs">

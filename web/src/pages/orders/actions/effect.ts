@@ -9,7 +9,7 @@ export type ActionProps = {
 };
 
 /** What an action does, and what the partner learns of it. */
-export function useEffectText(): (action: OrderAction) => string {
+export function useEffectText(): (action: Pick<OrderAction, "effect" | "eventTypes">) => string {
   const { t } = useTranslation();
   return ({ effect, eventTypes }) => {
     const sentence = t(`orderEffects.${effect}`);

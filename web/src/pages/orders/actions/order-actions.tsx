@@ -3,6 +3,7 @@ import { AddressAction } from "./address-action.tsx";
 import type { ActionProps } from "./effect.ts";
 import { HoldAction } from "./hold-action.tsx";
 import { RefundAction } from "./refund-action.tsx";
+import { ReleaseHoldAction } from "./release-hold-action.tsx";
 import { ReturnAction } from "./return-action.tsx";
 import { ShipAction } from "./ship-action.tsx";
 import {
@@ -11,7 +12,6 @@ import {
   CompleteAction,
   EraseAction,
   RejectAction,
-  ReleaseHoldAction,
   RetryPaymentAction,
 } from "./simple-actions.tsx";
 

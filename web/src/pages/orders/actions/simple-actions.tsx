@@ -1,10 +1,9 @@
-import { Checkbox, Stack, Textarea } from "@mantine/core";
+import { Textarea } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { filled } from "../../../ui/form/use-api-form.ts";
-import { useHoldReason } from "../hold-reason.ts";
 import { type ActionProps, useEffectText } from "./effect.ts";
 
 const pathOf = ({ id }: { id: string }) => ({ params: { path: { id } } });
@@ -78,32 +77,6 @@ export function CancelAction({ order, action }: ActionProps) {
       run={(values) =>
         dataOf(api.POST("/api/orders/{id}/cancel", { ...pathOf(order), body: filled(values) }))
       }
-    />
-  );
-}
-
-export function ReleaseHoldAction({ order, action }: ActionProps) {
-  const { t } = useTranslation();
-  const effectOf = useEffectText();
-  const holdReason = useHoldReason();
-  const reasons = order.onHoldReasons;
-  return (
-    <ConfirmAction
-      label={t("orderActions.releaseHold")}
-      effect={effectOf(action)}
-      done={t("orderActions.released")}
-      initialValues={{ reasons: [...reasons] }}
-      validate={(values) => (values.reasons.length === 0 ? { reasons: t("orderActions.chooseReason") } : {})}
-      fields={(form) => (
-        <Checkbox.Group label={t("orderActions.reasons")} {...form.getInputProps("reasons")}>
-          <Stack gap={6} mt={4}>
-            {reasons.map((reason) => (
-              <Checkbox key={reason} value={reason} label={holdReason(reason)} />
-            ))}
-          </Stack>
-        </Checkbox.Group>
-      )}
-      run={(body) => dataOf(api.POST("/api/orders/{id}/release-hold", { ...pathOf(order), body }))}
     />
   );
 }
