@@ -122,6 +122,17 @@ export function shippingChargedMinor(entries: readonly LedgerEntry[]): bigint | 
     .reduce((sum, chain) => sum + newestOf(chain).amountMinor, 0n);
 }
 
+/**
+ * Whether a charge for shipping waits for its outcome, and no attempt at it was declined. An order whose shipping was
+ * declined is not routed before that is paid or waived, so its price can still change.
+ */
+export function isShippingPending(entries: readonly LedgerEntry[]): boolean {
+  const declined = new Set(failedCharges(entries).map(({ id }) => id));
+  return entries.some(
+    ({ id, kind, status }) => kind === "shipping" && status === "pending" && !declined.has(id),
+  );
+}
+
 /** How much of an order's charges can still be refunded, in minor units. */
 export const refundableMinor = (entries: readonly LedgerEntry[]): bigint =>
   refundableOf(entries).reduce((sum, { leftMinor }) => sum + leftMinor, 0n);

@@ -1,4 +1,4 @@
-import { ADDRESS_UNSERVICEABLE, PAYMENT_FAILED } from "./hold-reasons.ts";
+import { ADDRESS_UNSERVICEABLE } from "./hold-reasons.ts";
 import type { Order, ShippingAddress } from "./order.ts";
 import type { Transition, TransitionRule } from "./transition.ts";
 
@@ -17,9 +17,8 @@ export function correctAddress(order: Order, { change, isShippingPending }: Corr
   if (order.shipments.length > 0) return "already_shipped";
   if (order.routedAt === null) return { shippingAddress, holdReasons: holdsAfter(order) };
   if (shippingAddress.countryCode === order.shippingAddress.countryCode) return { shippingAddress };
-  // What the new route costs in addition is known only when the present charge has been paid. An order whose payment
-  // failed is not routed before that.
-  if (isShippingPending && !order.holdReasons.includes(PAYMENT_FAILED)) return "shipping_charge_pending";
+  // What the new route costs in addition is known only when the present charge has been paid.
+  if (isShippingPending) return "shipping_charge_pending";
   return { shippingAddress, routedAt: null, facilityId: null };
 }
 

@@ -29,7 +29,7 @@ export type Transition =
       readonly shipmentId: string | null;
       readonly lines?: readonly { readonly lineId: string; readonly quantity: number }[];
     }
-  /** An absent field keeps its value. `isShippingPending`: the shipping was charged, and the outcome is not known yet. */
+  /** An absent field keeps its value. `isShippingPending`: the shipping was charged, and no outcome is known yet. */
   | {
       readonly name: "updateShippingAddress";
       readonly change: Partial<ShippingAddress>;

@@ -1,4 +1,5 @@
 import type { Initiator } from "../../audit/initiator.ts";
+import { isShippingPending } from "../../ledger/ledger.ts";
 import { readLedger } from "../../ledger/ledger-sql.ts";
 import { asOf } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
@@ -8,7 +9,6 @@ import { transitionOrder } from "../../orders/changes/transition-order.ts";
 import { transitionRefused } from "../../orders/changes/transition-refused.ts";
 import { readOrders } from "../../orders/orders-sql.ts";
 import type { Context } from "../../platform/context.ts";
-import type { Queryable } from "../../platform/database/database.ts";
 import { isProblem, type Problem } from "../../platform/wire/problems.ts";
 import { assignFacilities } from "./assign-facilities.ts";
 
@@ -25,19 +25,19 @@ export async function correctAddress(
 ): Promise<Order | Problem> {
   const { countryCode, ...texts } = update;
   const change = { ...texts, ...(countryCode !== undefined && { countryCode: countryCode.toUpperCase() }) };
-  let isShippingPending = false;
+  let isPending = false;
   let isPossible = true;
   const corrected = await transitionOrder(context, key, {
     by,
     cause: { operation: ADDRESS_CORRECTION, detail: Object.keys(update).sort().join(", ") },
     async prepare(tx, order) {
-      isShippingPending = await hasPendingShipping(tx, order);
+      isPending = isShippingPending(await readLedger(tx, order, order.id)); // No outcome is recorded under the lock.
       isPossible = await hasCorrectionsLeft(tx, order);
       return order;
     },
     transition: (order) =>
       isPossible
-        ? { name: ADDRESS_CORRECTION, change, isShippingPending }
+        ? { name: ADDRESS_CORRECTION, change, isShippingPending: isPending }
         : transitionRefused(ADDRESS_CORRECTION, order, "too_many_corrections"),
     async alongside(tx, { before, after }, at) {
       if (after !== before && after.status === "ACCEPTED" && after.routedAt === null)
@@ -48,10 +48,4 @@ export async function correctAddress(
   if (isProblem(corrected)) return corrected;
   const [stored = corrected] = await readOrders(context.db, key, [key.id]);
   return asOf(stored, context.clock.now());
-}
-
-/** Whether a charge for shipping waits for its outcome. Under the order's lock, so none can be recorded now. */
-async function hasPendingShipping(tx: Queryable, order: OrderKey): Promise<boolean> {
-  const ledger = await readLedger(tx, order, order.id);
-  return ledger.some(({ kind, status }) => kind === "shipping" && status === "pending");
 }

@@ -67,12 +67,12 @@ describe("updateShippingAddress", () => {
     });
   });
 
-  it("waits for the charge for shipping only if the order has a route to lose, and is not held for its payment", () => {
+  it("waits for the charge for shipping if the order has a route to lose, whatever it is held for", () => {
     const rejected = { outcome: "rejected", rule: "shipping_charge_pending" };
-    expect(correct(real(ACCEPTED), TO_FRANCE, true)).toMatchObject(rejected);
+    for (const holdReasons of [[], ["payment_failed"]])
+      expect(correct(real({ ...ACCEPTED, holdReasons }), TO_FRANCE, true)).toMatchObject(rejected);
     for (const [fields, change] of [
       [ACCEPTED, { city: "Leeds" }],
-      [{ ...ACCEPTED, holdReasons: ["payment_failed"] }, TO_FRANCE],
       [{ ...ACCEPTED, routedAt: null, facilityId: null }, TO_FRANCE],
     ] as const)
       expect(correct(real(fields), change, true)).toMatchObject({ outcome: "applied" });
