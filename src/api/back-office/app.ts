@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
 import type { PeopleContext } from "../../people/context.ts";
-import { isRecent } from "../../people/sessions/session.ts";
 import type { Config } from "../../platform/config.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import { MINUTE_MS } from "../../platform/time.ts";
@@ -17,7 +16,7 @@ import { addHealthRoutes, type HealthContext } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
 import { backOfficeOperations } from "./operations.ts";
 import { addSignIn } from "./people/add-sign-in.ts";
-import { recentAuthenticationRequired } from "./people/sign-in-wire.ts";
+import { notRecent } from "./people/sign-in-wire.ts";
 import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
 import { addStaticSite } from "./static-site.ts";
@@ -63,8 +62,7 @@ export function createBackOffice(
     operationsFor: () => operations,
     authenticate,
     admit: admitted,
-    notRecent: ({ session }: BackOfficeCaller) =>
-      session === undefined || isRecent(session, context.clock.now()) ? null : recentAuthenticationRequired,
+    notRecent: (caller: BackOfficeCaller) => notRecent(caller, context.clock),
     actorOf,
     // Who signs in is no caller yet.
     callerMembers: (caller) => ("grants" in caller ? membersOf(caller) : ""),

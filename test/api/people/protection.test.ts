@@ -3,6 +3,7 @@ import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
 import { bucketsOf } from "../../../src/people/attempts/limit-sign-ins.ts";
 import { purgePeopleRecords } from "../../../src/people/purge-people-records.ts";
 import { createMerchantResources, requestsOf } from "../../support/back-office-resources.ts";
+import { countRows } from "../../support/builders.ts";
 import {
   createPerson,
   createPersonWithPassword,
@@ -105,6 +106,26 @@ describe("recent authentication", () => {
         "refundOrder",
       ]),
     );
+  });
+
+  it("is needed to create a merchant with a credit limit, or with none at all, and not without the field", async () => {
+    const world = await startServiceForTest();
+    const browser = await signIn(world, await createPerson(world));
+    const fields = { name: "New", accountEmail: "new@example.com" };
+    const limits = [{ amount: "100.00", currency: "EUR" }, null];
+    const create = (creditLimit: unknown) => browser.post("/api/merchants", { ...fields, creditLimit });
+    world.clock.advance({ minutes: 15 });
+    for (const limit of limits)
+      expect(await create(limit)).toMatchObject({
+        status: 403,
+        body: { code: "recent-authentication-required" },
+      });
+    expect(await countRows(world, "merchants")).toBe(0);
+    expect((await browser.post("/api/merchants", fields)).status).toBe(201);
+    const program = await world.backOffice.post("/api/merchants", { ...fields, creditLimit: limits[0] });
+    expect(program.status).toBe(201);
+    await signIn(world, await createPerson(world), browser);
+    for (const limit of limits) expect((await create(limit)).status).toBe(201);
   });
 });
 

@@ -23,6 +23,7 @@ import {
 import { andMonitoring, type BackOfficeRoute, confinedTo, everyone, operatorOnly, route } from "../access.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
 import { amountErrors, minorOf, valueAt } from "../money/amounts.ts";
+import { notRecent } from "../people/sign-in-wire.ts";
 
 const CURRENCY_DEFAULT = "EUR";
 
@@ -117,14 +118,17 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     admits: operatorOnly,
     tag: "Merchants",
     summary: "Create a merchant",
+    description: "With a credit limit, a person needs recent authentication.",
     body: MerchantRequestSchema,
     responses: { 201: { description: "The merchant was created.", schema: MerchantSchema } },
-    problems: ["validation-failed"],
+    problems: ["validation-failed", "recent-authentication-required"],
     bodyErrors: async ({ body }) => {
       const currency = valueAt(body, "/currency") ?? CURRENCY_DEFAULT;
       return isCurrency(currency) ? amountErrors(body, "/creditLimit", currency) : [];
     },
-    handle: async ({ body, by }, { context }) => {
+    handle: async ({ caller, body, by }, { context }) => {
+      const stale = body.creditLimit === undefined ? null : notRecent(caller, context.clock);
+      if (stale !== null) return stale;
       const { name, accountEmail, currency = CURRENCY_DEFAULT, completeWhenShipped = false } = body;
       // A null that was sent is a decision; a field that was not sent is none.
       const standard = context.config.creditLimitsMinor.get(currency) ?? null;

@@ -1,10 +1,12 @@
 import { Type } from "typebox";
+import type { BackOfficeCaller } from "../../../access/grant.ts";
 import { EMAIL_LENGTH_MAX, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "../../../people/person.ts";
 import { findSession } from "../../../people/sessions/find-session.ts";
 import { isRecent, type PersonSession } from "../../../people/sessions/session.ts";
 import type { SignIn } from "../../../people/sign-in/finish-sign-in.ts";
 import type { People } from "../../../people/sign-in/people.ts";
 import type { Visitor } from "../../../people/sign-in/visitor.ts";
+import type { Clock } from "../../../platform/clock.ts";
 import { SECOND_MS } from "../../../platform/time.ts";
 import type { Problem } from "../../../platform/wire/problems.ts";
 import { enumeration } from "../../../platform/wire/schemas.ts";
@@ -61,6 +63,10 @@ export const recentAuthenticationRequired: Problem = {
   code: "recent-authentication-required",
   detail: "Confirm that it is you: this needs a password, a code or a passkey within the last 15 minutes.",
 };
+
+/** The problem of a person who must prove again who it is. Null: it has, or the caller is a program. */
+export const notRecent = ({ session }: BackOfficeCaller, clock: Clock): Problem | null =>
+  session === undefined || isRecent(session, clock.now()) ? null : recentAuthenticationRequired;
 
 /** The session of the browser. Null: there is none. */
 export const sessionOf = (people: People, { cookie }: Visitor) => findSession(people, people.keys, cookie);
