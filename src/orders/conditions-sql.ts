@@ -26,7 +26,7 @@ const ACCEPTED_WITHOUT_ROUTE = "o.status = 'ACCEPTED' and not o.test_mode and o.
 export const UNROUTED = `${ACCEPTED_WITHOUT_ROUTE}
           and not o.hold_reasons && '{${[PAYMENT_FAILED, ...ROUTING_HOLD_REASONS].join()}}'`;
 
-/** The order waits for stock or for a rate. Served by orders_routing_waiting_idx. */
+/** The order waits for stock or for a rate. Served by orders_waiting_idx. */
 export const WAITS_FOR_SUPPLY = `${ACCEPTED_WITHOUT_ROUTE}
           and o.hold_reasons && '{${ROUTING_HOLD_REASONS.join()}}'`;
 

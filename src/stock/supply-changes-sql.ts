@@ -28,7 +28,7 @@ export async function markStockChanged(
   });
 }
 
-/** A scan over all shards. */
+/** Those of a merchant stand together. A scan over all shards. */
 export async function listStockChanges(db: Queryable): Promise<StockChange[]> {
   const rows = await searchReachable(db, "list-stock-changes", (merchants) =>
     db.query<{ merchant_id: string; product_id: string; supply_change_id: string }>({
@@ -36,7 +36,8 @@ export async function listStockChanges(db: Queryable): Promise<StockChange[]> {
       text: `
         select merchant_id, product_id, supply_change_id
         from stocked_products
-        where supply_change_id is not null and ${amongMerchants("$1", "merchant_id")}`,
+        where supply_change_id is not null and ${amongMerchants("$1", "merchant_id")}
+        order by merchant_id`,
       values: [merchants],
     }),
   );

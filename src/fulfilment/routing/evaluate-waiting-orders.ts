@@ -2,9 +2,10 @@ import {
   listOrdersWaitingForCountries,
   listOrdersWaitingForProducts,
   type WaitingPage,
+  type WaitingPosition,
 } from "../../orders/routing/waiting-orders-sql.ts";
 import type { Context } from "../../platform/context.ts";
-import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
+import { eachUntilDone, inBatches, runInTurn } from "../../platform/run-in-turn.ts";
 import { UUID_MIN } from "../../platform/wire/cursor.ts";
 import { readAvailability } from "../../stock/stock-sql.ts";
 import { readRates } from "../facilities/facilities-sql.ts";
@@ -13,6 +14,8 @@ import { clearSupplyChange, listSupplyChanges, type SupplyChange } from "./suppl
 
 /** Waiting orders evaluated in one batch. */
 const PAGE_SIZE = 100;
+/** Changes of stock that are evaluated together: each page of orders reads the stock of their products. */
+const CHANGES_MAX = 1_000;
 
 /** The state of a run of routing, over all its passes. */
 type RoutingRun = {
@@ -25,7 +28,7 @@ type StockChange = Extract<SupplyChange, { about: "stock" }>;
 type RateChange = Extract<SupplyChange, { about: "rates" }>;
 
 /** The progress through the waiting orders that some supply changes can release. `isWhole`: none was left out or failed. */
-type Walk = { afterId: string; isWhole: boolean } & (
+type Walk = { after: WaitingPosition; isWhole: boolean } & (
   | { readonly about: "stock"; changes: readonly StockChange[] }
   | { readonly about: "rates"; readonly changes: readonly [RateChange] }
 );
@@ -49,33 +52,32 @@ export async function evaluateWaitingOrders(
 }
 
 /**
- * All changes of stock are evaluated together, because each pass reads all waiting orders, and one delivery of goods
- * can change hundreds of products. Rates change rarely.
+ * Changes of stock are evaluated together, because each walk reads all waiting orders of their merchants, and one delivery of
+ * goods can change hundreds of products. Rates change rarely.
  */
 function walksFor(changes: readonly SupplyChange[]): Walk[] {
   const stock = changes.filter((change) => change.about === "stock");
   const rates = changes.filter((change) => change.about === "rates");
-  const start = { afterId: UUID_MIN, isWhole: true };
+  const start = { after: { merchantId: UUID_MIN, orderId: UUID_MIN }, isWhole: true };
   return [
-    ...(stock.length === 0 ? [] : [{ about: "stock" as const, changes: stock, ...start }]),
+    ...inBatches(stock, CHANGES_MAX).map((some): Walk => ({ about: "stock", changes: some, ...start })),
     ...rates.map((change): Walk => ({ about: "rates", changes: [change], ...start })),
   ];
 }
 
 /**
- * Evaluates the next page of orders, oldest first over all connections. The changes are cleared only after the last
- * page, so a crash only causes a second evaluation. They stay if an order has failed, or could not be searched, so that
- * it is evaluated again.
+ * Evaluates the next page of orders, the oldest of a merchant first. The changes are cleared only after the last page, so a crash
+ * only causes a second evaluation. They stay if an order has failed, or could not be searched, so that it is evaluated again.
+ * Returns 0 after the last page.
  */
 async function evaluatePage(context: Context, walk: Walk, failures: unknown[]): Promise<number> {
-  const { orders, isWhole } = await listReleasable(context, walk);
+  const { orders, end, isWhole } = await listReleasable(context, walk);
   const failed = await routeWaitingOrders(context, orders);
   failures.push(...failed);
   walk.isWhole &&= isWhole && failed.length === 0;
-  const last = orders.at(-1);
-  if (last !== undefined) walk.afterId = last.id;
+  if (end !== null) walk.after = end;
   else if (walk.isWhole) await clearAll(context, walk.changes);
-  return orders.length;
+  return end === null ? 0 : Math.max(orders.length, 1);
 }
 
 async function listReleasable(context: Context, walk: Walk): Promise<WaitingPage> {
@@ -84,14 +86,13 @@ async function listReleasable(context: Context, walk: Walk): Promise<WaitingPage
       const { supplies, usedUp } = await readSupplies(context, walk.changes);
       await clearAll(context, usedUp); // The remaining orders wait for the next change.
       walk.changes = walk.changes.filter((change) => !usedUp.includes(change));
-      if (walk.changes.length === 0) return { orders: [], isWhole: true };
-      const orders = await listOrdersWaitingForProducts(context.db, supplies, walk.afterId, PAGE_SIZE);
-      return { orders, isWhole: true };
+      if (walk.changes.length === 0) return { orders: [], end: null, isWhole: true };
+      return listOrdersWaitingForProducts(context.db, walk.after, supplies, PAGE_SIZE);
     }
     case "rates": {
       const rates = await readRates(context.db, walk.changes[0].facilityId);
       const countries = [...new Set(rates.map(({ countryCode }) => countryCode))];
-      return listOrdersWaitingForCountries(context.db, countries, walk.afterId, PAGE_SIZE);
+      return listOrdersWaitingForCountries(context.db, walk.after, countries, PAGE_SIZE);
     }
     default:
       return walk satisfies never;
