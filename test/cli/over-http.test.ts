@@ -122,15 +122,26 @@ describe("what the command line reports in one sentence when the service cannot 
     ]);
   });
 
-  it("a token that is not valid, and the partner API, with exit code 1", async () => {
-    const [invalid, partner] = await Promise.all([
-      run("merchant list", { PARTNER_ORDERS_TOKEN: "other" }),
-      run(`merchant list --url ${partnerUrl}`),
-    ]);
-    expect(invalid).toMatchObject({ code: 1, output: "" });
-    expect(invalid.errors).toMatch(/does not accept the token in PARTNER_ORDERS_TOKEN/);
-    expect(partner).toMatchObject({ code: 1, output: "" });
-    expect(partner.errors).toMatch(/may be the partner API/);
+  it("a token that is not valid, with exit code 1", async () => {
+    const { code, output, errors } = await run("merchant list", { PARTNER_ORDERS_TOKEN: "other" });
+    expect([code, output]).toEqual([1, ""]);
+    expect(errors).toMatch(/does not accept the token in PARTNER_ORDERS_TOKEN/);
+  });
+
+  it("the partner API, and a path that the address must not have, with exit code 3", async () => {
+    const addresses = [partnerUrl, `${url}/api`];
+    const results = await Promise.all(
+      addresses.flatMap((address) => [
+        run(`merchant list --url ${address}`),
+        run(`order export --url ${address}`),
+      ]),
+    );
+    for (const { code, output, errors } of results) {
+      expect([code, output]).toEqual([3, ""]);
+      expect(errors).toMatch(
+        /is not the address of a back office of this version, and may be the partner API/,
+      );
+    }
   });
 
   it("another server: a page, a redirect, and a connection that is closed, with exit code 3", async () => {

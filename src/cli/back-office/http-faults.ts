@@ -21,13 +21,20 @@ export function notOurs(url: URL, { status, headers }: Response): UnavailableErr
   );
 }
 
+/** A service of ours responded, but not a back office that knows the request: null if it does. */
+export function notBackOffice(url: URL, { status, body }: BackOfficeResponse): UnavailableError | null {
+  const detail = String(body["detail"]);
+  if (status !== 404 || !detail.startsWith("No route matches")) return null;
+  return new UnavailableError(
+    `${at(url)} is not the address of a back office of this version, and may be the partner API: ${shown(detail)}`,
+  );
+}
+
 /** What the operator can do about a problem that is not about the request. */
-export function hintOf(url: URL, { status, body }: BackOfficeResponse): string | null {
+export function hintOf(url: URL, { status }: BackOfficeResponse): string | null {
   if (status === 401)
     return `${at(url)} does not accept the token in PARTNER_ORDERS_TOKEN or OPERATOR_TOKEN.`;
   if (status === 403) return "The token is valid, but its role does not allow this command.";
-  if (status === 404 && String(body["detail"]).startsWith("No route matches"))
-    return `${at(url)} has no such route: it may be the partner API, or an older version of the service.`;
   return null;
 }
 

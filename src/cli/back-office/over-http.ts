@@ -4,7 +4,7 @@ import { MINUTE_MS } from "../../platform/time.ts";
 import { UnavailableError } from "../failure.ts";
 import type { BackOfficeRequest } from "../requests/command.ts";
 import { type BackOffice, type BackOfficeResponse, readResponse } from "./back-office.ts";
-import { faultOf, hintOf, isOurs, notOurs } from "./http-faults.ts";
+import { faultOf, hintOf, isOurs, notBackOffice, notOurs } from "./http-faults.ts";
 import type { ServiceAddress } from "./service-address.ts";
 
 /** How long each may take, in milliseconds. */
@@ -98,6 +98,8 @@ async function read(address: ServiceAddress, response: Response): Promise<BackOf
   }
   const nextCursor = response.headers.get("next-cursor");
   const shown = readResponse(response.status, response.headers.get("content-type") ?? "", nextCursor, text);
+  const fault = notBackOffice(address.url, shown);
+  if (fault !== null) throw fault;
   const hint = hintOf(address.url, shown);
   return hint === null ? shown : { ...shown, hint };
 }
