@@ -49,6 +49,7 @@ describe("what commands know about the operations of the back office", () => {
         path,
         summary,
         query: names(query).sort(),
+        requiredQuery: (query as ObjectSchema | undefined)?.required ?? [],
         requiredMembers: body === undefined ? null : ((body as ObjectSchema).required ?? []),
       });
     },

@@ -28,6 +28,7 @@ describe("the command line fails with exit code 2", () => {
     ["order", /Usage: partner-orders-admin order/],
     ["order frob", /unknown command 'frob'/],
     ["merchant create --name X", /--account-email <address>' not specified/],
+    ["work-list scan", /--code <code>' not specified/],
     ["merchant list --limit ten", /must be a whole number/],
     ["merchant list --frob", /unknown option '--frob'/],
     ["merchant show", /missing required argument 'merchant'/],

@@ -72,7 +72,8 @@ export const fieldsOf = ({ fields = [], columns }: RequestCommand): readonly Fie
 
 /** Whether a request cannot do without this field. */
 export function isRequired(command: RequestCommand, { name }: Field): boolean {
-  return operationOf(command.operationId).requiredMembers?.includes(name) ?? false;
+  const { requiredQuery, requiredMembers } = operationOf(command.operationId);
+  return requiredQuery.includes(name) || (requiredMembers?.includes(name) ?? false);
 }
 
 export const helpOf = ({ help, operationId }: RequestCommand): string =>

@@ -8,6 +8,7 @@ export type Operation = {
   readonly summary: string;
   /** Names of the parameters of the query. */
   readonly query: ReadonlySet<string>;
+  readonly requiredQuery: readonly string[];
   /** Names of the members that a JSON body must have. Null if the operation takes no JSON. */
   readonly requiredMembers: readonly string[] | null;
 };
@@ -20,7 +21,11 @@ type Document = {
 type DescribedOperation = {
   readonly operationId: string;
   readonly summary: string;
-  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+  }[];
   readonly requestBody?: {
     readonly content: { readonly "application/json"?: { readonly schema: BodySchema } };
   };
@@ -64,13 +69,13 @@ function toOperation(
   const schema = requestBody?.content["application/json"]?.schema;
   const name = schema?.$ref?.replace("#/components/schemas/", "");
   const body = name === undefined ? schema : components.schemas[name];
+  const query = parameters.filter((parameter) => parameter.in === "query");
   return {
     method,
     path,
     summary,
-    query: new Set(
-      parameters.filter((parameter) => parameter.in === "query").map((parameter) => parameter.name),
-    ),
+    query: new Set(query.map((parameter) => parameter.name)),
+    requiredQuery: query.filter(({ required }) => required === true).map((parameter) => parameter.name),
     requiredMembers: body === undefined ? null : (body.required ?? []),
   };
 }
