@@ -29,6 +29,12 @@ describe("the command line fails with exit code 2", () => {
     ["order frob", /unknown command 'frob'/],
     ["merchant create --name X", /--account-email <address>' not specified/],
     ["work-list scan", /--code <code>' not specified/],
+    [
+      "order correct-address x",
+      /^Nothing is to change: give one or more of --first-name, --last-name, .*--phone\.$/m,
+    ],
+    ["merchant change x", /^Nothing is to change: give one or more of --name, --account-email, /m],
+    ["facility change x", /^Nothing is to change: give one or more of --name\.$/m],
     ["merchant list --limit ten", /must be a whole number/],
     ["merchant list --frob", /unknown option '--frob'/],
     ["merchant show", /missing required argument 'merchant'/],

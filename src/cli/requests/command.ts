@@ -117,7 +117,11 @@ export type BackOfficeRequest = {
   readonly body: Readonly<Record<string, unknown>> | null;
 };
 
-/** The request of a command line. @param id the argument of the command, if it takes one */
+/**
+ * The request of a command line.
+ * @param id the argument of the command, if it takes one
+ * @throws UsageError for an id that cannot be one, and for a change that names nothing to change
+ */
 export function requestOf(
   command: RequestCommand,
   id: string | undefined,
@@ -133,6 +137,12 @@ export function requestOf(
     if (operation.query.has(field.name)) query[field.name] = String(value);
     else setMember(body, field.name, value);
   }
+  if (operation.method === "PATCH" && Object.keys(body).length === 0)
+    throw new UsageError(
+      `Nothing is to change: give one or more of ${fieldsOf(command)
+        .map(({ flag }) => flag.split(" ")[0])
+        .join(", ")}.`,
+    );
   return {
     method: operation.method,
     path: pathOf(command, operation, id, options),
