@@ -43,6 +43,7 @@ export const ACTION_EFFECTS = [
   "cancel_and_refund",
   "retry_charge",
   "retry_refund",
+  "retry_charge_and_refund",
   "refund_merchant",
   "erase_buyer",
 ] as const;
@@ -154,7 +155,8 @@ function ruleBeside(asked: Asked): ActionRule | null {
   }
 }
 
-function effectOf({ name, order, charges, releasable: { released, toName } }: Asked): ActionEffect {
+function effectOf(asked: Asked): ActionEffect {
+  const { name, order, charges, releasable } = asked;
   switch (name) {
     case "approve":
       return "accept_and_charge";
@@ -163,8 +165,7 @@ function effectOf({ name, order, charges, releasable: { released, toName } }: As
     case "hold":
       return "stop_shipping";
     case "releaseHold":
-      if (released.length === 0 && toName.length > 0) return "waive_payment";
-      return released.length < order.holdReasons.length ? "release_some" : "continue";
+      return releaseEffect(order, releasable);
     case "updateShippingAddress":
       return "correct_address";
     case "ship":
@@ -176,7 +177,7 @@ function effectOf({ name, order, charges, releasable: { released, toName } }: As
     case "cancel":
       return charges.some(({ status }) => status === "succeeded") ? "cancel_and_refund" : "cancel_uncharged";
     case "retryPayment":
-      return wasCanceled(order) ? "retry_refund" : "retry_charge";
+      return retryEffect(asked);
     case "refund":
       return "refund_merchant";
     case "erasePersonalData":
@@ -184,4 +185,16 @@ function effectOf({ name, order, charges, releasable: { released, toName } }: As
     default:
       return name satisfies never;
   }
+}
+
+function releaseEffect({ holdReasons }: Order, { released, toName }: ReleasableReasons): ActionEffect {
+  if (released.length === 0 && toName.length > 0) return "waive_payment";
+  return released.length < holdReasons.length ? "release_some" : "continue";
+}
+
+function retryEffect({ order, charges, now }: Asked): ActionEffect {
+  const { add, bringForward } = retriesOf(charges, wasCanceled(order), now);
+  const kinds = [...add, ...bringForward].map(({ kind }) => kind);
+  if (!kinds.includes("refund")) return "retry_charge";
+  return kinds.every((kind) => kind === "refund") ? "retry_refund" : "retry_charge_and_refund";
 }

@@ -6,6 +6,7 @@ import { personOf, warehouseOf } from "../../support/back-office-resources.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
 import { runJob } from "../../support/jobs.ts";
 import { failPayment, readOrderEventTypes } from "../../support/orders.ts";
+import { processPaymentsWith, scriptedGateway } from "../../support/payments.ts";
 import {
   operationApplied,
   placeAcceptedOrder,
@@ -245,5 +246,20 @@ describe("the action releaseHold", () => {
     for (const action of await actionsOf(await held())) expect(action, action.name).toMatchObject(none);
     for (const action of await actionsOf(await held("fraud")))
       if (action.name !== "releaseHold") expect(action, action.name).toMatchObject(none);
+  });
+});
+
+describe("the action retryPayment", () => {
+  it("attempts a declined refund of a completed order again, and charges nothing", async () => {
+    const id = await after("ship", "complete");
+    await request(id, "refund");
+    await processPaymentsWith(test, scriptedGateway(test, { decide: () => "declined" }));
+    expect(await named(id, "retryPayment")).toMatchObject({ allowed: true, effect: "retry_refund" });
+    const { charges } = await operationApplied(test, id, "retry-payment");
+    expect(charges.map(({ kind, status }: { kind: string; status: string }) => `${kind} ${status}`)).toEqual([
+      "goods succeeded",
+      "refund failed",
+      "refund pending",
+    ]);
   });
 });

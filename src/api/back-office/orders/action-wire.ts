@@ -73,6 +73,7 @@ const EFFECT_TEXTS: Readonly<Record<ActionEffect, string>> = {
   cancel_and_refund: "The order is canceled, and the merchant gets back what was charged.",
   retry_charge: "The charge is attempted at once.",
   retry_refund: "The refund is attempted at once.",
+  retry_charge_and_refund: "The charge and the refund are attempted at once.",
   refund_merchant: "The merchant gets back the amount.",
   erase_buyer: "The buyer's personal data is gone for good.",
 };

@@ -165,6 +165,8 @@ export const orders: Translated<typeof en> = {
     cancel_and_refund: "Die Bestellung wird storniert, und der Händler erhält sein Geld zurück.",
     retry_charge: "Der Händler wird noch einmal belastet. Gelingt das, geht die Bestellung weiter.",
     retry_refund: "Die fehlgeschlagene Erstattung wird noch einmal gezahlt.",
+    retry_charge_and_refund:
+      "Der Händler wird noch einmal belastet, und die fehlgeschlagene Erstattung wird noch einmal gezahlt.",
     refund_merchant: "Der Händler erhält eine Erstattung. Die Bestellung behält ihren Status.",
     erase_buyer:
       "Name, Adresse und Sendungsverfolgung des Käufers werden aus der Bestellung und ihren Ereignissen gelöscht. Niemand kann sie wiederherstellen.",

@@ -161,6 +161,7 @@ export const orders = {
     cancel_and_refund: "The order is canceled, and the merchant is refunded.",
     retry_charge: "The merchant is charged again. If that succeeds, the order continues.",
     retry_refund: "The failed refund is paid again.",
+    retry_charge_and_refund: "The merchant is charged again, and the failed refund is paid again.",
     refund_merchant: "The merchant is refunded. The order keeps its status.",
     erase_buyer:
       "The buyer's name, address and tracking are erased from the order and its events. They cannot be restored.",
