@@ -159,11 +159,27 @@ describe("actions of GET /api/orders/{id}", () => {
     const { id } = await placeOrder(partner);
     expect(await named(id, "ship")).toMatchObject({ rule: "not_accepted" });
     test.clock.advance({ hours: 2 });
-    expect(await named(id, "ship")).toMatchObject({ rule: "not_routed" });
+    expect(await named(id, "ship")).toMatchObject({ allowed: true, status: "IN_PROGRESS" });
+    expect((await request(id, "ship")).status).toBe(200);
   });
 
   it("are none for a test order", async () => {
     expect(await actionsOf((await placeTestOrder(partner)).id)).toEqual([]);
+  });
+
+  it("allow to ship right after the acceptance, because shipping routes the order first", async () => {
+    const lines = [{ productId: reviewed.productIds[0], quantity: 2 }];
+    const { id } = await placeOrder(reviewed, { lines });
+    const { actions } = await operationApplied(test, id, "approve");
+    const ship = (actions as Action[]).find(({ name }) => name === "ship");
+    expect(ship).toMatchObject({
+      allowed: true,
+      rule: null,
+      effect: "ship_all",
+      status: "IN_PROGRESS",
+      eventTypes: ["order.shipmentCreated"],
+    });
+    expect((await request(id, "ship")).status).toBe(200);
   });
 
   it("come with the response to a change", async () => {

@@ -37,3 +37,14 @@ describe("the effect of retryPayment", () => {
     expect(actionOf("retryPayment", { order, charges })).toMatchObject({ rule: null, effect });
   });
 });
+
+describe("the action ship", () => {
+  it.each([
+    [null, "ACCEPTED", {}],
+    ["order_on_hold", "ACCEPTED", { holdReasons: ["out_of_stock"] }],
+    ["not_accepted", "NEW", {}],
+    ["not_accepted", "PROCESSING", {}],
+  ] as const)("has the rule %s for an order that is %s and not routed, with %j", (rule, status, fields) => {
+    expect(actionOf("ship", { order: { ...fields, status, routedAt: null } })).toMatchObject({ rule });
+  });
+});
