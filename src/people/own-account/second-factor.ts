@@ -3,8 +3,9 @@ import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
 import type { PersonSession } from "../sessions/session.ts";
 import { byPerson } from "../sign-in/finish-sign-in.ts";
 import type { People } from "../sign-in/people.ts";
-import { verifyCode } from "../sign-in/sign-in-with-code.ts";
 import { headersOf, type Visitor } from "../sign-in/visitor.ts";
+import { compareOwnCode } from "./compare-own-code.ts";
+import { type TooManyAttempts, tryProof } from "./try-proof.ts";
 
 /** better-auth asks for the password of a person who has one, beside the recent authentication. */
 type Password = { readonly password?: string | undefined };
@@ -12,17 +13,20 @@ type Password = { readonly password?: string | undefined };
 const bodyOf = ({ password }: Password) => (password === undefined ? {} : { password });
 
 /** The secret for the person's device as a URI, and backup codes. It counts once a code of the device was verified. */
-export const startSecondFactor = async (
+export const startSecondFactor = (
   people: People,
+  opened: PersonSession,
   password: Password,
   visitor: Visitor,
-): Promise<AuthAnswer> =>
-  readAnswer(
-    await people.auth().api.enableTwoFactor({
-      body: { ...bodyOf(password), method: "totp" },
-      headers: headersOf(visitor),
-      asResponse: true,
-    }),
+): Promise<AuthAnswer | TooManyAttempts> =>
+  tryProof(people, opened, visitor, async () =>
+    readAnswer(
+      await people.auth().api.enableTwoFactor({
+        body: { ...bodyOf(password), method: "totp" },
+        headers: headersOf(visitor),
+        asResponse: true,
+      }),
+    ),
   );
 
 /** Proves that the device has the secret: from now on a password alone does not suffice. */
@@ -31,9 +35,11 @@ export async function verifySecondFactor(
   opened: PersonSession,
   code: string,
   visitor: Visitor,
-): Promise<AuthAnswer> {
-  const answer = await verifyCode(people, { code, isBackupCode: false }, headersOf(visitor));
-  if (answer.error === null && !opened.person.hasTwoFactor)
+): Promise<AuthAnswer | TooManyAttempts> {
+  const answer = await tryProof(people, opened, visitor, () =>
+    compareOwnCode(people, opened, { code, isBackupCode: false }, visitor),
+  );
+  if (!("outcome" in answer) && answer.error === null && !opened.person.hasTwoFactor)
     await record(people, opened, visitor, "enableSecondFactor");
   return answer;
 }
@@ -44,15 +50,18 @@ export async function removeSecondFactor(
   opened: PersonSession,
   password: Password,
   visitor: Visitor,
-): Promise<AuthAnswer> {
-  const answer = await readAnswer(
-    await people.auth().api.disableTwoFactor({
-      body: bodyOf(password),
-      headers: headersOf(visitor),
-      asResponse: true,
-    }),
+): Promise<AuthAnswer | TooManyAttempts> {
+  const answer = await tryProof(people, opened, visitor, async () =>
+    readAnswer(
+      await people.auth().api.disableTwoFactor({
+        body: bodyOf(password),
+        headers: headersOf(visitor),
+        asResponse: true,
+      }),
+    ),
   );
-  if (answer.error === null) await record(people, opened, visitor, "disableSecondFactor");
+  if (!("outcome" in answer) && answer.error === null)
+    await record(people, opened, visitor, "disableSecondFactor");
   return answer;
 }
 
@@ -62,15 +71,18 @@ export async function renewBackupCodes(
   opened: PersonSession,
   password: Password,
   visitor: Visitor,
-): Promise<AuthAnswer> {
-  const answer = await readAnswer(
-    await people.auth().api.generateBackupCodes({
-      body: bodyOf(password),
-      headers: headersOf(visitor),
-      asResponse: true,
-    }),
+): Promise<AuthAnswer | TooManyAttempts> {
+  const answer = await tryProof(people, opened, visitor, async () =>
+    readAnswer(
+      await people.auth().api.generateBackupCodes({
+        body: bodyOf(password),
+        headers: headersOf(visitor),
+        asResponse: true,
+      }),
+    ),
   );
-  if (answer.error === null) await record(people, opened, visitor, "renewBackupCodes");
+  if (!("outcome" in answer) && answer.error === null)
+    await record(people, opened, visitor, "renewBackupCodes");
   return answer;
 }
 

@@ -1,15 +1,13 @@
-import { recordAudit } from "../../audit/record-audit.ts";
-import { before } from "../../platform/time.ts";
-import { countAttempts } from "../attempts/attempts-sql.ts";
-import { attemptSucceeded, takeAttempt, WINDOW_MS } from "../attempts/limit-sign-ins.ts";
+import { attemptSucceeded, takeAttempt } from "../attempts/limit-sign-ins.ts";
 import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
 import { readPersonByEmail } from "../people-sql.ts";
 import { normalEmail, type Person } from "../person.ts";
 import { cookieValue, sessionCookieName } from "../sessions/session-cookie.ts";
-import { byPerson, finishSignIn, type SignIn } from "./finish-sign-in.ts";
+import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import { knownDevice } from "./known-device.ts";
 import { isPassword } from "./passwords.ts";
 import type { People } from "./people.ts";
+import { recordFailure } from "./record-failure.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
 
 /**
@@ -32,7 +30,7 @@ export async function signInWithPassword(
   if (answer === null || answer.error !== null) {
     // After the response: its time does not show whether a person has the address.
     if (person !== null)
-      recordFailure(people, person, visitor).catch((err: unknown) =>
+      recordFailure(people, person, visitor, "signInFailed").catch((err: unknown) =>
         people.log.warn({ err }, "failed sign-in not recorded"),
       );
     return { outcome: "failed", cookies: [] };
@@ -59,18 +57,3 @@ const openSession = async (people: People, { id }: Person, visitor: Visitor): Pr
       asResponse: true,
     }),
   );
-
-/** Entries about failed sign-ins of a person within WINDOW_MS. */
-const FAILURES_RECORDED_MAX = 5;
-
-async function recordFailure(people: People, person: Person, visitor: Visitor): Promise<void> {
-  const now = people.clock.now();
-  const [counted] = await countAttempts(people.db, [`failures ${person.id}`], now, before(now, WINDOW_MS));
-  if (counted === undefined || counted.count > FAILURES_RECORDED_MAX) return;
-  await recordAudit(people.db, people, byPerson({ person }, visitor, "signInFailed"), {
-    merchantId: null,
-    subject: "per",
-    ids: [person.id],
-    details: { method: "password", ipAddress: visitor.ipAddress },
-  });
-}

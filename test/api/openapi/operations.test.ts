@@ -132,6 +132,10 @@ const WITH_ATTEMPTS = [
   "POST /auth/reset",
   "POST /auth/reset/password",
   "POST /auth/confirm",
+  "POST /auth/second-factor",
+  "POST /auth/second-factor/verify",
+  "POST /auth/second-factor/backup-codes",
+  "POST /auth/second-factor/remove",
   "POST /api/people/{id}/resend-invitation",
 ];
 

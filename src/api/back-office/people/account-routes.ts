@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { readSignInMethods } from "../../../people/auth/accounts-sql.ts";
+import { confirmPerson } from "../../../people/own-account/confirm-person.ts";
 import {
   removeSecondFactor,
   renewBackupCodes,
@@ -8,7 +9,6 @@ import {
 } from "../../../people/own-account/second-factor.ts";
 import { RECENT_MS } from "../../../people/person.ts";
 import { endOf } from "../../../people/sessions/session.ts";
-import { confirmPerson } from "../../../people/sign-in/confirm-person.ts";
 import type { People } from "../../../people/sign-in/people.ts";
 import { setPassword } from "../../../people/sign-in/set-password.ts";
 import { toTypeId } from "../../../platform/ids.ts";
@@ -121,11 +121,18 @@ export const accountRoutes: readonly Route<People>[] = [
       "Needs recent authentication. The codes count once one of them was verified. The backup codes are shown once.",
     body: passwordField,
     responses: { 200: { description: "What the device needs.", schema: SecondFactorSchema } },
-    problems: ["sign-in-failed", "recent-authentication-required", "validation-failed", "forbidden"],
+    problems: [
+      "sign-in-failed",
+      "recent-authentication-required",
+      "rate-limited",
+      "validation-failed",
+      "forbidden",
+    ],
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
-      const answer = await startSecondFactor(people, body, caller);
+      const answer = await startSecondFactor(people, opened, body, caller);
+      if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
       if (answer.error !== null)
         return answer.error === "TOTP_ALREADY_ENABLED" ? alreadySetUp : wrongPassword;
       const { totpURI: uri, backupCodes } = answer.body;
@@ -151,11 +158,18 @@ export const accountRoutes: readonly Route<People>[] = [
       { title: "SecondFactorCode", description: "A code of the device." },
     ),
     responses: { 204: { description: "One-time codes are required." } },
-    problems: ["sign-in-failed", "recent-authentication-required", "validation-failed", "forbidden"],
+    problems: [
+      "sign-in-failed",
+      "recent-authentication-required",
+      "rate-limited",
+      "validation-failed",
+      "forbidden",
+    ],
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
       const answer = await verifySecondFactor(people, opened, body.code, caller);
+      if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
       if (answer.error !== null)
         return signInFailed("The code is not right. Compare the clock of the device.");
       return { status: 204, headers: cookieHeaders(answer.cookies) };
@@ -170,11 +184,18 @@ export const accountRoutes: readonly Route<People>[] = [
     description: "Needs recent authentication. The earlier ones are no longer valid.",
     body: passwordField,
     responses: { 200: { description: "The new codes.", schema: BackupCodesSchema } },
-    problems: ["sign-in-failed", "recent-authentication-required", "validation-failed", "forbidden"],
+    problems: [
+      "sign-in-failed",
+      "recent-authentication-required",
+      "rate-limited",
+      "validation-failed",
+      "forbidden",
+    ],
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
       const answer = await renewBackupCodes(people, opened, body, caller);
+      if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
       if (answer.error !== null) return wrongPassword;
       return {
         status: 200,
@@ -192,11 +213,18 @@ export const accountRoutes: readonly Route<People>[] = [
     description: "Needs recent authentication. From now on a password alone suffices.",
     body: passwordField,
     responses: { 204: { description: "One-time codes are not required." } },
-    problems: ["sign-in-failed", "recent-authentication-required", "validation-failed", "forbidden"],
+    problems: [
+      "sign-in-failed",
+      "recent-authentication-required",
+      "rate-limited",
+      "validation-failed",
+      "forbidden",
+    ],
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
       const answer = await removeSecondFactor(people, opened, body, caller);
+      if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
       return answer.error === null ? { status: 204, headers: cookieHeaders(answer.cookies) } : wrongPassword;
     },
   }),

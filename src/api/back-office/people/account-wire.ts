@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
+import type { Proof } from "../../../people/own-account/confirm-person.ts";
 import { PASSWORD_LENGTH_MAX } from "../../../people/person.ts";
-import type { Proof } from "../../../people/sign-in/confirm-person.ts";
 import { dateTime, idField } from "../../../platform/wire/schemas.ts";
 import { codeOf } from "./sign-in-bodies.ts";
 
