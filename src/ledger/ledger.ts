@@ -137,6 +137,17 @@ export function isShippingPending(entries: readonly LedgerEntry[]): boolean {
 export const refundableMinor = (entries: readonly LedgerEntry[]): bigint =>
   refundableOf(entries).reduce((sum, { leftMinor }) => sum + leftMinor, 0n);
 
+/** The charges for the goods, with all refunds. */
+export const ofGoods = (entries: readonly LedgerEntry[]): LedgerEntry[] =>
+  entries.filter(({ kind }) => kind !== "shipping");
+
+/** How much of the goods can still be refunded, in minor units. Null while they are charged, or declined and still owed. */
+export function refundableGoodsMinor(entries: readonly LedgerEntry[]): bigint | null {
+  const goods = ofGoods(entries);
+  const isPending = goods.some(({ kind, status }) => kind === "goods" && status === "pending");
+  return isPending || hasFailedCharge(goods) ? null : refundableMinor(goods);
+}
+
 /** The refunds of a canceled order: what is left of each charge that succeeded, at the gateway of the charge. */
 export const refundsOwed = (entries: readonly LedgerEntry[], now: Date): NewEntry[] =>
   refundableOf(entries).map(({ charge, leftMinor }) => firstRefund(charge, leftMinor, null, now));

@@ -22,6 +22,8 @@ export type RefundRequest = {
   readonly note: string | null;
   /** The caller's name for the refund. An order is refunded once for each reference. */
   readonly reference: string;
+  /** Only charges for goods are refunded, so the amount is at most what is left of them. Absent: all charges. */
+  readonly onlyGoods?: boolean;
 };
 
 /** A refund that was requested. Its entries in the ledger show how it is paid. */

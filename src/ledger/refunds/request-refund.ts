@@ -1,7 +1,7 @@
 import type { RecordContext, TransitionCause } from "../../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { refundableMinor, refundsFor } from "../ledger.ts";
+import { ofGoods, refundableGoodsMinor, refundableMinor, refundsFor } from "../ledger.ts";
 import { insertEntries, readLedger } from "../ledger-sql.ts";
 import { isRepeated, REFUNDS_MAX, type Refund, type RefundOutcome, type RefundRequest } from "./refund.ts";
 import { insertRefund, readRefunds } from "./refunds-sql.ts";
@@ -24,7 +24,8 @@ export async function requestRefund(
     return isRepeated(sameReference, request)
       ? { outcome: "requested", refund: sameReference, replayed: true }
       : { outcome: "reference-taken" };
-  const ledger = await readLedger(tx, order, order.id);
+  const all = await readLedger(tx, order, order.id);
+  const ledger = request.onlyGoods === true ? ofGoods(all) : all;
   const leftMinor = refundableMinor(ledger);
   const [first] = ledger;
   if (first === undefined || leftMinor === 0n) return { outcome: "nothing-left" };
@@ -52,3 +53,7 @@ export async function requestRefund(
   await insertEntries(tx, entries, now);
   return { outcome: "requested", refund, replayed: false };
 }
+
+/** How much of an order's goods can still be refunded, as `refundableGoodsMinor` says. The caller has locked the order. */
+export const readRefundableGoods = async (tx: Queryable, order: OrderKey): Promise<bigint | null> =>
+  refundableGoodsMinor(await readLedger(tx, order, order.id));

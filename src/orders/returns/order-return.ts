@@ -33,7 +33,7 @@ export type ReturnFacts = {
 
 export type OrderReturn = ReturnFacts & {
   readonly id: string;
-  /** The caller's name for the return. An order has one return for each. Null if the caller gave none. */
+  /** The caller's name for the return, else for its refund. An order has one return for each. Null if the caller gave neither. */
   readonly reference: string | null;
   readonly lines: readonly { readonly lineId: string; readonly quantity: number }[];
   readonly restocked: boolean;

@@ -1,5 +1,6 @@
 import type { Initiator } from "../../audit/initiator.ts";
 import type { RefundRequest } from "../../ledger/refunds/refund.ts";
+import { readRefundableGoods } from "../../ledger/refunds/request-refund.ts";
 import type { AppliedTransition, RecordContext } from "../../lifecycle/applied-transition.ts";
 import { returnedBetween } from "../../lifecycle/returns.ts";
 import type { Context } from "../../platform/context.ts";
@@ -17,13 +18,13 @@ import { type OrderReturn, RETURNS_MAX, type ReturnFacts } from "./order-return.
 import { countReturns, insertReturn } from "./returns-sql.ts";
 
 export type RequestedReturn = ReturnFacts & {
-  /** Both are null if the caller did not name the return. */
+  /** Both are null if the caller named neither the return nor a refund. */
   readonly reference: string | null;
   readonly requestHash: Buffer | null;
   readonly restock: boolean;
   /** The request named lines, instead of a shipment. */
   readonly namesLines: boolean;
-  /** Without an amount: the price of the returned goods. */
+  /** Without an amount: the price of the returned goods, as far as it is left. */
   readonly refund: RefundRequest | null;
 };
 
@@ -66,10 +67,10 @@ async function refundReturn(
   refund: RefundRequest,
   by: Initiator,
   at: RecordContext,
-): Promise<{ readonly refundId: string } | Problem> {
-  const amountMinor = refund.amountMinor ?? (await goodsMinor(tx, change));
-  if (amountMinor === 0n) return transitionRefused("refund", change.after, "nothing_to_refund");
-  const refunded = await refundLockedOrder(tx, context, change.after, { ...refund, amountMinor }, by, at);
+): Promise<{ readonly refundId: string } | Problem | null> {
+  const request = refund.amountMinor === null ? await refundOfGoods(tx, change, refund) : refund;
+  if (request === null || isProblem(request)) return request;
+  const refunded = await refundLockedOrder(tx, context, change.after, request, by, at);
   if (isProblem(refunded)) return inRefund(refunded);
   // A retry of a return would bring more units back, and refund nothing.
   if (refunded.replayed)
@@ -77,6 +78,24 @@ async function refundReturn(
       { pointer: "/refund/reference", detail: "was already used for a refund of the order" },
     ]);
   return { refundId: refunded.refund.id };
+}
+
+/**
+ * The refund of goods that came back: their price, but no more than is left of the charge for the goods. Null if nothing
+ * is: they were free, or were refunded before. Then there is only a return to record (decision 0205).
+ */
+async function refundOfGoods(
+  tx: Queryable,
+  change: Change,
+  refund: RefundRequest,
+): Promise<RefundRequest | Problem | null> {
+  const priceMinor = await goodsMinor(tx, change);
+  if (priceMinor === 0n) return null;
+  const leftMinor = await readRefundableGoods(tx, change.after);
+  // The charge can still be paid, so a return without its refund would keep the merchant's money.
+  if (leftMinor === null) return transitionRefused("refund", change.after, "nothing_to_refund");
+  if (leftMinor === 0n) return null;
+  return { ...refund, amountMinor: priceMinor < leftMinor ? priceMinor : leftMinor, onlyGoods: true };
 }
 
 /** What the merchant was charged for the goods that came back. */

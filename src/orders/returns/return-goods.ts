@@ -18,7 +18,7 @@ type ReturnedGoods = {
 /**
  * Records goods of a real order that came back, with their refund if one is requested, all or nothing (decision 0088). An
  * order has one return for each reference: a retry changes nothing, and the order's lock lets it wait for the first
- * request (decision 0105).
+ * request (decision 0105). A return without a reference of its own has that of its refund (decision 0205).
  */
 export async function returnGoods(
   context: Context,
@@ -27,7 +27,8 @@ export async function returnGoods(
   refund: RefundRequest | null,
   by: Initiator,
 ): Promise<ReturnedGoods | Problem> {
-  const { reference = null, restock = false, shipmentId, lines } = request;
+  const { restock = false, shipmentId, lines } = request;
+  const reference = request.reference ?? refund?.reference ?? null;
   const facts = returnFacts(request);
   const requestHash =
     reference === null ? null : hashReturnRequest({ ...facts, shipmentId, lines, restock, refund });
@@ -41,7 +42,7 @@ export async function returnGoods(
     },
     transition(locked) {
       if (earlierHash === null || requestHash === null) return toReturn(locked, request);
-      return earlierHash.equals(requestHash) ? null : REFERENCE_TAKEN;
+      return earlierHash.equals(requestHash) ? null : referenceTaken(request);
     },
     async alongside(tx, change, at) {
       if (earlierHash !== null) return null;
@@ -59,6 +60,10 @@ export async function returnGoods(
   return isProblem(order) ? order : { order, replayed: earlierHash !== null };
 }
 
-const REFERENCE_TAKEN = validationFailed([
-  { pointer: "/reference", detail: "was already used for a different return of the order" },
-]);
+const referenceTaken = ({ reference }: ReturnRequest): Problem =>
+  validationFailed([
+    {
+      pointer: reference === undefined ? "/refund/reference" : "/reference",
+      detail: "was already used for a different return of the order",
+    },
+  ]);

@@ -49,7 +49,7 @@ export const returnFields = {
       maxLength: 255,
       format: "text",
       description:
-        "The caller's own name for the return, such as the number of a delivery note. An order has one return for each reference: repeating the request returns the order and changes nothing, so a retry is safe. Without it, a retry with `lines` can bring back more units. Recommended.",
+        "The caller's own name for the return, such as the number of a delivery note. An order has one return for each reference: repeating the request returns the order and changes nothing, so a retry is safe. Absent: the reference of the refund. Without either, a retry with `lines` can bring back more units. Recommended.",
     }),
   ),
   restock: Type.Optional(

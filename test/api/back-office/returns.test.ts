@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { warehouseOf } from "../../support/back-office-resources.ts";
-import { createPartner, type Partner } from "../../support/builders.ts";
+import { createExposedProduct, createPartner, type Partner } from "../../support/builders.ts";
 import {
   createFacility,
   expectStockAddsUp,
@@ -9,6 +9,7 @@ import {
   setStock,
 } from "../../support/facilities.ts";
 import { readOrder, readOrderEventTypes } from "../../support/orders.ts";
+import { processDuePayments } from "../../support/payments.ts";
 import {
   expectRejected,
   operationApplied,
@@ -35,6 +36,7 @@ const some = (lineId: string, quantity: number) => ({ lines: [{ lineId, quantity
 const backOf = ({ lines }: { lines: Line[] }) => lines.map(({ returnedQuantity }) => returnedQuantity);
 const statusesOf = ({ shipments }: { shipments: { status: string }[] }) =>
   shipments.map(({ status }) => status);
+const eur = (amount: string) => ({ amount, currency: "EUR" });
 const errorsOf = ({ status, body }: Answer): string[] => {
   expect(status, JSON.stringify(body)).toBe(422);
   return body.errors.map(({ pointer, detail }: Record<string, string>) => `${pointer} ${detail}`);
@@ -167,10 +169,67 @@ describe("the refund of a return", () => {
     ]);
     expect(detail.returns).toMatchObject([{ refundId: detail.refunds[0].id }]);
     // A retry: neither more units nor more money.
-    expect(errorsOf(await requestOperation(test, id, "return", body))).toEqual([
-      "/refund/reference was already used for a refund of the order",
+    const retry = await requestOperation(test, id, "return", body);
+    expect([retry.status, retry.headers["idempotent-replayed"]]).toEqual([200, "true"]);
+    expect(errorsOf(await requestOperation(test, id, "return", { ...body, ...some(lines[0], 1) }))).toEqual([
+      "/refund/reference was already used for a different return of the order",
     ]);
     expect([backOf(await readDetail(test, id)), await refunded(id)]).toEqual([[2, 0], [amount]]);
+  });
+
+  it("must have a reference that is new to the order", async () => {
+    const { id, lines } = await twoParcels();
+    const refund = { amount: eur("1.00"), reason: "returned", reference: "ticket-1" };
+    expect((await requestOperation(test, id, "refund", refund)).status).toBe(201);
+    expect(errorsOf(await requestOperation(test, id, "return", { ...some(lines[0], 1), refund }))).toEqual([
+      "/refund/reference was already used for a refund of the order",
+    ]);
+  });
+
+  it("is by default at most what is left of the goods, and takes nothing of the shipping", async () => {
+    const { id, lines } = await twoParcels(); // Goods of EUR 100, shipped for EUR 5.
+    const goodwill = { amount: eur("98.00"), reason: "goodwill", reference: "sorry" };
+    expect((await requestOperation(test, id, "refund", goodwill)).status).toBe(201);
+    const body = (reference: string) => ({ ...some(lines[0], 2), refund: { reference } });
+    await operationApplied(test, id, "return", body("ticket-1"));
+    expect(await refunded(id)).toEqual(["98.00", "2.00"]);
+    await operationApplied(test, id, "return", body("ticket-2"));
+    const retry = await requestOperation(test, id, "return", body("ticket-2"));
+    expect([retry.status, retry.headers["idempotent-replayed"]]).toEqual([200, "true"]);
+    expect(await refunded(id)).toEqual(["98.00", "2.00"]);
+    expect(await readDetail(test, id)).toMatchObject({
+      lines: [{ returnedQuantity: 4 }, { returnedQuantity: 0 }],
+      returns: [{ refundId: expect.any(String) }, { refundId: null, reference: "ticket-2" }],
+    });
+    const named = { ...some(lines[0], 1), refund: { amount: eur("5.00"), reference: "ticket-3" } };
+    await operationApplied(test, id, "return", named); // All of the shipping, because a person says so.
+    const more = { ...some(lines[1], 1), refund: { amount: eur("0.01"), reference: "ticket-4" } };
+    expectRejected(await requestOperation(test, id, "return", more), "nothing_to_refund", "refund");
+  });
+
+  it("is none for goods that cost nothing", async () => {
+    const { merchantId, connectionId } = partner;
+    const productId = await createExposedProduct(test, merchantId, connectionId, { price: eur("0.00") });
+    const { id } = await placeAcceptedOrder(test, partner, { lines: [{ productId, quantity: 1 }] });
+    await routeAll(test);
+    await processDuePayments(test);
+    await operationApplied(test, id, "ship");
+    const returned = await operationApplied(test, id, "return", { refund: { reference: "ticket-1" } });
+    expect(returned).toMatchObject({ status: "RETURNED", refunds: [], returns: [{ refundId: null }] });
+  });
+
+  it("waits for the charge of the goods: until then nothing comes back with it", async () => {
+    const order = await placeAcceptedOrder(test, partner, {
+      lines: [{ productId: partner.productIds[0], quantity: 1 }],
+    });
+    await routeAll(test);
+    await operationApplied(test, order.id, "ship");
+    const body = { refund: { reference: "ticket-1" } };
+    expectRejected(await requestOperation(test, order.id, "return", body), "nothing_to_refund", "refund");
+    expect(await readDetail(test, order.id)).toMatchObject({ returns: [], refunds: [] });
+    await processDuePayments(test);
+    await operationApplied(test, order.id, "return", body);
+    expect(await refunded(order.id)).toEqual(["10.00"]);
   });
 
   it("can name an amount and a reason, but no more than is left: then nothing comes back", async () => {

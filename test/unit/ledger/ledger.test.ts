@@ -3,7 +3,6 @@ import {
   attemptAfter,
   failedCharges,
   hasFailedCharge,
-  isShippingPending,
   refundableMinor,
   refundsFor,
   refundsOwed,
@@ -253,21 +252,6 @@ describe("the price of the shipping so far", () => {
     ],
   ])("is %s", (price, parts) => {
     expect(priced(...parts)).toBe(price);
-  });
-});
-
-describe("the price of the shipping can change", () => {
-  it.each<[boolean, string[]]>([
-    [true, []],
-    [true, ["goods 1 pending", "shipping 1 succeeded"]],
-    [false, ["goods 1 succeeded", "shipping 1 pending"]],
-    [false, ["goods 1 failed", "goods 2 pending", "shipping 1 pending"]],
-    [true, ["shipping 1 failed"]],
-    [true, ["shipping 1 failed", "shipping 2 pending"]],
-    [false, ["shipping 1 failed", "shipping 2 succeeded", "shipping 3 pending"]],
-    [false, ["shipping 1 failed", "shipping 2 pending", "shipping 3 canceled"]], // Waived during the attempt.
-  ])("%s with %j", (can, words) => {
-    expect(isShippingPending(ledgerOf(...words))).toBe(!can);
   });
 });
 

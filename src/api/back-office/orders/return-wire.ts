@@ -15,7 +15,7 @@ export const ReturnRefundSchema = Type.Object(
     amount: Type.Optional(
       describedAs(
         MoneyRequestSchema,
-        "The amount to refund, in the currency of the order. Absent: the price of the returned goods, without shipping.",
+        "The amount to refund, in the currency of the order. Absent: the price of the returned goods, without shipping, as far as it has not been refunded yet. If nothing of it is left, the return is recorded without a refund.",
       ),
     ),
     reason: Type.Optional(RefundRequestSchema.properties.reason),
@@ -59,7 +59,7 @@ export const ReturnSchema = Type.Object(
     ),
     reference: nullable(
       Type.String(),
-      "The caller's own name for the return, which no other return of the order has. Null if the caller gave none.",
+      "The caller's own name for the return, which no other return of the order has: if it was not given, that of its refund. Null if the caller gave neither.",
     ),
     restocked: Type.Boolean({ description: "Whether the goods were added to the stock." }),
     refundId: nullable(
