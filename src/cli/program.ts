@@ -132,7 +132,9 @@ function addRequest(
   added.action(() => run(command, added.args[0] ?? nameInOption(added, argument), added.opts()));
 }
 
-const FORMAT = new Option("--format <format>", "csv: all of it as a file").choices(["text", "csv"]);
+const FORMAT = new Option("--format <format>", "csv: all of it as a file; text by default")
+  .choices(["text", "csv"])
+  .conflicts("json");
 
 /** @param isAlsoOption as `RequestCommand` has it */
 function addArgument(added: Command, argument: string, isAlsoOption: boolean): void {
@@ -151,8 +153,10 @@ function nameInOption(added: Command, argument: string | null): string | undefin
 
 const required = (help: string): string => `${help} (required)`;
 
-function optionOf({ flag, help, read }: Field, isMandatory: boolean): Option {
+function optionOf({ flag, help, read, choices, notWithJson }: Field, isMandatory: boolean): Option {
   const option = new Option(flag, isMandatory ? required(help) : help).makeOptionMandatory(isMandatory);
+  if (choices !== undefined) option.choices(Object.keys(choices));
+  if (notWithJson === true) option.conflicts("json");
   if (read === undefined) return option;
   return option.argParser((text) => {
     try {

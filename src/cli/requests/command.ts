@@ -13,6 +13,10 @@ export type Field = {
   readonly help: string;
   /** Reads the value from its text; absent: the text itself. @throws InvalidValue */
   readonly read?: (text: string) => unknown;
+  /** The texts that may be given, with the values that the request has for them. */
+  readonly choices?: Readonly<Record<string, string>>;
+  /** It says how the response is shown, as `--json` does: only one of them can be given. */
+  readonly notWithJson?: true;
   /** It names an order: its id, or the partner's own, which is looked up. */
   readonly namesOrder?: true;
 };
@@ -133,7 +137,7 @@ export function requestOf(
   for (const field of fieldsOf(command)) {
     const given = options[optionName(field.flag)];
     if (given === undefined) continue;
-    const value = given instanceof ReadValue ? given.value : given;
+    const value = given instanceof ReadValue ? given.value : (field.choices?.[String(given)] ?? given);
     if (operation.query.has(field.name)) query[field.name] = String(value);
     else setMember(body, field.name, value);
   }

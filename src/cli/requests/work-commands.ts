@@ -7,7 +7,9 @@ const facility = (help: string): Field => ({ name: "facilityId", flag: "--facili
 const FORMAT: Field = {
   name: "format",
   flag: "--format <format>",
-  help: "json, or csv for one row for each line; json by default",
+  help: "csv: one row for each line; text by default",
+  choices: { text: "json", csv: "csv" },
+  notWithJson: true,
 };
 
 /** What the warehouse picks and ships next. */
