@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { placeOrder } from "../support/builders.ts";
 import { type CliTest, startCliTest } from "../support/cli.ts";
+import { createFacility } from "../support/facilities.ts";
 import { runJob } from "../support/jobs.ts";
 
 let at: CliTest;
-beforeAll(async () => {
+beforeEach(async () => {
   at = await startCliTest();
 });
-afterAll(() => at.test.close());
+afterEach(() => at.test.close());
 
 /** What a command prints that succeeds without a note. */
 async function printed(args: string): Promise<string> {
@@ -36,8 +37,23 @@ describe("what the warehouse picks", () => {
     expect(await printed("work-list list --format csv")).toMatch(
       new RegExp(`^orderId,.*\\r\\n${id},.*\\r\\n$`),
     );
-    const { pickList } = (await at.cli("pick-list take --by Wilma --json")).json();
-    expect(await printed(`pick-list show ${pickList.id} --format csv`)).toContain(id);
-    expect(await printed(`pick-list show ${pickList.id} --format text`)).toMatch(/^pick list\n {2}id /);
+    const taken = await printed("pick-list take --by Wilma");
+    const [, pickList] = /^pick list\n {2}id +(\S+)$/m.exec(taken) ?? [];
+    expect(taken).toContain(id);
+    expect(await printed(`pick-list show ${pickList} --format csv`)).toContain(id);
+    expect(await printed(`pick-list show ${pickList} --format text`)).toBe(taken);
+  });
+
+  it("says that nothing was taken, and names --facility where it is missing", async () => {
+    const facility = await createFacility(at.test);
+    expect(await printed("pick-list take --by Wilma")).toBe(
+      "No order was taken: none without a facility is free. Name a facility with --facility.\n",
+    );
+    expect(await printed(`pick-list take --by Wilma --facility ${facility}`)).toBe(
+      "No order was taken: none is free at this facility.\n",
+    );
+    expect((await at.cli("pick-list take --by Wilma --json")).json()).toEqual({ pickList: null, orders: [] });
+    const { output } = await at.cli("pick-list take --help");
+    expect(output.replace(/\s+/g, " ")).toContain("needed unless there are no facilities");
   });
 });

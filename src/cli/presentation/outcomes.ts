@@ -102,6 +102,14 @@ export const refunded: Outcome = ofOrder(({ refunds }, { reference }) => {
 export const corrected: Outcome = (_changed, sent) =>
   `Corrected: ${Object.keys(sent).map(labelOf).join(", ")}.\n`;
 
+/** The pick list and its orders, or why there is none. */
+export const taken: Outcome = (response, { facilityId }) => {
+  if (response["pickList"] !== null) return presentObject(response);
+  return facilityId === undefined
+    ? "No order was taken: none without a facility is free. Name a facility with --facility.\n"
+    : "No order was taken: none is free at this facility.\n";
+};
+
 export const done =
   (sentence: string): Outcome =>
   () =>

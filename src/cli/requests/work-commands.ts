@@ -1,4 +1,5 @@
 import { AGE, member, QUANTITY } from "../presentation/columns.ts";
+import { taken } from "../presentation/outcomes.ts";
 import type { Field, RequestCommand } from "./command.ts";
 import { wholeNumber, yesOrNo } from "./values.ts";
 
@@ -52,8 +53,9 @@ export const WORK_COMMANDS: readonly RequestCommand[] = [
   {
     words: "pick-list take",
     operationId: "takePickList",
+    outcome: taken,
     fields: [
-      facility("the facility whose orders are taken"),
+      facility("the facility whose orders are taken; needed unless there are no facilities"),
       { name: "takenBy", flag: "--by <name>", help: "the person or the station that takes the orders" },
       {
         name: "orderLimit",
