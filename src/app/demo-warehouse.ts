@@ -117,7 +117,7 @@ async function makeSite(
 ): Promise<void> {
   const by = byService("createDemo");
   const facility = await createFacility(context, { name, countryCode }, by);
-  await setRates(context, facility.id, rates, by);
+  await setRates(context, facility.id, { rates }, by);
   for (const [index, id] of productIds.entries())
     await setStock(context, facility.id, { merchantId, id }, { onHand: onHand[index] ?? 0 }, by);
 }

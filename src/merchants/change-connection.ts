@@ -3,24 +3,31 @@ import type { Initiator } from "../audit/initiator.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
+import { versionChanged } from "../platform/wire/content-version.ts";
+import type { Problem } from "../platform/wire/problems.ts";
 import type { Connection } from "./connection.ts";
 import { lockConnection, updateConnection } from "./connections-sql.ts";
 import { changedOverrides, type LimitName } from "./limits.ts";
-import type { ReviewPolicy } from "./review-policy.ts";
+import { policyVersion, type ReviewPolicy } from "./review-policy.ts";
+
+type ConnectionChange = {
+  readonly name?: string;
+  readonly reviewPolicy?: ReviewPolicy;
+  readonly limits?: { [Name in LimitName]?: number | null };
+  /** The version of the policy that is to be replaced; undefined if it does not matter. */
+  readonly expectedVersion?: string | undefined;
+};
 
 /**
  * Changes the given fields. Returns null if there is no such connection. Concurrent changes wait for each other, so
- * none overwrites a field of another.
+ * none overwrites a field of another. If the policy has another version than expected, nothing changes.
  */
 export async function changeConnection(
   context: Context,
   key: ConnectionKey,
-  {
-    limits = {},
-    ...change
-  }: { name?: string; reviewPolicy?: ReviewPolicy; limits?: { [Name in LimitName]?: number | null } },
+  { limits = {}, expectedVersion, ...change }: ConnectionChange,
   by: Initiator,
-): Promise<Connection | null> {
+): Promise<Connection | Problem | null> {
   return inTransaction(context, async (tx) => {
     const connection = await lockConnection(tx, key);
     if (connection === null) return null;
@@ -32,6 +39,9 @@ export async function changeConnection(
       limits: changedOverrides(connection.limits, limits),
     };
     if (isDeepStrictEqual(changed, connection)) return connection; // It leaves no entry in the audit log either.
+    const version = policyVersion(connection.reviewPolicy);
+    if (expectedVersion !== undefined && expectedVersion !== version)
+      return versionChanged("The limits of the policy", version);
     await updateConnection(tx, changed);
     const fact = { ...key, subject: "con", ids: [key.connectionId] } as const;
     await recordAudit(tx, context, by, { ...fact, details: { ...change, ...limits } });

@@ -1,3 +1,5 @@
+import { versionOf } from "../platform/wire/content-version.ts";
+
 /** Which orders need review before they are accepted. A null is no limit of the connection's own. */
 export type ReviewPolicy = {
   /** Largest number of units in an order without review. */
@@ -7,6 +9,10 @@ export type ReviewPolicy = {
   /** Country codes, in upper case, to which orders need no review. */
   readonly countries: readonly string[] | null;
 };
+
+/** The version of a policy (decision 0208). */
+export const policyVersion = ({ maxQuantity, maxOrderValueMinor, countries }: ReviewPolicy): string =>
+  versionOf([maxQuantity, maxOrderValueMinor === null ? null : String(maxOrderValueMinor), countries]);
 
 /** The connection's own limits, and the service's where the connection has none (decision 0072). */
 export const withDefaults = (

@@ -1,4 +1,5 @@
 import type { Grant, Role } from "../access/grant.ts";
+import { versionOf } from "../platform/wire/content-version.ts";
 
 /** A row of person_grants. */
 export type GrantRow = {
@@ -48,3 +49,7 @@ export function toGrantRow(grant: Grant): GrantRow {
       };
   }
 }
+
+/** The version of a person's grants. Their order does not matter (decision 0208). */
+export const grantsVersion = (grants: readonly Grant[]): string =>
+  versionOf(grants.map((grant) => JSON.stringify(toGrantRow(grant))).sort());

@@ -63,13 +63,17 @@ describe("the command line", () => {
     const limits = '--max-quantity 5 --max-order-value "99.50 EUR" --countries DE,AT';
     const made = await cli(`connection create --merchant ${merchant.id} --name Shop ${limits} --json`);
     const connection = made.json();
-    expect(connection.reviewPolicy).toEqual({
+    expect(connection.reviewPolicy).toMatchObject({
       maxQuantity: 5,
       countries: ["DE", "AT"],
       maxOrderValue: { amount: "99.50", currency: "EUR" },
     });
     const without = await cli(`connection change ${connection.id} --max-quantity none --json`);
-    expect(without.json().reviewPolicy).toEqual({ maxQuantity: null, maxOrderValue: null, countries: null });
+    expect(without.json().reviewPolicy).toMatchObject({
+      maxQuantity: null,
+      maxOrderValue: null,
+      countries: null,
+    });
     const key = await cli(`key create --connection ${connection.id} --name first`);
     expect(key.output).toMatch(/^key +\S{20,}$/m);
     const [listed] = (await cli(`key list --connection ${connection.id} --json`)).json().data;

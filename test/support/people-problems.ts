@@ -25,6 +25,14 @@ export const peopleProblems = (test: () => TestService) => ({
     const { body, ...answer } = await test().backOffice.post("/api/people", person);
     return [{ ...answer, document: body }, "/api/people"];
   },
+  "version-changed": async (): Provoked => {
+    const person = { name: "P", email: "changed@example.com", grants: [{ role: "support" }] };
+    const { id } = (await test().backOffice.post("/api/people", person)).body;
+    const path = `/api/people/${id}/grants`;
+    const change = { body: { grants: [{ role: "monitoring" }], expectedVersion: "old" } };
+    const { body, ...answer } = await test().backOffice.request("PUT", path, change);
+    return [{ ...answer, document: body }, path];
+  },
   "person-state": async (): Provoked => {
     const person = { name: "P", email: "disabled@example.com", grants: [{ role: "support" }] };
     const { id } = (await test().backOffice.post("/api/people", person)).body;

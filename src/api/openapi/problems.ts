@@ -151,6 +151,8 @@ function membersOf(code: ProblemCode, { transition, rule, ofFiles }: DescribedPr
       return { required: { reason: keyReason, replacedBy: replacedByKey } };
     case "stock-changed":
       return { required: { onHand: Type.Integer({ description: "Units that are on hand." }) } };
+    case "version-changed":
+      return { required: { version: Type.String({ description: "Version of what is stored." }) } };
     case "validation-failed":
       return {
         required: { errors: errorsSchema(ofFiles) },

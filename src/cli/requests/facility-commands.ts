@@ -44,6 +44,11 @@ export const FACILITY_COMMANDS: readonly RequestCommand[] = [
         help: 'country, maximum weight in grams, and price, separated by commas: "DE 1000 4.90 EUR, DE 30000 9.90 EUR"',
         read: rates,
       },
+      {
+        name: "expectedVersion",
+        flag: "--expected-version <version>",
+        help: "only if the rates have this version, so that no other change is undone",
+      },
     ],
   },
   {

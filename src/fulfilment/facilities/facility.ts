@@ -1,3 +1,5 @@
+import { versionOf } from "../../platform/wire/content-version.ts";
+
 /** A site that orders ship from. */
 export type Facility = {
   readonly id: string;
@@ -17,3 +19,9 @@ export type Rate = {
   /** In minor units of the currency. */
   readonly priceMinor: bigint;
 };
+
+/** The version of a facility's rates. Their order does not matter (decision 0208). */
+export const ratesVersion = (rates: readonly Rate[]): string => versionOf(rates.map(rateText).sort());
+
+const rateText = ({ countryCode, currency, maxWeightGrams, priceMinor }: Rate): string =>
+  [countryCode, currency, maxWeightGrams, priceMinor].join(" ");

@@ -1,8 +1,10 @@
 import { type Grant, isWithin } from "../../access/grant.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { versionChanged } from "../../platform/wire/content-version.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import type { PeopleContext } from "../context.ts";
+import { grantsVersion } from "../grant-rows.ts";
 import { deleteLinks } from "../links/links-sql.ts";
 import { type MadeLink, makeLink } from "../links/make-link.ts";
 import { normalEmail, type Person } from "../person.ts";
@@ -20,17 +22,24 @@ const isOperator = ({ grants }: Pick<Person, "grants">): boolean =>
 const isLastOperator = async (tx: Queryable, person: Person): Promise<boolean> =>
   isOperator(person) && person.disabledAt === null && (await countOtherOperators(tx, person.id)) === 0;
 
-/** Replaces what a person may do. It counts from its next request on. */
+/**
+ * Replaces what a person may do. It counts from its next request on.
+ * @param expectedVersion of the grants that are to be replaced; undefined if it does not matter
+ */
 export const changeGrants = (
   context: PeopleContext,
   request: Change,
   grants: readonly Grant[],
+  expectedVersion: string | undefined,
 ): Promise<Changed> =>
   change(context, request, async (tx, person, own) => {
     const { personId, by } = request;
     if (!grants.every((grant) => isWithin(grant, own))) return rightsLost;
     const changed = { ...person, grants };
-    if (JSON.stringify(person.grants) === JSON.stringify(grants)) return person;
+    const version = grantsVersion(person.grants);
+    if (version === grantsVersion(grants)) return person;
+    if (expectedVersion !== undefined && expectedVersion !== version)
+      return versionChanged("The grants", version);
     if (!isOperator(changed) && (await isLastOperator(tx, person))) return lastOperator;
     await replaceGrants(tx, personId, grants);
     await recordAudit(tx, context, by, personFact(changed));

@@ -83,6 +83,13 @@ export const PROBLEMS = {
       "The stock of a product was to be set on the condition that a certain quantity is on hand, but another one is; onHand is its value.",
     retry: "After counting again, or with the difference.",
   },
+  "version-changed": {
+    status: 409,
+    title: "Changed since it was read",
+    meaning:
+      "What the request replaces has changed since the caller read it: expectedVersion is not the version that is stored; version is.",
+    retry: "After reading again, with the change made to what is stored now.",
+  },
   "limit-reached": {
     status: 409,
     title: "Limit reached",

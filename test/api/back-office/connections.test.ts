@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const NO_POLICY = { maxQuantity: null, maxOrderValue: null, countries: null };
+const NO_POLICY = { maxQuantity: null, maxOrderValue: null, countries: null, version: expect.any(String) };
 const connectionsPath = () => `/api/merchants/${partner.merchantId}/connections`;
 const create = (fields: object = {}) =>
   test.backOffice.post(connectionsPath(), { name: "Connection", ...fields });
@@ -53,6 +53,7 @@ describe("POST /api/merchants/{id}/connections", () => {
       maxQuantity: 5,
       maxOrderValue: { amount: "500.00", currency: "EUR" },
       countries: ["DE", "FR"],
+      version: expect.any(String),
     });
     expect((await test.backOffice.get(`/api/connections/${body.id}`)).body).toEqual(body);
   });

@@ -40,7 +40,7 @@ describe("POST /api/facilities", () => {
       createdAt: test.clock.now().toISOString(),
     });
     expect((await test.backOffice.get(`/api/facilities/${body.id}`)).body).toEqual(body);
-    expect((await test.backOffice.get(`/api/facilities/${body.id}/rates`)).body).toEqual({ rates: [] });
+    expect((await test.backOffice.get(`/api/facilities/${body.id}/rates`)).body).toMatchObject({ rates: [] });
     expect((await test.backOffice.get(`/api/facilities/${body.id}/stock`)).body.data).toEqual([]);
   });
 
@@ -205,10 +205,10 @@ describe("PUT /api/facilities/{id}/rates", () => {
     for (let times = 0; times < 2; times += 1) {
       const { status, body } = await put(ratesPath(facility), { rates });
       expect(status).toBe(200);
-      expect(body).toEqual({ rates: wanted });
+      expect(body).toMatchObject({ rates: wanted });
     }
-    expect((await test.backOffice.get(ratesPath(facility))).body).toEqual({ rates: wanted });
-    expect((await put(ratesPath(facility), { rates: [] })).body).toEqual({ rates: [] });
+    expect((await test.backOffice.get(ratesPath(facility))).body).toMatchObject({ rates: wanted });
+    expect((await put(ratesPath(facility), { rates: [] })).body).toMatchObject({ rates: [] });
   });
 
   it("leaves other facilities' rates alone", async () => {

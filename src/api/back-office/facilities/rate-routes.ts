@@ -1,11 +1,12 @@
 import { type Static, Type } from "typebox";
 import { readRates } from "../../../fulfilment/facilities/facilities-sql.ts";
-import type { Rate } from "../../../fulfilment/facilities/facility.ts";
+import { type Rate, ratesVersion } from "../../../fulfilment/facilities/facility.ts";
 import { setRates } from "../../../fulfilment/facilities/set-rates.ts";
 import { isCurrency } from "../../../platform/currencies.ts";
 import { formatMoney } from "../../../platform/money.ts";
+import { expectedVersionField, versionField } from "../../../platform/wire/content-version.ts";
 import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
-import { notFound, type ValidationError } from "../../../platform/wire/problems.ts";
+import { isProblem, notFound, type ValidationError } from "../../../platform/wire/problems.ts";
 import { describedAs } from "../../../platform/wire/schemas.ts";
 import { andMonitoring, type BackOfficeRoute, route, warehouse } from "../access.ts";
 import { FacilityIdParams, findFacility } from "../lookups.ts";
@@ -30,6 +31,7 @@ const RatesSchema = Type.Object(
       ),
       { description: "The rates, by country, currency and weight." },
     ),
+    version: versionField("these rates"),
   },
   { title: "Rates", description: "All shipping rates of a facility." },
 );
@@ -55,6 +57,7 @@ const RatesRequestSchema = Type.Object(
       maxItems: RATES_MAX,
       description: "The rates that replace all others.",
     }),
+    expectedVersion: expectedVersionField("version"),
   },
   { title: "RatesRequest", description: "All shipping rates of a facility." },
 );
@@ -65,6 +68,7 @@ const toWireRates = (rates: readonly Rate[]): Static<typeof RatesSchema> => ({
     maxWeightGrams,
     price: formatMoney({ minor: priceMinor, currency }),
   })),
+  version: ratesVersion(rates),
 });
 
 const toRate = ({ countryCode, maxWeightGrams, price }: Static<typeof RateRequestSchema>): Rate => ({
@@ -129,14 +133,15 @@ export const rateRoutes: readonly BackOfficeRoute[] = [
     params: FacilityIdParams,
     body: RatesRequestSchema,
     responses: { 200: { description: "The new rates.", schema: RatesSchema } },
-    problems: ["not-found", "validation-failed"],
+    problems: ["not-found", "version-changed", "validation-failed"],
     bodyErrors: async ({ body }) => ratesErrors(body),
     handle: async ({ caller, params, body, by }, { context }) => {
       const facility = await findFacility(context, caller, params.id);
       if (facility === null) return notFound("facility");
-      const set = await setRates(context, facility.id, body.rates.map(toRate), by);
-      if (!set) return notFound("facility");
-      return { status: 200, body: toWireRates(await readRates(context.db, facility.id)) };
+      const { rates, expectedVersion } = body;
+      const set = await setRates(context, facility.id, { rates: rates.map(toRate), expectedVersion }, by);
+      if (set === null) return notFound("facility");
+      return isProblem(set) ? set : { status: 200, body: toWireRates(set) };
     },
   }),
 ];

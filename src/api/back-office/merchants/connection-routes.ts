@@ -4,19 +4,10 @@ import { changeConnection } from "../../../merchants/change-connection.ts";
 import { type Connection, keyOf } from "../../../merchants/connection.ts";
 import { listAllConnections, listConnections } from "../../../merchants/connections-sql.ts";
 import { createConnection } from "../../../merchants/create-connection.ts";
-import type { ReviewPolicy } from "../../../merchants/review-policy.ts";
 import type { Context } from "../../../platform/context.ts";
 import { toTypeId } from "../../../platform/ids.ts";
-import { formatMoney } from "../../../platform/money.ts";
 import { pagePosition, toPage } from "../../../platform/wire/cursor.ts";
-import { MoneyRequestSchema, MoneySchema } from "../../../platform/wire/money-schema.ts";
-import {
-  forbidden,
-  isProblem,
-  notFound,
-  type ValidationError,
-  validationFailed,
-} from "../../../platform/wire/problems.ts";
+import { forbidden, isProblem, notFound, validationFailed } from "../../../platform/wire/problems.ts";
 import {
   cursorField,
   dateTime,
@@ -41,41 +32,15 @@ import {
   seesAsPartner,
 } from "../access.ts";
 import { ConnectionIdParams, findConnection, findMerchant, MerchantIdParams } from "../lookups.ts";
-import { amountErrors, minorOf } from "../money/amounts.ts";
 import { LimitsRequestSchema, LimitsSchema, toWireLimits } from "./limit-schemas.ts";
-
-const POLICY_TEXT =
-  "Which orders need no review. An order that exceeds a limit starts in PROCESSING. A quantity or value that is null is limited by REVIEW_ORDER_QUANTITY and REVIEW_ORDER_VALUES only.";
-
-/** The descriptions of fields that a policy and its request share. */
-const LIMIT_TEXTS = {
-  maxQuantity: "Maximum number of units in the whole order. Null: no limit of its own.",
-  maxOrderValue: "Maximum value of the goods, in the merchant's currency. Null: no limit of its own.",
-  countries: "Country codes that orders may be shipped to, of two letters. Null: all countries.",
-} as const;
-
-const ReviewPolicySchema = Type.Object(
-  {
-    maxQuantity: nullable(Type.Integer(), LIMIT_TEXTS.maxQuantity),
-    maxOrderValue: nullable(MoneySchema, LIMIT_TEXTS.maxOrderValue),
-    countries: nullable(Type.Array(Type.String()), LIMIT_TEXTS.countries),
-  },
-  { title: "ReviewPolicy", description: POLICY_TEXT },
-);
-
-const ReviewPolicyRequestSchema = Type.Object(
-  {
-    maxQuantity: Type.Optional(
-      nullable(Type.Integer({ minimum: 1, maximum: 2_000_000_000 }), LIMIT_TEXTS.maxQuantity),
-    ),
-    maxOrderValue: Type.Optional(nullable(MoneyRequestSchema, LIMIT_TEXTS.maxOrderValue)),
-    countries: Type.Optional(
-      nullable(Type.Array(Type.String({ format: "country-code" }), { maxItems: 300 }), LIMIT_TEXTS.countries),
-    ),
-  },
-  { title: "ReviewPolicyRequest", description: POLICY_TEXT },
-);
-type ReviewPolicyRequest = Static<typeof ReviewPolicyRequestSchema>;
+import {
+  policyErrors,
+  ReviewPolicyRequestSchema,
+  ReviewPolicySchema,
+  ReviewPolicyUpdateSchema,
+  toPolicy,
+  toWirePolicy,
+} from "./review-policy-wire.ts";
 
 const NAME_TEXT = "Name of the connection, such as the partner's name.";
 const nameField = shortText(NAME_TEXT);
@@ -121,36 +86,10 @@ function toWireConnection(
   };
 }
 
-function toWirePolicy({ currency, reviewPolicy }: Connection): Static<typeof ReviewPolicySchema> {
-  const { maxQuantity, maxOrderValueMinor, countries } = reviewPolicy;
-  return {
-    maxQuantity,
-    maxOrderValue: maxOrderValueMinor === null ? null : formatMoney({ minor: maxOrderValueMinor, currency }),
-    countries: countries === null ? null : [...countries],
-  };
-}
-
-/** The whole policy: an absent field has no limit. */
-function toPolicy({
-  maxQuantity = null,
-  maxOrderValue = null,
-  countries = null,
-}: ReviewPolicyRequest = {}): ReviewPolicy {
-  return {
-    maxQuantity,
-    maxOrderValueMinor: maxOrderValue === null ? null : minorOf(maxOrderValue),
-    countries: countries?.map((country) => country.toUpperCase()) ?? null,
-  };
-}
-
-/** The policy's amount is in the merchant's currency. */
-const policyErrors = (body: unknown, owner: { readonly currency: string } | null): ValidationError[] =>
-  owner === null ? [] : amountErrors(body, "/reviewPolicy/maxOrderValue", owner.currency);
-
 const ConnectionChangeSchema = Type.Object(
   {
     name: Type.Optional(nameField),
-    reviewPolicy: Type.Optional(ReviewPolicyRequestSchema),
+    reviewPolicy: Type.Optional(ReviewPolicyUpdateSchema),
     limits: Type.Optional(LimitsRequestSchema),
   },
   { title: "ConnectionUpdate", description: "Changes of a connection. Absent fields keep their values." },
@@ -275,18 +214,18 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     params: ConnectionIdParams,
     body: ConnectionChangeSchema,
     responses: { 200: { description: "The changed connection.", schema: ConnectionSchema } },
-    problems: ["forbidden", "not-found", "validation-failed"],
+    problems: ["forbidden", "not-found", "version-changed", "validation-failed"],
     bodyErrors: async ({ caller, params, body }, { context }) =>
       policyErrors(body, await findConnection(context, caller, params.id)),
     handle: async ({ caller, params, by, body: { reviewPolicy, ...fields } }, { context }) => {
       if (fields.limits !== undefined && !hasRole(caller, "operator")) return forbidden;
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      const change = { ...fields, ...(reviewPolicy && { reviewPolicy: toPolicy(reviewPolicy) }) };
-      const changed = await changeConnection(context, keyOf(connection), change, by);
-      return changed === null
-        ? notFound("connection")
-        : { status: 200, body: toWireConnection(context, caller, changed) };
+      const { expectedVersion } = reviewPolicy ?? {};
+      const policy = reviewPolicy && { reviewPolicy: toPolicy(reviewPolicy), expectedVersion };
+      const changed = await changeConnection(context, keyOf(connection), { ...fields, ...policy }, by);
+      if (changed === null) return notFound("connection");
+      return isProblem(changed) ? changed : { status: 200, body: toWireConnection(context, caller, changed) };
     },
   }),
 ];

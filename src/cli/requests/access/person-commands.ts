@@ -37,7 +37,14 @@ export const PERSON_COMMANDS: readonly RequestCommand[] = [
   {
     words: "person grant",
     operationId: "setGrants",
-    fields: [{ name: "grants", flag: "--grants <grants>", help: GRANTS_HELP, read: grants }],
+    fields: [
+      { name: "grants", flag: "--grants <grants>", help: GRANTS_HELP, read: grants },
+      {
+        name: "expectedVersion",
+        flag: "--expected-version <version>",
+        help: "only if the grants have this grantsVersion, so that no other change is undone",
+      },
+    ],
   },
   { words: "person resend", operationId: "resendInvitation" },
   { words: "person disable", operationId: "disablePerson" },

@@ -12,6 +12,7 @@ import { invitePerson, resendInvitation } from "../../../../people/manage/invite
 import { listPeople } from "../../../../people/people-sql.ts";
 import { listSessions } from "../../../../people/sessions/sessions-sql.ts";
 import type { Context } from "../../../../platform/context.ts";
+import { expectedVersionField } from "../../../../platform/wire/content-version.ts";
 import { pagePosition, toPage } from "../../../../platform/wire/cursor.ts";
 import { isProblem } from "../../../../platform/wire/problems.ts";
 import {
@@ -149,15 +150,19 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     summary: "Change what a person may do",
     description: "It counts from the person's next request on. The last operator keeps its role.",
     params: PersonIdParams,
-    body: Type.Object({ grants: grantsField }, { title: "Grants", description: "All grants of a person." }),
+    body: Type.Object(
+      { grants: grantsField, expectedVersion: expectedVersionField("grantsVersion") },
+      { title: "Grants", description: "All grants of a person." },
+    ),
     responses: aPerson("The person."),
-    problems: ["not-found", "person-state", "validation-failed"],
+    problems: ["not-found", "person-state", "version-changed", "validation-failed"],
     bodyErrors: async ({ caller, params, body }, { context }) =>
       (await findPerson(context, caller, params.id)) === null ? [] : grantsErrors(context, caller, body),
     handle: (request, { context }) =>
-      changeNamed(context, request, async (change) =>
-        changeGrants(context, change, await toGrants(context, request.body.grants)),
-      ),
+      changeNamed(context, request, async (change) => {
+        const { grants, expectedVersion } = request.body;
+        return changeGrants(context, change, await toGrants(context, grants), expectedVersion);
+      }),
   }),
   route({
     method: "POST",

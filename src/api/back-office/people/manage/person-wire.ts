@@ -1,6 +1,8 @@
 import { type Static, Type } from "typebox";
+import { grantsVersion } from "../../../../people/grant-rows.ts";
 import { EMAIL_LENGTH_MAX, PERSON_STATES, type Person, stateOf } from "../../../../people/person.ts";
 import { toTypeId } from "../../../../platform/ids.ts";
+import { versionField } from "../../../../platform/wire/content-version.ts";
 import {
   dateTime,
   describedAs,
@@ -29,6 +31,7 @@ export const PersonSchema = Type.Object(
       description:
         "All roles of the person, and what each is for. The person may do what any of them allows.",
     }),
+    grantsVersion: versionField("these grants"),
     hasSecondFactor: Type.Boolean({ description: "Whether a one-time code must follow the password." }),
     createdBy: describedAs(ActorSchema, "Who invited the person."),
     createdAt: dateTime("When the person was invited."),
@@ -63,6 +66,7 @@ export const toWirePerson = (person: Person): Static<typeof PersonSchema> => ({
   email: person.email,
   state: stateOf(person),
   grants: person.grants.map(toWireGrant),
+  grantsVersion: grantsVersion(person.grants),
   hasSecondFactor: person.hasTwoFactor,
   createdBy: toWireActor(person.createdBy),
   createdAt: person.createdAt.toISOString(),
