@@ -3,6 +3,7 @@ import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findingsOf, type Look, visit } from "../support/browser.ts";
 import { type Floor, openFloor } from "./floor.ts";
+import { startLongWorld } from "./long-world.ts";
 import { PAGES, type TestedPage } from "./pages.ts";
 import { startWorld, type World } from "./world.ts";
 
@@ -11,6 +12,8 @@ const FOLDER = process.env["SCREENSHOTS"];
 /** A screen and a phone. */
 const WIDE = 1440;
 const NARROW = 390;
+/** What printers leave of a sheet of A4, 190 mm. */
+const A4 = 718;
 /** All pages of a person, one after the other. */
 const PAGES_MS = 240_000;
 
@@ -121,6 +124,44 @@ describe("axe finds nothing, and nothing is wider than the screen, wide and ligh
     },
     PAGES_MS,
   );
+});
+
+/** What is wider than its place: the page, its header, what is cut without a sign of it, and on a wide screen a table. */
+const TOO_WIDE = `(() => {
+  const isCut = (element) => {
+    const { overflowX, textOverflow } = getComputedStyle(element);
+    const isAlone = element.tagName === "HTML" || element.tagName === "HEADER";
+    if (overflowX === "auto") return innerWidth === ${WIDE} && element.firstElementChild?.tagName === "TABLE";
+    return isAlone || (overflowX === "hidden" && textOverflow === "clip" && element.clientWidth > 1);
+  };
+  return [...document.querySelectorAll("html, header, main *:not(input)")]
+    .filter((element) => element.scrollWidth > element.clientWidth && isCut(element))
+    .map(({ tagName, className, scrollWidth, clientWidth }) => [tagName, className, scrollWidth, clientWidth].join(" "));
+})()`;
+
+/** Barcodes that are smaller than they are drawn for. */
+const SQUEEZED = `[...document.querySelectorAll("main svg[role=img][width$=mm]")]
+  .filter((svg) => svg.getBoundingClientRect().width < (parseFloat(svg.getAttribute("width")) / 25.4) * 96 - 1)
+  .map((svg) => svg.getAttribute("aria-label"))`;
+
+describe("nothing is wider than its place where names have 200 signs and no space:", () => {
+  let long: World & Floor;
+  beforeAll(async () => {
+    long = await startLongWorld();
+  });
+  afterAll(() => long.close());
+
+  it("slips and pick lists on paper, which keep their column of quantities", async () => {
+    const page = await long.open(long.people.warehouse);
+    for (const { name, path } of PAGES.filter((each) => /slips|pick-list/.test(each.name))) {
+      await visit(page, path(long), /./);
+      await page.emulateMedia({ media: "print" });
+      await page.setViewportSize({ width: A4, height: 1_000 });
+      expect.soft(await page.evaluate(TOO_WIDE), name).toEqual([]);
+      expect.soft(await page.evaluate(SQUEEZED), `${name}: barcodes`).toEqual([]);
+      await page.emulateMedia({ media: null });
+    }
+  });
 });
 
 // What opens over every page.

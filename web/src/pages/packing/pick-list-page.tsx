@@ -125,7 +125,7 @@ function PickSheet({ orders, takenBy, takenAt }: SheetProps) {
                 <td>
                   <span className={classes["box"]} />
                 </td>
-                <td>
+                <td data-sku>
                   <strong>{sku}</strong>
                   <br />
                   <small>{barcode}</small>

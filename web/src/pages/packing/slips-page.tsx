@@ -189,7 +189,7 @@ function Lines({ slip, isReturn = false }: Props & { isReturn?: boolean }) {
       <tbody>
         {slip.lines.map(({ id, sku, name, quantity }) => (
           <tr key={id}>
-            <td>{sku}</td>
+            <td data-sku>{sku}</td>
             <td>{name}</td>
             <td data-number>{formatNumber(quantity)}</td>
             {isReturn && <td data-number>______</td>}

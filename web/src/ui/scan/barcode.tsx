@@ -1,3 +1,4 @@
+import classes from "./barcode.module.css";
 import { barsOf } from "./code-128.ts";
 
 /** Free space on both sides, in modules: scanners need it. */
@@ -18,6 +19,7 @@ export function Barcode({ of, moduleMm = 0.28 }: Props) {
   return (
     <figure style={{ margin: 0, width: "fit-content", maxWidth: "100%" }}>
       <svg
+        className={classes["bars"]}
         viewBox={`0 0 ${width} ${HEIGHT}`}
         width={`${(width * moduleMm).toFixed(1)}mm`}
         height="12mm"
@@ -25,7 +27,6 @@ export function Barcode({ of, moduleMm = 0.28 }: Props) {
         shapeRendering="crispEdges"
         role="img"
         aria-label={of}
-        style={{ display: "block", maxWidth: "100%" }}
       >
         <rect width={width} height={HEIGHT} fill="#fff" />
         {drawn.bars.map(({ at, width: bar }) => (
