@@ -151,6 +151,21 @@ describe("nothing is wider than its place where names have 200 signs and no spac
   });
   afterAll(() => long.close());
 
+  it.each([...new Set(PAGES.flatMap(({ person }) => person ?? []))])(
+    "the pages of %s on screens of 1440, 1024 and 390 pixels",
+    async (person) => {
+      const page = await long.open(long.people[person]);
+      for (const { name, path } of PAGES.filter((each) => each.person === person)) {
+        await visit(page, path(long), /./);
+        for (const width of [WIDE, 1024, NARROW]) {
+          await take(page, { width, scheme: "light" });
+          expect.soft(await page.evaluate(TOO_WIDE), `${name}, ${width} pixels wide`).toEqual([]);
+        }
+      }
+    },
+    PAGES_MS,
+  );
+
   it("slips and pick lists on paper, which keep their column of quantities", async () => {
     const page = await long.open(long.people.warehouse);
     for (const { name, path } of PAGES.filter((each) => /slips|pick-list/.test(each.name))) {

@@ -34,7 +34,7 @@ export function Layout() {
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Group gap="xs" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap" flex="none">
             <Burger
               opened={isOpen}
               onClick={toggle}
@@ -51,7 +51,7 @@ export function Layout() {
               </Group>
             </TextLink>
           </Group>
-          <Group gap="xs" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap" miw={0}>
             <PaletteButton />
             <PersonMenu />
           </Group>

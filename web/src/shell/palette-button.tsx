@@ -22,6 +22,7 @@ export function PaletteButton() {
         variant="default"
         size="xs"
         c="dimmed"
+        flex="none"
         leftSection={<IconSearch size={14} />}
         onClick={() => void open()}
       >

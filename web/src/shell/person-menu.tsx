@@ -27,7 +27,9 @@ export function PersonMenu() {
           size="xs"
           leftSection={<IconUserCircle size={18} stroke={1.6} />}
         >
-          {me.name}
+          <Text span inherit truncate maw="14rem">
+            {me.name}
+          </Text>
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label={me.name}>

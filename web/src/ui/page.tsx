@@ -2,6 +2,7 @@ import { Box, Breadcrumbs, Group, Skeleton, Stack, Text, Title } from "@mantine/
 import { type ReactNode, type RefObject, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { TextLink } from "./link.tsx";
+import classes from "./page.module.css";
 
 type Props = {
   readonly title: string;
@@ -25,7 +26,7 @@ export function Page({ title, crumbs, beside, about, actions, children }: Props)
   return (
     <Stack gap="md">
       <Group justify="space-between" align="flex-start" gap="sm">
-        <Box style={{ overflowWrap: "anywhere", minWidth: 0 }}>
+        <Box miw={0}>
           {crumbs}
           <Group gap="xs">
             <Title order={1} size="h3" ref={heading} tabIndex={-1} style={{ outline: "none" }}>
@@ -69,7 +70,12 @@ type CrumbsProps = { readonly of: readonly (readonly [name: string, to: string])
 export function Crumbs({ of }: CrumbsProps) {
   const { t } = useTranslation();
   return (
-    <Breadcrumbs component="nav" aria-label={t("ui.crumbs")} separatorMargin={6}>
+    <Breadcrumbs
+      component="nav"
+      aria-label={t("ui.crumbs")}
+      separatorMargin={6}
+      classNames={{ breadcrumb: classes["crumb"] ?? "" }}
+    >
       {of.map(([name, to]) => (
         <TextLink key={to} to={to} size="xs">
           {name}

@@ -77,9 +77,12 @@ export function StatusBadge({ of, status }: Props) {
   return <Pill tone={tones[status] ?? "neutral"}>{t(`status.${of}.${status}` as "status.order.NEW")}</Pill>;
 }
 
+/** Longer ones, such as reasons that people write, may be broken. */
+const SHORT = 30;
+
 /** A short text with a tone. The text says all: the color only repeats it. */
 export const Pill = ({ tone = "neutral", children }: { tone?: Tone; children: string }) => (
-  <span className={classes["pill"]} data-tone={tone}>
+  <span className={classes["pill"]} data-tone={tone} data-long={children.length > SHORT || undefined}>
     {children}
   </span>
 );

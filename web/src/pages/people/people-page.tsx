@@ -1,4 +1,3 @@
-import { Group } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { useHasRole, useMe } from "../../api/me.ts";
@@ -36,10 +35,9 @@ export function PeoplePage() {
         {
           name: t("people.name"),
           cell: ({ id, name }) => (
-            <Group gap={6} component="span">
-              {name}
-              {id === me.personId && <Pill>{t("people.you")}</Pill>}
-            </Group>
+            <>
+              {name} {id === me.personId && <Pill>{t("people.you")}</Pill>}
+            </>
           ),
         },
         { name: t("people.email"), cell: ({ email }) => email },

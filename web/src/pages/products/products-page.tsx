@@ -84,7 +84,7 @@ export function ProductsPage() {
         { name: t("products.sku"), cell: ({ sku }) => sku },
         { name: t("products.name"), cell: ({ name }) => name },
         { name: t("products.status"), cell: ({ status }) => <StatusBadge of="product" status={status} /> },
-        { name: t("products.barcode"), cell: ({ barcode }) => barcode ?? "–", isMinor: true },
+        { name: t("products.barcode"), cell: ({ barcode }) => barcode ?? "–", isMinor: true, isLong: true },
         { name: t("products.price"), cell: ({ price }) => <Money of={price} />, align: "right" },
         {
           name: t("products.changed"),

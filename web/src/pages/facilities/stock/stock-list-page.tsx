@@ -72,7 +72,7 @@ export function StockListPage() {
       columns={[
         { name: t("stock.sku"), cell: ({ sku }) => sku },
         { name: t("order.product"), cell: ({ name }) => name },
-        { name: t("stock.barcode"), cell: ({ barcode }) => barcode ?? "–", isMinor: true },
+        { name: t("stock.barcode"), cell: ({ barcode }) => barcode ?? "–", isMinor: true, isLong: true },
         {
           name: t("stock.available"),
           align: "right",
