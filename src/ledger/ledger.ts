@@ -1,3 +1,5 @@
+import { plannedAfter } from "./retry-schedule.ts";
+
 /** What an entry pays for: the goods at creation, the shipping when the order is routed, or a refund. */
 type ChargeKind = "goods" | "shipping";
 export type EntryKind = ChargeKind | "refund";
@@ -197,8 +199,8 @@ export function retriesOf(entries: readonly LedgerEntry[], canceled: boolean, no
 }
 
 /**
- * The attempt that follows a declined one: at once if it could be paid now, otherwise by the schedule. After the last
- * attempt of the schedule there is none. A charge that was waived, or of a canceled order, is not attempted again.
+ * The attempt that follows a declined one: at once if it could be paid now, otherwise by the schedule, which attempts out of
+ * turn do not use up. After the last attempt of the schedule there is none. A charge that was waived, or of a canceled order, is not attempted again.
  */
 export function attemptAfter(
   declined: LedgerEntry,
@@ -210,12 +212,11 @@ export function attemptAfter(
     now,
   }: { canceled: boolean; payable: boolean; waitsMs: readonly number[]; now: Date },
 ): NewEntry | null {
-  const chain = entries.filter((entry) => chainOf(entry, entries) === chainOf(declined, entries));
-  const earlier = Math.max(0, ...endedBefore(declined, entries).map(({ attempt }) => attempt));
-  const waitMs = payable ? 0 : waitsMs[declined.attempt - earlier - 1];
-  const isNewest = chain.every(({ attempt }) => attempt <= declined.attempt);
-  if (waitMs === undefined || !isNewest || (canceled && declined.kind !== "refund")) return null;
-  return nextAttempt(declined, new Date(now.getTime() + waitMs));
+  const chain = chainsOf(entries).find((attempts) => attempts.some(({ id }) => id === declined.id));
+  const isNewest = chain !== undefined && newestOf(chain).id === declined.id;
+  if (!isNewest || (canceled && declined.kind !== "refund")) return null;
+  const dueAt = payable ? now : plannedAfter(chain, waitsMs, now);
+  return dueAt === null ? null : nextAttempt(declined, dueAt);
 }
 
 /** Attempts to add and cancel at once, which waive declined charges that have no attempt to cancel. */

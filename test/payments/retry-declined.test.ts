@@ -121,9 +121,8 @@ describe("orders without further attempts", () => {
     await routeAll(test);
     await setCreditLimit(test, partner, 0n);
     await processDuePayments(test);
-    test.clock.advance({ minutes: 30 });
-    await retry(test, partner, id); // The goods and the shipping are declined a second time, for the last time.
-    await processDuePayments(test);
+    test.clock.advance({ hours: 1 });
+    await processDuePayments(test); // The goods and the shipping are declined a second time, for the last time.
     expect(await readDuePayments(test)).toEqual([]);
     await payIn(test, partner, "12.00"); // Enough for the goods only.
     await processDuePayments(test);
@@ -213,4 +212,29 @@ describe("orders without further attempts", () => {
     });
     expect((await raised)?.status).toBe(200);
   });
+});
+
+it("attempts out of turn leave the schedule as it is, whatever causes them", async () => {
+  const test = await startServiceForTest({ config: { paymentRetryMs: [3_600_000] } });
+  const partner = await createPartner(test);
+  await setCreditLimit(test, partner, 0n);
+  const { id } = await placeOrder(partner);
+  await processDuePayments(test);
+  const planned = new Date(test.clock.now().getTime() + 3_600_000);
+  const limit = (amount: string) => ({ body: { creditLimit: { amount, currency: "EUR" } } });
+  for (const cause of [
+    () => payIn(test, partner, "1.00"),
+    () => payIn(test, partner, "1.00"),
+    () => retry(test, partner, id),
+    () => test.backOffice.request("PATCH", `/api/merchants/${partner.merchantId}`, limit("0.50")),
+  ]) {
+    test.clock.advance({ seconds: 5 });
+    await cause();
+    expect(await processDuePayments(test)).toBe(1);
+    expect(await readDuePayments(test)).toMatchObject([{ due_at: planned, attempt_count: 0 }]);
+  }
+  test.clock.advance({ hours: 1 });
+  await processDuePayments(test);
+  expect((await moves(test, partner, id)).at(-1)).toBe("goods 6 failed");
+  expect(await readDuePayments(test)).toEqual([]);
 });

@@ -171,24 +171,28 @@ describe("the newest attempt", () => {
 
 describe("the schedule", () => {
   const waitsMs = [1_000, 60_000];
+  const open = { canceled: false, payable: false, waitsMs };
   it.each<[string, boolean, number | null]>([
     ["goods 1 failed", false, 1_000],
-    ["goods 2 failed", false, 60_000],
-    ["goods 3 failed", false, null],
-    ["goods 9 failed", false, null],
     ["goods 1 failed", true, null],
     ["refund 1 failed a", true, 1_000],
   ])("after %s of an order (canceled: %s) waits %s ms", (words, canceled, waitMs) => {
     const declined = entry(words);
-    const next = attemptAfter(declined, [declined], { canceled, payable: false, waitsMs, now: NOW });
+    const next = attemptAfter(declined, [declined], { ...open, canceled, now: NOW });
     expect(next === null ? null : next.dueAt.getTime() - NOW.getTime()).toBe(waitMs);
   });
 
-  it("of a refund does not count the refunds before it", () => {
-    const declined = entry("refund 2 failed a s");
-    const entries = [entry("refund 1 succeeded a r"), declined];
-    const next = attemptAfter(declined, entries, { canceled: false, payable: false, waitsMs, now: NOW });
-    expect(next?.dueAt).toEqual(new Date(NOW.getTime() + 60_000));
+  it("counts the attempts in turn at the same charge, and at the same refund", () => {
+    const later = (ms: number) => new Date(NOW.getTime() + ms);
+    for (const [first, second, other] of [
+      ["goods 1 failed", "goods 2 failed", "shipping 1 failed"],
+      ["refund 1 failed a s", "refund 2 failed a s", "refund 1 succeeded a r"],
+    ] as const) {
+      const declined = entry(second);
+      const entries = [declined, entry(other), entry(first)];
+      expect(attemptAfter(declined, entries, { ...open, now: later(999) })?.dueAt).toEqual(later(1_000));
+      expect(attemptAfter(declined, entries, { ...open, now: later(1_000) })?.dueAt).toEqual(later(61_000));
+    }
   });
 
   it("is left for an attempt at once, also after the last, when the charge can be paid by now", () => {
@@ -256,21 +260,17 @@ describe("the price of the shipping so far", () => {
 });
 
 describe("a further charge for shipping", () => {
-  const paid = entry("shipping 1 succeeded", "a");
-  const schedule = (declined: string) =>
-    attemptAfter(entry(declined, "b"), [paid, entry(declined, "b")], {
-      canceled: false,
-      payable: false,
-      waitsMs: [1_000, 60_000],
-      now: NOW,
-    });
-
   it("has a schedule of its own", () => {
-    expect(schedule("shipping 2 failed")).toMatchObject({
-      attempt: 3,
-      dueAt: new Date(NOW.getTime() + 1_000),
+    const [paid, first] = [entry("shipping 1 succeeded"), entry("shipping 2 failed")];
+    const asked = { canceled: false, payable: false, waitsMs: [0, 60_000], now: NOW };
+    expect(attemptAfter(first, [paid, first], asked)).toMatchObject({ attempt: 3, dueAt: NOW });
+    const second = entry("shipping 3 failed");
+    expect(attemptAfter(second, [paid, first, second], asked)).toMatchObject({
+      dueAt: new Date(NOW.getTime() + 60_000),
     });
-    expect(schedule("shipping 3 failed")).toMatchObject({ dueAt: new Date(NOW.getTime() + 60_000) });
-    expect(schedule("shipping 4 failed")).toBeNull();
+    const last = entry("shipping 4 failed");
+    const now = new Date(NOW.getTime() + 60_000);
+    const entries = [paid, first, second, { ...last, createdAt: NOW }];
+    expect(attemptAfter(last, entries, { ...asked, now })).toBeNull();
   });
 });
