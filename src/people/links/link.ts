@@ -4,6 +4,9 @@ import { DAY_MS, HOUR_MS } from "../../platform/time.ts";
 /** What a link is for. */
 export type LinkKind = "invitation" | "reset" | "sign-in" | "demo";
 
+/** The links of one person. All but those of the demo, which stay as long as it runs. */
+export const PERSONAL_LINKS: readonly LinkKind[] = ["invitation", "reset", "sign-in"];
+
 /** How long a link is valid. */
 export const LINK_LIFETIMES_MS: Readonly<Record<LinkKind, number>> = {
   invitation: 7 * DAY_MS,

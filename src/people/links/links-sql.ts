@@ -44,7 +44,7 @@ export async function useLink(
   return row === undefined ? null : { personId: row.person_id, kind: row.kind };
 }
 
-/** Deletes the links of a person that are of these kinds, so that only a newer one is valid. */
+/** Deletes the links of a person that are of these kinds, so that no earlier one is valid any more. */
 export async function deleteLinks(
   tx: Queryable,
   personId: string,
@@ -55,6 +55,19 @@ export async function deleteLinks(
     text: "delete from person_links where person_id = $1 and kind = any($2)",
     values: [personId, kinds],
   });
+}
+
+/** Deletes the links of a person that could still be used, but for those of the demo. Returns how many. */
+export async function deleteUsableLinks(tx: Queryable, personId: string, now: Date): Promise<number> {
+  const rows = await tx.query({
+    name: "delete-usable-person-links",
+    text: `
+      delete from person_links
+      where person_id = $1 and kind <> 'demo' and used_at is null and expires_at > $2
+      returning id`,
+    values: [personId, now],
+  });
+  return rows.length;
 }
 
 /** Deletes the links of the demo, which only the demo accepts. Returns how many. */

@@ -5,7 +5,8 @@ import { versionChanged } from "../../platform/wire/content-version.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import type { PeopleContext } from "../context.ts";
 import { grantsVersion } from "../grant-rows.ts";
-import { deleteLinks } from "../links/links-sql.ts";
+import { PERSONAL_LINKS } from "../links/link.ts";
+import { deleteLinks, deleteUsableLinks } from "../links/links-sql.ts";
 import { type MadeLink, makeLink } from "../links/make-link.ts";
 import { normalEmail, type Person } from "../person.ts";
 import { personFact } from "../person-fact.ts";
@@ -55,7 +56,7 @@ export const disablePerson = (context: PeopleContext, request: Change): Promise<
     const now = context.clock.now();
     await setDisabled(tx, personId, now, now);
     const sessionsEnded = await deleteSessions(tx, personId);
-    await deleteLinks(tx, personId, ["invitation", "reset", "sign-in", "demo"]);
+    await deleteLinks(tx, personId, [...PERSONAL_LINKS, "demo"]);
     await recordAudit(tx, context, by, personFact(person, { sessionsEnded }));
     return { ...person, disabledAt: now };
   });
@@ -69,16 +70,18 @@ export const enablePerson = (context: PeopleContext, request: Change): Promise<C
     return { ...person, disabledAt: null };
   });
 
-/** Signs a person out everywhere. */
+/** Signs a person out everywhere. Links by which it, or who has its mails, could sign in again end too. */
 export const endSessions = (context: PeopleContext, request: Change): Promise<Changed> =>
   change(context, request, async (tx, person) => {
     const { personId, by } = request;
+    const linksEnded = await deleteUsableLinks(tx, personId, context.clock.now());
     const sessionsEnded = await deleteSessions(tx, personId);
-    if (sessionsEnded > 0) await recordAudit(tx, context, by, personFact(person, { sessionsEnded }));
+    if (sessionsEnded + linksEnded > 0)
+      await recordAudit(tx, context, by, personFact(person, { sessionsEnded, linksEnded }));
     return person;
   });
 
-/** Changes name and mail address. Links to an earlier address end. */
+/** Changes name and mail address. With the address, all links end: those to the earlier one, and one of the operator. */
 export const renamePerson = (
   context: PeopleContext,
   request: Change,
@@ -91,7 +94,7 @@ export const renamePerson = (
     if (name === person.name && email === person.email) return person;
     if (!(await setNameAndEmail(tx, { personId, name, email, now: context.clock.now() })))
       return personExists;
-    if (email !== person.email) await deleteLinks(tx, personId, ["invitation", "reset"]);
+    if (email !== person.email) await deleteLinks(tx, personId, PERSONAL_LINKS);
     const changed = { ...person, name, email };
     await recordAudit(tx, context, by, personFact(changed));
     return changed;

@@ -1,8 +1,10 @@
 import { strongestRole } from "../../access/grant.ts";
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
+import { inTransaction } from "../../platform/context.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import type { AuthAnswer } from "../auth/answers.ts";
+import { deleteLinks } from "../links/links-sql.ts";
 import { recordSignIn } from "../people-sql.ts";
 import { findSession } from "../sessions/find-session.ts";
 import type { PersonSession } from "../sessions/session.ts";
@@ -36,14 +38,18 @@ export async function finishSignIn(
   const { person, session } = opened;
   // A person who signs in again on the same page has one session there, not two.
   const before = await findSession(people, people.keys, visitor.cookie);
-  if (before !== null && before.session.id !== session.id)
-    await deleteSession(people.db, before.person.id, before.session.id);
-  await recordSignIn(people.db, person.id, people.clock.now());
-  await recordAudit(people.db, people, byPerson(opened, visitor, "signIn"), {
-    merchantId: null,
-    subject: "per",
-    ids: [person.id],
-    details: { method, session: toTypeId("ses", session.id), ipAddress: visitor.ipAddress },
+  await inTransaction(people, async (tx) => {
+    await recordSignIn(tx, person.id, people.clock.now());
+    // An invitation that was not opened is not needed any more. It would be a way past the password and the code.
+    await deleteLinks(tx, person.id, ["invitation"]);
+    if (before !== null && before.session.id !== session.id)
+      await deleteSession(tx, before.person.id, before.session.id);
+    await recordAudit(tx, people, byPerson(opened, visitor, "signIn"), {
+      merchantId: null,
+      subject: "per",
+      ids: [person.id],
+      details: { method, session: toTypeId("ses", session.id), ipAddress: visitor.ipAddress },
+    });
   });
   return {
     outcome: "signed-in",

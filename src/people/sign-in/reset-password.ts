@@ -2,8 +2,8 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import { inTransaction } from "../../platform/context.ts";
 import { takeAttempt } from "../attempts/limit-sign-ins.ts";
 import { storePassword } from "../auth/accounts-sql.ts";
-import { hashLinkToken, isLinkToken } from "../links/link.ts";
-import { useLink } from "../links/links-sql.ts";
+import { hashLinkToken, isLinkToken, PERSONAL_LINKS } from "../links/link.ts";
+import { deleteLinks, useLink } from "../links/links-sql.ts";
 import { makeLink } from "../links/make-link.ts";
 import { resetMail } from "../mails/person-mails.ts";
 import { queuePersonMail } from "../mails/queue-person-mail.ts";
@@ -49,7 +49,7 @@ async function sendReset(people: People, account: string, visitor: Visitor): Pro
   });
 }
 
-/** Sets a password with a link of a mail. All sessions of the person end, and it signs in with the new password. */
+/** Sets a password with a link of a mail. All sessions and links of the person end, and it signs in with the new password. */
 export async function resetPassword(
   people: People,
   { token, password }: { readonly token: string; readonly password: string },
@@ -66,6 +66,7 @@ export async function resetPassword(
     if (person === null) return null;
     await storePassword(tx, { id: people.newId(), personId: person.id, passwordHash, now });
     await recordVerifiedEmail(tx, person.id, now);
+    await deleteLinks(tx, person.id, PERSONAL_LINKS);
     const sessionsEnded = await deleteSessions(tx, person.id);
     await recordAudit(tx, people, byPerson({ person }, visitor, "resetPassword"), {
       merchantId: null,

@@ -1,6 +1,7 @@
 import { recordAudit } from "../../audit/record-audit.ts";
 import { inTransaction } from "../../platform/context.ts";
 import { storePassword } from "../auth/accounts-sql.ts";
+import { PERSONAL_LINKS } from "../links/link.ts";
 import { deleteLinks } from "../links/links-sql.ts";
 import { isRecent, type PersonSession } from "../sessions/session.ts";
 import { deleteSessions } from "../sessions/sessions-sql.ts";
@@ -10,8 +11,8 @@ import type { People } from "./people.ts";
 import type { Visitor } from "./visitor.ts";
 
 /**
- * Sets or replaces the password of a person who has proved recently who it is. All of its other sessions end: who has
- * stolen one loses it. Returns false if the proof is too old.
+ * Sets or replaces the password of a person who has proved recently who it is. All of its other sessions and its
+ * links end: who has stolen one loses it. Returns false if the proof is too old.
  */
 export async function setPassword(
   people: People,
@@ -25,7 +26,7 @@ export async function setPassword(
   await inTransaction(people, async (tx) => {
     const now = people.clock.now();
     await storePassword(tx, { id: people.newId(), personId: person.id, passwordHash, now });
-    await deleteLinks(tx, person.id, ["reset"]);
+    await deleteLinks(tx, person.id, PERSONAL_LINKS);
     const ended = await deleteSessions(tx, person.id, session.id);
     const details = { sessionsEnded: ended };
     await recordAudit(tx, people, byPerson(opened, visitor, "setPassword"), {

@@ -97,7 +97,8 @@ export const accountRoutes: readonly Route<People>[] = [
     operationId: "setPassword",
     tag: TAG,
     summary: "Set or replace your password",
-    description: "Needs a session and recent authentication. All other sessions of the person end.",
+    description:
+      "Needs a session and recent authentication. All other sessions of the person end, and all of its links.",
     body: Type.Object(
       { password: NewPasswordSchema },
       { title: "NewPassword", description: "A new password." },

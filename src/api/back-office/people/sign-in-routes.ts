@@ -188,7 +188,7 @@ export const signInRoutes: readonly Route<People>[] = [
     tag: TAG,
     summary: "Set a new password with the link of a mail",
     description:
-      "All sessions of the person end. It signs in with the new password, and with its second factor.",
+      "All sessions and links of the person end. It signs in with the new password, and with its second factor.",
     body: Type.Object(
       { token: LinkTokenSchema, password: NewPasswordSchema },
       { title: "PasswordReset", description: "The token of the link, and a new password." },

@@ -90,7 +90,7 @@ export const people: Translated<typeof en> = {
     enableEffect: "{{name}} kann sich wieder anmelden, mit demselben Zugang wie zuvor.",
     enabled: "Die Person ist entsperrt.",
     endSessions: "Überall abmelden",
-    endSessionsEffect: "Alle Browser von {{name}} werden sofort abgemeldet.",
+    endSessionsEffect: "Alle Browser von {{name}} werden sofort abgemeldet, und unbenutzte Links enden.",
     sessionsEnded: "Die Person ist überall abgemeldet.",
   },
   secondFactor: {

@@ -85,7 +85,7 @@ export const people = {
     enableEffect: "{{name}} can sign in again, with the same access as before.",
     enabled: "The person is enabled.",
     endSessions: "Sign out everywhere",
-    endSessionsEffect: "All browsers of {{name}} are signed out at once.",
+    endSessionsEffect: "All browsers of {{name}} are signed out at once, and links that were not used end.",
     sessionsEnded: "The person is signed out everywhere.",
   },
   secondFactor: {

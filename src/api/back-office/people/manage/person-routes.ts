@@ -236,6 +236,8 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: TAG,
     summary: "Sign a person out everywhere",
+    description:
+      "All sessions of the person end, and all links that were not used: an invitation, and a link to sign in or to set a password.",
     params: PersonIdParams,
     responses: aPerson("The person."),
     problems: ["not-found"],
