@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findingsOf, visit } from "../support/browser.ts";
-import { placeOrder } from "../support/builders.ts";
+import { anAddress, placeOrder } from "../support/builders.ts";
 import { routeAll } from "../support/facilities.ts";
 import { runJob } from "../support/jobs.ts";
 import {
@@ -240,6 +240,28 @@ describe("an order", () => {
     await dialog.getByRole("button", { name: "Correct address" }).click();
     await dialog.getByRole("alert").waitFor();
     expect(await dialog.getByLabel("Country code").getAttribute("aria-invalid")).toBe("true");
+  });
+
+  it.each([
+    ["is replaced, and printed on the slip", "Bob Wrong", "Alice Right Ltd", "Alice Right Ltd"],
+    ["is removed, and the other two names are printed", "Bob Wrong", "", "Alice Right"],
+    ["that repeats the other two follows them", "Bob Smith", null, "Alice Right"],
+  ])("has its recipient corrected: a full name of the partner %s", async (_words, sent, typed, printed) => {
+    const { id } = await placeOrder(world.partner, {
+      shippingAddress: anAddress({ firstName: "Bob", lastName: "Smith", name: sent }),
+    });
+    const page = await world.open(world.people.operator);
+    await page.goto(`/orders/${id}`);
+    await page.getByRole("button", { name: "Correct address" }).click();
+    const dialog = page.getByRole("dialog", { name: "Correct address" });
+    expect(await dialog.getByLabel("Full name").inputValue()).toBe(typed === null ? "" : sent);
+    await dialog.getByLabel("First name").fill("Alice");
+    await dialog.getByLabel("Last name").fill("Right");
+    if (typed !== null) await dialog.getByLabel("Full name").fill(typed);
+    await dialog.getByRole("button", { name: "Correct address" }).click();
+    await page.getByText("The address is corrected.").waitFor();
+    const { body } = await world.service.backOffice.get(`/api/orders/${id}/packing-slip`);
+    expect(body.shippingAddress).toMatchObject({ firstName: "Alice", lastName: "Right", name: printed });
   });
 
   it("of another merchant is as missing, and staff who only read find no actions", async () => {

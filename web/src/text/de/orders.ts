@@ -125,6 +125,7 @@ export const orders: Translated<typeof en> = {
     shipmentNumber: "Sendung {{number}}",
     correctAddress: "Adresse berichtigen",
     addressCorrected: "Die Adresse ist berichtigt.",
+    fullNameHelp: "Steht statt Vor- und Nachname auf dem Etikett. Leer: Vor- und Nachname stehen dort.",
     addNote: "Notiz hinzufügen",
     addNoteEffect:
       "Die Notiz steht dann im Verlauf, für alle, die die Bestellung hier sehen. Der Partner sieht sie nicht, und sie lässt sich nicht ändern.",
@@ -139,6 +140,7 @@ export const orders: Translated<typeof en> = {
   address: {
     firstName: "Vorname",
     lastName: "Nachname",
+    name: "Voller Name",
     company: "Firma",
     address1: "Adresse",
     address2: "Adresse, zweite Zeile",

@@ -123,6 +123,7 @@ export const orders = {
     shipmentNumber: "Shipment {{number}}",
     correctAddress: "Correct address",
     addressCorrected: "The address is corrected.",
+    fullNameHelp: "Printed instead of the first and the last name. Empty: these are printed.",
     addNote: "Add note",
     addNoteEffect:
       "The note is added to the timeline, for all who see the order here. The partner does not see it, and it cannot be changed.",
@@ -137,6 +138,7 @@ export const orders = {
   address: {
     firstName: "First name",
     lastName: "Last name",
+    name: "Full name",
     company: "Company",
     address1: "Address",
     address2: "Address, second line",

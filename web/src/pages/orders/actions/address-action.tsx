@@ -1,13 +1,14 @@
 import { SimpleGrid, TextInput } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
-import type { ShippingAddressUpdate } from "../../../api/schema.d.ts";
+import type { Order, ShippingAddressUpdate } from "../../../api/schema.d.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { type ActionProps, useEffectText } from "./effect.ts";
 
 const FIELDS = [
   "firstName",
   "lastName",
+  "name",
   "company",
   "address1",
   "address2",
@@ -17,14 +18,15 @@ const FIELDS = [
   "countryCode",
   "phone",
 ] as const;
-const OPTIONAL: readonly string[] = ["company", "address2", "stateCode", "phone"];
+const OPTIONAL: readonly string[] = ["name", "company", "address2", "stateCode", "phone"];
 type Field = (typeof FIELDS)[number];
+type Values = Readonly<Record<string, string>>;
 
 /** Corrects the address. Only the fields that were changed are sent. */
 export function AddressAction({ order, action }: ActionProps) {
   const { t } = useTranslation();
   const effectOf = useEffectText();
-  const present = Object.fromEntries(FIELDS.map((field) => [field, order.shippingAddress[field] ?? ""]));
+  const present = valuesOf(order);
   return (
     <ConfirmAction
       label={t("orderActions.correctAddress")}
@@ -45,6 +47,7 @@ export function AddressAction({ order, action }: ActionProps) {
             <TextInput
               key={field}
               label={t(`address.${field}`)}
+              {...(field === "name" && { description: t("orderActions.fullNameHelp") })}
               required={!OPTIONAL.includes(field)}
               maxLength={255}
               {...(field === FIELDS[0] && { "data-autofocus": true })}
@@ -65,14 +68,23 @@ export function AddressAction({ order, action }: ActionProps) {
   );
 }
 
-/** An optional field that was emptied is removed from the address. */
-const changesOf = (
-  before: Readonly<Record<string, string>>,
-  after: Readonly<Record<string, string>>,
-): ShippingAddressUpdate =>
-  Object.fromEntries(
-    FIELDS.filter((field: Field) => before[field] !== after[field]?.trim()).map((field) => [
-      field,
-      after[field]?.trim() || null,
-    ]),
-  );
+/** The full name is empty if it only repeats the other two. So it does where the partner has sent none. */
+function valuesOf({ shippingAddress: address }: Order): Values {
+  const present = Object.fromEntries(FIELDS.map((field) => [field, address[field] ?? ""]));
+  const isRepeated = address.name === `${address.firstName} ${address.lastName}`;
+  return isRepeated ? { ...present, name: "" } : present;
+}
+
+/**
+ * An optional field that was emptied is removed from the address. An empty full name is removed with each change of the
+ * other two: the partner may have sent one, which would still be printed.
+ */
+function changesOf(before: Values, after: Values): ShippingAddressUpdate {
+  const typed = (field: Field) => after[field]?.trim() ?? "";
+  const changed = FIELDS.filter((field) => before[field] !== typed(field));
+  const isRenamed = changed.includes("firstName") || changed.includes("lastName");
+  return {
+    ...(isRenamed && typed("name") === "" && { name: null }),
+    ...Object.fromEntries(changed.map((field) => [field, typed(field) || null])),
+  };
+}
