@@ -21,8 +21,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** An order that the warehouse can ship. */
-async function placeReadyOrder(externalOrderId: string) {
-  const order = await placeAcceptedOrder(world.service, world.partner, { externalOrderId });
+async function placeReadyOrder(externalOrderId: string, fields: object = {}) {
+  const order = await placeAcceptedOrder(world.service, world.partner, { externalOrderId, ...fields });
   await routeAll(world.service);
   return order;
 }
@@ -196,6 +196,19 @@ describe("an order", () => {
     await merchant.goto(`/orders/${id}`);
     await merchant.getByRole("table", { name: "Shipments" }).waitFor();
     expect(await merchant.getByRole("button", { name: "Change" }).count()).toBe(0);
+  });
+
+  it("names its second shipment the same after the first has come back", async () => {
+    const lines = world.partner.productIds.map((productId) => ({ productId, quantity: 1 }));
+    const { id, lines: placed } = await placeReadyOrder("two-parcels", { lines });
+    for (const line of placed) await operationApplied(world.service, id, "ship", { lineIds: [line.id] });
+    const { shipments } = await readDetail(world.service, id);
+    await operationApplied(world.service, id, "return", { shipmentId: shipments[0].id });
+    const page = await world.open(world.people.warehouse);
+    await page.goto(`/orders/${id}`);
+    await page.getByRole("button", { name: "Record return" }).click();
+    const shipment = page.getByRole("dialog").getByRole("combobox", { name: "Shipment" });
+    await expect.poll(() => shipment.inputValue()).toBe("Shipment 2");
   });
 
   it("whose payment failed can be canceled until it succeeds, and says why it failed in words", async () => {

@@ -23,9 +23,12 @@ type Values = {
 export function ReturnAction({ order, action }: ActionProps) {
   const { t } = useTranslation();
   const effectOf = useEffectText();
-  const out = order.shipments.filter(({ status }) => status !== "returned");
-  const nameOf = (index: number, trackingNumber: string | null) =>
-    [t("orderActions.shipmentNumber", { number: index + 1 }), trackingNumber].filter(Boolean).join(" · ");
+  // Numbered before those are left out that came back, so that each keeps its number.
+  const out = order.shipments
+    .map((shipment, index) => ({ ...shipment, number: index + 1 }))
+    .filter(({ status }) => status !== "returned");
+  const nameOf = ({ number, trackingNumber }: (typeof out)[number]) =>
+    [t("orderActions.shipmentNumber", { number }), trackingNumber].filter(Boolean).join(" · ");
   return (
     <ConfirmAction<Values>
       label={t("orderActions.return")}
@@ -44,10 +47,7 @@ export function ReturnAction({ order, action }: ActionProps) {
         <Stack gap="sm">
           <Select
             label={t("order.shipment")}
-            data={out.map(({ id, trackingNumber }, index) => ({
-              value: id,
-              label: nameOf(index, trackingNumber),
-            }))}
+            data={out.map((shipment) => ({ value: shipment.id, label: nameOf(shipment) }))}
             allowDeselect={false}
             {...form.getInputProps("shipmentId")}
           />
