@@ -18,7 +18,7 @@ export const ChargeSchema = Type.Object(
     status: enumeration(
       "ChargeStatus",
       ENTRY_STATUSES,
-      "`pending`: not processed yet. `succeeded`: the money has moved. `failed`: the gateway declined. `canceled`: not processed, because the order was canceled before.",
+      "`pending`: not processed yet. `succeeded`: the money has moved. `failed`: the gateway declined. `canceled`: not processed, because the order was canceled before, or because the operator waived the charge by releasing `payment_failed`.",
     ),
     attempt: Type.Integer({
       description:
