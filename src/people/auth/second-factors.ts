@@ -27,11 +27,16 @@ export const passkeys = (config: Pick<Config, "backOfficeUrl">) =>
   passkey({
     rpID: new URL(config.backOfficeUrl).hostname,
     rpName: "Partner Orders",
-    // A device alone proves little: it must have verified the person, by a finger or a code.
+    // A device alone proves little: it must have verified the person, by a finger or a code. Otherwise the passkey is not
+    // even stored, since it could never sign in.
+    registration: {
+      afterVerification: async ({ verification }) => {
+        if (!verification.registrationInfo?.userVerified) throw notVerified();
+      },
+    },
     authentication: {
       afterVerification: async ({ verification }) => {
-        if (!verification.authenticationInfo.userVerified)
-          throw new APIError("UNAUTHORIZED", { code: "AUTHENTICATION_FAILED" });
+        if (!verification.authenticationInfo.userVerified) throw notVerified();
       },
     },
     authenticatorSelection: { residentKey: "required", userVerification: "required" },
@@ -49,3 +54,5 @@ export const passkeys = (config: Pick<Config, "backOfficeUrl">) =>
       },
     },
   });
+
+const notVerified = () => new APIError("UNAUTHORIZED", { code: "AUTHENTICATION_FAILED" });

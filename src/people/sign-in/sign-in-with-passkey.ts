@@ -5,12 +5,15 @@ import type { People } from "./people.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
 
 /** What the browser needs to ask for a passkey (WebAuthn), and the cookie that names the challenge. */
-export const passkeyOptions = async (people: People, visitor: Visitor): Promise<AuthAnswer> =>
-  readAnswer(
+export async function passkeyOptions(people: People, visitor: Visitor): Promise<AuthAnswer> {
+  const answer = await readAnswer(
     await people
       .auth()
       .api.generatePasskeyAuthenticationOptions({ headers: headersOf(visitor), asResponse: true }),
   );
+  // The library always says "preferred". But a device that does not verify the person is rejected.
+  return { ...answer, body: { ...answer.body, userVerification: "required" } };
+}
 
 /** Base64url. Another id is rejected without a look into the database. */
 const isCredentialId = (id: unknown): boolean => typeof id === "string" && /^[A-Za-z0-9_-]+$/.test(id);

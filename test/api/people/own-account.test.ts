@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { madePasskey } from "../../support/made-passkey.ts";
 import { totp } from "../../support/one-time-codes.ts";
 import {
   type Browser,
@@ -67,6 +68,24 @@ describe("one-time codes", () => {
     expect(renewed.body.backupCodes).toHaveLength(10);
     expect((await browser.post("/auth/second-factor/remove", { password: PASSWORD })).status).toBe(204);
     expect((await signInWithPassword(openBrowser(service), person.email)).body.status).toBe("signed-in");
+  });
+});
+
+describe("a passkey", () => {
+  it("needs a device that verifies the person, when it is made and at each sign-in", async () => {
+    const browser = await signIn(service, await createPerson(service));
+    const signInOptions = (await browser.post("/auth/sign-in/passkey-options")).body.options;
+    expect(signInOptions).toMatchObject({ userVerification: "required" });
+    const add = async (isVerified: boolean) => {
+      const { options } = (await browser.post("/auth/passkeys/options")).body;
+      expect(options.authenticatorSelection).toMatchObject({ userVerification: "required" });
+      const response = madePasskey({ challenge: options.challenge, isVerified });
+      return browser.post("/auth/passkeys", { name: "Laptop", response });
+    };
+    expect(await add(false)).toMatchObject({ status: 401, body: { code: "sign-in-failed" } });
+    expect((await browser.get("/auth/passkeys")).body.data).toEqual([]);
+    expect((await add(true)).status).toBe(204);
+    expect((await browser.get("/auth/passkeys")).body.data).toHaveLength(1);
   });
 });
 
