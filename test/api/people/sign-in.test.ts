@@ -170,4 +170,17 @@ describe("POST /auth/sign-out", () => {
     for (const [name, value] of cookies) stolen.cookies.set(name, value);
     expect((await stolen.get("/api/me")).status).toBe(401);
   });
+
+  it("leaves one entry in the audit log, and none without a session", async () => {
+    const person = await createPerson(service, { name: "Ada Away" });
+    const browser = await signIn(service, person);
+    const stale = new Map(browser.cookies);
+    await browser.post("/auth/sign-out");
+    await browser.post("/auth/sign-out");
+    for (const [name, value] of stale) browser.cookies.set(name, value);
+    expect((await browser.post("/auth/sign-out")).status).toBe(204);
+    const { data } = (await service.backOffice.get("/api/audit-entries?action=signOut&actor=Ada%20Away"))
+      .body;
+    expect(data).toMatchObject([{ details: { session: expect.stringMatching(/^ses_/) } }]);
+  });
 });
