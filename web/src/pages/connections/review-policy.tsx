@@ -105,7 +105,8 @@ function ChangeReviewPolicy({ connection: { id, merchantId }, policy }: Props) {
 
 const policyOf = ({ maxQuantity, maxOrderValue, countries }: Values, currency: string) => ({
   maxQuantity: maxQuantity === "" ? null : Number(maxQuantity),
-  maxOrderValue: maxOrderValue.trim() === "" ? null : { amount: typedAmount(maxOrderValue), currency },
+  maxOrderValue:
+    maxOrderValue.trim() === "" ? null : { amount: typedAmount(maxOrderValue, formatLocale()), currency },
   countries:
     countries.trim() === ""
       ? null

@@ -83,7 +83,7 @@ const rowOf = ({ countryCode, maxWeightGrams, price }: Rate): Row => ({
 const rateOf = ({ countryCode, maxWeightGrams, amount, currency }: Row): Rate => ({
   countryCode: countryCode.trim(),
   maxWeightGrams: Number(maxWeightGrams),
-  price: { amount: typedAmount(amount), currency: currency.trim() },
+  price: { amount: typedAmount(amount, formatLocale()), currency: currency.trim() },
 });
 
 function EditRates({ facilityId, rates, close }: Props & { rates: readonly Rate[]; close: () => void }) {

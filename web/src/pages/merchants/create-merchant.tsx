@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { paths } from "../../paths.ts";
 import { typedAmount } from "../../text/amount.ts";
+import { formatLocale } from "../../text/i18n.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { filled } from "../../ui/form/use-api-form.ts";
 import { useGo } from "../../ui/link.tsx";
@@ -60,7 +61,7 @@ export function CreateMerchant() {
               accountEmail: accountEmail.trim(),
               ...filled({ currency: code }),
               ...(creditLimit.trim() !== "" && {
-                creditLimit: { amount: typedAmount(creditLimit), currency: code },
+                creditLimit: { amount: typedAmount(creditLimit, formatLocale()), currency: code },
               }),
             },
           }),

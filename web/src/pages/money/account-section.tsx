@@ -6,6 +6,7 @@ import { api, dataOf } from "../../api/client.ts";
 import { useHasRole } from "../../api/me.ts";
 import type { Merchant } from "../../api/schema.d.ts";
 import { typedAmount } from "../../text/amount.ts";
+import { formatLocale } from "../../text/i18n.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { filled } from "../../ui/form/use-api-form.ts";
@@ -89,7 +90,7 @@ function RecordPayment({ merchant: { id, currency, name } }: { merchant: Merchan
           api.POST("/api/merchants/{id}/account/payments", {
             params: { path: { id } },
             body: {
-              amount: { amount: typedAmount(amount), currency },
+              amount: { amount: typedAmount(amount, formatLocale()), currency },
               reference: reference.trim(),
               ...filled({ note }),
             },

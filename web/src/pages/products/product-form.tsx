@@ -45,7 +45,7 @@ const valuesOf = (product: Product): Values => ({
 const fieldsOf = (values: Values, currency: string) => ({
   sku: values.sku.trim(),
   name: values.name.trim(),
-  price: { amount: typedAmount(values.price), currency },
+  price: { amount: typedAmount(values.price, formatLocale()), currency },
   weightGrams: values.weightGrams === "" ? null : Number(values.weightGrams),
   barcode: values.barcode.trim() || null,
   description: values.description.trim() || null,
