@@ -105,6 +105,25 @@ it("reads again when the network is back", async () => {
   await waiting(page, 1).waitFor();
 });
 
+it("says that a list may be old if its updates stay away, and not if they are back at once", async () => {
+  const page = await world.open(world.people.operator);
+  await page.clock.install();
+  await openLive(page, "/orders");
+  await page.getByRole("link", { name: "shop-1003" }).waitFor();
+  const notice = page.getByText("The connection to the service is lost.");
+  await page.route("**/api/updates", (route) => route.abort());
+  const aborted = page.waitForRequest("**/api/updates");
+  await page.evaluate("dispatchEvent(new Event('online'))");
+  await aborted;
+  await page.clock.fastForward("00:05");
+  expect(await notice.count(), "a deploy").toBe(0);
+  await page.clock.fastForward("00:06");
+  await notice.waitFor();
+  await page.unroute("**/api/updates");
+  await page.clock.fastForward("01:20"); // Longer than between two attempts.
+  await notice.waitFor({ state: "detached" });
+});
+
 it("says that more orders may be new than a page shows", async () => {
   const page = await world.open(world.people.operator);
   await openLive(page, "/orders");

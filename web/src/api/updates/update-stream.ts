@@ -1,5 +1,6 @@
 import { api } from "../client.ts";
 import { ApiProblem } from "../problem.ts";
+import { LostState } from "./lost-state.ts";
 import { messagesIn } from "./messages.ts";
 import type { Update } from "./update.ts";
 
@@ -10,6 +11,8 @@ const RETRY_MAX_MS = 60_000;
 /** The service writes something every 15 seconds. A network that is gone may say nothing. */
 const SILENCE_MAX_MS = 40_000;
 const START_MS = 5_000;
+/** A stream that is back before this was not missed: a deploy, or a network that changes. */
+const LOST_MS = 10_000;
 /** A tab that was hidden for a moment keeps its stream. */
 const HIDDEN_MS = 5_000;
 
@@ -18,6 +21,8 @@ const HIDDEN_MS = 5_000;
  * only (decision 0158). After each connection the pages read again, because nothing is repeated.
  */
 class UpdateStream {
+  /** Whether the stream is wanted, and was away for so long that pages may show what is old. */
+  readonly lost = new LostState(LOST_MS);
   readonly #listeners = new Set<Listener>();
   #open: AbortController | null = null;
   #failures = 0;
@@ -51,12 +56,14 @@ class UpdateStream {
   #close(): void {
     this.#open?.abort();
     this.#open = null;
+    this.lost.end();
   }
 
   #follow(): void {
     if (this.#open !== null || this.#listeners.size === 0 || document.hidden) return;
     const opened = new AbortController();
     this.#open = opened;
+    this.lost.begin();
     void this.#read(opened.signal).finally(() => {
       if (this.#open !== opened) return; // Closed on purpose.
       const delayMs = Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** this.#failures);
@@ -79,19 +86,22 @@ class UpdateStream {
       if (!response.ok || !data) return this.#rejected(response.status);
       for await (const { event, data: members } of messagesIn(data, SILENCE_MAX_MS)) {
         this.#failures = 0;
+        this.lost.end();
         if (event === "changed")
           this.#report(members as Exclude<Update, null>); // The description says so.
         else if (event === "reload" || (event === "ready" && !this.#isStart())) this.#report(null);
       }
     } catch (error) {
-      // The network, or the service, is away. Pages show that when they read.
+      // The network, or the service, is away. Pages show that when they read, and the frame if it lasts.
       if (!(error instanceof ApiProblem || error instanceof TypeError || signal.aborted)) throw error;
     }
   }
 
   /** Too many streams, or no role that has one: the next attempt would get the same response. */
   #rejected(status: number): void {
-    if (status < 500) this.#failures = Math.max(this.#failures, 5);
+    if (status >= 500) return;
+    this.#failures = Math.max(this.#failures, 5);
+    this.lost.end();
   }
 
   /** The first stream of a page that has just been loaded, with all its data. */

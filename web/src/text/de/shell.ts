@@ -5,6 +5,7 @@ export const shell: Translated<typeof en> = {
   shell: {
     product: "Partner Orders",
     navigation: "Navigation",
+    updatesLost: "Die Verbindung zum Dienst ist unterbrochen. Was Sie sehen, kann veraltet sein.",
     offline: "Sie sind offline. Was Sie sehen, kann veraltet sein, und Änderungen werden nicht gesendet.",
     skip: "Zum Inhalt springen",
     theme: "Darstellung",

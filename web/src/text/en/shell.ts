@@ -2,6 +2,7 @@ export const shell = {
   shell: {
     product: "Partner Orders",
     navigation: "Navigation",
+    updatesLost: "The connection to the service is lost. What you see may be old.",
     offline: "You are offline. What you see may be old, and changes are not sent.",
     skip: "Skip to the content",
     theme: "Theme",
