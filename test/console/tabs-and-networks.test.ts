@@ -4,6 +4,7 @@ import { visit } from "../support/browser.ts";
 import { routeAll } from "../support/facilities.ts";
 import { createPersonWithPassword, PASSWORD } from "../support/people.ts";
 import { operationApplied, operationsOf, placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
+import { startStallingProxy } from "../support/stalling-proxy.ts";
 import { startWorld, type World } from "./world.ts";
 
 let world: World;
@@ -179,6 +180,22 @@ describe("a network", () => {
     await page.getByText("Canceled", { exact: true }).first().waitFor();
     const canceled = operationsOf(await detailOf(id)).filter((operation) => operation.startsWith("cancel"));
     expect(canceled).toHaveLength(1);
+  });
+
+  it("that loses the body of a response: the page reports it, and does not load without end", async () => {
+    const isList = (path: string) => path.split("?")[0] === "/api/orders";
+    const proxy = await startStallingProxy(world.url, isList);
+    const page = await world.open(world.people.operator, { provider: proxy });
+    await page.clock.install();
+    const stalled = page.waitForResponse((response) => isList(new URL(response.url()).pathname));
+    await page.goto(`${proxy}/orders`);
+    await stalled;
+    // The page tries three times.
+    const reported = async () => {
+      await page.clock.fastForward("00:31");
+      return page.getByText("The service did not respond in time.").count();
+    };
+    await expect.poll(reported).toBeGreaterThan(0);
   });
 
   it("that is slow: a second click sends nothing, and a response that does not come in time is reported", async () => {

@@ -43,11 +43,25 @@ async function sendOnce(request: Request): Promise<Response> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), isChange ? CHANGE_MS : READ_MS);
   try {
-    return await fetch(request, { signal: AbortSignal.any([request.signal, deadline.signal]) });
+    const response = await fetch(request, { signal: AbortSignal.any([request.signal, deadline.signal]) });
+    return isStream(response) ? response : await whole(response);
   } catch (error) {
     if (request.signal.aborted) throw error;
     throw unanswered(deadline.signal.aborted ? "timed-out" : "unreachable", { isChange });
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** It has no end, and its reader notices a silence (`updates/messages.ts`). */
+const isStream = ({ headers }: Response): boolean =>
+  headers.get("content-type")?.startsWith("text/event-stream") === true;
+
+/**
+ * The response with its body, which the deadline is for as well: a proxy may pass on the header and then nothing. What is
+ * read here is bounded: files are downloaded by the browser, not here.
+ */
+async function whole(response: Response): Promise<Response> {
+  const body = await response.arrayBuffer();
+  return new Response(body.byteLength === 0 ? null : body, response);
 }
