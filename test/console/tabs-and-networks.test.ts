@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
 import { routeAll } from "../support/facilities.ts";
@@ -219,3 +219,36 @@ describe("a network", () => {
     expect(await detailOf(id)).toMatchObject({ onHold: false });
   });
 });
+
+describe("two clicks within one task, as voice control and extensions make them", () => {
+  it("on a form: one merchant is created", async () => {
+    const page = await world.open(world.people.operator);
+    await visit(page, "/merchants", "Merchants");
+    await page.getByRole("button", { name: "Create merchant" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create merchant" });
+    await dialog.getByLabel("Name").fill("Clicked twice");
+    await dialog.getByLabel("Mail address").fill("twice@example.com");
+    await clickTwice(dialog.getByRole("button", { name: "Create merchant" }));
+    await page.getByRole("heading", { level: 1, name: "Clicked twice" }).waitFor();
+    const { data } = (await world.service.backOffice.get("/api/merchants?q=Clicked")).body;
+    expect(data).toHaveLength(1);
+  });
+
+  it("on a key: one is issued, which is the one that is shown", async () => {
+    const page = await world.open(world.people.operator);
+    const path = `/api/connections/${world.partner.connectionId}/keys`;
+    const before = (await world.service.backOffice.get(path)).body.data.length;
+    await page.goto(`/connections/${world.partner.connectionId}`);
+    await page.getByRole("button", { name: "Create key" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create key" });
+    await clickTwice(dialog.getByRole("button", { name: "Create key" }));
+    await page.getByRole("button", { name: "I have stored it" }).waitFor();
+    expect((await world.service.backOffice.get(path)).body.data).toHaveLength(before + 1);
+  });
+});
+
+const clickTwice = (button: Locator): Promise<void> =>
+  button.evaluate((element: { click(): void }) => {
+    element.click();
+    element.click();
+  });

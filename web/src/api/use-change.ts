@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
 import { useAnnounce } from "../ui/announce.ts";
 import { isUncertain } from "./problem.ts";
 
@@ -14,7 +15,8 @@ type Change<Input, Output> = {
 
 /**
  * A change of something in the service. Afterwards all that pages show is read again: a change of an order also changes
- * lists, stock and money, and only what is on the screen is read.
+ * lists, stock and money, and only what is on the screen is read. While one is being sent, a further one is not: two clicks
+ * within one task of the browser come before the button is disabled.
  */
 export function useChange<Input = void, Output = unknown>({
   run,
@@ -24,7 +26,8 @@ export function useChange<Input = void, Output = unknown>({
 }: Change<Input, Output>) {
   const queryClient = useQueryClient();
   const announce = useAnnounce();
-  return useMutation<Output, Error, Input>({
+  const isSending = useRef(false);
+  const mutation = useMutation<Output, Error, Input>({
     mutationFn: run,
     onSuccess: async (output) => {
       const message = typeof done === "function" ? done(output) : done;
@@ -37,4 +40,13 @@ export function useChange<Input = void, Output = unknown>({
       if (isAnnounced) announce.failed(error);
     },
   });
+    onSettled: () => {
+      isSending.current = false;
+    },
 }
+  const mutate: typeof mutation.mutate = (...sent) => {
+    if (isSending.current) return;
+    isSending.current = true;
+    mutation.mutate(...sent);
+  };
+  return { ...mutation, mutate };

@@ -86,7 +86,8 @@ export function useImport(merchantId: string): Import {
       begin();
       setState({ phase: "choosing", isCanceled: false });
     },
-    store: () => file !== null && void run(file, match, false),
+    // A second click may come before the button is gone: without SKUs to match, each import adds all products.
+    store: () => file !== null && !storing.has(current.current) && void run(file, match, false),
     cancel: () => current.current.abort(),
   };
 }
