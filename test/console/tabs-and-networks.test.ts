@@ -252,3 +252,20 @@ const clickTwice = (button: Locator): Promise<void> =>
     element.click();
     element.click();
   });
+
+it("a service that has too many requests: the page says for how long to wait", async () => {
+  const page = await world.open(world.people.operator);
+  const id = await openOrder(page, "limited-1");
+  await page.route(`**/api/orders/${id}/hold`, (route) =>
+    route.fulfill({
+      status: 429,
+      headers: { "retry-after": "17" },
+      contentType: "application/problem+json",
+      json: { code: "rate-limited", detail: "Too many requests." },
+    }),
+  );
+  const dialog = await openHold(page);
+  await dialog.getByRole("textbox", { name: "Other reason" }).fill("limited");
+  await confirmHold(page);
+  await page.getByText("Too many requests. Try again in 17 sec").waitFor();
+});

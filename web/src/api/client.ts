@@ -14,7 +14,7 @@ export async function dataOf<Data>(
   pending: Promise<{ data?: Data; error?: unknown; response: Response }>,
 ): Promise<Data> {
   const { data, error, response } = await pending;
-  if (!response.ok) throw new ApiProblem(response.status, response.headers.get("x-request-id"), error);
+  if (!response.ok) throw new ApiProblem(response.status, response.headers, error);
   return data as Data; // A success has data, or a type without any (204).
 }
 

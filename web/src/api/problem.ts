@@ -8,19 +8,22 @@ export class ApiProblem extends Error {
   readonly detail: string;
   /** Under this id the service has logged the request. Null if no response arrived. */
   readonly requestId: string | null;
+  /** How long to wait before another attempt. Null if the service did not say it. */
+  readonly retryAfterMs: number | null;
   /** The fields that are wrong. */
   readonly errors: readonly ValidationError[];
   /** All members of the problem document. */
   readonly members: Readonly<Record<string, unknown>>;
 
-  constructor(status: number, requestId: string | null, document: unknown) {
+  constructor(status: number, headers: Headers, document: unknown) {
     const members = isObject(document) ? document : {};
     const detail = textOf(members["detail"]) ?? "";
     super(detail || `status ${status}`);
     this.code = textOf(members["code"]) ?? "unexpected-response";
     this.status = status;
     this.detail = detail;
-    this.requestId = requestId;
+    this.requestId = headers.get("x-request-id");
+    this.retryAfterMs = secondsIn(headers.get("retry-after"));
     // The description of `validation-failed` says so.
     this.errors = Array.isArray(members["errors"]) ? (members["errors"] as ValidationError[]) : [];
     this.members = members;
@@ -31,7 +34,7 @@ export class ApiProblem extends Error {
 export const unanswered = (
   code: "unreachable" | "timed-out",
   { isChange }: { readonly isChange: boolean },
-): ApiProblem => new ApiProblem(0, null, { code, isChange });
+): ApiProblem => new ApiProblem(0, new Headers(), { code, isChange });
 
 /** Whether the request may have had its effect, although it failed. */
 export const isUncertain = (error: unknown): boolean =>
@@ -39,6 +42,10 @@ export const isUncertain = (error: unknown): boolean =>
 
 export const isProblem = (error: unknown, code: string): error is ApiProblem =>
   error instanceof ApiProblem && error.code === code;
+
+/** The service sends seconds. A proxy may send a date instead. */
+const secondsIn = (text: string | null): number | null =>
+  text !== null && /^\d{1,6}$/.test(text) ? Number(text) * 1000 : null;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

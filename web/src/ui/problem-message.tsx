@@ -2,6 +2,7 @@ import { Alert, Button, Code, Group, List, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { ApiProblem, isUncertain } from "../api/problem.ts";
+import { formatDuration } from "../text/duration.ts";
 import { explained } from "../text/explanations.ts";
 
 /** The problems that have texts of their own; the others show the service's explanation. */
@@ -23,6 +24,8 @@ export function useProblemText(): (error: unknown) => string {
   return (error) => {
     if (!(error instanceof ApiProblem)) return t("problem.page");
     const known = KNOWN.find((code) => code === error.code);
+    if (error.code === "rate-limited" && error.retryAfterMs !== null)
+      return t("problem.rateLimitedFor", { time: formatDuration(error.retryAfterMs) });
     return known === undefined ? explained(error.detail) || t("problem.unexpected") : t(`problem.${known}`);
   };
 }

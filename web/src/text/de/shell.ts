@@ -84,6 +84,7 @@ export const shell: Translated<typeof en> = {
     forbidden: "Ihre Rolle erlaubt das nicht. Bitten Sie einen Betreiber um Zugriff.",
     "not-found": "Unter dieser Adresse gibt es nichts, oder Sie dürfen es nicht sehen.",
     "rate-limited": "Zu viele Anfragen. Warten Sie eine Minute und versuchen Sie es noch einmal.",
+    rateLimitedFor: "Zu viele Anfragen. Versuchen Sie es in {{time}} noch einmal.",
     unavailable:
       "Der Dienst ist ausgelastet oder startet gerade. Versuchen Sie es in einer Minute noch einmal.",
     "internal-error":

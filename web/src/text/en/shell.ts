@@ -79,6 +79,7 @@ export const shell = {
     forbidden: "Your role does not allow this. Ask an operator for access.",
     "not-found": "There is nothing at this address, or it is not yours to see.",
     "rate-limited": "Too many requests. Wait a minute and try again.",
+    rateLimitedFor: "Too many requests. Try again in {{time}}.",
     unavailable: "The service is busy or starting. Try again in a minute.",
     "internal-error":
       "The service made a mistake. Try again; if it happens again, send the request id to support.",

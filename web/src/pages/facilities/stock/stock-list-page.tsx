@@ -148,5 +148,9 @@ async function productOf(code: string, texts: { missing: string; several: string
   const [product, other] = products;
   if (product !== undefined && other === undefined) return product.id;
   const detail = product === undefined ? texts.missing : texts.several;
-  throw new ApiProblem(422, null, { code: "product", detail, errors: [{ pointer: "/code", detail }] });
+  throw new ApiProblem(422, new Headers(), {
+    code: "product",
+    detail,
+    errors: [{ pointer: "/code", detail }],
+  });
 }

@@ -35,17 +35,16 @@ export async function uploadFile(upload: Upload): Promise<ImportResult> {
   const need = await signInGate.needOf(response);
   const last = need !== null && (await signInGate.open(need)) ? await send(upload) : response;
   const text = await last.text();
-  const requestId = last.headers.get("x-request-id");
-  if (!last.ok) throw new ApiProblem(last.status, requestId, parsed(text));
-  return resultIn(text, requestId);
+  if (!last.ok) throw new ApiProblem(last.status, last.headers, parsed(text));
+  return resultIn(text, last.headers);
 }
 
 /** @throws ApiProblem, UnknownOutcome if the end of the response is missing */
-function resultIn(text: string, requestId: string | null): ImportResult {
+function resultIn(text: string, headers: Headers): ImportResult {
   // A file that changes nothing has no progress: the response is the result itself. The description says so.
   const body = parsed(text.trimEnd().split("\n").at(-1) ?? "") as LastLine | ImportResult | null;
   if (body === null || "stored" in body) throw new UnknownOutcome();
-  if ("problem" in body) throw new ApiProblem(body.problem.status, requestId, body.problem);
+  if ("problem" in body) throw new ApiProblem(body.problem.status, headers, body.problem);
   return "result" in body ? body.result : body;
 }
 
