@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { useAnnounce } from "../ui/announce.ts";
-import { isUncertain } from "./problem.ts";
+import { isProblem, isUncertain } from "./problem.ts";
 
 type Change<Input, Output> = {
   /** Sends the change: `dataOf(api.POST(...))`. */
@@ -36,17 +36,18 @@ export function useChange<Input = void, Output = unknown>({
       await queryClient.invalidateQueries();
     },
     onError: (error) => {
-      if (isUncertain(error)) void queryClient.invalidateQueries(); // The page shows whether it was done.
+      // The page shows whether it was done, or what another person has changed.
+      if (isUncertain(error) || isProblem(error, "version-changed")) void queryClient.invalidateQueries();
       if (isAnnounced) announce.failed(error);
     },
-  });
     onSettled: () => {
       isSending.current = false;
     },
-}
+  });
   const mutate: typeof mutation.mutate = (...sent) => {
     if (isSending.current) return;
     isSending.current = true;
     mutation.mutate(...sent);
   };
   return { ...mutation, mutate };
+}

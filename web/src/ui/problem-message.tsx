@@ -16,6 +16,7 @@ const KNOWN = [
   "unavailable",
   "internal-error",
   "validation-failed",
+  "version-changed",
 ] as const;
 
 /** What went wrong and what to do, in the person's language. */
@@ -23,9 +24,9 @@ export function useProblemText(): (error: unknown) => string {
   const { t } = useTranslation();
   return (error) => {
     if (!(error instanceof ApiProblem)) return t("problem.page");
-    const known = KNOWN.find((code) => code === error.code);
     if (error.code === "rate-limited" && error.retryAfterMs !== null)
       return t("problem.rateLimitedFor", { time: formatDuration(error.retryAfterMs) });
+    const known = KNOWN.find((code) => code === error.code);
     return known === undefined ? explained(error.detail) || t("problem.unexpected") : t(`problem.${known}`);
   };
 }

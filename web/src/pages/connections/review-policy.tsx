@@ -19,30 +19,36 @@ type Props = { readonly connection: Connection; readonly policy: NonNullable<Con
 export function ReviewPolicySection({ connection, policy }: Props) {
   const { t } = useTranslation();
   const mayChange = useHasRole("operator", "merchant");
-  const { maxQuantity, maxOrderValue, countries } = policy;
   return (
     <Section
       title={t("reviewPolicy.title")}
       actions={mayChange && <ChangeReviewPolicy connection={connection} policy={policy} />}
     >
       <Text size="sm">{t("reviewPolicy.about")}</Text>
-      <Facts
-        of={[
-          [
-            t("reviewPolicy.maxQuantity"),
-            maxQuantity === null ? t("reviewPolicy.noLimit") : formatNumber(maxQuantity),
-          ],
-          [
-            t("reviewPolicy.maxOrderValue"),
-            maxOrderValue === null ? t("reviewPolicy.noLimit") : <Money key="value" of={maxOrderValue} />,
-          ],
-          [
-            t("reviewPolicy.countries"),
-            countries === null ? t("reviewPolicy.allCountries") : countries.join(", "),
-          ],
-        ]}
-      />
+      <PolicyFacts policy={policy} />
     </Section>
+  );
+}
+
+function PolicyFacts({ policy: { maxQuantity, maxOrderValue, countries } }: Pick<Props, "policy">) {
+  const { t } = useTranslation();
+  return (
+    <Facts
+      of={[
+        [
+          t("reviewPolicy.maxQuantity"),
+          maxQuantity === null ? t("reviewPolicy.noLimit") : formatNumber(maxQuantity),
+        ],
+        [
+          t("reviewPolicy.maxOrderValue"),
+          maxOrderValue === null ? t("reviewPolicy.noLimit") : <Money key="value" of={maxOrderValue} />,
+        ],
+        [
+          t("reviewPolicy.countries"),
+          countries === null ? t("reviewPolicy.allCountries") : countries.join(", "),
+        ],
+      ]}
+    />
   );
 }
 
@@ -63,6 +69,8 @@ function ChangeReviewPolicy({ connection: { id, merchantId }, policy }: Props) {
         maxOrderValue: maxOrderValue === null ? "" : fieldAmount(maxOrderValue.amount, formatLocale()),
         countries: countries?.join(", ") ?? "",
       }}
+      version={policy.version}
+      present={<PolicyFacts policy={policy} />}
       fields={(form) => (
         <Stack gap="sm">
           <NumberInput
@@ -91,11 +99,11 @@ function ChangeReviewPolicy({ connection: { id, merchantId }, policy }: Props) {
           />
         </Stack>
       )}
-      run={(values) =>
+      run={(values, { version }) =>
         dataOf(
           api.PATCH("/api/connections/{id}", {
             params: { path: { id } },
-            body: { reviewPolicy: policyOf(values, currency ?? "") },
+            body: { reviewPolicy: { ...policyOf(values, currency ?? ""), expectedVersion: version } },
           }),
         )
       }

@@ -6,10 +6,11 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { newReference } from "../../api/reference.ts";
-import type { Rate } from "../../api/schema.d.ts";
+import type { Rate, Rates } from "../../api/schema.d.ts";
 import { fieldAmount, typedAmount } from "../../text/amount.ts";
 import { countryName, formatWeight } from "../../text/format.ts";
 import { formatLocale } from "../../text/i18n.ts";
+import { Conflict } from "../../ui/form/conflict.tsx";
 import { useApiForm } from "../../ui/form/use-api-form.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Money } from "../../ui/money.tsx";
@@ -24,8 +25,7 @@ export function RatesSection({ facilityId }: Props) {
   const { t } = useTranslation();
   const [isEdited, setIsEdited] = useState(false);
   const { data } = useSuspenseQuery(ratesQuery(facilityId));
-  const rates = data.rates;
-  if (isEdited) return <EditRates facilityId={facilityId} rates={rates} close={() => setIsEdited(false)} />;
+  if (isEdited) return <EditRates facilityId={facilityId} present={data} close={() => setIsEdited(false)} />;
   return (
     <Section
       title={t("rates.title")}
@@ -35,27 +35,36 @@ export function RatesSection({ facilityId }: Props) {
         </Button>
       }
     >
-      {rates.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          {t("rates.empty")}
-        </Text>
-      ) : (
-        <DataTable
-          label={t("rates.title")}
-          rows={rates.toSorted(byCountry)}
-          rowKey={({ countryCode, maxWeightGrams }) => `${countryCode}-${maxWeightGrams}`}
-          columns={[
-            { name: t("facilities.country"), cell: ({ countryCode }) => countryName(countryCode) },
-            {
-              name: t("rates.upTo"),
-              align: "right",
-              cell: ({ maxWeightGrams }) => formatWeight(maxWeightGrams),
-            },
-            { name: t("rates.price"), align: "right", cell: ({ price }) => <Money of={price} /> },
-          ]}
-        />
-      )}
+      <RateTable rates={data.rates} />
     </Section>
+  );
+}
+
+function RateTable({ rates }: Pick<Rates, "rates">) {
+  const { t } = useTranslation();
+  if (rates.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {t("rates.empty")}
+      </Text>
+    );
+  return (
+    <DataTable
+      label={t("rates.title")}
+      rows={rates.toSorted(byCountry)}
+      rowKey={({ countryCode, maxWeightGrams, price }) =>
+        `${countryCode}-${maxWeightGrams}-${price.currency}`
+      }
+      columns={[
+        { name: t("facilities.country"), cell: ({ countryCode }) => countryName(countryCode) },
+        {
+          name: t("rates.upTo"),
+          align: "right",
+          cell: ({ maxWeightGrams }) => formatWeight(maxWeightGrams),
+        },
+        { name: t("rates.price"), align: "right", cell: ({ price }) => <Money of={price} /> },
+      ]}
+    />
   );
 }
 
@@ -86,15 +95,16 @@ const rateOf = ({ countryCode, maxWeightGrams, amount, currency }: Row): Rate =>
   price: { amount: typedAmount(amount, formatLocale()), currency: currency.trim() },
 });
 
-function EditRates({ facilityId, rates, close }: Props & { rates: readonly Rate[]; close: () => void }) {
+function EditRates({ facilityId, present, close }: Props & { present: Rates; close: () => void }) {
   const { t } = useTranslation();
-  const { form, submit, problem, isPending } = useApiForm<{ rates: Row[] }>({
-    initialValues: { rates: rates.map(rowOf) },
-    run: ({ rates: rows }) =>
+  const { form, submit, problem, isPending, hasConflict } = useApiForm<{ rates: Row[] }>({
+    initialValues: { rates: present.rates.map(rowOf) },
+    version: present.version,
+    run: ({ rates: rows }, { version }) =>
       dataOf(
         api.PUT("/api/facilities/{id}/rates", {
           params: { path: { id: facilityId } },
-          body: { rates: rows.map(rateOf) },
+          body: { rates: rows.map(rateOf), expectedVersion: version },
         }),
       ),
     done: t("rates.saved"),
@@ -130,6 +140,11 @@ function EditRates({ facilityId, rates, close }: Props & { rates: readonly Rate[
             </Button>
           </Group>
           {problem !== null && <ProblemMessage error={problem} />}
+          {hasConflict && (
+            <Conflict>
+              <RateTable rates={present.rates} />
+            </Conflict>
+          )}
           <Group justify="flex-end" gap="xs">
             <Button size="xs" variant="default" onClick={close}>
               {t("ui.cancel")}

@@ -44,11 +44,15 @@ function Rename({ person }: Props) {
           <TextInput label={t("people.email")} type="email" required {...form.getInputProps("email")} />
         </Stack>
       )}
-      run={(values) =>
+      run={(values, { values: before }) =>
         dataOf(
           api.PATCH("/api/people/{id}", {
             ...pathOf(person),
-            body: { name: values.name.trim(), email: values.email.trim() },
+            // Only what the person has changed: what another person changed at the same time stays.
+            body: {
+              ...(values.name !== before.name && { name: values.name.trim() }),
+              ...(values.email !== before.email && { email: values.email.trim() }),
+            },
           }),
         )
       }

@@ -91,11 +91,11 @@ export function EditProduct({ product }: { product: Product }) {
       initialValues={valuesOf(product)}
       validate={validate}
       fields={(form) => <ProductFields form={form} currency={price.currency} />}
-      run={(values) =>
+      run={(values, { values: before }) =>
         dataOf(
           api.PATCH("/api/products/{id}", {
             params: { path: { id } },
-            body: changesOf(fieldsOf(values, price.currency), fieldsOf(valuesOf(product), price.currency)),
+            body: changesOf(fieldsOf(values, price.currency), fieldsOf(before, price.currency)),
           }),
         )
       }

@@ -85,6 +85,9 @@ export const shell: Translated<typeof en> = {
     "not-found": "Unter dieser Adresse gibt es nichts, oder Sie dürfen es nicht sehen.",
     "rate-limited": "Zu viele Anfragen. Warten Sie eine Minute und versuchen Sie es noch einmal.",
     rateLimitedFor: "Zu viele Anfragen. Versuchen Sie es in {{time}} noch einmal.",
+    "version-changed":
+      "Eine andere Person hat dies geändert, seit Sie es geöffnet haben. Ihre Eingaben sind noch da. Vergleichen Sie sie mit dem, was jetzt gespeichert ist, und speichern Sie noch einmal: Sie ersetzen es.",
+    storedNow: "Jetzt gespeichert",
     unavailable:
       "Der Dienst ist ausgelastet oder startet gerade. Versuchen Sie es in einer Minute noch einmal.",
     "internal-error":

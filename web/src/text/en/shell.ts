@@ -80,6 +80,9 @@ export const shell = {
     "not-found": "There is nothing at this address, or it is not yours to see.",
     "rate-limited": "Too many requests. Wait a minute and try again.",
     rateLimitedFor: "Too many requests. Try again in {{time}}.",
+    "version-changed":
+      "Another person has changed this since you opened it. Your entries are kept. Compare them with what is stored now, and save again: they replace it.",
+    storedNow: "Stored now",
     unavailable: "The service is busy or starting. Try again in a minute.",
     "internal-error":
       "The service made a mistake. Try again; if it happens again, send the request id to support.",

@@ -4,7 +4,8 @@ import { useDisclosure } from "@mantine/hooks";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { ProblemMessage } from "../problem-message.tsx";
-import { useApiForm } from "./use-api-form.ts";
+import { Conflict } from "./conflict.tsx";
+import { type Opened, useApiForm } from "./use-api-form.ts";
 
 type Props<Values extends object> = {
   readonly label: string;
@@ -23,7 +24,11 @@ type Props<Values extends object> = {
   readonly validate?: (values: Values) => FormErrors;
   /** Fields of the dialog, if it needs any. */
   readonly fields?: (form: UseFormReturnType<Values>) => ReactNode;
-  readonly run: (values: Values) => Promise<unknown>;
+  /** Version of what the fields replace as a whole, as the page has it now. */
+  readonly version?: string;
+  /** What they replace, as the page has it now: shown if another person has changed it. */
+  readonly present?: ReactNode;
+  readonly run: (values: Values, opened: Opened<Values>) => Promise<unknown>;
 };
 
 /** A button that says what it will do before it does it. */
@@ -59,14 +64,26 @@ export function ConfirmAction<Values extends object = object>(props: Props<Value
 
 /** Mounted when the dialog opens, so that each opening begins with fresh fields. */
 function Question<Values extends object>(props: Props<Values> & { close: () => void }) {
-  const { label, effect, confirm = label, isDanger = false, done, fields, run, validate, close } = props;
+  const {
+    label,
+    effect,
+    confirm = label,
+    isDanger = false,
+    done,
+    fields,
+    run,
+    validate,
+    version,
+    close,
+  } = props;
   const { t } = useTranslation();
-  const { form, submit, problem, isPending } = useApiForm<Values>({
+  const { form, submit, problem, isPending, hasConflict } = useApiForm<Values>({
     initialValues: props.initialValues ?? ({} as Values), // Without fields there are no values.
     run,
     ...(done !== undefined && { done }),
     onDone: close,
     ...(validate && { validate }),
+    ...(version !== undefined && { version }),
   });
   const shown = typeof effect === "function" ? effect(form.values) : effect;
   return (
@@ -75,6 +92,7 @@ function Question<Values extends object>(props: Props<Values> & { close: () => v
         {typeof shown === "string" ? <Text size="sm">{shown}</Text> : shown}
         {fields?.(form)}
         {problem !== null && <ProblemMessage error={problem} />}
+        {hasConflict && <Conflict>{props.present}</Conflict>}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" size="sm" onClick={close}>
             {t("ui.back")}

@@ -1,14 +1,23 @@
 import { type FormErrors, type UseFormReturnType, useForm } from "@mantine/form";
-import type { FormEvent } from "react";
-import { ApiProblem } from "../../api/problem.ts";
+import { type FormEvent, useState } from "react";
+import { ApiProblem, isProblem } from "../../api/problem.ts";
 import { useChange } from "../../api/use-change.ts";
 import { explained } from "../../text/explanations.ts";
+
+/** What the form showed when it opened. */
+export type Opened<Values> = {
+  readonly values: Values;
+  /** The version to replace: after a conflict, the one that is shown beside the form. */
+  readonly version: string;
+};
 
 type Options<Values, Output> = {
   readonly initialValues: Values;
   /** What the page itself can check; the service checks everything. */
   readonly validate?: (values: Values) => FormErrors;
-  readonly run: (values: Values) => Promise<Output>;
+  /** Version of what the form replaces as a whole, as the page has it now (decision 0208). */
+  readonly version?: string;
+  readonly run: (values: Values, opened: Opened<Values>) => Promise<Output>;
   readonly done?: string;
   readonly onDone?: (output: Output) => void;
 };
@@ -19,6 +28,8 @@ export type ApiForm<Values> = {
   /** The problem of the last attempt. Null if there is none. */
   readonly problem: Error | null;
   readonly isPending: boolean;
+  /** What the form replaces was changed by another person since it opened. */
+  readonly hasConflict: boolean;
   reset(): void;
 };
 
@@ -29,13 +40,16 @@ export type ApiForm<Values> = {
 export function useApiForm<Values extends object, Output = unknown>({
   initialValues,
   validate,
+  version = "",
   run,
   done,
   onDone,
 }: Options<Values, Output>): ApiForm<Values> {
   const form = useForm<Values>({ initialValues, ...(validate && { validate }) });
+  const [opened] = useState({ values: initialValues, version });
+  const [hasConflict, setHasConflict] = useState(false);
   const change = useChange<Values, Output>({
-    run,
+    run: (values) => run(values, hasConflict ? { ...opened, version } : opened),
     ...(done !== undefined && { done }),
     ...(onDone && { onDone }),
     isAnnounced: false,
@@ -43,6 +57,7 @@ export function useApiForm<Values extends object, Output = unknown>({
   const submit = form.onSubmit((values) =>
     change.mutate(values, {
       onError: (error) => {
+        if (isProblem(error, "version-changed")) setHasConflict(true);
         if (error instanceof ApiProblem) form.setErrors(problemToErrors(error));
       },
     }),
@@ -52,6 +67,7 @@ export function useApiForm<Values extends object, Output = unknown>({
     submit: (event) => submit(event),
     problem: change.error,
     isPending: change.isPending,
+    hasConflict,
     reset: () => {
       form.setValues(initialValues);
       form.clearErrors();
