@@ -14,7 +14,7 @@ export async function runAuditExport(
 ): Promise<ExitCode> {
   const merchantId = idOf("mer", "merchant", options);
   const connectionId = idOf("con", "connection", options);
-  const [from, to] = [timeOf("since", options), timeOf("until", options)];
+  const [from, to] = [timeOf("from", options), timeOf("to", options)];
   const filter = {
     limit: "100",
     ...(merchantId !== null && { merchantId }),

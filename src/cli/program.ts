@@ -208,11 +208,8 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
     .option("--actor <actor>", "only entries of this actor: its name, or its kind")
     .option("--action <action>", "only entries of this operation, such as createKey")
     .option("--subject <id>", "only entries about this id, such as that of an order")
-    .option(
-      "--since <time>",
-      "only entries at or after this time, such as 2026-01-31 or 2026-01-31T12:00:00Z",
-    )
-    .option("--until <time>", "only entries before this time")
+    .option("--from <time>", "only entries at or after this time, such as 2026-01-31 or 2026-01-31T12:00:00Z")
+    .option("--to <time>", "only entries before this time")
     .addOption(serviceOption())
     .action((options) => special.exportAudit(options));
   program

@@ -25,6 +25,14 @@ describe("audit export", () => {
     expect(linesOf(output)).toEqual(body.data);
   });
 
+  it("has the filters of the list, under the same names", async () => {
+    const optionsOf = async (command: string) =>
+      (await at.cli(`${command} --help`)).output.match(/(?<=^ {2})--\S+/gm) ?? [];
+    const filters = await optionsOf("audit list");
+    const ofPages = ["--limit", "--cursor", "--all", "--json"];
+    expect(await optionsOf("audit export")).toEqual(filters.filter((flag) => !ofPages.includes(flag)));
+  });
+
   it("writes the entries of one merchant and of a time", async () => {
     await createPartner(at.test);
     const { output } = await at.cli(`audit export --merchant ${shop.merchantId}`);
@@ -36,8 +44,8 @@ describe("audit export", () => {
     expect(linesOf(filtered.output).map(({ action }) => action)).toEqual(["createConnection"]);
     expect((await at.cli("audit export --actor nobody")).output).toBe("");
     expect((await at.cli("audit export --subject x")).code).toBe(1);
-    expect((await at.cli("audit export --until 2026-01-01")).output).toBe("");
-    expect((await at.cli("audit export --since yesterday")).code).toBe(2);
+    expect((await at.cli("audit export --to 2026-01-01")).output).toBe("");
+    expect((await at.cli("audit export --from yesterday")).code).toBe(2);
   });
 });
 

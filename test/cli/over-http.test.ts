@@ -45,7 +45,7 @@ describe("the command line over HTTP", () => {
     for (const args of [
       `order show ${order.id} --json`,
       `order export --connection ${at.partner.connectionId}`,
-      "audit export --since 2026-01-01",
+      "audit export --from 2026-01-01",
     ]) {
       const beside = await at.cli(args);
       const over = await run(args);

@@ -27,7 +27,7 @@ export const PERSON_COMMANDS: readonly RequestCommand[] = [
   },
   { words: "person show", operationId: "getPerson" },
   {
-    words: "person update",
+    words: "person change",
     operationId: "updatePerson",
     fields: [
       { name: "name", flag: "--name <name>", help: "new name" },
