@@ -20,8 +20,8 @@ export async function runAuditExport(
     ...(merchantId !== null && { merchantId }),
     ...(connectionId !== null && { connectionId }),
     ...textsOf({ actor: options["actor"], action: options["action"], subjectId: options["subject"] }),
-    ...(from !== null && { from: from.toISOString() }),
-    ...(to !== null && { to: to.toISOString() }),
+    ...(from !== null && { from }),
+    ...(to !== null && { to }),
   };
   const { method, path } = operationOf("listAuditEntries");
   for (let cursor: string | null = ""; cursor !== null; ) {

@@ -29,8 +29,8 @@ function queryOf(options: OptionValues): Record<string, string> {
   const filter = {
     merchantId: idOf("mer", "merchant", options),
     connectionId: idOf("con", "connection", options),
-    since: timeOf("since", options)?.toISOString() ?? null,
-    until: timeOf("until", options)?.toISOString() ?? null,
+    since: timeOf("since", options),
+    until: timeOf("until", options),
     status,
     format: options["format"] === undefined ? null : String(options["format"]),
   };

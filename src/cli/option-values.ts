@@ -1,5 +1,6 @@
 import { UsageError } from "./failure.ts";
 import type { OptionValues } from "./requests/command.ts";
+import { InvalidValue, time } from "./requests/values.ts";
 
 /** The id that an option names; null without the option. */
 export function idOf(prefix: "mer" | "con", name: string, options: OptionValues): string | null {
@@ -10,16 +11,13 @@ export function idOf(prefix: "mer" | "con", name: string, options: OptionValues)
   return id;
 }
 
-/** Days begin at midnight UTC. A time without a zone would depend on the machine. */
-const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
-
-export function timeOf(name: string, options: OptionValues): Date | null {
+/** The time that an option names, as the API takes it; null without the option. */
+export function timeOf(name: string, options: OptionValues): string | null {
   if (options[name] === undefined) return null;
-  const text = String(options[name]);
-  const time = new Date(text);
-  if (!TIME.test(text) || Number.isNaN(time.getTime()))
-    throw new UsageError(
-      `--${name} must be a day, or a time with its zone: 2026-01-31, 2026-01-31T12:00:00Z.`,
-    );
-  return time;
+  try {
+    return time(String(options[name]));
+  } catch (error) {
+    if (error instanceof InvalidValue) throw new UsageError(`--${name} ${error.message}`);
+    throw error;
+  }
 }

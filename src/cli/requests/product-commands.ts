@@ -45,7 +45,7 @@ export const PRODUCT_COMMANDS: readonly RequestCommand[] = [
       {
         name: "exposed",
         flag: "--exposed <yes|no>",
-        help: "only products exposed to the connection, or to any; false: only the others",
+        help: "only products exposed to the connection, or to any; no: only the others",
         read: yesOrNo,
       },
       { name: "q", flag: "--search <text>", help: "part of the SKU or of the name" },
@@ -65,7 +65,7 @@ export const PRODUCT_COMMANDS: readonly RequestCommand[] = [
       {
         name: "exposed",
         flag: "--exposed <yes|no>",
-        help: "only connections to which it is exposed; false: only the others",
+        help: "only connections to which it is exposed; no: only the others",
         read: yesOrNo,
       },
       { name: "q", flag: "--search <text>", help: "part of the name of the connection" },

@@ -1,3 +1,5 @@
+import { parseTime } from "../../platform/time.ts";
+
 // Reads what people write on the command line. The back office checks the values.
 
 /** A text without a meaning. The message follows the name of the option. */
@@ -96,8 +98,22 @@ export const orNone =
 /** An empty text removes the value. */
 export const orEmpty = (text: string): string | null => (text === "" ? null : text);
 
-/** A day begins at midnight UTC. The back office checks everything else. */
-export const time = (text: string): string => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?))?$/i;
+
+/** A day begins at midnight UTC. A time without a zone would depend on the machine. */
+export function time(text: string): string {
+  const [, day = ""] = TIME.exec(text) ?? [];
+  const moment = parseTime(day === text ? `${day}T00:00:00Z` : text);
+  // `Date` takes the 30th of February for a day of March.
+  if (Number.isNaN(moment.getTime()) || !isDay(day))
+    throw new InvalidValue("must be a day, or a time with its zone: 2026-01-31, 2026-01-31T12:00:00Z.");
+  return moment.toISOString();
+}
+
+function isDay(text: string): boolean {
+  const midnight = new Date(text);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
+}
 
 export function yesOrNo(text: string): boolean {
   if (text !== "yes" && text !== "no") throw new InvalidValue("must be yes or no.");

@@ -70,7 +70,7 @@ export const TOKEN_COMMANDS: readonly RequestCommand[] = [
         name: "expiresAt",
         flag: "--expires-at <time>",
         help: "when the new token expires; none: never; by default after as long a time as the old one",
-        read: orNone((text) => text),
+        read: orNone(time),
       },
     ],
   },

@@ -1,5 +1,5 @@
 import type { RequestCommand } from "../command.ts";
-import { time } from "../values.ts";
+import { time, yesOrNo } from "../values.ts";
 
 /** The delivery log. */
 export const DELIVERY_COMMANDS: readonly RequestCommand[] = [
@@ -28,8 +28,9 @@ export const DELIVERY_COMMANDS: readonly RequestCommand[] = [
       { name: "until", flag: "--until <time>", help: "only events before this time", read: time },
       {
         name: "hasFailedAttempts",
-        flag: "--has-failed-attempts <true|false>",
+        flag: "--has-failed-attempts <yes|no>",
         help: "only deliveries with, or without, a failed attempt",
+        read: yesOrNo,
       },
     ],
     columns: ["id", "eventType", "orderId", "status", "createdAt", "nextAttemptAt", "attempts"],

@@ -1,5 +1,5 @@
 import type { Field, RequestCommand } from "../command.ts";
-import { list, orEmpty, wholeNumber } from "../values.ts";
+import { list, orEmpty, time, wholeNumber } from "../values.ts";
 
 const COLUMNS = [
   "id",
@@ -15,6 +15,7 @@ const since: Field = {
   name: "since",
   flag: "--since <time>",
   help: "events from this time on, at most 30 days ago",
+  read: time,
 };
 
 const settings = (eventTypes: string): readonly Field[] => [
