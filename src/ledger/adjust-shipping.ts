@@ -1,7 +1,13 @@
 import { type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { type LedgerEntry, refundableMinor, refundsFor, shippingChargedMinor } from "./ledger.ts";
+import {
+  type LedgerEntry,
+  refundableMinor,
+  refundsFor,
+  shippingChargedMinor,
+  shippingPaidMinor,
+} from "./ledger.ts";
 import { type EntryOfOrder, insertEntries, readLedger } from "./ledger-sql.ts";
 import type { Refund } from "./refunds/refund.ts";
 import { insertRefund, readRefunds } from "./refunds/refunds-sql.ts";
@@ -23,9 +29,11 @@ export async function adjustShipping(
   const returned = (await readRefunds(tx, order))
     .filter(({ actor }) => actor.kind === SERVICE.kind)
     .reduce((sum, refund) => sum + refund.amountMinor, 0n);
-  const differenceMinor = amountMinor - (charged - returned);
-  if (differenceMinor > 0n) await chargeMore(tx, { order, amountMinor: differenceMinor }, ledger, at);
-  if (differenceMinor < 0n) await giveBack(tx, { order, amountMinor: -differenceMinor }, ledger, at);
+  const missingMinor = amountMinor - (charged - returned);
+  if (missingMinor > 0n) await chargeMore(tx, { order, amountMinor: missingMinor }, ledger, at);
+  // What was waived is charged no more, and it was never paid.
+  const overpaidMinor = shippingPaidMinor(ledger) - returned - amountMinor;
+  if (overpaidMinor > 0n) await giveBack(tx, { order, amountMinor: overpaidMinor }, ledger, at);
 }
 
 async function chargeMore(

@@ -124,6 +124,12 @@ export function shippingChargedMinor(entries: readonly LedgerEntry[]): bigint | 
     .reduce((sum, chain) => sum + newestOf(chain).amountMinor, 0n);
 }
 
+/** What of it was paid, in minor units. */
+export const shippingPaidMinor = (entries: readonly LedgerEntry[]): bigint =>
+  entries
+    .filter(({ kind, status }) => kind === "shipping" && status === "succeeded")
+    .reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
+
 /**
  * Whether a charge for shipping waits for its outcome, and no attempt at it was declined. An order whose shipping was
  * declined is not routed before that is paid or waived, so its price can still change.

@@ -13,10 +13,11 @@ import { expectRejected, operationApplied, readDetail } from "../support/real-or
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
+let toBritain: string;
 let toFrance: string;
 beforeAll(async () => {
   test = await startTestService();
-  await createFacility(test); // Ships to GB for 5.00.
+  toBritain = await createFacility(test); // For 5.00.
   toFrance = await createFacility(test, {
     countryCode: "FR",
     rates: [aRate({ country: "FR", amount: "8.00" })],
@@ -70,5 +71,19 @@ describe("a correction of the country of an order whose payment failed", () => {
     await processDuePayments(test);
     expect(await readDetail(test, id)).toMatchObject({ facilityId: toFrance });
     expect(await balanceOf(test, partner)).toBe(-1_800n);
+  });
+
+  it("refunds nothing of what was waived", async () => {
+    const { partner, id } = await routed();
+    await processDuePayments(test);
+    await setCreditLimit(test, partner, 1_500n);
+    expect((await sendTo(id, "FR")).status).toBe(200);
+    await processDuePayments(test); // The 3.00 that France costs more are declined.
+    expect((await sendTo(id, "GB")).body).toMatchObject({ onHoldReasons: ["payment_failed"] });
+    await operationApplied(test, id, "release-hold", { reasons: ["payment_failed"] });
+    await routeAll(test);
+    await processDuePayments(test);
+    expect((await readDetail(test, id)).facilityId).toBe(toBritain);
+    expect(await balanceOf(test, partner)).toBe(-1_500n);
   });
 });
