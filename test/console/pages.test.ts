@@ -179,6 +179,20 @@ describe("nothing is wider than its place where names have 200 signs and no spac
   });
 });
 
+it("a table that is wider than the page is moved by the keyboard, and has a name for screen readers", async () => {
+  const page = await world.open(world.people.operator);
+  await visit(page, "/audit-log", "Audit log");
+  const frame = page.getByRole("region", { name: "Wide table: Audit log" });
+  await page.getByRole("table", { name: "Audit log" }).waitFor();
+  expect(await frame.count(), "on a wide screen").toBe(0);
+  await page.setViewportSize({ width: 1024, height: 900 });
+  await frame.waitFor();
+  expect(await findingsOf(page)).toEqual([]);
+  await frame.focus();
+  await page.keyboard.press("ArrowRight");
+  await expect.poll(() => page.evaluate("document.activeElement.scrollLeft")).toBeGreaterThan(0);
+});
+
 // What opens over every page.
 const OPENED = [
   { name: "the person's menu", open: (page: Page) => page.getByRole("button", { name: "Olivia" }).click() },

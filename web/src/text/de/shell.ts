@@ -66,6 +66,7 @@ export const shell: Translated<typeof en> = {
     removeFilter: "Den Filter {{filter}} entfernen",
     downloadCsv: "CSV herunterladen",
     print: "Drucken",
+    wideTable: "Breite Tabelle: {{table}}",
   },
   problem: {
     title: "Das hat nicht geklappt",

@@ -61,6 +61,7 @@ export const shell = {
     removeFilter: "Remove the filter {{filter}}",
     downloadCsv: "Download CSV",
     print: "Print",
+    wideTable: "Wide table: {{table}}",
     shownOnce: "This is shown only now. Store it before you close this.",
     stored: "I have stored it",
   },

@@ -1,5 +1,6 @@
 import { Checkbox } from "@mantine/core";
-import type { MouseEvent, ReactNode } from "react";
+import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
 import { PlainLink, useGo } from "../link.tsx";
 import classes from "./data-table.module.css";
 
@@ -51,8 +52,9 @@ export function DataTable<Row>({
   isStale = false,
 }: Props<Row>) {
   const open = useOpenRow();
+  const frame = useScrolledByKeys(label);
   return (
-    <div className={classes["frame"]}>
+    <div className={classes["frame"]} {...frame}>
       <table
         className={classes["table"]}
         aria-label={label}
@@ -106,6 +108,22 @@ export function DataTable<Row>({
       </table>
     </div>
   );
+}
+
+/** A table that is wider than its frame can have the focus, so that the arrow keys move it sideways. */
+function useScrolledByKeys(label: string) {
+  const { t } = useTranslation();
+  const ref = useRef<HTMLDivElement>(null);
+  const [isWider, setWider] = useState(false);
+  useEffect(() => {
+    const frame = ref.current;
+    if (frame === null) return;
+    const observer = new ResizeObserver(() => setWider(frame.scrollWidth > frame.clientWidth));
+    for (const each of [frame, ...frame.children]) observer.observe(each);
+    return () => observer.disconnect();
+  }, []);
+  const asRegion = { role: "region", tabIndex: 0, "aria-label": t("ui.wideTable", { table: label }) };
+  return { ref, ...(isWider && asRegion) };
 }
 
 /** What the style of a cell needs to know. A narrow screen shows the name in front of the value. */
