@@ -64,6 +64,10 @@ function useFocusWhenOpened(): RefObject<HTMLHeadingElement | null> {
   return heading;
 }
 
+/** Moves the focus to the heading of the page that is shown. */
+export const focusHeading = (): void =>
+  document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
+
 type CrumbsProps = { readonly of: readonly (readonly [name: string, to: string])[] };
 
 /** The pages above this one. */

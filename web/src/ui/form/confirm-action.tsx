@@ -6,6 +6,7 @@ import { useTranslation } from "react-i18next";
 import { ProblemMessage } from "../problem-message.tsx";
 import { Conflict } from "./conflict.tsx";
 import { type Opened, useApiForm } from "./use-api-form.ts";
+import { useFocusAfterRemoval } from "./use-focus-after-removal.ts";
 
 type Props<Values extends object> = {
   readonly label: string;
@@ -36,9 +37,11 @@ export function ConfirmAction<Values extends object = object>(props: Props<Value
   const { label, icon, isDanger = false, isPrimary = false } = props;
   const { t } = useTranslation();
   const [isOpen, { open, close }] = useDisclosure(false);
+  const button = useFocusAfterRemoval(isOpen);
   return (
     <>
       <Button
+        ref={button}
         size="xs"
         variant={isPrimary ? "filled" : "default"}
         leftSection={icon}

@@ -49,6 +49,7 @@ export function ReturnAction({ order, action }: ActionProps) {
             label={t("order.shipment")}
             data={out.map((shipment) => ({ value: shipment.id, label: nameOf(shipment) }))}
             allowDeselect={false}
+            data-autofocus
             {...form.getInputProps("shipmentId")}
           />
           <Select
