@@ -29,6 +29,7 @@ async function recordPayment(page: Page, amount: string, reference: string): Pro
 describe("the money of a merchant", () => {
   it("the operator finds a declined payment, records money, and the statement shows it", async () => {
     const page = await world.open(world.people.operator);
+    await page.clock.setFixedTime(world.service.clock.now()); // The month of the statement is that of the browser.
     await visit(page, "/payment-failures", "Declined payments");
     const row = page.getByRole("row").filter({ hasText: "declined-1" });
     await row.getByText("Credit limit exceeded").waitFor();
@@ -56,8 +57,24 @@ describe("the money of a merchant", () => {
     expect((await download).suggestedFilename()).toMatch(/csv$/);
   });
 
+  it("a statement shows its period to the second, and begins with a month of the person's zone", async () => {
+    const page = await world.open(world.people.merchant);
+    await page.clock.setFixedTime(world.service.clock.now());
+    const account = `/merchants/${world.partner.merchantId}/account`;
+    const period = page.locator("dt", { hasText: "Period" }).locator("+ dd");
+    await visit(page, account, "Account of Merchant");
+    expect(await period.textContent()).toMatch(
+      /^Sun, 1 Mar 2026, 0:00:00 CET – Mon, 2 Mar 2026, [0-9:]+ CET$/,
+    );
+    await visit(page, `${account}?from=2026-02-09&to=2026-02-09`, "Account of Merchant");
+    expect(await period.textContent()).toBe("Mon, 9 Feb 2026, 0:00:00 CET – Tue, 10 Feb 2026, 0:00:00 CET");
+    await visit(page, `${account}?to=2026-02-09`, "Account of Merchant");
+    expect(await period.textContent()).toMatch(/^Sun, 1 Feb 2026, 0:00:00 CET – Tue, 10 Feb 2026/);
+  });
+
   it("the merchant reads its own account and charges, changes nothing, and sees no other merchant's", async () => {
     const page = await world.open(world.people.merchant);
+    await page.clock.setFixedTime(world.service.clock.now());
     await visit(page, `/merchants/${world.partner.merchantId}/account`, "Account of Merchant");
     await page.getByText("Charges go to the merchant's account.").waitFor();
     for (const name of ["Record a payment", "Charge by Stripe"])

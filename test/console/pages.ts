@@ -69,7 +69,7 @@ export const PAGES: readonly TestedPage[] = [
   },
   {
     name: "merchant-account",
-    path: ({ partner }) => `/merchants/${partner.merchantId}/account`,
+    path: ({ partner }) => `/merchants/${partner.merchantId}/account?from=2026-03-01`,
     person: "operator",
     heading: "Account of Merchant",
   },

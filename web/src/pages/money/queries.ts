@@ -1,6 +1,6 @@
 import { read } from "../../api/read.ts";
 import type { ChargeKind, ChargeStatus } from "../../api/schema.d.ts";
-import { endOf, startOf } from "../../text/days.ts";
+import { endOf, startOf, startOfMonth } from "../../text/days.ts";
 
 const pathOf = (id: string) => ({ path: { id } });
 
@@ -25,9 +25,12 @@ export const stripeQuery = (id: string) => read("/api/merchants/{id}/stripe", { 
 
 type PeriodOfDays = { readonly from?: string | undefined; readonly to?: string | undefined };
 
-/** The days are those of the person's zone. Without them, the period is the present month. */
+/**
+ * The days are those of the person's zone, and so is the month with which a period without a first day begins: that of its last
+ * day, or the present one.
+ */
 export const timesOf = ({ from, to }: PeriodOfDays) => ({
-  ...(from !== undefined && { from: startOf(from) }),
+  from: from === undefined ? startOfMonth(to) : startOf(from),
   ...(to !== undefined && { to: endOf(to) }),
 });
 

@@ -30,7 +30,7 @@ export function StatementSection({ query, actions, children }: Props) {
               [
                 t("money.period"),
                 <span key="period">
-                  <Time at={data.from} /> – <Time at={data.to} />
+                  <Time at={data.from} as="exact" /> – <Time at={data.to} as="exact" />
                 </span>,
               ],
               [t("money.opening"), <Money key="opening" of={data.opening} />],
