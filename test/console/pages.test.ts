@@ -2,6 +2,8 @@ import { mkdir } from "node:fs/promises";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findingsOf, type Look, visit } from "../support/browser.ts";
+import { anAddress } from "../support/builders.ts";
+import { placeAcceptedOrder } from "../support/real-orders.ts";
 import { type Floor, openFloor } from "./floor.ts";
 import { startLongWorld } from "./long-world.ts";
 import { PAGES, type TestedPage } from "./pages.ts";
@@ -192,6 +194,35 @@ it("a table that is wider than the page is moved by the keyboard, and has a name
   await page.keyboard.press("ArrowRight");
   await expect.poll(() => page.evaluate("document.activeElement.scrollLeft")).toBeGreaterThan(0);
 });
+
+it("a sign that turns the direction of writing around does so in its own part of an address alone", async () => {
+  const { service, partner } = world;
+  const shippingAddress = anAddress({ zip: "SW1Y\u202e 4JH", city: "London" });
+  const { id } = await placeAcceptedOrder(service, partner, { externalOrderId: "turned", shippingAddress });
+  const page = await world.open(world.people.warehouse);
+  for (const [path, heading] of [
+    [`/orders/${id}`, "turned"],
+    [`/work/slips/${id}`, "Slips of turned"],
+  ] as const) {
+    await visit(page, path, heading);
+    expect(await page.evaluate(BEGIN_OF_CITY), path).toBeLessThan(0);
+  }
+});
+
+/** Pixels between the left of the city's first letter and that of its last. Above zero: its letters are turned around. */
+const BEGIN_OF_CITY = `(() => {
+  const texts = document.createTreeWalker(document.querySelector("address"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode() && !texts.currentNode.data.includes("London"));
+  const { currentNode: node } = texts;
+  const leftOf = (index) => {
+    const range = document.createRange();
+    range.setStart(node, index);
+    range.setEnd(node, index + 1);
+    return range.getBoundingClientRect().left;
+  };
+  const begin = node.data.indexOf("London");
+  return leftOf(begin) - leftOf(begin + 5);
+})()`;
 
 // What opens over every page.
 const OPENED = [

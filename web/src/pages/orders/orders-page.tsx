@@ -9,6 +9,7 @@ import { Filters, FlagFilter, SearchFilter, SelectFilter } from "../../ui/list/f
 import { IdText } from "../../ui/list/id-text.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
+import { Parts } from "../../ui/parts.tsx";
 import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { SavedViews } from "../views/saved-views.tsx";
@@ -44,7 +45,7 @@ export function OrdersPage() {
         { name: t("orders.status"), cell: (order) => <OrderState order={order} /> },
         {
           name: t("orders.recipient"),
-          cell: ({ shippingAddress }) => recipient(shippingAddress),
+          cell: ({ shippingAddress }) => <Recipient of={shippingAddress} />,
           isLong: true,
         },
         { name: t("orders.merchant"), cell: ({ merchantName }) => merchantName, isMinor: true, isName: true },
@@ -69,8 +70,9 @@ export function OrdersPage() {
   );
 }
 
-const recipient = ({ name, city, countryCode }: OrderSummary["shippingAddress"]): string =>
-  [name, [city, countryCode].filter(Boolean).join(", ")].filter(Boolean).join(" · ");
+const Recipient = ({ of: { name, city, countryCode } }: { of: OrderSummary["shippingAddress"] }) => (
+  <Parts of={[name, <Parts key="to" of={[city, countryCode]} between=", " />]} between=" · " />
+);
 
 /** Partners and staff speak of an order by the partner's id, if it has one. */
 const OrderName = ({ order: { id, externalOrderId } }: { order: OrderSummary }) =>

@@ -4,6 +4,7 @@ import { paths } from "../../paths.ts";
 import { countryName, formatNumber, formatWeight } from "../../text/format.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { TextLink } from "../../ui/link.tsx";
+import { Parts } from "../../ui/parts.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
 import classes from "./open-order.module.css";
@@ -41,9 +42,11 @@ export function OpenOrder({ packing, station }: Props) {
           of={[
             [
               t("work.to"),
-              [to.name, to.company, to.address1, to.city, countryName(to.countryCode)]
-                .filter(Boolean)
-                .join(", "),
+              <Parts
+                key="to"
+                of={[to.name, to.company, to.address1, to.city, countryName(to.countryCode)]}
+                between=", "
+              />,
             ],
             [t("orders.merchant"), order.merchantName],
             ...(order.note === null ? [] : [[t("order.note"), order.note] as const]),

@@ -10,6 +10,7 @@ import { countryName, exactTime, formatNumber } from "../../text/format.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { ButtonLink, useGo } from "../../ui/link.tsx";
 import { Crumbs, Page } from "../../ui/page.tsx";
+import { Parts } from "../../ui/parts.tsx";
 import { Barcode } from "../../ui/scan/barcode.tsx";
 import classes from "../../ui/scan/paper.module.css";
 import { PrintButton } from "../../ui/scan/print-button.tsx";
@@ -173,9 +174,11 @@ function BoxSheet({ orders }: Pick<SheetProps, "orders">) {
                 </Stack>
               </td>
               <td>
-                {order.shippingAddress.name}
-                <br />
-                {order.shippingAddress.city}, {countryName(order.shippingAddress.countryCode)}
+                <div>{order.shippingAddress.name}</div>
+                <Parts
+                  of={[order.shippingAddress.city, countryName(order.shippingAddress.countryCode)]}
+                  between=", "
+                />
                 {order.note !== null && <p style={{ whiteSpace: "pre-line" }}>{order.note}</p>}
               </td>
               <td data-number>

@@ -6,6 +6,7 @@ import { useTranslation } from "react-i18next";
 import type { PackingSlip } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { countryName, formatNumber, shortDay } from "../../text/format.ts";
+import { AddressLines } from "../../ui/address.tsx";
 import { Crumbs, Page } from "../../ui/page.tsx";
 import { Barcode } from "../../ui/scan/barcode.tsx";
 import classes from "../../ui/scan/paper.module.css";
@@ -92,19 +93,6 @@ type Props = {
 const labelOf = (kind: string, { slip, isNamed = false }: Props): string =>
   isNamed ? `${kind}: ${slip.externalOrderId ?? slip.orderId}` : kind;
 
-const addressOf = ({ shippingAddress: to }: PackingSlip): string =>
-  [
-    to.name,
-    to.company,
-    to.address1,
-    to.address2,
-    [to.zip, to.city].filter(Boolean).join(" "),
-    to.stateCode,
-    countryName(to.countryCode),
-  ]
-    .filter(Boolean)
-    .join("\n");
-
 function PackingSheet(props: Props) {
   const { t } = useTranslation();
   const { slip } = props;
@@ -127,7 +115,7 @@ function PackingSheet(props: Props) {
         <Barcode of={slip.orderId} />
       </div>
       <address className={classes["address"]} style={{ marginTop: "8mm" }}>
-        {addressOf(slip)}
+        <AddressLines of={slip.shippingAddress} />
       </address>
       <Lines slip={slip} />
       {slip.note !== null && <p style={{ whiteSpace: "pre-line" }}>{slip.note}</p>}

@@ -19,6 +19,7 @@ import { DataTable } from "../../ui/list/data-table.tsx";
 import { Filters, FlagFilter, SelectFilter } from "../../ui/list/filters.tsx";
 import { IdText } from "../../ui/list/id-text.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
+import { Parts } from "../../ui/parts.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { useScans } from "../../ui/scan/use-scans.ts";
 import { Section } from "../../ui/section.tsx";
@@ -81,7 +82,9 @@ export function WorkPage() {
             : []),
           {
             name: t("work.to"),
-            cell: ({ shippingAddress: to }) => `${to.city}, ${countryName(to.countryCode)}`,
+            cell: ({ shippingAddress: to }) => (
+              <Parts of={[to.city, countryName(to.countryCode)]} between=", " />
+            ),
           },
           { name: t("work.takenBy"), cell: ({ pickList }) => <Taken by={pickList} /> },
         ]}

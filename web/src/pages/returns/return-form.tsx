@@ -27,6 +27,7 @@ import { paths } from "../../paths.ts";
 import { formatNumber } from "../../text/format.ts";
 import { filled, useApiForm } from "../../ui/form/use-api-form.ts";
 import { TextLink } from "../../ui/link.tsx";
+import { Parts } from "../../ui/parts.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Section } from "../../ui/section.tsx";
 import { RETURN_CONDITIONS, RETURN_REASONS } from "../packing/return-reason.ts";
@@ -98,7 +99,8 @@ export function ReturnForm({ order, onDone }: Props) {
       <form onSubmit={submit} noValidate>
         <Stack gap="md">
           <Text size="sm">
-            {order.merchantName} · {order.shippingAddress.name}, {order.shippingAddress.city}
+            <bdi>{order.merchantName}</bdi> ·{" "}
+            <Parts of={[order.shippingAddress.name, order.shippingAddress.city]} between=", " />
           </Text>
           <CountedLines out={out} form={form} />
           {goodsError !== undefined && (

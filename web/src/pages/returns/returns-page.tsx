@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import type { Scan, ScannedOrder } from "../../api/schema.d.ts";
 import { Page } from "../../ui/page.tsx";
+import { Parts } from "../../ui/parts.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Feedback } from "../../ui/scan/feedback.tsx";
 import { ScanField } from "../../ui/scan/scan-field.tsx";
@@ -59,7 +60,7 @@ export function ReturnsPage() {
             {shown.orders.map((order) => (
               <Group key={order.orderId} justify="space-between">
                 <Text size="sm">
-                  {nameOf(order)} · {order.merchantName} · {order.shippingAddress.name}
+                  <Parts of={[nameOf(order), order.merchantName, order.shippingAddress.name]} between=" · " />
                 </Text>
                 <Button size="xs" variant="default" onClick={() => show({ kind: "order", order })}>
                   {t("returns.chooseOne")}

@@ -1,7 +1,7 @@
 import { Code, Group, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { Order } from "../../../api/schema.d.ts";
-import { countryName } from "../../../text/format.ts";
+import { AddressLines, addressText } from "../../../ui/address.tsx";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { Facts } from "../../../ui/facts.tsx";
 import { Section } from "../../../ui/section.tsx";
@@ -53,26 +53,17 @@ const Id = ({ value, of }: { value: string; of: string }) => (
 /** Where the order goes. */
 export function OrderAddress({ order: { shippingAddress: address, personalDataErasedAt } }: Props) {
   const { t } = useTranslation();
-  const lines = [
-    address.name,
-    address.company,
-    address.address1,
-    address.address2,
-    [address.zip, address.city].filter(Boolean).join(" "),
-    address.stateCode,
-    countryName(address.countryCode),
-    address.phone,
-  ].filter(Boolean);
   return (
     <Section
       title={t("order.address")}
       actions={
-        personalDataErasedAt === null && <CopyButton value={lines.join("\n")} of={t("order.address")} />
+        personalDataErasedAt === null && <CopyButton value={textOf(address)} of={t("order.address")} />
       }
     >
       {personalDataErasedAt === null ? (
-        <Text size="sm" component="address" style={{ fontStyle: "normal", whiteSpace: "pre-line" }}>
-          {lines.join("\n")}
+        <Text size="sm" component="address" style={{ fontStyle: "normal" }}>
+          <AddressLines of={address} />
+          {address.phone !== null && <div>{address.phone}</div>}
         </Text>
       ) : (
         <Text size="sm" c="dimmed">
@@ -82,6 +73,9 @@ export function OrderAddress({ order: { shippingAddress: address, personalDataEr
     </Section>
   );
 }
+
+const textOf = (address: Order["shippingAddress"]): string =>
+  [addressText(address), address.phone].filter(Boolean).join("\n");
 
 /** What the partner wrote to the order. */
 export function OrderNote({ order: { note, metadata } }: Props) {

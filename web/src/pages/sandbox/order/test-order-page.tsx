@@ -8,6 +8,7 @@ import { paths } from "../../../paths.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { ButtonLink } from "../../../ui/link.tsx";
 import { Crumbs, Page } from "../../../ui/page.tsx";
+import { Parts } from "../../../ui/parts.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { connectionQuery } from "../../connections/queries.ts";
@@ -84,7 +85,7 @@ function Contents({ testOrder: { order } }: { connection: Connection; testOrder:
   const shipped = order.lines.filter(({ shipmentId }) => shipmentId !== null).length;
   return (
     <Text size="sm">
-      {[name, city, countryCode].filter(Boolean).join(", ")} ·{" "}
+      <Parts of={[name, city, countryCode]} between=", " /> ·{" "}
       {t("sandbox.shippedLines", { shipped, lines: order.lines.length })}
     </Text>
   );
