@@ -19,6 +19,7 @@ import { purgePeopleRecords } from "../people/purge-people-records.ts";
 import { HOUR_MS, MINUTE_MS } from "../platform/time.ts";
 import { purgeStockMovements } from "../stock/purge-stock-movements.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
+import { clearEndpoints } from "../webhooks/endpoints/clear-endpoints.ts";
 import { removeDeletedEndpoints } from "../webhooks/endpoints/remove-deleted-endpoints.ts";
 import { purgeDeliveryLog } from "../webhooks/log/purge-delivery-log.ts";
 import { recoverDeliveries } from "../webhooks/recovery/recover-deliveries.ts";
@@ -50,6 +51,7 @@ export const JOBS: readonly Job[] = [
   { name: "process-stripe-payments", everyMs: 1_000, run: processStripePayments },
   { name: "mail-payment-failures", everyMs: 5_000, run: mailPaymentFailures },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseAllExpiredTestOrders },
+  { name: "clear-endpoints", everyMs: 1_000, run: clearEndpoints },
   { name: "recover-deliveries", everyMs: 1_000, run: recoverDeliveries },
   { name: "resend-deliveries", everyMs: 1_000, run: resendDeliveries },
   { name: "make-partitions", everyMs: HOUR_MS, run: makePartitions },

@@ -31,6 +31,10 @@ export type Command =
   | { name: "redeliver"; delivery: number }
   | { name: "resume"; endpoint: number }
   | { name: "recover"; endpoint: number }
+  | { name: "pause"; endpoint: number }
+  | { name: "delete"; endpoint: number }
+  /** Removes one row of what is due at an endpoint that was paused or deleted. */
+  | { name: "clear"; endpoint: number }
   | { name: "work" };
 
 const position = fc.nat(5);
@@ -73,6 +77,9 @@ const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ name: fc.constant("redeliver" as const), delivery: position }) },
   { weight: 1, arbitrary: fc.record({ name: fc.constant("resume" as const), endpoint: fc.nat(1) }) },
   { weight: 1, arbitrary: fc.record({ name: fc.constant("recover" as const), endpoint: fc.nat(1) }) },
+  { weight: 2, arbitrary: fc.record({ name: fc.constant("pause" as const), endpoint: fc.nat(1) }) },
+  { weight: 1, arbitrary: fc.record({ name: fc.constant("delete" as const), endpoint: fc.nat(1) }) },
+  { weight: 3, arbitrary: fc.record({ name: fc.constant("clear" as const), endpoint: fc.nat(1) }) },
   { weight: 1, arbitrary: fc.constant<Command>({ name: "work" }) },
 );
 /** Commands that happen at the same time, usually one alone. */

@@ -13,6 +13,7 @@ import type { SendResult } from "../../src/webhooks/dispatch/send/exchange.ts";
 import { recoverNextBatch } from "../../src/webhooks/recovery/recover-deliveries.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "./builders.ts";
 import { type Command, LIFETIME_MS, OUTCOMES, type OutcomeName } from "./dispatch-commands.ts";
+import { HistoryEndpoints } from "./dispatch-endpoints.ts";
 import { type Arrival, expectDelivered, expectNothingLeft } from "./dispatch-promises.ts";
 import {
   type Activity,
@@ -23,7 +24,6 @@ import {
 } from "./faulty-worker.ts";
 import { connectionKey } from "./orders.ts";
 import type { TestService } from "./test-service.ts";
-import { createEndpoint, endpointPath } from "./webhooks.ts";
 
 /** As many requests as each of the two endpoints takes at the same time. */
 const IN_FLIGHT_MAX = [2, 8] as const;
@@ -48,7 +48,7 @@ export class History {
   readonly #test: TestService;
   readonly #partner: Partner;
   readonly #connection: ConnectionKey;
-  readonly #endpointIds: string[];
+  readonly #endpoints: HistoryEndpoints;
   readonly #manner: Manner;
   readonly #startedAt: Date;
   readonly #activity: Activity = { count: 0 };
@@ -57,8 +57,6 @@ export class History {
   readonly #arrivals: Arrival[] = [];
   readonly #arrivalOf = new Map<InFlight, Arrival>();
   readonly #violations: string[] = [];
-  /** Endpoints that were paused when the current command began. */
-  #paused = new Set<number>();
   /** By endpoint and event: sent out of order because a redelivery was requested. */
   readonly #byHand = new Set<string>();
   /** Deliveries that were given up may come back to life, after later ones. */
@@ -66,22 +64,19 @@ export class History {
   #sentCount = 0;
   #isHealing = false;
 
-  private constructor(test: TestService, partner: Partner, endpointIds: string[], manner: Manner) {
+  private constructor(test: TestService, partner: Partner, endpoints: HistoryEndpoints, manner: Manner) {
     this.#test = test;
     this.#startedAt = test.clock.now();
     this.#partner = partner;
     this.#connection = connectionKey(partner);
-    this.#endpointIds = endpointIds;
+    this.#endpoints = endpoints;
     this.#manner = manner;
     for (let count = 0; count < 2; count += 1) this.#workers.push(this.#startWorker());
   }
 
   static async begin(test: TestService, manner: Manner): Promise<History> {
     const partner = await createPartner(test);
-    const endpointIds: string[] = [];
-    for (const [index, maxInFlight] of IN_FLIGHT_MAX.entries())
-      endpointIds.push((await createEndpoint(partner, { url: `http://receiver/${index}`, maxInFlight })).id);
-    return new History(test, partner, endpointIds, manner);
+    return new History(test, partner, await HistoryEndpoints.create(test, partner, IN_FLIGHT_MAX), manner);
   }
 
   #startWorker(): FaultyWorker {
@@ -96,7 +91,8 @@ export class History {
     const inFlight = this.#inFlight().filter(({ url }) => url.pathname === sent.url.pathname).length;
     if (inFlight > (IN_FLIGHT_MAX[endpoint] ?? 0))
       this.#violations.push(`${inFlight} in flight to ${endpoint}`);
-    if (this.#paused.has(endpoint)) this.#violations.push(`sent to ${endpoint} while it is paused`);
+    if (this.#endpoints.isStopped(endpoint))
+      this.#violations.push(`sent to ${endpoint} while it is paused or deleted`);
     const expiresAt = this.#orders.find(({ id }) => id === arrival.orderId)?.expiresAt ?? null;
     if (expiresAt !== null && sent.sentAt >= expiresAt) this.#violations.push("sent after the erasure");
     if (!this.#byHand.has(keyOf(arrival)) && !this.#isRecovered) this.#checkTurn(arrival);
@@ -141,12 +137,14 @@ export class History {
 
   async run(...commands: readonly Command[]): Promise<void> {
     for (const command of commands)
-      if (command.name === "resume" || command.name === "recover") this.#paused.delete(command.endpoint);
+      if (command.name === "resume" || command.name === "recover")
+        this.#endpoints.mayResume(command.endpoint);
     await Promise.all(commands.map((command) => this.#do(command)));
     await quiet(this.#activity);
+    if (commands.some(({ name }) => name === "pause" || name === "delete")) await this.#signalChange();
     for (const [index, one] of this.#workers.entries())
       if (one.isDead()) this.#workers[index] = this.#startWorker();
-    await this.#noticePauses();
+    await this.#endpoints.noticeStopped();
     expect(this.#violations).toEqual([]);
   }
 
@@ -174,14 +172,16 @@ export class History {
       case "redeliver":
         return this.#redeliver(command.delivery);
       case "resume":
-        return this.#resume(command.endpoint);
-      case "recover": {
+        return this.#endpoints.resume(command.endpoint);
+      case "recover":
         this.#isRecovered = true;
-        const path = endpointPath(this.#endpointIds[command.endpoint] ?? "", "recover");
-        const { status } = await this.#partner.client.post(path, { since: this.#startedAt.toISOString() });
-        expect(status).toBe(202);
-        return;
-      }
+        return this.#endpoints.recover(command.endpoint, this.#startedAt);
+      case "pause":
+        return this.#endpoints.pause(command.endpoint);
+      case "delete":
+        return this.#endpoints.delete(command.endpoint);
+      case "clear":
+        return this.#endpoints.clearOne(command.endpoint);
       case "work":
         return this.#work();
     }
@@ -214,14 +214,15 @@ export class History {
     const { body } = await this.#partner.client.get("/v1/deliveries");
     const delivery = body.data[index];
     if (delivery === undefined) return;
-    this.#byHand.add(keyOf({ endpoint: this.#endpointIds.indexOf(delivery.endpointId), ...delivery }));
+    this.#byHand.add(keyOf({ endpoint: this.#endpoints.positionOf(delivery.endpointId), ...delivery }));
     const { status } = await this.#partner.client.post(`/v1/deliveries/${delivery.id}/redeliver`);
     expect([202, 404, 409]).toContain(status); // 404 if it has been erased, 409 while the endpoint is paused.
   }
 
-  async #resume(endpoint: number): Promise<void> {
-    const path = endpointPath(this.#endpointIds[endpoint] ?? "", "resume");
-    expect((await this.#partner.client.post(path)).status).toBe(200);
+  /** As a process does when an endpoint was changed. */
+  async #signalChange(): Promise<void> {
+    for (const { dispatcher, isDead } of this.#workers) if (!isDead()) dispatcher.refresh([this.#connection]);
+    await quiet(this.#activity);
   }
 
   /** The jobs that are about deliveries. */
@@ -261,26 +262,19 @@ export class History {
     await quiet(this.#activity);
   }
 
-  async #noticePauses(): Promise<void> {
-    this.#paused = new Set();
-    for (const [index, id] of this.#endpointIds.entries()) {
-      const { body } = await this.#partner.client.get(endpointPath(id));
-      if (body.status === "paused") this.#paused.add(index);
-    }
-  }
-
   /** Receivers, workers and partners all do as they should, for as long as the schedule may take. */
   async heal(): Promise<void> {
     this.#isHealing = true;
     for (const sent of this.#inFlight()) this.#answer(sent, "ok");
     await quiet(this.#activity);
     for (let round = 0; round < 14; round += 1) {
-      for (const index of this.#endpointIds.keys()) await this.run({ name: "resume", endpoint: index });
+      for (const index of this.#endpoints.positions()) await this.run({ name: "resume", endpoint: index });
       await this.run({ name: "work" });
       for (const index of this.#workers.keys()) await this.run({ name: "look", worker: index });
       await this.run({ name: "advance", ms: 61_000 });
     }
     await this.run({ name: "work" });
+    await this.#endpoints.clearAll();
   }
 
   /** What must be true in the end. */

@@ -10,6 +10,7 @@ import {
   startReceiverForTest,
   storeEndpoint,
 } from "../support/dispatch.ts";
+import { runJob } from "../support/jobs.ts";
 import { answering, type ReceivedRequest } from "../support/receivers.ts";
 import { applied } from "../support/sandbox.ts";
 import { startSending } from "../support/sending.ts";
@@ -94,6 +95,7 @@ describe("an endpoint that cannot be sent to", () => {
     await placeOrder(partner);
     await send();
     await partner.client.request("DELETE", endpointPath(endpoint.id));
+    await runJob(test, "clear-endpoints");
     await placeOrder(partner);
     test.clock.advance({ hours: 100 });
     await send();

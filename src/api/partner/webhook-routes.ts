@@ -168,7 +168,8 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     operationId: "deleteWebhookEndpoint",
     tag,
     summary: "Delete a webhook endpoint",
-    description: "Pending deliveries of the endpoint become `failed`. Its deliveries stay in the log.",
+    description:
+      "Nothing more is sent to the endpoint. In the background its pending deliveries become `failed`. Its deliveries stay in the log.",
     params: EndpointIdParams,
     responses: { 204: { description: "The endpoint is deleted." } },
     problems: ["forbidden", "not-found"],

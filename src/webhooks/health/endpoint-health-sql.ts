@@ -1,5 +1,6 @@
 import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { requestClearing } from "../endpoints/clearings-sql.ts";
 import type { EndpointKey, PauseReason } from "../endpoints/endpoint.ts";
 import type { HealthReport } from "./endpoint-health.ts";
 
@@ -64,8 +65,8 @@ const saveRows = (
   });
 
 /**
- * Pauses an endpoint. Its deliveries stay pending. Those that are due are removed from `due_deliveries`, except for
- * attempts in progress. Returns false if the endpoint was not active.
+ * Pauses an endpoint. From the commit on nothing of it is claimed. Its deliveries stay pending, and a worker removes those
+ * that are due from `due_deliveries` (decision 0207). Returns false if the endpoint was not active.
  */
 export async function pauseEndpoint(
   tx: Queryable,
@@ -83,11 +84,7 @@ export async function pauseEndpoint(
     values: [merchantId, connectionId, id, reason, now],
   });
   if (paused.length === 0) return false;
-  await tx.query({
-    name: "delete-due-deliveries-of-paused",
-    text: "delete from due_deliveries where merchant_id = $1 and endpoint_id = $2 and claim_id is null",
-    values: [merchantId, id],
-  });
+  await requestClearing(tx, { merchantId, connectionId, id }, now);
   return true;
 }
 

@@ -134,7 +134,9 @@ async function readNextAttempts(
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) as key (merchant_id, endpoint_id, stream_id, delivery_id)
       join due_deliveries q on q.merchant_id = key.merchant_id and q.endpoint_id = key.endpoint_id
         and q.stream_id = key.stream_id and q.delivery_id = key.delivery_id
-      where q.claim_id is null and ${amongMerchants("$5", "q.merchant_id")}
+      join webhook_endpoints w on w.merchant_id = q.merchant_id and w.id = q.endpoint_id
+      where q.claim_id is null and w.status = 'active'
+        and ${amongMerchants("$5", "q.merchant_id")} and ${amongMerchants("$5", "w.merchant_id")}
       group by q.delivery_id`,
     values: [
       keys.map((key) => key.merchant_id),

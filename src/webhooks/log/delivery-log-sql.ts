@@ -23,18 +23,20 @@ export const COLUMNS = "d.id, d.endpoint_id, d.event_id, d.event_type, d.order_i
 /**
  * The earliest time of the next attempt of the delivery `d`. A delivery may be due in its stream, in a stream of its own
  * after a manual request, or in both. Each is looked up by its whole key, because an endpoint that is down may have very
- * many due deliveries.
+ * many due deliveries. Null while the endpoint is paused: what was due may not be removed yet (decision 0207).
  */
 const NEXT_ATTEMPT_AT = `
-             least(
-               (select q.due_at
-                from due_deliveries q
-                where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.stream_id
-                  and q.delivery_id = d.id and q.claim_id is null),
-               (select q.due_at
-                from due_deliveries q
-                where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
-                  and q.delivery_id = d.id and q.claim_id is null)) as next_attempt_at`;
+             (select least(
+                (select q.due_at
+                 from due_deliveries q
+                 where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.stream_id
+                   and q.delivery_id = d.id and q.claim_id is null),
+                (select q.due_at
+                 from due_deliveries q
+                 where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
+                   and q.delivery_id = d.id and q.claim_id is null))
+              from webhook_endpoints w
+              where w.merchant_id = $1 and w.id = d.endpoint_id and w.status = 'active') as next_attempt_at`;
 
 /**
  * The newest deliveries in a scope that fit the filters, one more than the page if there is one. No index knows the

@@ -228,9 +228,14 @@ export async function reopenDeliveries(
   return rows.map(({ id }) => id);
 }
 
+/** An existing head is not changed: this is no resume ($6), or an attempt is in progress, or it is new and due. */
+const IS_KEPT = `(not $6 or due_deliveries.claim_id is not null
+            or (due_deliveries.attempt_count = 0 and due_deliveries.due_at <= $5))`;
+
 /**
  * Gives streams heads: the first pending delivery of each. A stream that has a head keeps it, but the head is marked as
- * followed, so that the transaction that removes it looks for the next one.
+ * followed, so that the transaction that removes it looks for the next one. After a resume it may have it from before the
+ * pause (decision 0207): then it is made due at once, like those that are restored.
  */
 export async function restoreHeads(
   tx: Queryable,
@@ -255,8 +260,19 @@ export async function restoreHeads(
         order by d.sequence, d.id
         limit 1) as head
       order by stream.id
-      on conflict (merchant_id, endpoint_id, stream_id) do update set is_followed = true`,
-    values: [recovery.merchantId, recovery.connectionId, recovery.endpointId, streamIds, now],
+      on conflict (merchant_id, endpoint_id, stream_id) do update
+      set is_followed = true,
+          trigger = case when ${IS_KEPT} then due_deliveries.trigger else excluded.trigger end,
+          attempt_count = case when ${IS_KEPT} then due_deliveries.attempt_count else excluded.attempt_count end,
+          due_at = case when ${IS_KEPT} then due_deliveries.due_at else excluded.due_at end`,
+    values: [
+      recovery.merchantId,
+      recovery.connectionId,
+      recovery.endpointId,
+      streamIds,
+      now,
+      !recovery.includesFailed && recovery.pass === 1,
+    ],
   });
 }
 

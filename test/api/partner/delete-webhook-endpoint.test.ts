@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
 import { sendDue, startDispatcher, startReceiverForTest } from "../../support/dispatch.ts";
+import { runJob } from "../../support/jobs.ts";
 import { expectProblem } from "../../support/orders.ts";
 import { startServiceForTest, startTestService, type TestService } from "../../support/test-service.ts";
 import { createEndpoint, deliveryOf, endpointPath, pauseEndpoint, readRows } from "../../support/webhooks.ts";
@@ -27,6 +28,7 @@ describe("DELETE /v1/webhook-endpoints/{endpointId}", () => {
 
     const { status, body } = await own.client.request("DELETE", endpointPath(id));
     expect([status, body]).toEqual([204, undefined]);
+    await runJob(local, "clear-endpoints");
     expect(await readRows(local, "due_deliveries", id)).toEqual([]);
     expect(await readRows(local, "webhook_secrets", id)).toEqual([]);
     const log = (await own.client.get(`/v1/deliveries?endpointId=${id}`)).body.data;
@@ -62,6 +64,7 @@ describe("DELETE /v1/webhook-endpoints/{endpointId}", () => {
       partner.client.request("DELETE", endpointPath(id)),
       ...Array.from({ length: 10 }, () => partner.client.post(endpointPath(id, "ping"))),
     ]);
+    await runJob(test, "clear-endpoints");
     expect(await readRows(test, "due_deliveries", id)).toEqual([]);
     for (const { status } of await readRows(test, "deliveries", id)) expect(status).toBe("failed");
   });

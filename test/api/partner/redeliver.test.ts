@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../../support/builders.ts";
 import { sendDue, startDispatcher } from "../../support/dispatch.ts";
+import { runJob } from "../../support/jobs.ts";
 import { connectionUuid, expectProblem } from "../../support/orders.ts";
 import { type Receiver, startReceiver } from "../../support/receivers.ts";
 import { dumpTables } from "../../support/tables.ts";
@@ -205,6 +206,7 @@ describe("POST /v1/deliveries/{deliveryId}/redeliver", () => {
       partner.client.request("DELETE", endpointPath(endpointId)),
       ...Array.from({ length: 5 }, () => redeliver(id)),
     ]);
+    await runJob(test, "clear-endpoints");
     expect(await dueRows()).toEqual([]);
   });
 });

@@ -83,7 +83,8 @@ export const endpointChangeRoutes: readonly BackOfficeRoute[] = [
     admits,
     tag,
     summary: "Delete a webhook endpoint",
-    description: "Pending deliveries of the endpoint become `failed`. Its deliveries stay in the log.",
+    description:
+      "Nothing more is sent to the endpoint. In the background its pending deliveries become `failed`. Its deliveries stay in the log.",
     params: EndpointParams,
     responses: { 204: { description: "The endpoint is deleted." } },
     problems: ["not-found"],

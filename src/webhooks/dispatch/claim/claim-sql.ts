@@ -133,6 +133,12 @@ async function claimRows(
           order by d.due_at
           limit room.size
           for update skip locked) as due
+        -- The endpoint may have been paused or deleted since it was leased (decision 0207).
+        where (
+          select w.status
+          from webhook_endpoints w
+          where w.merchant_id = room.merchant_id and w.id = room.endpoint_id and ${ofMerchant("$9", "w.merchant_id")}
+        ) = 'active'
       ), ${recordsLost ? LOST : ""} claimed as (
         update due_deliveries d
         set claim_id = case d.trigger when 'manual' then $8::uuid else $5::uuid end, claimed_at = $3, leased_until = $4,
