@@ -44,6 +44,7 @@ const ROWS: Readonly<Record<keyof Config, Row>> = {
   baseUrl: { name: "BASE_URL", text: ({ baseUrl }) => plainAddress(baseUrl) },
   errorsBaseUrl: { name: "ERRORS_BASE_URL", text: ({ errorsBaseUrl }) => plainAddress(errorsBaseUrl) },
   backOfficeUrl: { name: "BACK_OFFICE_URL", text: ({ backOfficeUrl }) => plainAddress(backOfficeUrl) },
+  trustedProxies: { name: "TRUSTED_PROXIES", text: ({ trustedProxies }) => trustedProxies.join() || null },
   oidcIssuer: { name: "OIDC_ISSUER", text: ({ oidcIssuer }) => plainAddress(oidcIssuer) },
   oidcClientId: { name: "OIDC_CLIENT_ID", text: ({ oidcClientId }) => oidcClientId },
   oidcClientSecret: secret("OIDC_CLIENT_SECRET", ({ oidcClientSecret }) => oidcClientSecret),

@@ -59,6 +59,8 @@ export type Config = Readonly<{
   errorsBaseUrl: string;
   /** Address at which people open the back office, without a trailing slash. */
   backOfficeUrl: string;
+  /** Addresses and networks of proxies, whose `X-Forwarded-For` names the client. */
+  trustedProxies: readonly string[];
   /** The identity provider with which people can sign in. Null: none, and then client and secret are null too. */
   oidcIssuer: string | null;
   oidcClientId: string | null;
@@ -144,6 +146,7 @@ export function readConfig(environment: Environment): Config {
       "https:",
     ]),
     backOfficeUrl: read.url("BACK_OFFICE_URL", `http://localhost:${backOfficePort}`, ["http:", "https:"]),
+    trustedProxies: read.networks("TRUSTED_PROXIES"),
     oidcIssuer: read.url("OIDC_ISSUER", null, ["https:", "http:"]),
     oidcClientId: read.text("OIDC_CLIENT_ID", "") || null,
     oidcClientSecret: read.secret("OIDC_CLIENT_SECRET", 1),

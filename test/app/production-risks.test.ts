@@ -40,6 +40,17 @@ describe("the risks of a configuration in production", () => {
     expect(checksOf({ DATABASE_URL: LOCAL, SMTP_URL: url })).toEqual(checks),
   );
 
+  it.each([
+    [{}, ["addresses of clients"]],
+    [{ TRUSTED_PROXIES: "127.0.0.1" }, []],
+    [{ ROLES: "api,worker" }, []],
+    [{ BACK_OFFICE_URL: "http://localhost:8081" }, []],
+  ])("of a back office behind a proxy with %o", (environment, checks) =>
+    expect(
+      checksOf({ DATABASE_URL: LOCAL, BACK_OFFICE_URL: "https://console.example", ...environment }),
+    ).toEqual(checks),
+  );
+
   it("include webhooks to private networks", () =>
     expect(checksOf({ DATABASE_URL: LOCAL, WEBHOOK_ALLOW_PRIVATE_NETWORKS: "true" })).toEqual([
       "destinations of webhooks",

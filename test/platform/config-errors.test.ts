@@ -15,6 +15,7 @@ const ALL_WRONG = {
   PORT: "http",
   BACK_OFFICE_PORT: "70000",
   BACK_OFFICE_URL: "console.example",
+  TRUSTED_PROXIES: "nginx",
   OIDC_ISSUER: "id.example",
   BASE_URL: "orders.example",
   ERRORS_BASE_URL: "docs.example",

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { expect } from "vitest";
 import { type Config, ConfigError, readConfig } from "../../src/platform/config.ts";
+import { RETRY_LISTS_REJECTED, TRUSTED_PROXIES } from "./config-lists.ts";
 
 /** The errors with which an environment is rejected. */
 export function errorsOf(environment: Record<string, string>): readonly string[] {
@@ -12,22 +13,6 @@ export function errorsOf(environment: Record<string, string>): readonly string[]
   }
   return [];
 }
-
-const RETRY_LISTS_REJECTED = [
-  "-1",
-  "5,,30",
-  "5,",
-  "5;30",
-  "5s",
-  "1e3",
-  "0x10",
-  ".5",
-  "5.",
-  "Infinity",
-  "31536001",
-  "five",
-  Array(51).fill("5").join(","),
-];
 
 type Variable = { accepted: [value: string, becomes: Partial<Config>][]; rejected: string[] };
 
@@ -133,6 +118,7 @@ export const VARIABLES: Record<string, Variable> = {
     accepted: [["https://console.example/", { backOfficeUrl: "https://console.example" }]],
     rejected: ["console.example", "ftp://console.example"],
   },
+  TRUSTED_PROXIES,
   // A test of its own has all of them.
   OIDC_ISSUER: { accepted: [], rejected: ["https://id.example", "id.example"] },
   OIDC_CLIENT_ID: { accepted: [], rejected: ["console"] },

@@ -67,6 +67,7 @@ export function createBackOffice(
     // Who signs in is no caller yet.
     callerMembers: (caller) => ("grants" in caller ? membersOf(caller) : ""),
     errorsBaseUrl: config.errorsBaseUrl,
+    trustedProxies: config.trustedProxies,
     log: log.child({ listener: "back-office" }),
     requestLogSample: config.requestLogSample,
     metrics: metrics.requests,

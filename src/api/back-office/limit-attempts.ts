@@ -4,6 +4,7 @@ import type { Context } from "../../platform/context.ts";
 import { MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
 import { isProblem, type Problem } from "../../platform/wire/problems.ts";
 import { unauthorized } from "../http/bearer.ts";
+import { clientAddress } from "../http/client-address.ts";
 import { failedAuthenticationLog } from "../http/log/failed-authentication.ts";
 import type { BackOfficeAuthentication } from "./authentication.ts";
 
@@ -51,16 +52,17 @@ export function limitAttempts(
     const caller = await authenticate(request);
     if (!isProblem(caller)) return caller;
     const { tokenId } = caller;
-    logFailure({ address: request.ip, requestId: request.id, ...(tokenId && { tokenId }) });
+    logFailure({ address: clientAddress(request), requestId: request.id, ...(tokenId && { tokenId }) });
     if (request.headers.authorization !== undefined && tokenId === undefined) count(network, nowMs);
     return caller;
   };
 }
 
 /** An IPv6 address counts as its network of 64 bits, because one caller has all of it. */
-export function networkOf({ ip }: FastifyRequest): string {
-  if (!ipaddr.isValid(ip)) return ip;
-  const address = ipaddr.process(ip);
+export function networkOf(request: FastifyRequest): string {
+  const text = clientAddress(request);
+  if (!ipaddr.isValid(text)) return text;
+  const address = ipaddr.process(text);
   return address.kind() === "ipv6"
     ? address.toNormalizedString().split(":").slice(0, 4).join(":")
     : address.toString();

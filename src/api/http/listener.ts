@@ -42,6 +42,8 @@ type ListenerOptions<Operations, Caller> = RouteOptions<Operations, Caller> & {
   /** Whose large bodies are read in turn with those of others. Default: all callers' are in one line. */
   bodyOwner?(caller: Caller): string;
   errorsBaseUrl: string;
+  /** Addresses and networks of proxies, whose `X-Forwarded-For` names the client. Default: none. */
+  trustedProxies?: readonly string[];
   log: Logger;
   /** The part of the requests that is logged. Default: 1, all of them. */
   requestLogSample?: number;
@@ -116,6 +118,7 @@ function createApp<Operations, Caller>(
   problems: ProblemWriter,
   requests: RequestLog,
 ): FastifyInstance {
+  const { trustedProxies = [] } = options;
   const unparsed = unparsedInput(problems);
   const app = Fastify({
     loggerInstance: options.log,
@@ -123,6 +126,8 @@ function createApp<Operations, Caller>(
     // Most requests log nothing, so requests have no logger of their own. Each log line names its request.
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT_BYTES,
+    // It changes `host` and `protocol` of a request as well, which nothing here reads: only `ip`, by `clientAddress`.
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,

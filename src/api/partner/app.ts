@@ -46,6 +46,7 @@ export function createPartnerApi(
     bodyOwner: ({ connectionId }) => connectionId,
     notAdmitted: FOR_LIVE_KEYS,
     errorsBaseUrl: config.errorsBaseUrl,
+    trustedProxies: config.trustedProxies,
     log: log.child({ listener: "partner-api" }),
     requestLogSample: config.requestLogSample,
     metrics: metrics.requests,

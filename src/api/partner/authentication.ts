@@ -12,6 +12,7 @@ import { toTypeId } from "../../platform/ids.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import type { Authenticated } from "../http/add-route.ts";
 import { keyOf, unauthorized } from "../http/bearer.ts";
+import { clientAddress } from "../http/client-address.ts";
 import { callerMembers } from "../http/log/caller-members.ts";
 import { failedAuthenticationLog } from "../http/log/failed-authentication.ts";
 import type { Rate, RateLimiter } from "./rate-limit.ts";
@@ -75,7 +76,7 @@ export function partnerAuthentication(
   ): Authenticated<PartnerCaller> {
     if (key === undefined || !isValid(key, clock.now())) {
       const keyId = key && toTypeId("key", key.id);
-      logFailure({ address: request.ip, requestId: request.id, ...(keyId && { keyId }) });
+      logFailure({ address: clientAddress(request), requestId: request.id, ...(keyId && { keyId }) });
       return unauthorized(request.headers);
     }
     noteUse(key.id);

@@ -10,6 +10,9 @@ export function productionRisks({
   databaseUrl,
   smtpUrl,
   webhookAllowPrivateNetworks,
+  roles,
+  backOfficeUrl,
+  trustedProxies,
 }: Config): ProductionRisk[] {
   const risks: ProductionRisk[] = [];
   if (databaseUrl === null)
@@ -38,6 +41,14 @@ export function productionRisks({
       reason: "private-destinations",
       message:
         "partners can have requests sent into your network: remove WEBHOOK_ALLOW_PRIVATE_NETWORKS, which is for trials",
+    });
+  // The listener itself speaks no TLS, so a proxy is in front of it.
+  if (roles.has("back-office") && backOfficeUrl.startsWith("https:") && trustedProxies.length === 0)
+    risks.push({
+      check: "addresses of clients",
+      reason: "proxies-not-trusted",
+      message:
+        "behind a proxy all clients have its address, so they share limits of sign-in: set TRUSTED_PROXIES to the addresses of your proxies",
     });
   return risks;
 }

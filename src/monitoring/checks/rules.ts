@@ -32,6 +32,7 @@ export const REASONS = [
   "database-in-the-clear",
   "mail-in-the-clear",
   "private-destinations",
+  "proxies-not-trusted",
 ] as const;
 export type Reason = (typeof REASONS)[number];
 

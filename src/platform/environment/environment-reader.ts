@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { serverUrls } from "../database/servers/server-list.ts";
 import { type MoneyByCurrency, parseMoneyList } from "../money.ts";
+import { isNetwork } from "./networks.ts";
 
 const RETRIES_MAX = 50;
 const WAIT_MAX_SECONDS = 31_536_000;
@@ -104,6 +105,17 @@ export class EnvironmentReader {
     if (known.length !== new Set(requested).size)
       this.errors.push(`${name} must be a comma-separated list of ${allowed.join(", ")}.`);
     return new Set(known);
+  }
+
+  /** A comma-separated list of addresses and networks. Default: none. */
+  networks(name: string): readonly string[] {
+    const entries = this.text(name, "").split(",");
+    const networks = entries.length === 1 && entries[0] === "" ? [] : entries.map((entry) => entry.trim());
+    if (!networks.every(isNetwork))
+      this.errors.push(
+        `${name} must be a comma-separated list of IP addresses and networks, such as 127.0.0.1,10.0.0.0/8.`,
+      );
+    return Object.freeze(networks);
   }
 
   secret(name: string, lengthMin: number): string | null {

@@ -32,6 +32,7 @@ describe("the configuration without any variable", () => {
       baseUrl: "http://localhost:8080",
       errorsBaseUrl: "http://localhost:8081/errors",
       backOfficeUrl: "http://localhost:8081",
+      trustedProxies: [],
       oidcIssuer: null,
       oidcClientId: null,
       oidcClientSecret: null,

@@ -2,6 +2,7 @@ import type { FastifyRequest } from "fastify";
 import type { PeopleContext } from "../../../people/context.ts";
 import type { Visitor } from "../../../people/sign-in/visitor.ts";
 import type { Problem } from "../../../platform/wire/problems.ts";
+import { clientAddress } from "../../http/client-address.ts";
 import { networkOf } from "../limit-attempts.ts";
 import { foreignOrigin, isSameOrigin } from "./same-origin.ts";
 
@@ -9,12 +10,12 @@ import { foreignOrigin, isSameOrigin } from "./same-origin.ts";
 export const visitorOf =
   ({ config }: Pick<PeopleContext, "config">) =>
   async (request: FastifyRequest): Promise<Visitor | Problem> => {
-    const { headers, method, ip, id } = request;
+    const { headers, method, id } = request;
     if (method !== "GET" && !isSameOrigin(headers, config)) return foreignOrigin;
     return {
       cookie: headers.cookie ?? "",
       userAgent: headers["user-agent"] ?? "",
-      ipAddress: ip,
+      ipAddress: clientAddress(request),
       network: networkOf(request),
       origin: headers.origin ?? "",
       requestId: id,

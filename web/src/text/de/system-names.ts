@@ -84,6 +84,8 @@ export const systemNames: Translated<typeof en> = {
         "SMTP_URL erlaubt, E-Mails unverschlüsselt an einen anderen Rechner zu senden. Entfernen Sie ignoreTLS und requireTLS daraus.",
       "private-destinations":
         "Partner können Anfragen in Ihr Netzwerk senden lassen. Entfernen Sie WEBHOOK_ALLOW_PRIVATE_NETWORKS; es ist zum Ausprobieren.",
+      "proxies-not-trusted":
+        "Hinter einem Proxy haben alle Clients dessen Adresse und teilen sich die Grenzen der Anmeldung. Setzen Sie TRUSTED_PROXIES auf die Adressen Ihrer Proxys.",
     },
   },
 };

@@ -77,6 +77,8 @@ export const systemNames = {
         "SMTP_URL permits to send mails to another host without encryption. Remove ignoreTLS and requireTLS from it.",
       "private-destinations":
         "Partners can have requests sent into your network. Remove WEBHOOK_ALLOW_PRIVATE_NETWORKS, which is for trials.",
+      "proxies-not-trusted":
+        "Behind a proxy all clients have its address, so they share limits of sign-in. Set TRUSTED_PROXIES to the addresses of your proxies.",
     },
   },
 };
