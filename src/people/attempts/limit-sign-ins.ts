@@ -11,12 +11,17 @@ export const NETWORK_MAX = 100;
 export const ACCOUNT_OF_NETWORK_MAX = 10;
 /** Attempts at one account from browsers on which its person has never signed in, of all networks together. */
 export const ACCOUNT_MAX = 100;
+/** Attempts at one account from all known browsers together: each of them costs the processor a hash of a password. */
+export const ACCOUNT_OF_KNOWN_MAX = 100;
+/** New passwords that are sent with one link. */
+const LINK_MAX = 10;
 
 /** Who tries, and what. */
 export type Attempt = {
+  readonly purpose: "password" | "reset";
   readonly network: string;
-  /** The mail address that is tried. Null: none, as with a link. */
-  readonly account: string | null;
+  /** The mail address that is tried. */
+  readonly account: string;
   /** The browser, if the person of this account has signed in on it before. Null: it has not. */
   readonly device: string | null;
 };
@@ -28,30 +33,46 @@ const digest = (...parts: readonly string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 
 /**
- * The buckets of an attempt. A stranger who tries many passwords uses up the bucket of the account, but not that of the
- * browsers on which its person signs in (decision 0117).
+ * The buckets of an attempt. What strangers use up is nothing of the browsers on which the person signs in, whether they come
+ * from the same address or try the same account (decisions 0117 and 0200). Requests for a link are not limited by account: the
+ * mails are, and a person who gets no further one has links already.
  */
-export function bucketsOf({ network, account, device }: Attempt): Bucket[] {
-  const ofNetwork = { bucket: digest("network", network), max: NETWORK_MAX };
-  if (account === null) return [ofNetwork];
-  const own = narrowBucket({ network, account, device });
-  return device === null
-    ? [ofNetwork, own, { bucket: digest("account", account), max: ACCOUNT_MAX }]
-    : [ofNetwork, own];
+export function bucketsOf(attempt: Attempt): Bucket[] {
+  const { purpose, network, account, device } = attempt;
+  const own = narrowBucket(attempt);
+  if (device !== null)
+    return [own, { bucket: digest(purpose, "known browsers", account), max: ACCOUNT_OF_KNOWN_MAX }];
+  const ofNetwork = { bucket: digest(purpose, "network", network), max: NETWORK_MAX };
+  return purpose === "reset"
+    ? [ofNetwork, own]
+    : [ofNetwork, own, { bucket: digest(purpose, "account", account), max: ACCOUNT_MAX }];
 }
 
-const narrowBucket = ({ network, account, device }: Attempt): Bucket => ({
-  bucket: device === null ? digest("network and account", network, account ?? "") : digest("device", device),
+const narrowBucket = ({ purpose, network, account, device }: Attempt): Bucket => ({
+  bucket:
+    device === null
+      ? digest(purpose, "network and account", network, account)
+      : digest(purpose, "device", device),
   max: ACCOUNT_OF_NETWORK_MAX,
 });
 
 /** Counts an attempt. Returns how long to wait before the next one, in milliseconds; 0: it may be made. */
-export async function takeAttempt(
-  { db, clock }: Pick<PeopleContext, "db" | "clock">,
-  attempt: Attempt,
-): Promise<number> {
+export const takeAttempt = (context: Counting, attempt: Attempt): Promise<number> =>
+  countIn(context, bucketsOf(attempt));
+
+/** Counts a new password that is sent with a valid link: each costs the processor a hash. */
+export const takeUseOfLink = (context: Counting, tokenHash: Buffer): Promise<number> =>
+  countIn(context, [bucketOfLink(tokenHash)]);
+
+export const bucketOfLink = (tokenHash: Buffer): Bucket => ({
+  bucket: digest("link", tokenHash.toString("base64url")),
+  max: LINK_MAX,
+});
+
+type Counting = Pick<PeopleContext, "db" | "clock">;
+
+async function countIn({ db, clock }: Counting, buckets: readonly Bucket[]): Promise<number> {
   const now = clock.now();
-  const buckets = bucketsOf(attempt);
   const counted = await countAttempts(
     db,
     buckets.map(({ bucket }) => bucket),

@@ -20,6 +20,25 @@ export async function insertLink(tx: Queryable, link: NewLink): Promise<void> {
   });
 }
 
+/** Whether a link could be used now. Only its use decides. */
+export async function isLinkValid(
+  db: Queryable,
+  tokenHash: Buffer,
+  kinds: readonly LinkKind[],
+  now: Date,
+): Promise<boolean> {
+  const rows = await db.query({
+    name: "find-person-link",
+    text: `
+      select from person_links l
+      join people p on p.id = l.person_id
+      where l.token_hash = $1 and l.kind = any($2) and l.expires_at > $3 and (l.used_at is null or l.kind = 'demo')
+        and p.disabled_at is null`,
+    values: [tokenHash, kinds, now],
+  });
+  return rows.length > 0;
+}
+
 /**
  * Uses up a link: of two that use it at once, one gets its person. A link of the demo is not used up. Null if there is no
  * such link, it has expired or was used.

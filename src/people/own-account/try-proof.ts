@@ -18,12 +18,13 @@ export const WRONG_PASSWORD = "INVALID_PASSWORD";
  */
 export async function tryProof<Answer extends Pick<AuthAnswer, "error">>(
   people: People,
-  { person }: PersonSession,
+  { person, session }: PersonSession,
   visitor: Visitor,
   compare: () => Promise<Answer>,
 ): Promise<Answer | TooManyAttempts> {
-  const device = knownDevice(visitor.cookie, person.email, people.keys);
-  const attempt = { network: visitor.network, account: person.email, device };
+  // A session proves the browser as well, also after a change of the mail address.
+  const device = knownDevice(visitor.cookie, person.email, people.keys) ?? session.id;
+  const attempt = { purpose: "password", network: visitor.network, account: person.email, device } as const;
   const waitMs = await takeAttempt(people, attempt);
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
   const answer = await compare();

@@ -1,9 +1,9 @@
 import { recordAudit } from "../../audit/record-audit.ts";
 import { inTransaction } from "../../platform/context.ts";
-import { takeAttempt } from "../attempts/limit-sign-ins.ts";
+import { takeAttempt, takeUseOfLink } from "../attempts/limit-sign-ins.ts";
 import { storePassword } from "../auth/accounts-sql.ts";
 import { hashLinkToken, isLinkToken, PERSONAL_LINKS } from "../links/link.ts";
-import { deleteLinks, useLink } from "../links/links-sql.ts";
+import { deleteLinks, isLinkValid, useLink } from "../links/links-sql.ts";
 import { makeLink } from "../links/make-link.ts";
 import { resetMail } from "../mails/person-mails.ts";
 import { queuePersonMail } from "../mails/queue-person-mail.ts";
@@ -11,10 +11,12 @@ import { readPerson, readPersonByEmail, recordVerifiedEmail } from "../people-sq
 import { normalEmail } from "../person.ts";
 import { deleteSessions } from "../sessions/sessions-sql.ts";
 import { byPerson, type SignIn } from "./finish-sign-in.ts";
-import { deviceCookie } from "./known-device.ts";
+import { deviceCookie, knownDevice } from "./known-device.ts";
 import { hashPassword } from "./passwords.ts";
 import type { People } from "./people.ts";
 import type { Visitor } from "./visitor.ts";
+
+const RESET = ["reset"] as const;
 
 /**
  * Sends a link by which a person sets a new password. Returns how long to wait, in milliseconds; 0: accepted. The work for
@@ -22,11 +24,9 @@ import type { Visitor } from "./visitor.ts";
  */
 export async function requestReset(people: People, email: string, visitor: Visitor): Promise<number> {
   const account = normalEmail(email);
-  const waitMs = await takeAttempt(people, {
-    network: visitor.network,
-    account: `reset ${account}`,
-    device: null,
-  });
+  const device = knownDevice(visitor.cookie, account, people.keys);
+  const { network } = visitor;
+  const waitMs = await takeAttempt(people, { purpose: "reset", network, account, device });
   if (waitMs > 0) return waitMs;
   sendReset(people, account, visitor).catch((err: unknown) =>
     people.log.error({ err }, "mail to reset a password not queued"),
@@ -55,13 +55,16 @@ export async function resetPassword(
   { token, password }: { readonly token: string; readonly password: string },
   visitor: Visitor,
 ): Promise<Exclude<SignIn, { outcome: "signed-in" }> | { outcome: "reset"; cookies: readonly string[] }> {
-  const waitMs = await takeAttempt(people, { network: visitor.network, account: null, device: null });
+  const tokenHash = hashLinkToken(token);
+  // A password is hashed for the holder of a link alone, because that costs the processor much.
+  if (!isLinkToken(token) || !(await isLinkValid(people.db, tokenHash, RESET, people.clock.now())))
+    return { outcome: "failed", cookies: [] };
+  const waitMs = await takeUseOfLink(people, tokenHash);
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
-  if (!isLinkToken(token)) return { outcome: "failed", cookies: [] };
   const passwordHash = await hashPassword(people, password);
   const email = await inTransaction(people, async (tx) => {
     const now = people.clock.now();
-    const used = await useLink(tx, hashLinkToken(token), ["reset"], now);
+    const used = await useLink(tx, tokenHash, RESET, now);
     const person = used === null ? null : await readPerson(tx, used.personId);
     if (person === null) return null;
     await storePassword(tx, { id: people.newId(), personId: person.id, passwordHash, now });

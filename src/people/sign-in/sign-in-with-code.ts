@@ -1,4 +1,3 @@
-import { takeAttempt } from "../attempts/limit-sign-ins.ts";
 import { readAnswer } from "../auth/answers.ts";
 import { sessionCookieName, withoutCookie } from "../sessions/session-cookie.ts";
 import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
@@ -10,11 +9,9 @@ export type Code = { readonly code: string; readonly isBackupCode: boolean };
 
 /**
  * Finishes a sign-in with the second factor. better-auth accepts five attempts for each password, and locks the second factor
- * for 15 minutes after ten in a row: only who knows the password can cause that.
+ * for 15 minutes after ten in a row: only who knows the password can cause that. So codes need no limit by address, which strangers could use up.
  */
 export async function signInWithCode(people: People, code: Code, visitor: Visitor): Promise<SignIn> {
-  const waitMs = await takeAttempt(people, { network: visitor.network, account: null, device: null });
-  if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
   // With a session the library would compare the code with that of its person, who may be another one.
   const cookie = withoutCookie(visitor.cookie, sessionCookieName(people.keys.isSecure));
   const answer = await verifyCode(people, code, headersOf({ ...visitor, cookie }));

@@ -1,5 +1,4 @@
 import { inTransaction } from "../../platform/context.ts";
-import { takeAttempt } from "../attempts/limit-sign-ins.ts";
 import { readAnswer } from "../auth/answers.ts";
 import { hashLinkToken, isLinkToken, type LinkKind } from "../links/link.ts";
 import { useLink } from "../links/links-sql.ts";
@@ -12,11 +11,9 @@ const KINDS: readonly LinkKind[] = ["invitation", "sign-in", "demo"];
 
 /**
  * Signs in with a link, and uses it up. If the process ends before the response, the link is used up without a session: the
- * person asks for another one.
+ * person asks for another one. Nothing limits attempts: a token cannot be guessed, and to look for it costs less than to count.
  */
 export async function signInWithLink(people: People, token: string, visitor: Visitor): Promise<SignIn> {
-  const waitMs = await takeAttempt(people, { network: visitor.network, account: null, device: null });
-  if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
   const used = isLinkToken(token) ? await takeLink(people, token) : null;
   if (used === null) return { outcome: "failed", cookies: [] };
   const answer = await readAnswer(

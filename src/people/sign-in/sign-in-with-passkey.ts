@@ -1,4 +1,3 @@
-import { takeAttempt } from "../attempts/limit-sign-ins.ts";
 import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
 import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import type { People } from "./people.ts";
@@ -18,14 +17,15 @@ export async function passkeyOptions(people: People, visitor: Visitor): Promise<
 /** Base64url. Another id is rejected without a look into the database. */
 const isCredentialId = (id: unknown): boolean => typeof id === "string" && /^[A-Za-z0-9_-]+$/.test(id);
 
-/** Signs in with what the device has signed. The device has verified the person, so no code follows. */
+/**
+ * Signs in with what the device has signed. The device has verified the person, so no code follows. Nothing limits attempts: a
+ * signature cannot be guessed.
+ */
 export async function signInWithPasskey(
   people: People,
   response: Readonly<Record<string, unknown>>,
   visitor: Visitor,
 ): Promise<SignIn> {
-  const waitMs = await takeAttempt(people, { network: visitor.network, account: null, device: null });
-  if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
   if (!isCredentialId(response["id"])) return { outcome: "failed", cookies: [] };
   const answer = await readAnswer(
     await people.auth().api.verifyPasskeyAuthentication({

@@ -21,7 +21,7 @@ export async function signInWithPassword(
 ): Promise<SignIn> {
   const account = normalEmail(email);
   const device = knownDevice(visitor.cookie, account, people.keys);
-  const attempt = { network: visitor.network, account, device };
+  const attempt = { purpose: "password", network: visitor.network, account, device } as const;
   const waitMs = await takeAttempt(people, attempt);
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
   const person = await readPersonByEmail(people.db, account);

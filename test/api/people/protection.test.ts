@@ -1,17 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { backOfficeRoutes } from "../../../src/api/back-office/routes.ts";
-import { bucketsOf } from "../../../src/people/attempts/limit-sign-ins.ts";
 import { purgePeopleRecords } from "../../../src/people/purge-people-records.ts";
 import { createMerchantResources, requestsOf } from "../../support/back-office-resources.ts";
 import { countRows } from "../../support/builders.ts";
-import {
-  createPerson,
-  createPersonWithPassword,
-  linkToken,
-  openBrowser,
-  PASSWORD,
-  signIn,
-} from "../../support/people.ts";
+import { createPerson, linkToken, openBrowser, signIn } from "../../support/people.ts";
 import { dumpTables } from "../../support/tables.ts";
 import { startServiceForTest, startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -21,8 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const accountBucket = (account: string): string =>
-  bucketsOf({ network: "192.0.2.99", account, device: null }).at(-1)?.bucket ?? "";
 const wrong = (email: string) => ({ email, password: "a wrong password" });
 
 describe("a page of another site", () => {
@@ -126,56 +116,6 @@ describe("recent authentication", () => {
     expect(program.status).toBe(201);
     await signIn(world, await createPerson(world), browser);
     for (const limit of limits) expect((await create(limit)).status).toBe(201);
-  });
-});
-
-describe("attempts to sign in", () => {
-  it("are limited for one address at one account, also at once, and start again after 15 minutes", async () => {
-    const { person } = await createPersonWithPassword(service);
-    const browser = openBrowser(service, "192.0.2.50");
-    const send = () => browser.post("/auth/sign-in/password", wrong(person.email));
-    const answers = await Promise.all(Array.from({ length: 12 }, send));
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(401), 429, 429]);
-    const right = { email: person.email, password: PASSWORD };
-    const rejected = await browser.post("/auth/sign-in/password", right);
-    expect(rejected).toMatchObject({ status: 429, headers: { "retry-after": "900" } });
-    const other = openBrowser(service, "192.0.2.51");
-    expect((await other.post("/auth/sign-in/password", right)).status).toBe(200);
-    service.clock.advance({ minutes: 15 });
-    expect((await browser.post("/auth/sign-in/password", right)).status).toBe(200);
-  });
-
-  it("of strangers leave the person its own browser", async () => {
-    const { person, browser } = await createPersonWithPassword(service);
-    await service.db.query({
-      name: "use-up-attempts",
-      text: "insert into person_attempts select b, 1000, $1 from unnest($2::text[]) as b",
-      values: [service.clock.now(), [accountBucket(person.email)]],
-    });
-    const right = { email: person.email, password: PASSWORD };
-    expect((await openBrowser(service, "192.0.2.60").post("/auth/sign-in/password", right)).status).toBe(429);
-    expect((await browser.post("/auth/sign-in/password", right)).status).toBe(200);
-    const forged = openBrowser(service, "192.0.2.61");
-    forged.cookies.set("partner-orders.device", `abc.${"A".repeat(43)}`);
-    expect((await forged.post("/auth/sign-in/password", right)).status).toBe(429);
-  });
-
-  it("leave entries in the audit log, but not without end", async () => {
-    const { person } = await createPersonWithPassword(service);
-    const browser = openBrowser(service, "192.0.2.70");
-    for (let count = 0; count < 8; count += 1)
-      await browser.post("/auth/sign-in/password", wrong(person.email));
-    const entries = async () =>
-      (await service.backOffice.get(`/api/audit-entries?actor=${encodeURIComponent(person.name)}&limit=100`))
-        .body.data;
-    await expect
-      .poll(
-        async () =>
-          (await entries()).filter(({ action }: { action: string }) => action === "signInFailed").length,
-      )
-      .toBe(5);
-    const [newest] = await entries();
-    expect(JSON.stringify(newest)).not.toContain("a wrong password");
   });
 });
 

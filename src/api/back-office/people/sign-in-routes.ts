@@ -67,7 +67,7 @@ export const signInRoutes: readonly Route<People>[] = [
       { title: "LinkSignIn", description: "The token of a link." },
     ),
     responses: signedIn,
-    problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
+    problems: ["sign-in-failed", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) =>
       signInAnswer(
         await signInWithLink(people, body.token, caller),
@@ -84,7 +84,7 @@ export const signInRoutes: readonly Route<People>[] = [
       "After `code-required`, within ten minutes, on the same browser. After five wrong codes the sign-in begins again with the password.",
     body: CodeSchema,
     responses: signedIn,
-    problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
+    problems: ["sign-in-failed", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) =>
       signInAnswer(
         await signInWithCode(people, codeOf(body), caller),
@@ -115,7 +115,7 @@ export const signInRoutes: readonly Route<People>[] = [
     description: "Sets the cookie of a session. The device has verified the person, so no code follows.",
     body: WebAuthnResponseSchema,
     responses: signedIn,
-    problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
+    problems: ["sign-in-failed", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) =>
       signInAnswer(
         await signInWithPasskey(people, body.response, caller),
@@ -178,7 +178,7 @@ export const signInRoutes: readonly Route<People>[] = [
     problems: ["rate-limited", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) => {
       const waitMs = await requestReset(people, body.email, caller);
-      return waitMs > 0 ? tooManyAttempts(waitMs) : { status: 202 };
+      return waitMs > 0 ? tooManyAttempts(waitMs, "reset") : { status: 202 };
     },
   }),
   route({
@@ -198,6 +198,7 @@ export const signInRoutes: readonly Route<People>[] = [
     handle: async ({ caller, body }, people) => {
       const reset = await resetPassword(people, body, caller);
       if (reset.outcome === "reset") return { status: 204, headers: cookieHeaders(reset.cookies) };
+      if (reset.outcome === "too-many-attempts") return tooManyAttempts(reset.waitMs, "link");
       return signInAnswer(
         reset,
         "The link is not valid: it was used, is older than an hour or was replaced by a newer one.",

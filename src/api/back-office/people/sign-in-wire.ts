@@ -78,11 +78,20 @@ export async function recentSessionOf(people: People, visitor: Visitor): Promise
   return isRecent(opened.session, people.clock.now()) ? opened : recentAuthenticationRequired;
 }
 
-export const tooManyAttempts = (waitMs: number): Problem => {
+/** Why there were too many requests, and what the person can do. Strangers cannot use up what these sentences name. */
+const TOO_MANY = {
+  password: (seconds: number) =>
+    `There were too many attempts to sign in. Retry in ${seconds} s, or use a passkey or a link by mail.`,
+  reset: (seconds: number) =>
+    `There were too many requests for a link by mail. Retry in ${seconds} s, or use a link that was sent, or a passkey.`,
+  link: (seconds: number) => `There were too many attempts with this link. Retry in ${seconds} s.`,
+};
+
+export const tooManyAttempts = (waitMs: number, purpose: keyof typeof TOO_MANY = "password"): Problem => {
   const seconds = Math.max(1, Math.ceil(waitMs / SECOND_MS));
   return {
     code: "rate-limited",
-    detail: `There were too many attempts to sign in. Retry in ${seconds} s, or use a passkey or a link by mail.`,
+    detail: TOO_MANY[purpose](seconds),
     headers: { "retry-after": String(seconds) },
   };
 };
