@@ -89,6 +89,22 @@ export async function deleteUsableLinks(tx: Queryable, personId: string, now: Da
   return rows.length;
 }
 
+/** Deletes the links of a person that have expired or were used. */
+export async function deleteSpentLinks(
+  tx: Queryable,
+  personId: string,
+  kind: LinkKind,
+  now: Date,
+): Promise<void> {
+  await tx.query({
+    name: "delete-spent-person-links",
+    text: `
+      delete from person_links
+      where person_id = $1 and kind = $2 and (expires_at <= $3 or used_at is not null)`,
+    values: [personId, kind, now],
+  });
+}
+
 /** Deletes the links of the demo, which only the demo accepts. Returns how many. */
 export async function removeDemoLinks(db: Queryable): Promise<number> {
   const rows = await db.query({

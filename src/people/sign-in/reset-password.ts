@@ -7,6 +7,7 @@ import { deleteLinks, isLinkValid, useLink } from "../links/links-sql.ts";
 import { makeLink } from "../links/make-link.ts";
 import { resetMail } from "../mails/person-mails.ts";
 import { queuePersonMail } from "../mails/queue-person-mail.ts";
+import { takeResetMail } from "../mails/take-reset-mail.ts";
 import { readPerson, readPersonByEmail, recordVerifiedEmail } from "../people-sql.ts";
 import { normalEmail } from "../person.ts";
 import { deleteSessions } from "../sessions/sessions-sql.ts";
@@ -28,16 +29,22 @@ export async function requestReset(people: People, email: string, visitor: Visit
   const { network } = visitor;
   const waitMs = await takeAttempt(people, { purpose: "reset", network, account, device });
   if (waitMs > 0) return waitMs;
-  sendReset(people, account, visitor).catch((err: unknown) =>
+  sendReset(people, account, visitor, device !== null).catch((err: unknown) =>
     people.log.error({ err }, "mail to reset a password not queued"),
   );
   return 0;
 }
 
-async function sendReset(people: People, account: string, visitor: Visitor): Promise<void> {
+async function sendReset(
+  people: People,
+  account: string,
+  visitor: Visitor,
+  isKnownBrowser: boolean,
+): Promise<void> {
   const person = await readPersonByEmail(people.db, account);
   if (person === null || person.disabledAt !== null) return;
   await inTransaction(people, async (tx) => {
+    if (!(await takeResetMail(tx, people, person.id, isKnownBrowser))) return;
     const link = await makeLink(tx, people, person.id, "reset");
     await queuePersonMail(tx, people, person.email, resetMail(person, link));
     await recordAudit(tx, people, byPerson({ person }, visitor, "requestPasswordReset"), {

@@ -126,9 +126,6 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
 /** Whose attempts are limited. */
 const WITH_ATTEMPTS = [
   "POST /auth/sign-in/password",
-  "POST /auth/sign-in/link",
-  "POST /auth/sign-in/code",
-  "POST /auth/sign-in/passkey",
   "POST /auth/reset",
   "POST /auth/reset/password",
   "POST /auth/confirm",

@@ -172,7 +172,7 @@ export const signInRoutes: readonly Route<People>[] = [
     tag: TAG,
     summary: "Request a mail to set a new password",
     description:
-      "The response is the same whether a person has the address or not. The link in the mail is valid for an hour.",
+      "The response is the same whether a person has the address or not. The link in the mail is valid for an hour. At most five mails are sent to a person within 15 minutes, and five more that its known browsers request.",
     body: Type.Object({ email: EmailSchema }, { title: "ResetRequest", description: "Who has no password." }),
     responses: { 202: { description: "If a person has this address, a mail is sent to it." } },
     problems: ["rate-limited", "validation-failed", "forbidden"],
@@ -201,7 +201,7 @@ export const signInRoutes: readonly Route<People>[] = [
       if (reset.outcome === "too-many-attempts") return tooManyAttempts(reset.waitMs, "link");
       return signInAnswer(
         reset,
-        "The link is not valid: it was used, is older than an hour or was replaced by a newer one.",
+        "The link is not valid: it was used, is older than an hour, or the password was set since it was sent.",
       );
     },
   }),
