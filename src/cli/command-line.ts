@@ -10,7 +10,7 @@ import { runAuditExport } from "./export-audit.ts";
 import { runExposure } from "./expose.ts";
 import { UnavailableError, UsageError } from "./failure.ts";
 import { runImport } from "./import.ts";
-import type { Output } from "./output.ts";
+import { type Output, OutputError, writeChange } from "./output.ts";
 import { createProgram } from "./program.ts";
 import { runRequest } from "./requests/run-request.ts";
 
@@ -27,12 +27,28 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
   try {
     return await run(args, terminal);
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage; // Commander has reported it.
-    terminal.output.note(`${messageOf(error)}\n`);
-    if (error instanceof ConfigError || error instanceof UsageError) return EXIT.usage;
-    return error instanceof UnavailableError ? EXIT.unavailable : EXIT.failed;
+    if (error instanceof OutputError && error.isClosed) return EXIT.done;
+    const exitCode = exitCodeOf(error);
+    const [title, detail] = [TITLES[exitCode], messageOf(error)];
+    // Also before commander has read the options: a program that reads the errors gets no other form.
+    terminal.output.note(args.includes("--json") ? `${JSON.stringify({ title, detail })}\n` : `${detail}\n`);
+    return exitCode;
   }
 }
+
+type FailureCode = Exclude<ExitCode, typeof EXIT.done>;
+
+function exitCodeOf(error: unknown): FailureCode {
+  if (error instanceof ConfigError || error instanceof UsageError) return EXIT.usage;
+  return error instanceof UnavailableError ? EXIT.unavailable : EXIT.failed;
+}
+
+/** Of the problems that the API does not report, by exit code. */
+const TITLES: Readonly<Record<FailureCode, string>> = {
+  [EXIT.failed]: "Command failed",
+  [EXIT.usage]: "Command line or configuration invalid",
+  [EXIT.unavailable]: "Service or database not available",
+};
 
 async function run(args: readonly string[], { environment, output, input }: Terminal): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.done;
@@ -45,8 +61,16 @@ async function run(args: readonly string[], { environment, output, input }: Term
       await backOffice.close();
     }
   };
+  const texts = { help: "", errors: "" };
   const program = createProgram(
-    output,
+    {
+      writeOut: (text) => {
+        texts.help += text;
+      },
+      writeErr: (text) => {
+        texts.errors += text;
+      },
+    },
     (command, id, options) =>
       inBackOffice((backOffice) => runRequest(backOffice, output, command, id, options)),
     {
@@ -68,7 +92,7 @@ async function run(args: readonly string[], { environment, output, input }: Term
         rejectService("migrate", url, environment);
         const { openInProcess } = await import("./back-office/in-process.ts");
         await (await openInProcess(environment, "migrate")).close();
-        await output.write("The schema of the database is up to date.\n");
+        await writeChange(output, "The schema of the database is up to date.\n");
       },
       distribute: async ({ shards }) => {
         rejectService("distribute", url, environment);
@@ -77,7 +101,13 @@ async function run(args: readonly string[], { environment, output, input }: Term
       },
     },
   );
-  await program.parseAsync(args, { from: "user" });
+  try {
+    await program.parseAsync(args, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw new UsageError(texts.errors.trimEnd());
+    await output.write(texts.help);
+  }
   return exitCode;
 }
 

@@ -1,7 +1,7 @@
 import type { BackOffice, BackOfficeResponse } from "./back-office/back-office.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { UsageError } from "./failure.ts";
-import type { Output } from "./output.ts";
+import { type Output, writeChange } from "./output.ts";
 import { done } from "./presentation/outcomes.ts";
 import { presentObject } from "./presentation/present.ts";
 import { type OptionValues, pathWith, type RequestCommand } from "./requests/command.ts";
@@ -57,7 +57,8 @@ export async function runExposure(
     changed += Number(response.body["changed"]);
   }
   const result = { changed };
-  await output.write(options["json"] === true ? `${JSON.stringify(result)}\n` : presentObject(result));
+  const text = options["json"] === true ? `${JSON.stringify(result)}\n` : presentObject(result);
+  await (dryRun ? output.write(text) : writeChange(output, text));
   return EXIT.done;
 }
 

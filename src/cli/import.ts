@@ -4,7 +4,7 @@ import { messageOf } from "../monitoring/error-message.ts";
 import type { BackOffice } from "./back-office/back-office.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { UsageError } from "./failure.ts";
-import type { Output } from "./output.ts";
+import { type Output, writeChange } from "./output.ts";
 import { presentObject } from "./presentation/present.ts";
 import { pathWith } from "./requests/command.ts";
 import { operationOf } from "./requests/operations.ts";
@@ -34,7 +34,8 @@ export async function runImport(
   );
   if (response.status >= 400) return reportProblem(output, response, json);
   const { products: _, ...counts } = response.body; // With --json, the products are shown.
-  await output.write(json ? `${response.text}\n` : presentObject(counts));
+  const text = json ? `${response.text}\n` : presentObject(counts);
+  await (dryRun ? output.write(text) : writeChange(output, text));
   return EXIT.done;
 }
 

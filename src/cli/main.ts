@@ -3,15 +3,16 @@ import { runCommandLine } from "./command-line.ts";
 import { EXIT } from "./exit-codes.ts";
 import { processOutput } from "./output.ts";
 
+const output = processOutput();
 try {
   readEnvFile();
   process.exitCode = await runCommandLine(process.argv.slice(2), {
     environment: process.env,
-    output: processOutput(),
+    output,
     input: process.stdin,
   });
 } catch (error) {
   if (!(error instanceof EnvFileError)) throw error;
-  process.stderr.write(`${error.message}\n`);
+  output.note(`${error.message}\n`);
   process.exitCode = EXIT.usage;
 }

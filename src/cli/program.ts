@@ -2,7 +2,6 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { readVersion } from "../platform/config.ts";
 import { IMPORT_MATCHES } from "../products/import/match-rows.ts";
 import type { ExposureVerb } from "./expose.ts";
-import type { Output } from "./output.ts";
 import {
   argumentOf,
   type Field,
@@ -45,9 +44,12 @@ export type SpecialCommands = {
   distribute(options: { shards: number }): Promise<void>;
 };
 
+/** Where commander writes help and errors. It does not wait. */
+export type ProgramTexts = { writeOut(text: string): void; writeErr(text: string): void };
+
 /** The command line as commander reads it. @param run runs a command that is one request */
 export function createProgram(
-  output: Output,
+  texts: ProgramTexts,
   run: (command: RequestCommand, id: string | undefined, options: OptionValues) => Promise<void>,
   special: SpecialCommands,
 ): Command {
@@ -55,7 +57,7 @@ export function createProgram(
     .description("The operator's command line of Partner Orders.")
     .version(readVersion())
     .exitOverride()
-    .configureOutput({ writeOut: (text) => void output.write(text), writeErr: output.note })
+    .configureOutput(texts)
     .showHelpAfterError("(see --help)")
     .addHelpText("after", HELP);
   program.enablePositionalOptions().addOption(serviceOption());

@@ -101,6 +101,32 @@ describe("the command line fails with exit code 1", () => {
   });
 });
 
+describe("with --json every error is an object with title and detail", () => {
+  it.each([
+    ["merchant list --limit ten --json", 2, /must be a whole number/],
+    ["merchant show .. --json", 2, /cannot be an id/],
+    ["merchant show mer_01m7y7np16fe68bxp4h91tdmdn --json", 1, /^No such merchant\.$/],
+  ])("%s", async (args, expected, detail) => {
+    const { code, output, errors } = await cli(args);
+    expect([code, output]).toEqual([expected, ""]);
+    expect(JSON.parse(errors)).toMatchObject({
+      title: expect.any(String),
+      detail: expect.stringMatching(detail),
+    });
+  });
+
+  it("also if the service cannot be reached", async () => {
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const variables = { PARTNER_ORDERS_URL: url, PARTNER_ORDERS_TOKEN: "t" };
+    const { code, errors } = await runCli(variables, ["merchant", "list", "--json"]);
+    expect(code).toBe(3);
+    expect(JSON.parse(errors)).toEqual({
+      title: "Service or database not available",
+      detail: expect.stringMatching(/the connection was refused/),
+    });
+  });
+});
+
 describe("the command line fails with exit code 3", () => {
   it("a database without a server", async () => {
     const url = `postgres://user:secret-word@127.0.0.1:${await freePort()}/x`;

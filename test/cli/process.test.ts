@@ -1,5 +1,7 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -8,6 +10,7 @@ import { countBlocked, untilBlocked } from "../support/blocked.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { startCli } from "../support/cli.ts";
 import { temporaryFolder } from "../support/main-process.ts";
+import { NODE_ENVIRONMENT } from "../support/node-environment.ts";
 import { eventually } from "../support/running-service.ts";
 import { dumpTables } from "../support/tables.ts";
 import { createDatabase, startTestService, type TestService } from "../support/test-service.ts";
@@ -81,6 +84,37 @@ describe("node src/cli/main.ts", () => {
     expect([code, errors]).toEqual([0, ""]);
   });
 
+  it("reports in one sentence that its output cannot be written, and that a change was made", async () => {
+    const [shown, help, created] = await Promise.all([
+      runOntoFullDisk(["merchant", "list"]),
+      runOntoFullDisk(["--help"]),
+      runOntoFullDisk(["key", "create", "--connection", partner.connectionId, "--name", "lost"]),
+    ]);
+    const cause = "The output cannot be written: ENOSPC: no space left on device, write.";
+    for (const { code, errors } of [shown, help]) expect([code, errors]).toEqual([1, `${cause}\n`]);
+    const { body } = await test.backOffice.get(`/api/connections/${partner.connectionId}/keys`);
+    const { id } = body.data.find(({ name }: { name: string }) => name === "lost");
+    expect([created.code, created.errors]).toEqual([
+      1,
+      `${cause} The request was carried out. The key is lost: replace it with \`key rotate ${id} --overlap-hours 0\`.\n`,
+    ]);
+  });
+
+  it("reports a change whose result has no reader", async () => {
+    const { child, ended } = startCli(environment, [
+      "merchant",
+      "change",
+      partner.merchantId,
+      "--name",
+      "New",
+    ]);
+    child.stdin.end();
+    child.stdout.destroy();
+    const { code, errors } = await ended();
+    expect(code).toBe(1);
+    expect(errors).toMatch(/EPIPE\. The request was carried out\. Check before you repeat the command\.\n$/);
+  });
+
   it("starts an embedded database that is not running, migrates it only when requested, and stops it again", async () => {
     const dataDir = join(await temporaryFolder(), "data");
     const own = { DATA_DIR: dataDir };
@@ -101,6 +135,22 @@ describe("node src/cli/main.ts", () => {
     expect(existsSync(join(dataDir, "postgres", "postmaster.pid"))).toBe(false);
   });
 });
+
+/** Standard output is a file on a full disk. */
+async function runOntoFullDisk(args: readonly string[]): Promise<{ code: number | null; errors: string }> {
+  const disk = await open("/dev/full", "w");
+  const child = spawn(process.execPath, ["src/cli/main.ts", ...args], {
+    stdio: ["ignore", disk.fd, "pipe"],
+    env: { ...NODE_ENVIRONMENT, ...environment },
+  });
+  let errors = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    errors += text;
+  });
+  const [code] = await once(child, "close");
+  await disk.close();
+  return { code, errors };
+}
 
 /** Rows of new products, each with a SKU of its own. */
 const rowsOf = (sku: string, count: number, cells: string): string =>

@@ -23,7 +23,7 @@ const SPECIAL: SpecialCommands = {
   migrate: note,
   distribute: note,
 };
-const create = () => createProgram({ write: async () => undefined, note: () => undefined }, note, SPECIAL);
+const create = () => createProgram({ writeOut: () => undefined, writeErr: () => undefined }, note, SPECIAL);
 
 /** `ran`, or the code of the error that ended the program before it did. */
 async function parse(words: readonly string[]): Promise<string> {

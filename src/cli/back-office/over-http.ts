@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { MINUTE_MS } from "../../platform/time.ts";
 import { UnavailableError } from "../failure.ts";
+import { OutputError } from "../output.ts";
 import type { BackOfficeRequest } from "../requests/command.ts";
 import { type BackOffice, type BackOfficeResponse, readResponse } from "./back-office.ts";
 import { faultOf, hintOf, isOurs, notBackOffice, notOurs } from "./http-faults.ts";
@@ -143,7 +144,7 @@ async function guarded(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof UnavailableError) throw error;
+    if (error instanceof UnavailableError || error instanceof OutputError) throw error;
     throw faultOf(url, method, error);
   } finally {
     deadline.stop();

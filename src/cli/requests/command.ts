@@ -42,8 +42,13 @@ export type RequestCommand = {
   readonly argumentIsAlsoOption?: true;
   /** Of a change: says what has changed, instead of the whole response. Absent: the response, or the changed members. */
   readonly outcome?: Outcome;
-  /** A note after the response, on standard error. */
-  readonly note?: string;
+  /** The response contains what is never shown again. */
+  readonly secret?: {
+    /** Follows the response, on standard error. */
+    readonly note: string;
+    /** What to do if the response could not be written. @param id of the response */
+    ifLost(id: string): string;
+  };
   /** The operation that returns the same as a CSV file, with `--format csv`. */
   readonly csvOperationId?: string;
   /** The response is a file, which is written while it arrives. */

@@ -54,6 +54,11 @@ const LIMITS: readonly Field[] = LIMIT_NAMES.map((name) => ({
 
 const search = (help: string): Field => ({ name: "q", flag: "--search <text>", help });
 
+const KEY = {
+  note: "The key is shown only this once. Store it now.",
+  ifLost: (id: string) => `The key is lost: replace it with \`key rotate ${id} --overlap-hours 0\`.`,
+};
+
 /** Merchants with their accounts, connections and keys. */
 export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
   {
@@ -188,7 +193,7 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
     words: "key create",
     operationId: "createKey",
     help: "issue a key, which is shown only this once",
-    note: "The key is shown only this once. Store it now.",
+    secret: KEY,
     fields: [
       { name: "name", flag: "--name <name>", help: "name by which to recognize the key" },
       { name: "mode", flag: "--mode <mode>", help: "live, or test for test orders only; live by default" },
@@ -218,7 +223,7 @@ export const MERCHANT_COMMANDS: readonly RequestCommand[] = [
     words: "key rotate",
     operationId: "rotateKey",
     help: "replace a key by a new one, which is shown only this once",
-    note: "The key is shown only this once. Store it now.",
+    secret: KEY,
     fields: [
       {
         name: "overlapHours",

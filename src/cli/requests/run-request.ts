@@ -1,6 +1,6 @@
 import type { BackOffice, BackOfficeResponse } from "../back-office/back-office.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import type { Output } from "../output.ts";
+import { type Output, writeChange } from "../output.ts";
 import { changedMembers } from "../presentation/outcomes.ts";
 import { presentObject, presentProblem, presentTable } from "../presentation/present.ts";
 import { type BackOfficeRequest, type OptionValues, type RequestCommand, requestOf } from "./command.ts";
@@ -25,13 +25,16 @@ export async function runRequest(
   const response =
     options["all"] === true ? await readAll(backOffice, request) : await backOffice.send(request);
   if (response.status >= 400) return reportProblem(output, response, json);
+  const advice = command.secret?.ifLost(String(response.body["id"]));
+  const write = (text: string) =>
+    request.method === "GET" ? output.write(text) : writeChange(output, text, advice);
   if (json && !response.isCsv) {
-    if (response.text !== "") await output.write(`${response.text}\n`);
+    if (response.text !== "") await write(`${response.text}\n`);
   } else {
-    await output.write(shownOf(command, request, response));
+    await write(shownOf(command, request, response));
     noteNext(output, response);
   }
-  if (command.note !== undefined) output.note(`${command.note}\n`);
+  if (command.secret !== undefined) output.note(`${command.secret.note}\n`);
   return EXIT.done;
 }
 

@@ -53,7 +53,10 @@ export const PERSON_COMMANDS: readonly RequestCommand[] = [
   { words: "person sign-out", operationId: "endSessions" },
   {
     words: "person link",
-    note: "The link signs in as this person, once within an hour. Give it to that person alone.",
+    secret: {
+      note: "The link signs in as this person, once within an hour. Give it to that person alone.",
+      ifLost: () => "The link is lost: make another one with the same command.",
+    },
     operationId: "makeSignInLink",
   },
 ];

@@ -3,10 +3,15 @@ import { list, orNone, time, wholeNumber, yesOrNo } from "../values.ts";
 
 const ROLES = "operator, warehouse, merchant, partner, support or monitoring";
 
+const TOKEN = {
+  note: "The token is shown only this once. Store it now.",
+  ifLost: (id: string) => `The token is lost: replace it with \`token rotate ${id} --overlap-hours 0\`.`,
+};
+
 export const TOKEN_COMMANDS: readonly RequestCommand[] = [
   {
     words: "token create",
-    note: "The token is shown only this once. Store it now.",
+    secret: TOKEN,
     operationId: "createToken",
     help: "create a token of a program; it is printed only here",
     fields: [
@@ -56,7 +61,7 @@ export const TOKEN_COMMANDS: readonly RequestCommand[] = [
   { words: "token revoke", operationId: "revokeToken" },
   {
     words: "token rotate",
-    note: "The token is shown only this once. Store it now.",
+    secret: TOKEN,
     operationId: "rotateToken",
     help: "replace a token by a new one, which is printed only here",
     fields: [

@@ -34,7 +34,10 @@ const settings = (eventTypes: string): readonly Field[] => [
     read: wholeNumber,
   },
 ];
-const note = "The secret is shown only this once. Store it now.";
+const secret = {
+  note: "The secret is shown only this once. Store it now.",
+  ifLost: (id: string) => `The secret is lost: make another one with \`endpoint rotate-secret ${id}\`.`,
+};
 
 /** The webhook endpoints of partners. */
 export const ENDPOINT_COMMANDS: readonly RequestCommand[] = [
@@ -57,7 +60,7 @@ export const ENDPOINT_COMMANDS: readonly RequestCommand[] = [
   {
     words: "endpoint create",
     operationId: "createWebhookEndpoint",
-    note,
+    secret,
     fields: [
       ...settings("types of events, separated by commas; those of the specification by default"),
       { name: "mode", flag: "--mode <mode>", help: "live, or test for test orders only; live by default" },
@@ -72,7 +75,7 @@ export const ENDPOINT_COMMANDS: readonly RequestCommand[] = [
   {
     words: "endpoint rotate-secret",
     operationId: "rotateWebhookSecret",
-    note,
+    secret,
     fields: [
       {
         name: "overlapHours",
