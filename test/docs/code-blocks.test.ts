@@ -58,7 +58,7 @@ describe("the code of the pages", () => {
           ...(/^docs\/(?:partners|errors)\//.test(path) && variablesOf(reader)),
           ...(path !== COMMAND_LINE && overHttp(demo)),
         },
-        typed: path === COMMAND_LINE ? `${demo.operatorToken}\n` : "",
+        typed: "",
       });
       const announced = announcedStatuses(blocks);
       const isError = (status: number) => status >= 400;
