@@ -6,6 +6,7 @@ import {
   argumentOf,
   type Field,
   fieldsOf,
+  hasPages,
   helpOf,
   isRequired,
   type OptionValues,
@@ -126,7 +127,7 @@ function addRequest(
   if (argument === "order" && !others.includes("connection"))
     added.option("--connection <id>", "the connection, if several have an order with the partner's own id");
   for (const field of fieldsOf(command)) added.addOption(optionOf(field, isRequired(command, field)));
-  if (command.columns !== undefined) added.option("--all", "show all pages");
+  if (hasPages(command)) added.option("--all", "show all pages");
   if (command.csvOperationId !== undefined) added.addOption(FORMAT);
   added.option("--json", "print exactly the response of the API");
   if (added.options.some(({ long }) => long === "--url")) TAKES_OTHER_URL.add(added);

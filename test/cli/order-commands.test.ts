@@ -148,6 +148,14 @@ describe("what lists and other commands show", () => {
     expect(row).toMatch(/ACCEPTED +- +\S.*? +6 +60\.00 EUR +GB +3 h$/);
   });
 
+  it("lists without rows show the head of their table", async () => {
+    expect(await printed("view list")).toBe("ID  NAME  PAGE  QUERY  UPDATED AT\n");
+    const { id } = (
+      await cli("person invite --name Ada --email ada@example.com --grants operator --json")
+    ).json();
+    expect(await printed(`person sessions ${id}`)).toMatch(/^ID +IP ADDRESS +USER AGENT .*\n$/);
+  });
+
   it("key create says that the key is shown only once, on standard error", async () => {
     const { code, output, errors } = await cli(`key create --connection ${at.partner.connectionId}`);
     expect([code, errors]).toEqual([0, "The key is shown only this once. Store it now.\n"]);

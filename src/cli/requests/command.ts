@@ -34,7 +34,7 @@ export type RequestCommand = {
   /** Absent: the summary of the route. */
   readonly help?: string;
   readonly fields?: readonly Field[];
-  /** Of a list: the members that the table shows. Lists also take `--limit`, `--cursor` and `--all`. */
+  /** Of a list: the members that the table shows. Lists with pages also take `--limit`, `--cursor` and `--all`. */
   readonly columns?: readonly Column[];
   /** What the argument names, if that is not the first of the words: `merchant` for `account show <merchant>`. */
   readonly argument?: string;
@@ -76,8 +76,12 @@ const PAGE_FIELDS: readonly Field[] = [
 ];
 
 /** All options of a command that belong to its request. */
-export const fieldsOf = ({ fields = [], columns }: RequestCommand): readonly Field[] =>
-  columns === undefined ? fields : [...fields, ...PAGE_FIELDS];
+export const fieldsOf = (command: RequestCommand): readonly Field[] =>
+  hasPages(command) ? [...(command.fields ?? []), ...PAGE_FIELDS] : (command.fields ?? []);
+
+/** Whether the response is a page of a list. */
+export const hasPages = ({ operationId }: RequestCommand): boolean =>
+  operationOf(operationId).query.has("cursor");
 
 /** Whether a request cannot do without this field. */
 export function isRequired(command: RequestCommand, { name }: Field): boolean {

@@ -14,6 +14,7 @@ export const VIEW_COMMANDS: readonly RequestCommand[] = [
   {
     words: "view list",
     operationId: "listViews",
+    columns: ["id", "name", "page", "query", "updatedAt"],
   },
   { words: "view create", operationId: "createView", fields: [NAME, PAGE, QUERY] },
   { words: "view change", operationId: "updateView", fields: [NAME, PAGE, QUERY] },

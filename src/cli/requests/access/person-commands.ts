@@ -49,7 +49,11 @@ export const PERSON_COMMANDS: readonly RequestCommand[] = [
   { words: "person resend", operationId: "resendInvitation" },
   { words: "person disable", operationId: "disablePerson" },
   { words: "person enable", operationId: "enablePerson" },
-  { words: "person sessions", operationId: "listSessions" },
+  {
+    words: "person sessions",
+    operationId: "listSessions",
+    columns: ["id", "ipAddress", "userAgent", "signedInAt", "seenAt", "endsAt"],
+  },
   { words: "person sign-out", operationId: "endSessions" },
   {
     words: "person link",
