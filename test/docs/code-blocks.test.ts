@@ -58,7 +58,6 @@ describe("the code of the pages", () => {
           ...(/^docs\/(?:partners|errors)\//.test(path) && variablesOf(reader)),
           ...(path !== COMMAND_LINE && overHttp(demo)),
         },
-        typed: "",
       });
       const announced = announcedStatuses(blocks);
       const isError = (status: number) => status >= 400;

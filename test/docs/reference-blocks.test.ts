@@ -33,7 +33,7 @@ describe("the reference of the partner API", () => {
 
   it.each(COMMANDS)("%s: the command runs with a test key", async (name, block) => {
     const reader = await createReader(demo);
-    const { statuses } = await runShell([block], reader, { environment: await idsOf(reader), typed: "" });
+    const { statuses } = await runShell([block], reader, { environment: await idsOf(reader) });
     const route = ROUTES.find(({ method, path }) => `${method} ${path}` === name);
     const successes = Object.keys(route?.operation.responses ?? {}).filter((status) =>
       status.startsWith("2"),

@@ -90,11 +90,11 @@ export const variablesOf = ({ demo, keys }: Reader): Record<string, string> => (
 
 export type ShellRun = { readonly statuses: number[]; readonly output: string };
 
-/** Runs the shell blocks of a page as one session. `typed` is what the reader types where a command asks. */
+/** Runs the shell blocks of a page as one session. */
 export async function runShell(
   blocks: readonly CodeBlock[],
   reader: Reader,
-  { environment, typed }: { environment: Readonly<Record<string, string>>; typed: string },
+  { environment }: { environment: Readonly<Record<string, string>> },
 ): Promise<ShellRun> {
   const script = blocks.map(({ code }) => withAddresses(code, reader.demo)).join("\n");
   const statuses = join(reader.folder, "statuses");
@@ -103,7 +103,7 @@ export async function runShell(
     folder: reader.folder,
     environment: { ...environment, STATUSES: statuses },
   });
-  session.child.stdin.end(typed);
+  session.child.stdin.end();
   const output = await session.succeeded();
   const received = await readFile(statuses, "utf8");
   return { statuses: received.trim().split("\n").filter(Boolean).map(Number), output };
