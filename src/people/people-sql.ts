@@ -96,6 +96,28 @@ export async function lockPeople(tx: Queryable): Promise<void> {
   });
 }
 
+/**
+ * Before the password of a person, its links and its sessions are changed together: of two such transactions the second waits here,
+ * and not halfway for rows that the first has.
+ */
+export async function lockPerson(tx: Queryable, personId: string): Promise<void> {
+  await tx.query({
+    name: "lock-person",
+    text: "select from people where id = $1 for no key update",
+    values: [personId],
+  });
+}
+
+/** Whether an enabled person has a mail address, which then stays until the transaction ends. */
+export async function lockEmail(tx: Queryable, personId: string, email: string): Promise<boolean> {
+  const rows = await tx.query({
+    name: "lock-person-email",
+    text: "select from people where id = $1 and email = $2 and disabled_at is null for share",
+    values: [personId, email],
+  });
+  return rows.length > 0;
+}
+
 /** How many people are stored. There are at most PEOPLE_MAX. */
 export async function countPeople(db: Queryable): Promise<number> {
   const [row] = await db.query<{ count: number }>({

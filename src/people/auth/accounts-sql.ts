@@ -28,6 +28,31 @@ export async function readPasswordHash(db: Queryable, personId: string): Promise
   return row?.password ?? null;
 }
 
+/**
+ * Whether a person's password still has a hash. It waits for a transaction that replaces the password, and such a transaction
+ * waits for this one.
+ */
+export async function hasPasswordHash(tx: Queryable, personId: string, hash: string): Promise<boolean> {
+  const rows = await tx.query({
+    name: "lock-person-password",
+    text: `
+      select from person_accounts a
+      where a.provider_id = 'credential' and a.account_id = $1::text and a.person_id = $1::text::uuid and a.password = $2
+      for share`,
+    values: [personId, hash],
+  });
+  return rows.length > 0;
+}
+
+/** Ends the sign-ins of a person in which the password was right and the code has not been entered. */
+export async function deleteCodeSteps(tx: Queryable, personId: string): Promise<void> {
+  await tx.query({
+    name: "delete-person-code-steps",
+    text: "delete from person_verifications where identifier like '2fa-%' and value = $1::text",
+    values: [personId],
+  });
+}
+
 /** How a person can sign in. */
 export type SignInMethods = {
   readonly hasPassword: boolean;

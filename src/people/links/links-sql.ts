@@ -20,23 +20,24 @@ export async function insertLink(tx: Queryable, link: NewLink): Promise<void> {
   });
 }
 
-/** Whether a link could be used now. Only its use decides. */
-export async function isLinkValid(
+/** The person of a link that could be used now. Only its use decides. */
+export async function findPersonOfLink(
   db: Queryable,
   tokenHash: Buffer,
   kinds: readonly LinkKind[],
   now: Date,
-): Promise<boolean> {
-  const rows = await db.query({
-    name: "find-person-link",
+): Promise<string | null> {
+  const [row] = await db.query<{ person_id: string }>({
+    name: "find-person-of-link",
     text: `
-      select from person_links l
+      select l.person_id
+      from person_links l
       join people p on p.id = l.person_id
       where l.token_hash = $1 and l.kind = any($2) and l.expires_at > $3 and (l.used_at is null or l.kind = 'demo')
         and p.disabled_at is null`,
     values: [tokenHash, kinds, now],
   });
-  return rows.length > 0;
+  return row?.person_id ?? null;
 }
 
 /**

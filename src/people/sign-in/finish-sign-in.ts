@@ -58,7 +58,11 @@ export async function finishSignIn(
   };
 }
 
-async function openedSession(people: People, cookies: readonly string[]): Promise<PersonSession | null> {
+/** The session whose cookie better-auth has set. */
+export async function openedSession(
+  people: People,
+  cookies: readonly string[],
+): Promise<PersonSession | null> {
   const { cookieSecret, isSecure } = people.keys;
   const name = sessionCookieName(isSecure);
   const value = cookies.map((cookie) => cookieValue(cookie, name)).findLast((found) => found !== null) ?? "";

@@ -1,14 +1,14 @@
 import { recordAudit } from "../../audit/record-audit.ts";
 import { inTransaction } from "../../platform/context.ts";
 import { takeAttempt, takeUseOfLink } from "../attempts/limit-sign-ins.ts";
-import { storePassword } from "../auth/accounts-sql.ts";
+import { deleteCodeSteps, storePassword } from "../auth/accounts-sql.ts";
 import { hashLinkToken, isLinkToken, PERSONAL_LINKS } from "../links/link.ts";
-import { deleteLinks, isLinkValid, useLink } from "../links/links-sql.ts";
+import { deleteLinks, findPersonOfLink, useLink } from "../links/links-sql.ts";
 import { makeLink } from "../links/make-link.ts";
 import { resetMail } from "../mails/person-mails.ts";
 import { queuePersonMail } from "../mails/queue-person-mail.ts";
 import { takeResetMail } from "../mails/take-reset-mail.ts";
-import { readPerson, readPersonByEmail, recordVerifiedEmail } from "../people-sql.ts";
+import { lockEmail, lockPerson, readPerson, readPersonByEmail, recordVerifiedEmail } from "../people-sql.ts";
 import { normalEmail } from "../person.ts";
 import { deleteSessions } from "../sessions/sessions-sql.ts";
 import { byPerson, type SignIn } from "./finish-sign-in.ts";
@@ -44,6 +44,8 @@ async function sendReset(
   const person = await readPersonByEmail(people.db, account);
   if (person === null || person.disabledAt !== null) return;
   await inTransaction(people, async (tx) => {
+    // Its address can have been changed since it was read: the mailbox of the earlier one must get no link.
+    if (!(await lockEmail(tx, person.id, account))) return;
     if (!(await takeResetMail(tx, people, person.id, isKnownBrowser))) return;
     const link = await makeLink(tx, people, person.id, "reset");
     await queuePersonMail(tx, people, person.email, resetMail(person, link));
@@ -64,17 +66,21 @@ export async function resetPassword(
 ): Promise<Exclude<SignIn, { outcome: "signed-in" }> | { outcome: "reset"; cookies: readonly string[] }> {
   const tokenHash = hashLinkToken(token);
   // A password is hashed for the holder of a link alone, because that costs the processor much.
-  if (!isLinkToken(token) || !(await isLinkValid(people.db, tokenHash, RESET, people.clock.now())))
-    return { outcome: "failed", cookies: [] };
+  const personId = isLinkToken(token)
+    ? await findPersonOfLink(people.db, tokenHash, RESET, people.clock.now())
+    : null;
+  if (personId === null) return { outcome: "failed", cookies: [] };
   const waitMs = await takeUseOfLink(people, tokenHash);
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
   const passwordHash = await hashPassword(people, password);
   const email = await inTransaction(people, async (tx) => {
     const now = people.clock.now();
+    await lockPerson(tx, personId);
     const used = await useLink(tx, tokenHash, RESET, now);
     const person = used === null ? null : await readPerson(tx, used.personId);
     if (person === null) return null;
     await storePassword(tx, { id: people.newId(), personId: person.id, passwordHash, now });
+    await deleteCodeSteps(tx, person.id);
     await recordVerifiedEmail(tx, person.id, now);
     await deleteLinks(tx, person.id, PERSONAL_LINKS);
     const sessionsEnded = await deleteSessions(tx, person.id);

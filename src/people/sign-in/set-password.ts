@@ -1,8 +1,9 @@
 import { recordAudit } from "../../audit/record-audit.ts";
 import { inTransaction } from "../../platform/context.ts";
-import { storePassword } from "../auth/accounts-sql.ts";
+import { deleteCodeSteps, storePassword } from "../auth/accounts-sql.ts";
 import { PERSONAL_LINKS } from "../links/link.ts";
 import { deleteLinks } from "../links/links-sql.ts";
+import { lockPerson } from "../people-sql.ts";
 import { isRecent, type PersonSession } from "../sessions/session.ts";
 import { deleteSessions } from "../sessions/sessions-sql.ts";
 import { byPerson } from "./finish-sign-in.ts";
@@ -25,7 +26,9 @@ export async function setPassword(
   const passwordHash = await hashPassword(people, password);
   await inTransaction(people, async (tx) => {
     const now = people.clock.now();
+    await lockPerson(tx, person.id);
     await storePassword(tx, { id: people.newId(), personId: person.id, passwordHash, now });
+    await deleteCodeSteps(tx, person.id);
     await deleteLinks(tx, person.id, PERSONAL_LINKS);
     const ended = await deleteSessions(tx, person.id, session.id);
     const details = { sessionsEnded: ended };

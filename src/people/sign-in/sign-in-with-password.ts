@@ -1,11 +1,14 @@
+import { inTransaction } from "../../platform/context.ts";
 import { attemptSucceeded, takeAttempt } from "../attempts/limit-sign-ins.ts";
+import { deleteCodeSteps } from "../auth/accounts-sql.ts";
 import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
 import { readPersonByEmail } from "../people-sql.ts";
 import { normalEmail, type Person } from "../person.ts";
 import { cookieValue, sessionCookieName } from "../sessions/session-cookie.ts";
-import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
+import { deleteSession } from "../sessions/sessions-sql.ts";
+import { finishSignIn, openedSession, type SignIn } from "./finish-sign-in.ts";
 import { knownDevice } from "./known-device.ts";
-import { isPassword } from "./passwords.ts";
+import { findHash, isPresent } from "./passwords.ts";
 import type { People } from "./people.ts";
 import { recordFailure } from "./record-failure.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
@@ -25,8 +28,8 @@ export async function signInWithPassword(
   const waitMs = await takeAttempt(people, attempt);
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
   const person = await readPersonByEmail(people.db, account);
-  const isRight = await isPassword(people, person?.id ?? null, password);
-  const answer = isRight && person !== null ? await openSession(people, person, visitor) : null;
+  const hash = await findHash(people, person?.id ?? null, password);
+  const answer = hash !== null && person !== null ? await openSession(people, person, hash, visitor) : null;
   if (answer === null || answer.error !== null) {
     // After the response: its time does not show whether a person has the address.
     if (person !== null)
@@ -49,11 +52,28 @@ function codeRequired({ keys }: People, { cookies }: AuthAnswer): SignIn {
   };
 }
 
-const openSession = async (people: People, { id }: Person, visitor: Visitor): Promise<AuthAnswer> =>
-  readAnswer(
+/**
+ * Opens a session, or the step of the code. Null if the password was replaced while it was compared: that ended all sessions,
+ * perhaps before there was this one.
+ */
+async function openSession(
+  people: People,
+  { id }: Person,
+  hash: string,
+  visitor: Visitor,
+): Promise<AuthAnswer | null> {
+  const answer = await readAnswer(
     await people.auth().api.openPasswordSession({
       body: { personId: id },
       headers: headersOf(visitor),
       asResponse: true,
     }),
   );
+  if (answer.error !== null || (await isPresent(people, id, hash))) return answer;
+  const opened = await openedSession(people, answer.cookies);
+  await inTransaction(people, async (tx) => {
+    if (opened !== null) await deleteSession(tx, id, opened.session.id);
+    await deleteCodeSteps(tx, id);
+  });
+  return null;
+}

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RESET_MAILS_MAX, resetMails } from "../../../src/people/mails/take-reset-mail.ts";
+import { setNameAndEmail } from "../../../src/people/manage/manage-sql.ts";
 import type { Person } from "../../../src/people/person.ts";
+import { untilBlocked } from "../../support/blocked.ts";
 import { type Browser, createPerson, createPersonWithPassword, openBrowser } from "../../support/people.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -118,4 +120,17 @@ describe("a link to set a password", () => {
     await requestAsStrangers(person, 1);
     expect(await count()).toBe(1);
   });
+});
+
+it("a request while the mail address changes sends no link to the earlier address", async () => {
+  const person = await createPerson(service);
+  const changed = { ...person, email: "changed.at.once@example.com" };
+  await service.db.transaction(async (tx) => {
+    await setNameAndEmail(tx, { ...changed, personId: person.id, now: service.clock.now() });
+    expect((await openBrowser(service).post("/auth/reset", { email: person.email })).status).toBe(202);
+    await untilBlocked(service, 1);
+  });
+  await request(openBrowser(service), changed, false);
+  expect(await mailedTokens(changed)).toHaveLength(1);
+  expect(await mailedTokens(person)).toEqual([]);
 });

@@ -1,0 +1,63 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { untilBlocked } from "../../support/blocked.ts";
+import { totp } from "../../support/one-time-codes.ts";
+import {
+  type Browser,
+  createPersonWithPassword,
+  linkToken,
+  openBrowser,
+  PASSWORD,
+} from "../../support/people.ts";
+import { type Answer, startServiceForTest, type TestService } from "../../support/test-service.ts";
+
+const NEW_PASSWORD = "another horse, another battery";
+
+let service: TestService;
+beforeEach(async () => {
+  service = await startServiceForTest();
+});
+
+const signInWith = (browser: Browser, email: string, password: string): Promise<Answer> =>
+  browser.post("/auth/sign-in/password", { email, password });
+
+/** Signs in with the old password, and replaces it before the sign-in stores anything in the table. */
+async function signInWhile(browser: Browser, email: string, table: string, replace: () => Promise<Answer>) {
+  await service.db.runScript(`
+    create function wait() returns trigger language plpgsql as $$
+      begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
+    create trigger wait before insert on ${table} for each row execute function wait();`);
+  const signIn = await service.db.transaction(async (tx) => {
+    await tx.query({ name: "test-lock", text: "select pg_advisory_xact_lock(1)", values: [] });
+    const answer = signInWith(browser, email, PASSWORD);
+    await untilBlocked(service, 1);
+    expect((await replace()).status).toBe(204);
+    return { answer }; // In an object, so that it is not awaited here.
+  });
+  await service.db.runScript(`drop trigger wait on ${table}; drop function wait`);
+  return signIn.answer;
+}
+
+describe("a sign-in with a password that is replaced at the same time", () => {
+  it("leaves no session that was opened with the old one", async () => {
+    const { person } = await createPersonWithPassword(service);
+    const token = await linkToken(service, person, "reset");
+    const reset = () => openBrowser(service).post("/auth/reset/password", { token, password: NEW_PASSWORD });
+    const thief = openBrowser(service);
+    const answer = await signInWhile(thief, person.email, "person_sessions", reset);
+    expect(answer).toMatchObject({ status: 401, body: { code: "sign-in-failed" } });
+    expect((await thief.get("/api/me")).status).toBe(401);
+    expect((await signInWith(openBrowser(service), person.email, NEW_PASSWORD)).status).toBe(200);
+  });
+
+  it("does not continue with a code, whether the code was requested before or after", async () => {
+    const { person, browser } = await createPersonWithPassword(service);
+    const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
+    await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+    const [before, during] = [openBrowser(service), openBrowser(service)];
+    expect((await signInWith(before, person.email, PASSWORD)).body).toEqual({ status: "code-required" });
+    const set = () => browser.post("/auth/password", { password: NEW_PASSWORD });
+    expect((await signInWhile(during, person.email, "person_verifications", set)).status).toBe(401);
+    for (const thief of [before, during])
+      expect((await thief.post("/auth/sign-in/code", { code: totp(uri, 1) })).status).toBe(401);
+  });
+});
