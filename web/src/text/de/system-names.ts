@@ -36,6 +36,7 @@ export const systemNames: Translated<typeof en> = {
       "process-payments": "Zahlungen ausführen",
       "process-stripe-payments": "Zahlungen über Stripe ausführen",
       "mail-payment-failures": "Abgelehnte Zahlungen melden",
+      "clear-endpoints": "Pausierte und gelöschte Endpunkte leeren",
       "erase-test-orders": "Testbestellungen löschen",
       "recover-deliveries": "Zustellungen nachholen",
       "resend-deliveries": "Zustellungen erneut senden",

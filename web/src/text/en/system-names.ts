@@ -34,6 +34,7 @@ export const systemNames = {
       "process-payments": "Process payments",
       "process-stripe-payments": "Process payments by Stripe",
       "mail-payment-failures": "Mail payment failures",
+      "clear-endpoints": "Clear paused and deleted endpoints",
       "erase-test-orders": "Erase test orders",
       "recover-deliveries": "Recover deliveries",
       "resend-deliveries": "Resend deliveries",
