@@ -2,10 +2,9 @@ import { isNodeDown, processReachable } from "../../../distribution/reachable-me
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
 import type { Context } from "../../../platform/context.ts";
 import { isNodeLost, isUnavailable, UnavailableError } from "../../../platform/database/database.ts";
-import { type Grouped, groupCalls } from "../../../platform/database/group.ts";
+import { groupCalls } from "../../../platform/database/group.ts";
 import { retried } from "../../../platform/database/retry.ts";
 import { completeDeliveries, type RecordedCompletion } from "./complete-deliveries.ts";
-import { OutcomeGroups } from "./outcome-groups.ts";
 import { endStreams, type Success } from "./succeed-sql.ts";
 
 export type OutcomeStore = {
@@ -15,7 +14,7 @@ export type OutcomeStore = {
   giveUp(): void;
 };
 
-/** Successes that are stored together, at most. */
+/** Outcomes that are stored together, at most. */
 const GROUP_MAX = 256;
 /** Groups of successes that are stored concurrently: while one waits for its commit, another is processed. */
 const SUCCESS_GROUPS = 2;
@@ -35,36 +34,48 @@ export function createOutcomeStore(
   onAdvanced: (connections: readonly ConnectionKey[]) => void,
 ): OutcomeStore {
   let isGivenUp = false;
-  const { db } = context;
-  const succeed = groupSuccesses(context);
-  const groups = new OutcomeGroups((recorded) =>
-    processReachable(
-      db,
-      recorded,
-      ({ completion }) => completion.delivery.merchantId,
-      async (reachable) => {
-        onAdvanced(await completeDeliveries(context, workerId, reachable));
-        return reachable.map(() => true as const);
-      },
-    ),
-  );
-
-  async function store(recorded: RecordedCompletion): Promise<void> {
-    const outcome = groups.begin(recorded);
-    await untilStored(recorded, outcome.store);
-    outcome.end();
-  }
+  const { db, clock } = context;
+  const succeed = groupCalls<Success, boolean>({
+    name: "store successes",
+    run: async (successes) => {
+      // The statement needs all nodes of Citus (decision 0171). While one is down, the transaction stores them.
+      if (isNodeDown(db)) return successes.map(() => false);
+      try {
+        return await retried(db, clock, () => endStreams(db, successes));
+      } catch (error) {
+        if (!isNodeLost(error)) throw error;
+        return successes.map(() => false);
+      }
+    },
+    sizeMax: GROUP_MAX,
+    concurrencyMax: SUCCESS_GROUPS,
+    besideMin: SECOND_GROUP_MIN,
+    spacing: SPACING,
+  });
+  // Null: the node of the merchant is down, and nothing is stored yet.
+  const complete = groupCalls<RecordedCompletion, true | null>({
+    name: "store outcomes",
+    run: (recorded) =>
+      processReachable(
+        db,
+        recorded,
+        ({ completion }) => completion.delivery.merchantId,
+        async (reachable) => {
+          onAdvanced(await completeDeliveries(context, workerId, reachable));
+          return reachable.map(() => true);
+        },
+      ),
+    sizeMax: GROUP_MAX,
+    concurrencyMax: 1, // The health of an endpoint must be stored in the order of its outcomes.
+  });
 
   /** While the database is not available the outcome is kept, until its lease expires and another worker may send again. */
-  async function untilStored(
-    recorded: RecordedCompletion,
-    complete: () => Promise<true | null>,
-  ): Promise<void> {
+  async function store(recorded: RecordedCompletion): Promise<void> {
     for (;;) {
       try {
         const success = plainSuccess(recorded);
         if (success !== null && (await succeed(success))) return;
-        if ((await complete()) !== null) return;
+        if ((await complete(recorded)) !== null) return;
         throw new UnavailableError("The node of the merchant is down.");
       } catch (err) {
         const isOver = context.clock.now() >= recorded.completion.delivery.leasedUntil;
@@ -86,27 +97,6 @@ export function createOutcomeStore(
       isGivenUp = true;
     },
   };
-}
-
-/** Returns what records a success that ends its stream. False if it does not end it, and nothing has changed. */
-function groupSuccesses({ db, clock }: Context): Grouped<Success, boolean> {
-  return groupCalls<Success, boolean>({
-    name: "store successes",
-    run: async (successes) => {
-      // The statement needs all nodes of Citus (decision 0171). While one is down, the transaction stores them.
-      if (isNodeDown(db)) return successes.map(() => false);
-      try {
-        return await retried(db, clock, () => endStreams(db, successes));
-      } catch (error) {
-        if (!isNodeLost(error)) throw error;
-        return successes.map(() => false);
-      }
-    },
-    sizeMax: GROUP_MAX,
-    concurrencyMax: SUCCESS_GROUPS,
-    besideMin: SECOND_GROUP_MIN,
-    spacing: SPACING,
-  });
 }
 
 /** Null unless the outcome is a success that changes nothing but its own stream. */
