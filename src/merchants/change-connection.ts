@@ -40,7 +40,8 @@ export async function changeConnection(
     };
     if (isDeepStrictEqual(changed, connection)) return connection; // It leaves no entry in the audit log either.
     const version = policyVersion(connection.reviewPolicy);
-    if (expectedVersion !== undefined && expectedVersion !== version)
+    const isPolicyChanged = !isDeepStrictEqual(reviewPolicy, connection.reviewPolicy);
+    if (isPolicyChanged && expectedVersion !== undefined && expectedVersion !== version)
       return versionChanged("The limits of the policy", version);
     await updateConnection(tx, changed);
     const fact = { ...key, subject: "con", ids: [key.connectionId] } as const;
