@@ -16,6 +16,9 @@ export const ACCOUNT_OF_KNOWN_MAX = 100;
 /** New passwords that are sent with one link. */
 const LINK_MAX = 10;
 
+/** One-time codes that are sent at the sign-ins of a person, after right passwords. */
+const CODES_MAX = 10;
+
 /** Who tries, and what. */
 export type Attempt = {
   readonly purpose: "password" | "reset";
@@ -68,6 +71,16 @@ export const bucketOfLink = (tokenHash: Buffer): Bucket => ({
   bucket: digest("link", tokenHash.toString("base64url")),
   max: LINK_MAX,
 });
+
+/** Counts a one-time code of a sign-in. The library reads its own count before it compares, so codes at the same time would pass it. */
+export const takeCode = (context: Counting, personId: string): Promise<number> =>
+  countIn(context, [{ bucket: bucketOfCodes(personId), max: CODES_MAX }]);
+
+/** After a right code: the next ones count from the beginning. */
+export const codeSucceeded = ({ db }: Pick<PeopleContext, "db">, personId: string): Promise<void> =>
+  forgetAttempts(db, [bucketOfCodes(personId)]);
+
+const bucketOfCodes = (personId: string): string => digest("codes", personId);
 
 type Counting = Pick<PeopleContext, "db" | "clock">;
 

@@ -44,6 +44,16 @@ export async function hasPasswordHash(tx: Queryable, personId: string, hash: str
   return rows.length > 0;
 }
 
+/** The person of a sign-in in which the password was right and the code has not been entered. */
+export async function readPersonOfStep(db: Queryable, step: string): Promise<string | null> {
+  const [row] = await db.query<{ value: string }>({
+    name: "read-person-of-code-step",
+    text: "select value from person_verifications where identifier = $1",
+    values: [step],
+  });
+  return row?.value ?? null;
+}
+
 /** Ends the sign-ins of a person in which the password was right and the code has not been entered. */
 export async function deleteCodeSteps(tx: Queryable, personId: string): Promise<void> {
   await tx.query({

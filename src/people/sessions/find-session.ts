@@ -3,7 +3,7 @@ import type { AuthKeys } from "../auth/auth.ts";
 import type { PeopleContext } from "../context.ts";
 import { SEEN_INTERVAL_MS } from "../person.ts";
 import { isLive, type PersonSession } from "./session.ts";
-import { cookieValue, sessionCookieName, sessionToken } from "./session-cookie.ts";
+import { cookieValue, sessionCookieName, signedText } from "./session-cookie.ts";
 import { readSession, recordSessionUse } from "./sessions-sql.ts";
 
 /**
@@ -16,7 +16,7 @@ export async function findSession(
   cookie: string | undefined,
 ): Promise<PersonSession | null> {
   const value = cookieValue(cookie, sessionCookieName(isSecure));
-  const token = value === null ? null : sessionToken(value, cookieSecret);
+  const token = value === null ? null : signedText(value, cookieSecret);
   const found = token === null ? null : await readSession(db, token);
   const now = clock.now();
   if (found === null || found.person.disabledAt !== null || !isLive(found.session, now)) return null;

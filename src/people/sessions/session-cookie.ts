@@ -7,6 +7,10 @@ const NAME = `${COOKIE_PREFIX}.session_token`;
 /** The name of the cookie of a session. Browsers accept the prefix from https alone. */
 export const sessionCookieName = (isSecure: boolean): string => (isSecure ? `__Secure-${NAME}` : NAME);
 
+/** The name of the cookie of better-auth between a right password and the code. */
+export const codeStepCookieName = (isSecure: boolean): string =>
+  `${isSecure ? "__Secure-" : ""}${COOKIE_PREFIX}.two_factor`;
+
 /** The value of a cookie in a `Cookie` header. Null if there is none. */
 export function cookieValue(header: string | undefined, name: string): string | null {
   for (const part of header?.split(";") ?? []) {
@@ -25,17 +29,17 @@ export const withoutCookie = (header: string, name: string): string =>
     .trim();
 
 /**
- * The token in the value of a session's cookie. Null if its signature is not of this secret. better-auth writes it: the
- * token, a dot and its HMAC with SHA-256 in base64, percent-encoded.
+ * The text in the value of a signed cookie. Null if its signature is not of this secret. better-auth writes it: the text, a dot and
+ * its HMAC with SHA-256 in base64, percent-encoded.
  */
-export function sessionToken(value: string, secret: string): string | null {
+export function signedText(value: string, secret: string): string | null {
   const text = decoded(value);
   const dot = text.lastIndexOf(".");
   if (dot < 1) return null;
-  const token = text.slice(0, dot);
+  const signed = text.slice(0, dot);
   const sent = Buffer.from(text.slice(dot + 1), "base64");
-  const expected = createHmac("sha256", secret).update(token).digest();
-  return sent.length === expected.length && timingSafeEqual(sent, expected) ? token : null;
+  const expected = createHmac("sha256", secret).update(signed).digest();
+  return sent.length === expected.length && timingSafeEqual(sent, expected) ? signed : null;
 }
 
 function decoded(value: string): string {

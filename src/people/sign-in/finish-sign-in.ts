@@ -8,7 +8,7 @@ import { deleteLinks } from "../links/links-sql.ts";
 import { recordSignIn } from "../people-sql.ts";
 import { findSession } from "../sessions/find-session.ts";
 import type { PersonSession } from "../sessions/session.ts";
-import { cookieValue, sessionCookieName, sessionToken } from "../sessions/session-cookie.ts";
+import { cookieValue, sessionCookieName, signedText } from "../sessions/session-cookie.ts";
 import { deleteSession, readSession } from "../sessions/sessions-sql.ts";
 import { deviceCookie } from "./known-device.ts";
 import type { People } from "./people.ts";
@@ -66,7 +66,7 @@ export async function openedSession(
   const { cookieSecret, isSecure } = people.keys;
   const name = sessionCookieName(isSecure);
   const value = cookies.map((cookie) => cookieValue(cookie, name)).findLast((found) => found !== null) ?? "";
-  const token = sessionToken(value, cookieSecret);
+  const token = signedText(value, cookieSecret);
   return token === null ? null : readSession(people.db, token);
 }
 

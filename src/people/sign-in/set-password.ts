@@ -5,7 +5,7 @@ import { PERSONAL_LINKS } from "../links/link.ts";
 import { deleteLinks } from "../links/links-sql.ts";
 import { lockPerson } from "../people-sql.ts";
 import { isRecent, type PersonSession } from "../sessions/session.ts";
-import { deleteSessions } from "../sessions/sessions-sql.ts";
+import { deleteSessions, readSessionsById } from "../sessions/sessions-sql.ts";
 import { byPerson } from "./finish-sign-in.ts";
 import { hashPassword } from "./passwords.ts";
 import type { People } from "./people.ts";
@@ -13,7 +13,8 @@ import type { Visitor } from "./visitor.ts";
 
 /**
  * Sets or replaces the password of a person who has proved recently who it is. All of its other sessions and its
- * links end: who has stolen one loses it. Returns false if the proof is too old.
+ * links end: who has stolen one loses it. Returns false if the proof is too old, or the
+ * session has ended.
  */
 export async function setPassword(
   people: People,
@@ -24,9 +25,11 @@ export async function setPassword(
   const { person, session } = opened;
   if (!isRecent(session, people.clock.now())) return false;
   const passwordHash = await hashPassword(people, password);
-  await inTransaction(people, async (tx) => {
+  return inTransaction(people, async (tx) => {
     const now = people.clock.now();
     await lockPerson(tx, person.id);
+    // It can have been ended while the password was hashed, by a reset of the owner.
+    if ((await readSessionsById(tx, [session.id])).length === 0) return false;
     await storePassword(tx, { id: people.newId(), personId: person.id, passwordHash, now });
     await deleteCodeSteps(tx, person.id);
     await deleteLinks(tx, person.id, PERSONAL_LINKS);
@@ -38,6 +41,6 @@ export async function setPassword(
       ids: [person.id],
       details,
     });
+    return true;
   });
-  return true;
 }

@@ -1,5 +1,13 @@
+import { codeSucceeded, takeCode } from "../attempts/limit-sign-ins.ts";
+import { readPersonOfStep } from "../auth/accounts-sql.ts";
 import { readAnswer } from "../auth/answers.ts";
-import { sessionCookieName, withoutCookie } from "../sessions/session-cookie.ts";
+import {
+  codeStepCookieName,
+  cookieValue,
+  sessionCookieName,
+  signedText,
+  withoutCookie,
+} from "../sessions/session-cookie.ts";
 import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import type { People } from "./people.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
@@ -9,15 +17,26 @@ export type Code = { readonly code: string; readonly isBackupCode: boolean };
 
 /**
  * Finishes a sign-in with the second factor. better-auth accepts five attempts for each password, and locks the second factor
- * for 15 minutes after ten in a row: only who knows the password can cause that. So codes need no limit by address, which strangers could use up.
+ * for 15 minutes after ten in a row: only who knows the password can cause that. We count ten as
+ * well, before they are compared. So codes need no limit by address, which strangers could use up.
  */
 export async function signInWithCode(people: People, code: Code, visitor: Visitor): Promise<SignIn> {
   // With a session the library would compare the code with that of its person, who may be another one.
   const cookie = withoutCookie(visitor.cookie, sessionCookieName(people.keys.isSecure));
+  const personId = await findPersonOfStep(people, visitor);
+  const waitMs = personId === null ? 0 : await takeCode(people, personId);
+  if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
   const answer = await verifyCode(people, code, headersOf({ ...visitor, cookie }));
-  return answer.error === null
-    ? finishSignIn(people, answer, visitor, code.isBackupCode ? "backup code" : "code")
-    : { outcome: "failed", cookies: answer.cookies };
+  if (answer.error !== null) return { outcome: "failed", cookies: answer.cookies };
+  if (personId !== null) await codeSucceeded(people, personId);
+  return finishSignIn(people, answer, visitor, code.isBackupCode ? "backup code" : "code");
+}
+
+/** The person whose password was right on this browser. Null if the step has ended: then the library compares no code. */
+async function findPersonOfStep({ db, keys }: People, { cookie }: Visitor): Promise<string | null> {
+  const value = cookieValue(cookie, codeStepCookieName(keys.isSecure));
+  const step = value === null ? null : signedText(value, keys.cookieSecret);
+  return step === null ? null : readPersonOfStep(db, step);
 }
 
 export async function verifyCode(people: People, { code, isBackupCode }: Code, headers: Headers) {

@@ -126,6 +126,7 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
 /** Whose attempts are limited. */
 const WITH_ATTEMPTS = [
   "POST /auth/sign-in/password",
+  "POST /auth/sign-in/code",
   "POST /auth/reset",
   "POST /auth/reset/password",
   "POST /auth/confirm",

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { lockPerson } from "../../../src/people/people-sql.ts";
 import { untilBlocked } from "../../support/blocked.ts";
 import { totp } from "../../support/one-time-codes.ts";
 import {
@@ -60,4 +61,33 @@ describe("a sign-in with a password that is replaced at the same time", () => {
     for (const thief of [before, during])
       expect((await thief.post("/auth/sign-in/code", { code: totp(uri, 1) })).status).toBe(401);
   });
+});
+
+it("a session that a reset has ended sets no other password", async () => {
+  const { person, browser: thief } = await createPersonWithPassword(service);
+  const token = await linkToken(service, person, "reset");
+  const both = await service.db.transaction(async (tx) => {
+    await lockPerson(tx, person.id);
+    const reset = openBrowser(service).post("/auth/reset/password", { token, password: NEW_PASSWORD });
+    await untilBlocked(service, 1);
+    const set = thief.post("/auth/password", { password: "a password of the thief" });
+    await untilBlocked(service, 2);
+    return { reset, set };
+  });
+  expect((await both.reset).status).toBe(204);
+  expect((await both.set).status).toBe(403);
+  expect((await signInWith(openBrowser(service), person.email, NEW_PASSWORD)).status).toBe(200);
+});
+
+it("of many codes that are sent at the same time ten are compared", async () => {
+  const { person, browser } = await createPersonWithPassword(service);
+  const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
+  await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+  const thieves = Array.from({ length: 15 }, () => openBrowser(service));
+  for (const thief of thieves) await signInWith(thief, person.email, PASSWORD);
+  const answers = await Promise.all(
+    thieves.map((thief) => thief.post("/auth/sign-in/code", { code: "000000" })),
+  );
+  const statuses = answers.map(({ status }) => status).sort();
+  expect(statuses).toEqual([...Array(10).fill(401), ...Array(5).fill(429)]);
 });
