@@ -39,6 +39,15 @@ const wrongPassword = signInFailed("The password is not right. It is required fo
 
 const alreadySetUp = signInFailed("One-time codes are set up already. Remove them first.");
 
+/** The problems of a route that compares a password or a code of the person who has signed in. */
+const PROOF_PROBLEMS = [
+  "sign-in-failed",
+  "recent-authentication-required",
+  "rate-limited",
+  "validation-failed",
+  "forbidden",
+] as const;
+
 /** What people do with their own sign-in. Each needs a session, and most need recent authentication. */
 export const accountRoutes: readonly Route<People>[] = [
   route({
@@ -122,13 +131,7 @@ export const accountRoutes: readonly Route<People>[] = [
       "Needs recent authentication. The codes count once one of them was verified. The backup codes are shown once.",
     body: passwordField,
     responses: { 200: { description: "What the device needs.", schema: SecondFactorSchema } },
-    problems: [
-      "sign-in-failed",
-      "recent-authentication-required",
-      "rate-limited",
-      "validation-failed",
-      "forbidden",
-    ],
+    problems: PROOF_PROBLEMS,
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
@@ -159,13 +162,7 @@ export const accountRoutes: readonly Route<People>[] = [
       { title: "SecondFactorCode", description: "A code of the device." },
     ),
     responses: { 204: { description: "One-time codes are required." } },
-    problems: [
-      "sign-in-failed",
-      "recent-authentication-required",
-      "rate-limited",
-      "validation-failed",
-      "forbidden",
-    ],
+    problems: PROOF_PROBLEMS,
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
@@ -185,13 +182,7 @@ export const accountRoutes: readonly Route<People>[] = [
     description: "Needs recent authentication. The earlier ones are no longer valid.",
     body: passwordField,
     responses: { 200: { description: "The new codes.", schema: BackupCodesSchema } },
-    problems: [
-      "sign-in-failed",
-      "recent-authentication-required",
-      "rate-limited",
-      "validation-failed",
-      "forbidden",
-    ],
+    problems: PROOF_PROBLEMS,
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
@@ -214,13 +205,7 @@ export const accountRoutes: readonly Route<People>[] = [
     description: "Needs recent authentication. From now on a password alone suffices.",
     body: passwordField,
     responses: { 204: { description: "One-time codes are not required." } },
-    problems: [
-      "sign-in-failed",
-      "recent-authentication-required",
-      "rate-limited",
-      "validation-failed",
-      "forbidden",
-    ],
+    problems: PROOF_PROBLEMS,
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
