@@ -79,7 +79,7 @@ describe("a running service whose embedded PostgreSQL ends", () => {
     expect(await main.exited()).toEqual({ code: 1, signal: null });
     expect(await main.logged("database lost, the service ends")).toMatchObject({
       level: "fatal",
-      err: { message: expect.stringContaining("There is no database in") },
+      err: { message: expect.stringContaining("has disappeared while the service ran: put the folder back") },
     });
     await expect(readFile(join(folder, "postgres", "PG_VERSION"))).rejects.toThrow("ENOENT");
   });

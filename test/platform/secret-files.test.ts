@@ -1,7 +1,8 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readOrMakeSecret, readSecret } from "../../src/platform/data-dir/secret-file.ts";
+import { StartError } from "../../src/platform/environment/start-error.ts";
 import { startMain, temporaryFolder } from "../support/main-process.ts";
 
 it.each([
@@ -16,6 +17,17 @@ it.each([
   await expect(readSecret(folder, name)).rejects.toThrow(`${join(folder, name)} ${error}`);
   await expect(readOrMakeSecret(folder, name)).rejects.toThrow(`${join(folder, name)} ${error}`);
 });
+
+it.each(["operator-token", "webhook-secret-key"] as const)(
+  "a folder in place of the file %s is rejected by its name",
+  async (name) => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, name));
+    const error = `${join(folder, name)} must be a file, and is a folder.`;
+    await expect(readSecret(folder, name)).rejects.toThrow(new StartError(error));
+    await expect(readOrMakeSecret(folder, name)).rejects.toThrow(error);
+  },
+);
 
 it.each([
   ["operator-token", "a-token-of-our-own"],

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { link, readFile, rm, writeFile } from "node:fs/promises";
+import { link, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { StartError } from "../environment/start-error.ts";
 import { makeDataDir } from "./data-dir.ts";
+import { readTextFile } from "./text-file.ts";
 
 /** What the file of a secret contains, and what to do if it does not. */
 const SECRETS = {
@@ -42,16 +43,13 @@ export async function readOrMakeSecret(dataDir: string, name: SecretName): Promi
   return (await readSecret(dataDir, name)) ?? readOrMakeSecret(dataDir, name);
 }
 
-/** Returns null if there is none yet. @throws StartError if the file contains something else */
+/** Returns null if there is none yet. @throws StartError if the file contains something else, or cannot be read */
 export async function readSecret(dataDir: string, name: SecretName): Promise<string | null> {
   const file = join(dataDir, name);
   const { pattern, remedy } = SECRETS[name];
-  try {
-    const secret = (await readFile(file, "utf8")).trim();
-    if (!pattern.test(secret)) throw new StartError(`${file} ${remedy}`);
-    return secret;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
+  const text = await readTextFile(file);
+  if (text === null) return null;
+  const secret = text.trim();
+  if (!pattern.test(secret)) throw new StartError(`${file} ${remedy}`);
+  return secret;
 }

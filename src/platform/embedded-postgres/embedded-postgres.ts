@@ -5,7 +5,7 @@ import type { Servers } from "../database/servers/primary-client.ts";
 import { StartError } from "../environment/start-error.ts";
 import { lockFile } from "./file-lock.ts";
 import { type Guard, type KeptServer, keepRunning } from "./keep-running.ts";
-import { postgresAccount } from "./postgres-account.ts";
+import { postgresAccount, rejectForeignOwner } from "./postgres-account.ts";
 import { findBinaries } from "./postgres-binaries.ts";
 import {
   type Cluster,
@@ -13,6 +13,7 @@ import {
   createCluster,
   isCreated,
   readOrMakePassword,
+  rejectDisappeared,
   rejectMissing,
   SUPERUSER,
 } from "./postgres-cluster.ts";
@@ -70,7 +71,7 @@ export async function startEmbeddedPostgres(options: {
   log(`PostgreSQL runs on port ${server.port}, with its data in ${cluster.directory}.`);
 
   const restart = async (): Promise<Server> => {
-    rejectMissing(cluster); // A folder that has disappeared must not become an empty database.
+    rejectDisappeared(cluster);
     return await provideServer(cluster, password, settings);
   };
   const kept = guard === undefined ? leftAlone(server) : keepRunning(server, restart, guard);
@@ -126,7 +127,7 @@ async function startServer(
   const binaries = await findBinaries(account);
   if (!isCreated(cluster)) {
     await createCluster({ cluster, password, binaries, account, sync: settings["fsync"] !== "off" });
-  }
+  } else await rejectForeignOwner(cluster.directory, account);
   return await launchServer({ cluster, password, binaries, account, settings });
 }
 

@@ -22,6 +22,20 @@ export async function postgresAccount(clusterDirectory: string): Promise<Account
   );
 }
 
+/**
+ * @throws StartError if root owns an existing cluster, as after a copy without its owners: PostgreSQL could not read it
+ */
+export async function rejectForeignOwner(
+  clusterDirectory: string,
+  account: Account | undefined,
+): Promise<void> {
+  if (account === undefined || (await ownerOf(clusterDirectory)) !== undefined) return;
+  throw new StartError(
+    `The files in ${clusterDirectory} belong to root, and PostgreSQL does not run as root. ` +
+      `Give them to its user: chown -R ${account.uid}:${account.gid} ${clusterDirectory}. Copy a backup with its owners: cp -a.`,
+  );
+}
+
 /** Whether the account can run this program. True without an account. */
 export async function canRun(
   account: Account | undefined,

@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chown, mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { readTextFile } from "../data-dir/text-file.ts";
 import { StartError } from "../environment/start-error.ts";
 import { type Account, reachablePath } from "./postgres-account.ts";
 import type { PostgresBinaries } from "./postgres-binaries.ts";
@@ -34,7 +35,7 @@ export const isCreated = ({ directory }: Cluster): boolean => existsSync(join(di
 /** The folder of the cluster does not exist. */
 export class MissingClusterError extends Error {}
 
-/** @throws MissingClusterError */
+/** For a command that creates no database. @throws MissingClusterError */
 export function rejectMissing(cluster: Cluster): void {
   if (isCreated(cluster)) return;
   throw new MissingClusterError(
@@ -42,17 +43,26 @@ export function rejectMissing(cluster: Cluster): void {
   );
 }
 
-/** @throws Error if there is a cluster without its password */
+/** For a running service, which must not make an empty database of its own. @throws MissingClusterError */
+export function rejectDisappeared(cluster: Cluster): void {
+  if (isCreated(cluster)) return;
+  throw new MissingClusterError(
+    `The database was in ${cluster.directory} and has disappeared while the service ran: put the folder back, or set DATA_DIR to where it is, and start again.`,
+  );
+}
+
+/** @throws StartError if there is a cluster without its password */
 export async function readOrMakePassword(cluster: Cluster): Promise<string> {
   const { passwordFile, directory } = cluster;
-  if (existsSync(passwordFile)) return (await readFile(passwordFile, "utf8")).trim();
+  const kept = (await readTextFile(passwordFile))?.trim() ?? "";
+  if (kept !== "") return kept;
   if (isCreated(cluster)) {
     throw new StartError(
-      `The password of the database in ${directory} is missing: put ${passwordFile} back.`,
+      `The password of the database in ${directory} is missing: put ${passwordFile} back from a backup.`,
     );
   }
   const password = randomBytes(24).toString("base64url");
-  await writeFile(`${passwordFile}.new`, `${password}\n`, { mode: 0o600 });
+  await writeFile(`${passwordFile}.new`, `${password}\n`, { mode: 0o600, flush: true });
   await rename(`${passwordFile}.new`, passwordFile); // At once, so that a crash leaves no empty password.
   return password;
 }

@@ -1,6 +1,8 @@
-import { chmod, mkdir, stat } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { chmod, cp, mkdir, rm, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { postgresAccount } from "../../../src/platform/embedded-postgres/postgres-account.ts";
 import { findCopy } from "../../../src/platform/embedded-postgres/postgres-binaries.ts";
@@ -28,6 +30,22 @@ describe.runIf(isRoot)("startEmbeddedPostgres as root", () => {
     for (const name of ["postgres-password", "postgres.log", "postgres.lock"]) {
       expect((await stat(join(dataDir, name))).uid).toBe(0);
     }
+  });
+
+  it("reports the owner of a cluster that was copied without its owners, and how to correct it", async () => {
+    await (await start()).stop();
+    const copy = join(home, "copy");
+    await cp(dataDir, copy, { recursive: true }); // Like cp -r of root.
+    const cluster = join(copy, "postgres");
+    const { uid, gid } = await stat(join(dataDir, "postgres"));
+    await expect(start({ dataDir: copy })).rejects.toThrow(
+      `The files in ${cluster} belong to root, and PostgreSQL does not run as root. Give them to its user: chown -R ${uid}:${gid} ${cluster}.`,
+    );
+    await promisify(execFile)("chown", ["-R", `${uid}:${gid}`, cluster]);
+    const { url, stop } = await start({ dataDir: copy });
+    expect(await query(url, "select 1 as value")).toEqual([1]);
+    await stop();
+    await rm(copy, { recursive: true });
   });
 
   it.runIf(isRootOnLinux)(

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
@@ -156,8 +156,15 @@ describe("startEmbeddedPostgres", () => {
         await writeFile(passwordFile, "wrong");
         await expect(start()).rejects.toThrow(/password .* is not that of/);
         await eventually(() => !existsSync(join(dataDir, "postgres", "postmaster.pid")));
+        for (const empty of ["", "\n"]) {
+          await writeFile(passwordFile, empty);
+          await expect(start()).rejects.toThrow(/password .* is missing/);
+        }
         await rm(passwordFile);
         await expect(start()).rejects.toThrow(/password .* is missing/);
+        await mkdir(passwordFile);
+        await expect(start()).rejects.toThrow(`${passwordFile} must be a file, and is a folder.`);
+        await rm(passwordFile, { recursive: true });
       } finally {
         await writeFile(passwordFile, password, { mode: 0o600 });
       }
