@@ -29,7 +29,8 @@ export async function lockFile(path: string, timeoutMs: number): Promise<(() => 
 
 function tryLock(file: DatabaseSync): boolean {
   try {
-    file.exec("begin exclusive");
+    // Without a journal file the lock writes nothing, so that a full disk does not prevent it.
+    file.exec("pragma journal_mode = memory; begin exclusive");
     return true;
   } catch (error) {
     if (error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY) return false;
