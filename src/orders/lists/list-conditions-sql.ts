@@ -57,6 +57,17 @@ const statusCondition = (status: OrderStatus, testMode: boolean): string => {
   return status === "ACCEPTED" ? `(o.status = 'ACCEPTED' or ${PAST_DEADLINE})` : `o.status = '${status}'`;
 };
 
+/** An order last changed at its deadline, if that has passed (decision 0012). */
+const changedSince = (testMode: boolean): string =>
+  testMode
+    ? "o.updated_at >= $11"
+    : `(o.updated_at >= $11 or ${PAST_DEADLINE} and o.acceptance_due_at >= $11)`;
+
+const changedBefore = (testMode: boolean): string =>
+  testMode
+    ? "o.updated_at < $12"
+    : `o.updated_at < $12 and not (${PAST_DEADLINE} and o.acceptance_due_at >= $12)`;
+
 /** Of real orders by orders_ready_idx. */
 const READY = `${SHIPPABLE}
           and ${UNSHIPPED}`;
@@ -87,8 +98,8 @@ export function conditionsOf(filter: OrderFilter): string {
     ...(countryCode === null ? [] : ["o.country_code = $8"]),
     ...(createdSince === null ? [] : ["o.created_at >= $9"]),
     ...(createdUntil === null ? [] : ["o.created_at < $10"]),
-    ...(updatedSince === null ? [] : ["o.updated_at >= $11"]),
-    ...(updatedUntil === null ? [] : ["o.updated_at < $12"]),
+    ...(updatedSince === null ? [] : [changedSince(testMode)]),
+    ...(updatedUntil === null ? [] : [changedBefore(testMode)]),
     ...(hasFailedDelivery === null ? [] : [`${hasFailedDelivery ? "" : "not "}${FAILED_DELIVERY}`]),
   ].join("\n            and ");
 }

@@ -93,6 +93,20 @@ describe("GET /api/orders", () => {
     expect((await list(`${query}&status=ACCEPTED`)).data).toMatchObject([{ id, status: "ACCEPTED" }]);
   });
 
+  it("finds an order by the deadline as its last change, whether or not a worker has seen to it", async () => {
+    const late = await createPartner(test);
+    const { id } = await placeOrder(late);
+    test.clock.advance({ hours: 1 });
+    const since = test.clock.now().toISOString();
+    const found = async (query: string) =>
+      (await list(`connectionId=${late.connectionId}&${query}=${since}`)).data.map((order) => order.id);
+    expect([await found("updatedSince"), await found("updatedUntil")]).toEqual([[], [id]]);
+    test.clock.advance({ hours: 1 });
+    expect([await found("updatedSince"), await found("updatedUntil")]).toEqual([[id], []]);
+    await runJob(test, "accept-orders");
+    expect([await found("updatedSince"), await found("updatedUntil")]).toEqual([[id], []]);
+  });
+
   it("shows an order as new past its deadline while its payment has failed", async () => {
     const poor = await createPartner(test);
     const { id } = await placeOrder(poor);
