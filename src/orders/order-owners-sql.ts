@@ -27,8 +27,8 @@ export type PlacedOrder = OrderOwner & {
 
 type PlacedOrderRow = OrderOwnerRow & { test_mode: boolean; facility_id: string | null };
 
-/** Who may see an order, by the service's id. Null if there is none. A scan over all shards. */
-export async function findOrderOwner(db: Queryable, orderId: string): Promise<PlacedOrder | null> {
+/** Who may see an order, by the service's id. Null if there is none, or if it has expired. A scan over all shards. */
+export async function findOrderOwner(db: Queryable, orderId: string, now: Date): Promise<PlacedOrder | null> {
   const [row] = await db.query<PlacedOrderRow>({
     name: "find-order-owner",
     text: `
@@ -38,10 +38,10 @@ export async function findOrderOwner(db: Queryable, orderId: string): Promise<Pl
       cross join lateral (
         select o.id, o.connection_id, o.test_mode, o.facility_id
         from orders o
-        where o.merchant_id = m.id and o.id = $1
+        where o.merchant_id = m.id and o.id = $1 and (not o.test_mode or o.expires_at > $2)
         offset 0) as found
       join connections c on c.merchant_id = m.id and c.id = found.connection_id`,
-    values: [orderId],
+    values: [orderId, now],
   });
   return row === undefined ? null : toPlacedOrder(row);
 }

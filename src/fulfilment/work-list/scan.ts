@@ -21,8 +21,8 @@ export type Scanned = { readonly orders: readonly ScannedOrder[]; readonly produ
  * partner's own id, by a tracking number or by the reference of a return; a product by its barcode or SKU. Test orders are
  * in no warehouse.
  */
-export async function scanCode(db: Queryable, code: string): Promise<Scanned> {
-  const byId = await findById(db, code);
+export async function scanCode(db: Queryable, code: string, now: Date): Promise<Scanned> {
+  const byId = await findById(db, code, now);
   if (byId !== null) return { orders: byId.testMode ? [] : [byId], products: [] };
   const [labeled, products] = await Promise.all([
     findOrdersByLabel(db, code, SCANNED_MAX),
@@ -34,9 +34,9 @@ export async function scanCode(db: Queryable, code: string): Promise<Scanned> {
 }
 
 /** An id names one thing, so nothing else is looked up. */
-async function findById(db: Queryable, code: string): Promise<ScannedOrder | null> {
+async function findById(db: Queryable, code: string, now: Date): Promise<ScannedOrder | null> {
   const orderId = fromTypeId("ord", code);
-  const order = orderId === null ? null : await findOrderOwner(db, orderId);
+  const order = orderId === null ? null : await findOrderOwner(db, orderId, now);
   if (order !== null) return { ...order, matchedBy: "orderId" };
   const shipmentId = fromTypeId("shp", code);
   const shipped = shipmentId === null ? null : await findOrderOfShipment(db, shipmentId);

@@ -179,6 +179,7 @@ describe("GET /api/connections/{id}/test-orders", () => {
     expect(await ids(`?limit=1&cursor=${first.nextCursor}`)).toEqual([one.id]);
     expect((await entriesAbout(one.id, "listTestOrders")).length).toBeGreaterThan(0);
     expectProblem(await read(expired.id), 404, "not-found");
+    expectProblem(await test.backOffice.get(`/api/orders/${expired.id}/events`), 404, "not-found");
   });
 
   it.each(["status=OLD", "onHold=1", "cursor=abc", "limit=0", "q=x"])("rejects %s", async (query) => {

@@ -31,12 +31,12 @@ export type SeenOrder = PlacedOrder & {
 
 /** The key and the owner of the order that a path names. Null if it is missing, or the caller may not see it. */
 export async function findOwner(
-  { db }: Context,
+  { db, clock }: Context,
   caller: BackOfficeCaller,
   text: string,
 ): Promise<SeenOrder | null> {
   const id = fromTypeId("ord", text) ?? fromTypeId("test", text);
-  const found = id === null ? null : seenBy(caller, await findOrderOwner(db, id));
+  const found = id === null ? null : seenBy(caller, await findOrderOwner(db, id, clock.now()));
   return found !== null && (fromTypeId("test", text) !== null) === found.testMode ? found : null;
 }
 

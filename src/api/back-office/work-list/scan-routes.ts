@@ -32,8 +32,8 @@ export const scanRoutes: readonly BackOfficeRoute[] = [
     problems: ["validation-failed"],
     handle: async ({ caller, query, by }, { context }) => {
       const code = query.code.trim();
-      const found = await scanCode(context.db, code);
       const now = context.clock.now();
+      const found = await scanCode(context.db, code, now);
       const orders = await Promise.all(found.orders.map((order) => readToPack(context, caller, order, now)));
       const shown = orders.filter((order) => order !== null);
       await recordReads(context, by, { orders: shown.map(({ order }) => order), testMode: false });
