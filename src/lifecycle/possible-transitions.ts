@@ -1,4 +1,4 @@
-import { applyTransition, type OrderFact } from "./lifecycle.ts";
+import { applyTransition, asOf, type OrderFact } from "./lifecycle.ts";
 import type { Order, OrderStatus } from "./order.ts";
 import type { Transition, TransitionName, TransitionRule } from "./transition.ts";
 
@@ -49,7 +49,7 @@ const NO_ID = "00000000-0000-0000-0000-000000000000";
 
 /**
  * The lifecycle's own answer to each transition that can be requested of an order, with the arguments that restrict it
- * least: all unshipped lines, the newest shipment, all holds.
+ * least: all unshipped lines, the newest shipment, all holds. A shipment is that of an order that has been routed.
  */
 export const possibleTransitions = (order: Order, now: Date): PossibleTransition[] =>
   (order.testMode ? SANDBOX_TRANSITIONS : REAL_ORDER_TRANSITIONS).map((name) =>
@@ -63,13 +63,18 @@ export function possibleTransition(
   now: Date,
   released: readonly string[] = order.holdReasons,
 ): PossibleTransition {
-  const outcome = applyTransition(order, sampleOf(order, name, released), now);
+  const from = name === "ship" ? routed(asOf(order, now), now) : order;
+  const outcome = applyTransition(from, sampleOf(from, name, released), now);
   const { status } = outcome.order;
   if (outcome.outcome === "rejected")
     return { name, rule: outcome.rule, changes: false, status, eventTypes: [] };
   const eventTypes = outcome.facts.map(({ type }) => type);
   return { name, rule: null, changes: outcome.order !== outcome.from, status, eventTypes };
 }
+
+/** An accepted order need not wait for a worker: a request to ship it routes it first (decision 0039). */
+const routed = (order: Order, now: Date): Order =>
+  order.status === "ACCEPTED" ? { ...order, routedAt: order.routedAt ?? now } : order;
 
 function sampleOf(order: Order, name: RequestedTransitionName, released: readonly string[]): Transition {
   switch (name) {

@@ -113,13 +113,8 @@ function transitionOf({ name, order, releasable, now }: Asked): PossibleTransiti
   const transition = REAL_ORDER_TRANSITIONS.find((each) => each === name);
   if (transition === undefined) return null;
   const { released, toName } = releasable;
-  const from = transition === "ship" ? routed(order, now) : order;
-  return possibleTransition(from, transition, now, released.length > 0 ? released : toName);
+  return possibleTransition(order, transition, now, released.length > 0 ? released : toName);
 }
-
-/** An accepted order need not wait for a worker: a request to ship it routes it first (decision 0039). */
-const routed = (order: Order, now: Date): Order =>
-  order.status === "ACCEPTED" ? { ...order, routedAt: order.routedAt ?? now } : order;
 
 const unchangedBy = ({ status }: Order): Pick<PossibleTransition, "status" | "eventTypes"> => ({
   status,

@@ -102,6 +102,17 @@ describe("GET /api/work-list/scan", () => {
     );
   });
 
+  it("says that an order can be shipped that has been accepted and is not routed yet", async () => {
+    test.clock.advance({ ms: 1 });
+    const { id } = await placeOrder(partner);
+    const canShip = async () => (await scan(id)).orders[0].canShip;
+    expect(await canShip()).toBe(false);
+    await acceptAll(test);
+    expect((await scan(id)).orders).toMatchObject([{ canShip: true, facilityId: null }]);
+    await operationApplied(test, id, "ship", {});
+    expect(await canShip()).toBe(false);
+  });
+
   it("finds the order of a return by its reference, once", async () => {
     const id = await placeReady({ externalOrderId: "RMA-1" });
     await operationApplied(test, id, "ship", { trackingNumber: "RMA-1" });

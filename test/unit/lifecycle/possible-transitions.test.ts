@@ -24,7 +24,6 @@ describe("the possible transitions of a real order", () => {
     const order = real({ status: "NEW" });
     expect(of(order, "approve")).toMatchObject({ rule: "not_in_review", changes: false, eventTypes: [] });
     expect(of(order, "ship")?.rule).toBe("not_accepted");
-    expect(of(real({ status: "ACCEPTED", routedAt: null }), "ship")?.rule).toBe("not_routed");
     expect(of(real({ status: "ACCEPTED", holdReasons: ["x"] }), "ship")?.rule).toBe("order_on_hold");
     expect(of(shippedOrder("one line shipped", { ...REAL, status: "IN_PROGRESS" }), "complete")?.rule).toBe(
       "unshipped_lines",
@@ -38,9 +37,15 @@ describe("the possible transitions of a real order", () => {
     expect(of(order, "hold")).toMatchObject({ status: "ACCEPTED", eventTypes: ["order.onHold"] });
   });
 
+  it("contain the shipping of an order that is not routed yet, because the request routes it first", () => {
+    const order = real({ status: "ACCEPTED", routedAt: null });
+    expect(of(order, "ship")).toMatchObject({ rule: null, status: "IN_PROGRESS" });
+  });
+
   it("follow the deadline, not the stored status", () => {
     const order = real({ status: "NEW", routedAt: null, acceptanceDueAt: at(60) });
-    expect(of(order, "ship", at(61))?.rule).toBe("not_routed");
+    expect(of(order, "ship", at(59))?.rule).toBe("not_accepted");
+    expect(of(order, "ship", at(61))).toMatchObject({ rule: null, status: "IN_PROGRESS" });
   });
 
   it("do not contain a release without a hold, and contain it with any hold", () => {

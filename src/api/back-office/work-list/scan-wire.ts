@@ -62,7 +62,10 @@ const ScannedOrderSchema = Type.Object(
     status,
     onHold,
     onHoldReasons,
-    canShip: Type.Boolean({ description: "Whether a line of the order can be shipped now." }),
+    canShip: Type.Boolean({
+      description:
+        "Whether a line of the order can be shipped now. The request routes an order that is not routed yet, and fails if the goods are not there.",
+    }),
     canReturn: Type.Boolean({
       description: "Whether something of the order is out, so that it can come back.",
     }),
