@@ -3,10 +3,14 @@ import { shortText } from "../../platform/wire/schemas.ts";
 
 // Fields of requests that describe a shipment. The sandbox and the warehouse have the same limits.
 
-export const carrierField = (description = "Name of the carrier.") => shortText(description, ["DHL"]);
+/** Both are stored without spaces around them (`trackingText`). */
+const TRIMMED = "Spaces around it are removed.";
+
+export const carrierField = (description = "Name of the carrier.") =>
+  shortText(`${description} ${TRIMMED}`, ["DHL"]);
 
 export const trackingNumberField = (description = "Tracking number of the carrier.") =>
-  shortText(description);
+  shortText(`${description} ${TRIMMED}`);
 
 export const trackingUrlField = (description = "Address where the shipment can be tracked.") =>
   Type.String({

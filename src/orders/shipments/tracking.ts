@@ -45,11 +45,16 @@ export function trackingUrlOf(carrier: string | null, trackingNumber: string | n
   return page?.replace("{number}", encodeURIComponent(trackingNumber.replace(/\s+/g, ""))) ?? null;
 }
 
+/**
+ * A carrier or a tracking number as it is stored. Copied ones often have spaces around them. A scan is compared with the whole
+ * number, and would not find it. Null if nothing else is left.
+ */
+export const trackingText = (text: string | null): string | null => text?.trim() || null;
+
 /** The tracking of a new shipment. Absent fields are unknown. */
-export function toTracking({
-  carrier = null,
-  trackingNumber = null,
-  trackingUrl,
-}: Partial<Tracking>): Tracking {
-  return { carrier, trackingNumber, trackingUrl: trackingUrl ?? trackingUrlOf(carrier, trackingNumber) };
+export function toTracking(request: Partial<Tracking>): Tracking {
+  const carrier = trackingText(request.carrier ?? null);
+  const trackingNumber = trackingText(request.trackingNumber ?? null);
+  const trackingUrl = request.trackingUrl ?? trackingUrlOf(carrier, trackingNumber);
+  return { carrier, trackingNumber, trackingUrl };
 }

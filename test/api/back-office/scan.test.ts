@@ -113,6 +113,26 @@ describe("GET /api/work-list/scan", () => {
     expect(await canShip()).toBe(false);
   });
 
+  it("finds a parcel whose tracking number was stored with spaces around it", async () => {
+    const id = await placeReady();
+    const { shipments } = await operationApplied(test, id, "ship", {
+      carrier: " DHL ",
+      trackingNumber: "\tSPACED-1 ",
+    });
+    expect(shipments).toMatchObject([{ carrier: "DHL", trackingNumber: "SPACED-1" }]);
+    expect(await found(" spaced-1\n")).toEqual([[id, "trackingNumber"]]);
+    const path = `/api/shipments/${shipments[0].id}`;
+    const changeTo = async (body: object) => (await test.backOffice.request("PATCH", path, { body })).body;
+    expect(await changeTo({ trackingNumber: " SPACED-2 " })).toMatchObject({ trackingNumber: "SPACED-2" });
+    expect(await found("SPACED-2")).toEqual([[id, "trackingNumber"]]);
+    const same = { carrier: "DHL  ", trackingNumber: " SPACED-2" };
+    expect(await changeTo({ ...same, trackingUrl: "https://example.com/2" })).toMatchObject({
+      ...{ carrier: "DHL", trackingNumber: "SPACED-2", trackingUrl: "https://example.com/2" },
+    });
+    expect((await changeTo(same)).trackingUrl, "it is the same number").toBe("https://example.com/2");
+    expect(await changeTo({ trackingNumber: " " }), "no number").toMatchObject({ trackingNumber: null });
+  });
+
   it("finds the order of a return by its reference, once", async () => {
     const id = await placeReady({ externalOrderId: "RMA-1" });
     await operationApplied(test, id, "ship", { trackingNumber: "RMA-1" });

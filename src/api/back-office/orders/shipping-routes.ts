@@ -9,7 +9,7 @@ import { findOrderOfShipment } from "../../../orders/order-owners-sql.ts";
 import { returnGoods } from "../../../orders/returns/return-goods.ts";
 import { returnFields } from "../../../orders/returns/return-request.ts";
 import { readShipRequest, shipFields, toShip } from "../../../orders/shipments/ship-request.ts";
-import { trackingUrlOf } from "../../../orders/shipments/tracking.ts";
+import { trackingText, trackingUrlOf } from "../../../orders/shipments/tracking.ts";
 import {
   carrierField,
   trackingNumberField,
@@ -47,9 +47,14 @@ const ReturnBody = Type.Object(
 
 const ShipmentBody = Type.Object(
   {
-    carrier: Type.Optional(nullable(carrierField(), "Name of the carrier. Null removes it.")),
+    carrier: Type.Optional(
+      nullable(carrierField(), "Name of the carrier, without the spaces around it. Null removes it."),
+    ),
     trackingNumber: Type.Optional(
-      nullable(trackingNumberField(), "Tracking number of the carrier. Null removes it."),
+      nullable(
+        trackingNumberField(),
+        "Tracking number of the carrier, without the spaces around it. Null removes it.",
+      ),
     ),
     trackingUrl: Type.Optional(
       nullable(
@@ -202,11 +207,16 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
 /** Without an address in the request, a new number replaces the address, which belongs to the old number. */
 function toUpdate(order: Order, shipmentId: string, body: Static<typeof ShipmentBody>): Transition {
   const shipment = order.shipments.find(({ id }) => id === shipmentId);
-  const asSent: Transition = { name: "updateShipment", shipmentId, change: body };
+  const change = {
+    ...body,
+    ...(body.carrier !== undefined && { carrier: trackingText(body.carrier) }),
+    ...(body.trackingNumber !== undefined && { trackingNumber: trackingText(body.trackingNumber) }),
+  };
+  const asSent: Transition = { name: "updateShipment", shipmentId, change };
   if (shipment === undefined || body.trackingUrl !== undefined) return asSent;
-  const { carrier, trackingNumber } = { ...shipment, ...body };
+  const { carrier, trackingNumber } = { ...shipment, ...change };
   const isSameNumber = trackingNumber === shipment.trackingNumber;
   if (isSameNumber && carrier === shipment.carrier) return asSent;
   const trackingUrl = trackingUrlOf(carrier, trackingNumber) ?? (isSameNumber ? shipment.trackingUrl : null);
-  return { ...asSent, change: { ...body, trackingUrl } };
+  return { ...asSent, change: { ...change, trackingUrl } };
 }
