@@ -122,19 +122,25 @@ export async function markMailFailed(
   });
 }
 
-/** Deletes mails that were sent or failed before a time. Returns how many it deleted. */
+/** Deletes mails that were sent or failed before a time, the oldest ones, at most `limit`. Returns how many it deleted. */
 export async function deleteOldMails(
   db: Queryable,
   connection: ConnectionKey,
   endedBefore: Date,
+  limit: number,
 ): Promise<number> {
   const rows = await db.query({
     name: "delete-old-mails",
     text: `
       delete from outgoing_mails
-      where merchant_id = $1 and connection_id = $2 and (sent_at < $3 or failed_at < $3)
+      where merchant_id = $1 and connection_id = $2 and id in (
+        select m.id
+        from outgoing_mails m
+        where m.merchant_id = $1 and m.connection_id = $2 and (m.sent_at < $3 or m.failed_at < $3)
+        order by m.id
+        limit $4)
       returning id`,
-    values: [connection.merchantId, connection.connectionId, endedBefore],
+    values: [connection.merchantId, connection.connectionId, endedBefore, limit],
   });
   return rows.length;
 }

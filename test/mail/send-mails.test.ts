@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { deleteOldMails } from "../../src/mail/mails-sql.ts";
 import { queueMail } from "../../src/mail/queue-mail.ts";
 import { ATTEMPTS_MAX } from "../../src/mail/send-mails.ts";
 import { inTransaction } from "../../src/platform/context.ts";
@@ -260,6 +261,17 @@ describe("purge-mails", () => {
     test.clock.advance({ ms: 1 });
     expect(await purge(test)).toBe(2);
     expect(await stored(test)).toHaveLength(2);
+  });
+
+  it("deletes a bounded number in one statement, the oldest first", async () => {
+    const { test, partner } = await start();
+    for (let count = 0; count < 3; count += 1) await queue(test, partner, { subject: `Mail ${count}` });
+    await send(test);
+    test.clock.advance({ ms: 1 });
+    const deleteTwo = () => deleteOldMails(test.db, connectionKey(partner), test.clock.now(), 2);
+    expect(await deleteTwo()).toBe(2);
+    expect((await dumpTables(test))["outgoing_mails"]).toEqual([expect.stringContaining("Mail 2")]);
+    expect([await deleteTwo(), await deleteTwo()]).toEqual([1, 0]);
   });
 });
 
