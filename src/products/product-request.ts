@@ -17,8 +17,12 @@ const barcodeField = Type.String({
 
 const optionalFields = {
   barcode: Type.Optional(nullable(barcodeField, PRODUCT_TEXTS.barcode)),
+  // An empty text is stored as null: an empty cell of an export could not say which of them it is (decision 0104).
   description: Type.Optional(
-    nullable(Type.String({ maxLength: 10_000, format: "text" }), PRODUCT_TEXTS.description),
+    nullable(
+      Type.String({ maxLength: 10_000, format: "text" }),
+      `${PRODUCT_TEXTS.description} An empty text is none.`,
+    ),
   ),
   imageUrl: Type.Optional(
     nullable(Type.String({ maxLength: 2_000, format: "web-address" }), PRODUCT_TEXTS.imageUrl),

@@ -75,6 +75,13 @@ describe("POST /api/merchants/{id}/products", () => {
     expect((await create(details)).body).toMatchObject(details);
   });
 
+  it("has no description if the text is empty, and loses it by an empty text", async () => {
+    expect((await create({ description: "" })).body.description).toBeNull();
+    const { id } = (await create({ description: "Blue" })).body;
+    const { status, body } = await change(id, { description: "" });
+    expect([status, body.description]).toEqual([200, null]);
+  });
+
   it("two products may share a SKU", async () => {
     const [one, two] = [await create({ sku: "SAME" }), await create({ sku: "SAME" })];
     expect([one.status, two.status]).toEqual([201, 201]);

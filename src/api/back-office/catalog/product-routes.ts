@@ -89,7 +89,8 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
       const { sku, name, price } = body;
-      const { description = null, imageUrl = null, weightGrams = null, barcode = null } = body;
+      const { imageUrl = null, weightGrams = null, barcode = null } = body;
+      const description = body.description || null;
       const details = { sku, name, description, imageUrl, weightGrams, barcode, priceMinor: minorOf(price) };
       const product = await createProduct(context, merchant, details, by);
       return product === BARCODE_TAKEN ? barcodeTaken : { status: 201, body: toWireProduct(product) };
@@ -177,7 +178,11 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, by, body: { price, ...fields } }, { context }) => {
       const product = await findProduct(context, caller, params.id);
       if (product === null) return notFound("product");
-      const change = { ...fields, ...(price && { priceMinor: minorOf(price) }) };
+      const change = {
+        ...fields,
+        ...(fields.description !== undefined && { description: fields.description || null }),
+        ...(price && { priceMinor: minorOf(price) }),
+      };
       const changed = await changeProduct(context, product, change, by);
       if (changed === BARCODE_TAKEN) return barcodeTaken;
       return changed === null ? notFound("product") : { status: 200, body: toWireProduct(changed) };
