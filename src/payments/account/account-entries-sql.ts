@@ -1,7 +1,7 @@
 import type { EntryKind } from "../../ledger/ledger.ts";
 import type { Actor } from "../../lifecycle/applied-transition.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import type { PagePosition } from "../../platform/wire/cursor.ts";
+import { type PagePosition, ROWS_READ_MAX } from "../../platform/wire/cursor.ts";
 import type { BookingKind } from "./bookings.ts";
 
 /** A line of a merchant's account. */
@@ -84,28 +84,47 @@ export const namedBy = (merchantId: `$${number}`): string => `left join lateral 
       ) as l on true
       left join orders o on o.merchant_id = ${merchantId} and o.id = l.order_id`;
 
-/** The entries of one kind, or all. Newest first. Returns one row more than the page if there is one. */
+type ListedEntries = {
+  readonly entries: readonly AccountEntry[];
+  /** The last entry that was read, if reading ended before the page was full. Null if all were read. */
+  readonly readTo: string | null;
+};
+
+/**
+ * The entries of one kind, or all. Newest first. Returns one row more than the page if there is one. A page reads at most
+ * ROWS_READ_MAX entries (decision 0067): the payments of a merchant may be few among millions of charges.
+ */
 export async function listAccountEntries(
   db: Queryable,
   merchantId: string,
   kind: BookingKind | null,
   { afterId, limit }: PagePosition,
-): Promise<AccountEntry[]> {
-  const rows = await db.query<AccountEntryRow>({
+): Promise<ListedEntries> {
+  const rows = await db.query<AccountEntryRow & { fits: boolean; is_last: boolean }>({
     name: "list-account-entries",
     text: `
-      select ${ENTRY_COLUMNS}
+      select ${ENTRY_COLUMNS}, e.fits, e.is_last
       from (
-        select a.id, a.kind, a.amount_minor, a.reference, a.note, a.created_at, a.actor_kind, a.actor_name, a.actor_id
-        from account_entries a
-        where a.merchant_id = $1 and a.id < $2 and ($4::text is null or a.kind = $4)
-        order by a.id desc
+        select part.*
+        from (
+          select a.id, a.kind, a.amount_minor, a.reference, a.note, a.created_at, a.actor_kind, a.actor_name, a.actor_id,
+                 ($4::text is null or a.kind = $4) as fits, row_number() over (order by a.id desc) = ${ROWS_READ_MAX} as is_last
+          from account_entries a
+          where a.merchant_id = $1 and a.id < $2
+          order by a.id desc
+          limit ${ROWS_READ_MAX}) as part
+        where part.fits or part.is_last
+        order by part.id desc
         limit $3 + 1) as e
       ${namedBy("$1")}
       order by e.id desc`,
     values: [merchantId, afterId, limit, kind],
   });
-  return rows.map(toAccountEntry);
+  const last = rows.at(-1);
+  return {
+    entries: rows.filter(({ fits }) => fits).map(toAccountEntry),
+    readTo: last?.is_last ? last.id : null,
+  };
 }
 
 /** The same for one order, which has few entries. */

@@ -103,7 +103,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "List the entries of a merchant's account",
     description:
-      "Sorted by creation: a charge is listed at the time when it was created, not when it was paid.",
+      "Sorted by creation: a charge is listed at the time when it was created, not when it was paid. With `kind`, a page may be short and still have a `nextCursor`.",
     params: MerchantIdParams,
     query: Type.Object({
       limit: limitField,
@@ -127,11 +127,13 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
       if (merchant === null) return notFound("merchant");
       const { kind = null } = query;
       const orderId = idIn("ord", query.orderId);
-      const entries =
-        orderId === null
-          ? await listAccountEntries(context.db, merchant.id, kind, position)
-          : await listAccountEntriesOfOrder(context.db, merchant.id, orderId, kind, position);
-      return { status: 200, body: toPage(entries, position, toWireEntry(merchant.currency)) };
+      const toWire = toWireEntry(merchant.currency);
+      if (orderId === null) {
+        const { entries, readTo } = await listAccountEntries(context.db, merchant.id, kind, position);
+        return { status: 200, body: toPage(entries, position, toWire, readTo) };
+      }
+      const entries = await listAccountEntriesOfOrder(context.db, merchant.id, orderId, kind, position);
+      return { status: 200, body: toPage(entries, position, toWire) };
     },
   }),
   route({
