@@ -245,10 +245,16 @@ describe("GET /api/merchants/{id}/statement", () => {
     },
   );
 
-  it("rejects a period that ends before it begins, and a cursor of another list", async () => {
+  it("rejects a period that ends before it begins or begins after now, and a cursor of another list", async () => {
     const partner = await createPartner(test);
     for (const fields of [{ from: "2026-02-01" }, { from: "2026-02-01T00:00:00Z", to: START }])
       expect((await test.backOffice.get(`${pathOf(partner)}${query(fields)}`)).status).toBe(422);
+    const future = { from: "2030-01-01T00:00:00Z", to: "2030-02-01T00:00:00Z" };
+    for (const suffix of ["", ".csv"])
+      expectErrors(await test.backOffice.get(`${pathOf(partner, suffix)}${query(future)}`), [
+        { parameter: "from" },
+      ]);
+    expect((await statement(partner, { ...future, from: now() })).entryCount, "begins now").toBe(0);
     const cursor = await test.backOffice.get(`${pathOf(partner)}${query({ from: START, cursor: "x" })}`);
     expect(cursor.body.errors).toMatchObject([{ parameter: "cursor" }]);
   });

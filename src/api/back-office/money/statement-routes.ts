@@ -140,7 +140,8 @@ async function findPeriod(
   const now = context.clock.now();
   const from = query.from === undefined ? beginOfMonth(now) : parseTime(query.from);
   const to = query.to === undefined ? now : parseTime(query.to);
-  if (to < from)
+  const end = to < now ? to : now; // The period is closed then, at the latest.
+  if (end < from)
     return validationFailed([{ parameter: "from", detail: "must not be after `to`, or after now" }]);
   return { merchant, period: await closePeriod(context, merchant.id, { from, to }) };
 }
