@@ -37,8 +37,6 @@ export const merchantsOfGrant = (grant: Grant): readonly string[] =>
 export const TOKENS_MAX = 1_000;
 /** Valid tokens that share a merchant, beyond which a token of a merchant creates no more. */
 export const MERCHANT_TOKENS_MAX = 100;
-export const OVERLAP_HOURS_DEFAULT = 24;
-export const OVERLAP_HOURS_MAX = 168;
 
 const TOKEN_TEXT = new RegExp(`^pot_(${ROLES.join("|")})_[A-Za-z0-9_-]{43}$`);
 

@@ -1,14 +1,11 @@
 import { Type } from "typebox";
 import { rotateKey } from "../../../merchants/keys/rotate-key.ts";
-import { parseTime } from "../../../platform/time.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
-import { dateTime, nullableTime } from "../../../platform/wire/schemas.ts";
+import { dateTime } from "../../../platform/wire/schemas.ts";
 import { andPartner, type BackOfficeRoute, merchantSide, route, seesAsPartner } from "../access.ts";
 import { expiryErrors } from "../expiry.ts";
+import { rotationFields, rotationOf } from "../tokens/rotation.ts";
 import { findKey, KeyIdParams, LIVE_KEYS_ARE_THE_MERCHANTS, NewKeySchema, toWireKey } from "./key-routes.ts";
-
-const OVERLAP_HOURS_DEFAULT = 24;
-const OVERLAP_HOURS_MAX = 168;
 
 const RotatedKeySchema = Type.Object(
   {
@@ -31,25 +28,7 @@ export const keyRotationRoutes: readonly BackOfficeRoute[] = [
     description:
       "Issues a key with the same name and mode. The old one stays valid for the overlap, and never longer than before. A key is rotated once: if the response was lost, revoke the new key and issue another one. The body may be omitted. The role `partner` rotates test keys only.",
     params: KeyIdParams,
-    body: Type.Object(
-      {
-        overlapHours: Type.Optional(
-          Type.Number({
-            minimum: 0,
-            maximum: OVERLAP_HOURS_MAX,
-            default: OVERLAP_HOURS_DEFAULT,
-            description:
-              "Hours for which the old key stays valid. 0 ends it at once, for example after a leak.",
-          }),
-        ),
-        expiresAt: Type.Optional(
-          nullableTime(
-            "When the new key expires, in the future. Null: never. Default: after as long a time as the old one was given.",
-          ),
-        ),
-      },
-      { title: "KeyRotation", description: "How to replace a key." },
-    ),
+    body: Type.Object(rotationFields("key"), { title: "KeyRotation", description: "How to replace a key." }),
     responses: { 201: { description: "The new key.", schema: RotatedKeySchema } },
     problems: ["forbidden", "not-found", "key-not-rotatable", "limit-reached", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => expiryErrors(body, context),
@@ -57,9 +36,7 @@ export const keyRotationRoutes: readonly BackOfficeRoute[] = [
       const key = await findKey(context, caller, params.id);
       if (key === null) return notFound("key");
       if (key.mode === "live" && seesAsPartner(caller, key)) return LIVE_KEYS_ARE_THE_MERCHANTS;
-      const { overlapHours = OVERLAP_HOURS_DEFAULT, expiresAt } = body;
-      const moment = typeof expiresAt === "string" ? parseTime(expiresAt) : expiresAt;
-      const made = await rotateKey(context, key.id, key, { overlapHours, expiresAt: moment }, by);
+      const made = await rotateKey(context, key.id, key, rotationOf(body), by);
       if (isProblem(made)) return made;
       const previousExpiresAt = made.previousExpiresAt.toISOString();
       return { status: 201, body: { ...toWireKey(made.issued), key: made.key, previousExpiresAt } };

@@ -12,19 +12,19 @@ import {
   describedAs,
   flagField,
   limitField,
-  nullableTime,
   pageOf,
   shortText,
 } from "../../../platform/wire/schemas.ts";
 import { createToken, type GrantCheck } from "../../../tokens/create-token.ts";
 import { revokeToken } from "../../../tokens/revoke-token.ts";
 import { rotateToken } from "../../../tokens/rotate-token.ts";
-import { OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX, type Token } from "../../../tokens/token.ts";
+import type { Token } from "../../../tokens/token.ts";
 import { listTokens, readToken } from "../../../tokens/tokens-sql.ts";
 import { type BackOfficeCaller, type BackOfficeRoute, confinedTo, merchantSide, route } from "../access.ts";
 import { expiryErrors } from "../expiry.ts";
 import { grantErrors, grantFields, toGrant } from "../grants/grant-request.ts";
 import { RoleSchema } from "../grants/grant-wire.ts";
+import { rotationFields, rotationOf } from "./rotation.ts";
 import { NewTokenSchema, RotatedTokenSchema, TokenSchema, toWireToken } from "./token-wire.ts";
 
 const TokenIdParams = Type.Object({ id: Type.String({ description: "Id of the token." }) });
@@ -152,35 +152,19 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     description:
       "Creates a token with the same name and the same rights. The old one stays valid for the overlap, and never longer than before. A token is rotated once: if the response was lost, revoke the new token and create another one. The body may be omitted.",
     params: TokenIdParams,
-    body: Type.Object(
-      {
-        overlapHours: Type.Optional(
-          Type.Number({
-            minimum: 0,
-            maximum: OVERLAP_HOURS_MAX,
-            default: OVERLAP_HOURS_DEFAULT,
-            description:
-              "Hours for which the old token stays valid. 0 ends it at once, for example after a leak.",
-          }),
-        ),
-        expiresAt: Type.Optional(
-          nullableTime(
-            "When the new token expires, in the future. Null: never. Default: after as long a time as the old one was given.",
-          ),
-        ),
-      },
-      { title: "TokenRotation", description: "How to replace a token." },
-    ),
+    body: Type.Object(rotationFields("token"), {
+      title: "TokenRotation",
+      description: "How to replace a token.",
+    }),
     responses: { 201: { description: "The new token.", schema: RotatedTokenSchema } },
     problems: ["not-found", "token-not-rotatable", "limit-reached", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => expiryErrors(body, context),
     handle: async ({ caller, params, body, by }, { context }) => {
       const token = await findToken(context, caller, params.id);
-      const { overlapHours = OVERLAP_HOURS_DEFAULT, expiresAt } = body;
-      const moment = typeof expiresAt === "string" ? parseTime(expiresAt) : expiresAt;
-      const rotation = { overlapHours, expiresAt: moment };
       const made =
-        token === null ? null : await rotateToken(context, token.id, rotation, checkOf(context, caller), by);
+        token === null
+          ? null
+          : await rotateToken(context, token.id, rotationOf(body), checkOf(context, caller), by);
       if (made === null) return missing;
       if (isProblem(made)) return made;
       const previousExpiresAt = made.previousExpiresAt.toISOString();
