@@ -93,6 +93,9 @@ export const flagField = (description: string) => Type.Optional(Type.Boolean({ d
 /** The text of a `searchField`, as SQL searches for it in `lower(column)`. Null without a search. */
 export const toSearched = (text: string | undefined): string | null => text?.toLowerCase() ?? null;
 
+/** The member `nextCursor` of a list that has one page. */
+export const noNextCursor = nullable(Type.String(), "Always null: the list has one page.");
+
 export const pageOf = <S extends TSchema>(item: S, title: string) =>
   Type.Object(
     {

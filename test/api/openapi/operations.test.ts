@@ -7,6 +7,8 @@ const operationOf = (name: string): Operation => {
   return found[1];
 };
 
+type TSchema = { type?: string; properties?: Record<string, TSchema>; required?: string[] };
+
 const IMPORT = "POST /api/merchants/{id}/products/import";
 const BODIES_OF_OPTIONAL_FIELDS = [
   "PATCH /api/people/{id}",
@@ -105,6 +107,17 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
       expect(Object.keys(requestBody.content), name).toEqual([taken]);
       expect(requestBody.required, name).toBe(!BODIES_OF_OPTIONAL_FIELDS.includes(name));
       expect(Object.keys(responses), name).toEqual(expect.arrayContaining(["413", "415", "422"]));
+    }
+  });
+
+  it("returns lists as data and nextCursor", () => {
+    const { schemas } = document.components as unknown as { schemas: Record<string, TSchema> };
+    for (const [name, { responses }] of operations()) {
+      const { $ref = "" } = (responses["200"]?.content?.["application/json"]?.schema ?? {}) as {
+        $ref?: string;
+      };
+      const { properties = {}, required } = schemas[$ref.split("/").at(-1) ?? ""] ?? {};
+      if (properties["data"]?.type === "array") expect(required, name).toContain("nextCursor");
     }
   });
 

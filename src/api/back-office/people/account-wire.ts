@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Proof } from "../../../people/own-account/confirm-person.ts";
 import { PASSWORD_LENGTH_MAX } from "../../../people/person.ts";
-import { dateTime, idField } from "../../../platform/wire/schemas.ts";
+import { dateTime, idField, noNextCursor } from "../../../platform/wire/schemas.ts";
 import { codeOf } from "./sign-in-bodies.ts";
 
 export const AccountSchema = Type.Object(
@@ -75,6 +75,7 @@ export const PasskeyListSchema = Type.Object(
       ),
       { description: "All passkeys, oldest first." },
     ),
+    nextCursor: noNextCursor,
   },
   { title: "PasskeyList", description: "The passkeys of a person." },
 );

@@ -42,7 +42,7 @@ export const passkeyRoutes: readonly Route<People>[] = [
         ...passkey,
         createdAt: (createdAt ?? new Date(0)).toISOString(),
       }));
-      return { status: 200, body: { data } };
+      return { status: 200, body: { data, nextCursor: null } };
     },
   }),
   route({

@@ -5,7 +5,7 @@ import type { People } from "../../../people/sign-in/people.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { notFound } from "../../../platform/wire/problems.ts";
 import type { Route } from "../../http/route.ts";
-import { SessionListSchema, toWireSession } from "./session-wire.ts";
+import { SessionListSchema, toWireSessions } from "./session-wire.ts";
 import { notSignedIn, route, sessionOf } from "./sign-in-wire.ts";
 
 const TAG = "Own account";
@@ -26,10 +26,7 @@ export const sessionRoutes: readonly Route<People>[] = [
       const opened = await sessionOf(people, caller);
       if (opened === null) return notSignedIn;
       const sessions = await listSessions(people.db, opened.person.id);
-      return {
-        status: 200,
-        body: { data: sessions.map((session) => toWireSession(session, opened.session.id)) },
-      };
+      return { status: 200, body: toWireSessions(sessions, opened.session.id) };
     },
   }),
   route({

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { endOf, type Session } from "../../../people/sessions/session.ts";
 import { toTypeId } from "../../../platform/ids.ts";
-import { dateTime, idField, nullable } from "../../../platform/wire/schemas.ts";
+import { dateTime, idField, noNextCursor, nullable } from "../../../platform/wire/schemas.ts";
 
 const SessionSchema = Type.Object(
   {
@@ -17,11 +17,19 @@ const SessionSchema = Type.Object(
 );
 
 export const SessionListSchema = Type.Object(
-  { data: Type.Array(SessionSchema, { description: "The sessions, the one that was used last first." }) },
+  {
+    data: Type.Array(SessionSchema, { description: "The sessions, the one that was used last first." }),
+    nextCursor: noNextCursor,
+  },
   { title: "SessionList", description: "The sessions of a person." },
 );
 
-export const toWireSession = (session: Session, currentId: string | null): Static<typeof SessionSchema> => ({
+export const toWireSessions = (sessions: readonly Session[], currentId: string | null) => ({
+  data: sessions.map((session) => toWireSession(session, currentId)),
+  nextCursor: null,
+});
+
+const toWireSession = (session: Session, currentId: string | null): Static<typeof SessionSchema> => ({
   id: toTypeId("ses", session.id),
   isCurrent: session.id === currentId,
   ipAddress: session.ipAddress,

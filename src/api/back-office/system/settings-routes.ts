@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { SETTING_UNITS, type Setting, settingsOf } from "../../../monitoring/settings.ts";
-import { enumeration, nullable } from "../../../platform/wire/schemas.ts";
+import { enumeration, noNextCursor, nullable } from "../../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, operatorOnly, route } from "../access.ts";
 
 const SettingSchema = Type.Object(
@@ -36,6 +36,7 @@ const SettingsSchema = Type.Object(
   {
     documentation: Type.String({ description: "The page of the documentation that explains each variable." }),
     data: Type.Array(SettingSchema, { description: "All variables." }),
+    nextCursor: noNextCursor,
   },
   { title: "Settings", description: "The configuration of a process." },
 );
@@ -59,7 +60,11 @@ export const settingsRoutes: readonly BackOfficeRoute[] = [
     problems: [],
     handle: async (_request, { context }) => ({
       status: 200,
-      body: { documentation: "docs/configuration.md", data: settingsOf(context.config).map(toWireSetting) },
+      body: {
+        documentation: "docs/configuration.md",
+        data: settingsOf(context.config).map(toWireSetting),
+        nextCursor: null,
+      },
     }),
   }),
 ];

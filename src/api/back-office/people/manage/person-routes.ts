@@ -28,7 +28,7 @@ import {
 import { type BackOfficeRoute, confinedTo, merchantSide, operatorOnly, route } from "../../access.ts";
 import { type GrantRequest, GrantRequestSchema, toGrant } from "../../grants/grant-request.ts";
 import { RoleSchema } from "../../grants/grant-wire.ts";
-import { SessionListSchema, toWireSession } from "../session-wire.ts";
+import { SessionListSchema, toWireSessions } from "../session-wire.ts";
 import { grantsErrors } from "./grants-errors.ts";
 import { answer, changeNamed, findPerson, missing, PersonIdParams } from "./named-person.ts";
 import {
@@ -225,8 +225,7 @@ export const personRoutes: readonly BackOfficeRoute[] = [
       const person = await findPerson(context, caller, params.id);
       if (person === null) return missing;
       const sessions = await listSessions(context.db, person.id);
-      const ownId = caller.session?.id ?? null;
-      return { status: 200, body: { data: sessions.map((session) => toWireSession(session, ownId)) } };
+      return { status: 200, body: toWireSessions(sessions, caller.session?.id ?? null) };
     },
   }),
   route({
