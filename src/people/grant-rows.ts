@@ -50,6 +50,10 @@ export function toGrantRow(grant: Grant): GrantRow {
   }
 }
 
+/** As they are read: a person has one of each role at most. */
+export const sortedByRole = (grants: readonly Grant[]): Grant[] =>
+  grants.toSorted((a, b) => (a.role < b.role ? -1 : 1));
+
 /** The version of a person's grants. Their order does not matter (decision 0208). */
 export const grantsVersion = (grants: readonly Grant[]): string =>
   versionOf(grants.map((grant) => JSON.stringify(toGrantRow(grant))).sort());

@@ -4,7 +4,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { versionChanged } from "../../platform/wire/content-version.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import type { PeopleContext } from "../context.ts";
-import { grantsVersion } from "../grant-rows.ts";
+import { grantsVersion, sortedByRole } from "../grant-rows.ts";
 import { PERSONAL_LINKS } from "../links/link.ts";
 import { deleteLinks, deleteUsableLinks } from "../links/links-sql.ts";
 import { type MadeLink, makeLink } from "../links/make-link.ts";
@@ -36,7 +36,7 @@ export const changeGrants = (
   change(context, request, async (tx, person, own) => {
     const { personId, by } = request;
     if (!grants.every((grant) => isWithin(grant, own))) return rightsLost;
-    const changed = { ...person, grants };
+    const changed = { ...person, grants: sortedByRole(grants) };
     const version = grantsVersion(person.grants);
     if (version === grantsVersion(grants)) return person;
     if (expectedVersion !== undefined && expectedVersion !== version)

@@ -114,6 +114,12 @@ describe.each([
   });
 });
 
+it("a change of grants returns them in the order in which they are read", async () => {
+  const grants = await grantsOf();
+  const changed = await grants.replace(2); // Sent in another order.
+  expect((await grants.replace(2)).body.grants).toEqual(changed.body.grants);
+});
+
 it("the version of rates is the same in whatever order they were sent", async () => {
   const path = `/api/facilities/${await createFacility(test)}/rates`;
   const put = async (rates: object[]) =>
