@@ -14,6 +14,7 @@ import { countOrderDays } from "../orders/overview/days/count-order-days.ts";
 import { eraseOldPersonalData } from "../orders/personal-data/erase-personal-data.ts";
 import { processAccountPayments } from "../payments/account/process-account-payments.ts";
 import { mailPaymentFailures } from "../payments/failure-mails/mail-payment-failures.ts";
+import { retryDeclinedCharges } from "../payments/retry/retry-declined-charges.ts";
 import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
 import { purgePeopleRecords } from "../people/purge-people-records.ts";
 import { HOUR_MS, MINUTE_MS } from "../platform/time.ts";
@@ -47,6 +48,7 @@ export const JOBS: readonly Job[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
   { name: "route-orders", everyMs: 500, run: routeAllOrders },
   { name: "complete-shipped-orders", everyMs: 5_000, run: completeAllShippedOrders },
+  { name: "retry-declined-charges", everyMs: 500, run: retryDeclinedCharges },
   { name: "process-payments", everyMs: 500, run: processAccountPayments },
   { name: "process-stripe-payments", everyMs: 1_000, run: processStripePayments },
   { name: "mail-payment-failures", everyMs: 5_000, run: mailPaymentFailures },

@@ -145,15 +145,48 @@ export async function bringForward(
   });
 }
 
-/** Makes every scheduled attempt of a merchant's orders due now. A scan over all shards. */
-export async function bringMerchantForward(db: Queryable, merchantId: string, now: Date): Promise<void> {
-  await db.query({
-    name: "bring-merchant-forward",
+/**
+ * The order at which a batch of a merchant's due payments ends that begins after a position, in the order of their ids. Null if
+ * there are none. By the primary key.
+ */
+export async function findDueAfter(
+  db: Queryable,
+  merchantId: string,
+  position: string,
+  limit: number,
+): Promise<string | null> {
+  const [row] = await db.query<{ order_id: string }>({
+    name: "find-due-payments-after",
     text: `
-      update due_payments d
-      set due_at = $2
-      where d.merchant_id = $1 and d.attempt_count = 0 and d.due_at > $2`,
-    values: [merchantId, now],
+      select page.order_id
+      from (
+        select order_id
+        from due_payments
+        where merchant_id = $1 and order_id > $2
+        order by order_id
+        limit $3) as page
+      order by page.order_id desc
+      limit 1`,
+    values: [merchantId, position, limit],
+  });
+  return row?.order_id ?? null;
+}
+
+/** Makes the scheduled attempts of a merchant's orders due now, of those after a position up to another one. */
+export async function bringForwardUpTo(
+  tx: Queryable,
+  merchantId: string,
+  position: string,
+  end: string,
+  now: Date,
+): Promise<void> {
+  await tx.query({
+    name: "bring-payments-forward-up-to",
+    text: `
+      update due_payments
+      set due_at = $4
+      where merchant_id = $1 and order_id > $2 and order_id <= $3 and attempt_count = 0 and due_at > $4`,
+    values: [merchantId, position, end, now],
   });
 }
 

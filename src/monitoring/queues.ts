@@ -5,6 +5,7 @@ import {
   readOldestExpiredOrder,
   readOldestUnroutedOrder,
 } from "../orders/backlog-sql.ts";
+import { readOldestPaymentRetry } from "../payments/backlog-sql.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { readDueDeliveries, readOldestRecovery } from "../webhooks/backlog-sql.ts";
 
@@ -32,6 +33,7 @@ const ageOnly =
 export const QUEUES: readonly Queue[] = [
   { name: "orders to accept", read: ageOnly(readOldestDueOrder) },
   { name: "orders to route", read: ageOnly(readOldestUnroutedOrder) },
+  { name: "declined charges to retry", read: ageOnly(readOldestPaymentRetry) },
   { name: "payments to process", read: ageOnly(readOldestDuePayment) },
   { name: "test orders to erase", read: ageOnly(readOldestExpiredOrder) },
   { name: "webhooks to send", read: readDueDeliveries },

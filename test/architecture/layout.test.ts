@@ -98,6 +98,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/distribution/distribution-sql.ts",
     "src/mail/backlog-sql.ts",
     "src/orders/backlog-sql.ts",
+    "src/payments/backlog-sql.ts",
     "src/webhooks/backlog-sql.ts",
     "src/webhooks/secrets/reseal-secrets-sql.ts",
   ],

@@ -18,6 +18,7 @@ const OVER_ALL_MERCHANTS: Readonly<Record<string, string>> = {
   "list-key-ids-in-use": "A check at the start.",
   "read-oldest-due-mail": "A metric.",
   "read-oldest-due-payment": "A metric.",
+  "read-oldest-payment-retry": "A metric.",
   "read-oldest-recovery": "A metric.",
 };
 

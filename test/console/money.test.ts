@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findingsOf, visit } from "../support/browser.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
-import { runJob } from "../support/jobs.ts";
+import { processDuePayments } from "../support/payments.ts";
 import { startWorld, type World } from "./world.ts";
 
 let world: World;
@@ -14,7 +14,7 @@ beforeAll(async () => {
     body: { creditLimit: { amount: "1.00", currency: "EUR" } },
   });
   await placeOrder(poor, { externalOrderId: "declined-1" });
-  await runJob(world.service, "process-payments");
+  await processDuePayments(world.service);
 });
 afterAll(() => world.close());
 
@@ -44,7 +44,7 @@ describe("the money of a merchant", () => {
     await dialog.getByLabel("Amount").fill("1000.50");
     await dialog.getByRole("button", { name: "Record a payment" }).click();
     await page.getByText("The payment was recorded.").waitFor();
-    await runJob(world.service, "process-payments");
+    await processDuePayments(world.service);
     world.service.clock.advance({ seconds: 1 }); // A statement ends before the present moment.
     await page.reload();
     const booked = page.getByRole("row").filter({ hasText: "bank-1" });

@@ -21,7 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => services.close());
 
-const JOBS = ["accept-orders", "route-orders", "process-payments", "complete-shipped-orders"];
+const JOBS = [
+  "accept-orders",
+  "route-orders",
+  "retry-declined-charges",
+  "process-payments",
+  "complete-shipped-orders",
+];
 const MERCHANTS = 3;
 const ROUNDS = 5;
 const IN_STOCK = 8;

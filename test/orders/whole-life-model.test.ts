@@ -44,7 +44,13 @@ const BACK_OFFICE_OPERATIONS = [
   "restock",
   "retry-payment",
 ] as const;
-const JOBS = ["accept-orders", "route-orders", "process-payments", "complete-shipped-orders"] as const;
+const JOBS = [
+  "accept-orders",
+  "route-orders",
+  "retry-declined-charges",
+  "process-payments",
+  "complete-shipped-orders",
+] as const;
 
 type Command =
   | { name: "place"; quantity: number }

@@ -9,6 +9,7 @@ import { fromTypeId } from "../../src/platform/ids.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
+import { givenUp } from "../support/given-up.ts";
 import { connectionKey, failPayment, readOrder } from "../support/orders.ts";
 import {
   balanceOf,
@@ -19,27 +20,14 @@ import {
   processPaymentsWith,
   readDuePayments,
   retry,
+  retryDeclined,
+  sendDuePayments,
   setCreditLimit,
 } from "../support/payments.ts";
 import { expectRejected, operationApplied, requestOperation } from "../support/real-orders.ts";
 import { shipUnpaid } from "../support/ship-unpaid.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 import { copyEntries } from "../support/timeline.ts";
-
-/** Orders of EUR 10 that were declined, and that nothing is scheduled for. */
-async function givenUp(count: number) {
-  const test = await startServiceForTest({ config: { paymentRetryMs: [] } });
-  const partner = await createPartner(test);
-  await setCreditLimit(test, partner, 0n);
-  const ids: string[] = [];
-  for (let placed = 0; placed < count; placed += 1) {
-    test.clock.advance({ ms: 1 });
-    ids.push((await placeOrder(partner)).id);
-  }
-  await processDuePayments(test);
-  expect(await readDuePayments(test)).toEqual([]);
-  return { test, partner, ids };
-}
 
 const areHeld = (partner: Partner, ids: readonly string[]): Promise<boolean[]> =>
   Promise.all(ids.map(async (id) => (await readOrder(partner, id)).onHold));
@@ -84,7 +72,9 @@ describe("orders without further attempts", () => {
   it("get only one more attempt, however often it is requested while that is due", async () => {
     const { test, partner, ids } = await givenUp(1);
     await payIn(test, partner, "1.00");
+    await retryDeclined(test);
     await payIn(test, partner, "9.00");
+    await retryDeclined(test);
     expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed", "goods 2 pending"]);
     expect(await processDuePayments(test)).toBe(1);
     expect(await areHeld(partner, ids)).toEqual([false]);
@@ -168,6 +158,7 @@ describe("orders without further attempts", () => {
     if (merchant === null) throw new Error("The partner has a merchant.");
     const method = { customerId: "cus_1", paymentMethodId: "pm_1" };
     await setStripeMethod(service, merchant, method, byService("setStripeMethod"));
+    await retryDeclined(test);
     expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed", "goods 2 pending"]);
   });
 
@@ -193,9 +184,13 @@ describe("orders without further attempts", () => {
       end $$;
       create trigger reject before insert on timeline_entries for each row execute function reject();`);
     await payIn(test, partner, "20.00");
-    await processDuePayments(test);
+    for (let run = 0; run < 2; run += 1) await expect(retryDeclined(test)).rejects.toThrow();
+    await sendDuePayments(test);
     expect(await moves(test, partner, ids[0] ?? "")).toEqual(["goods 1 failed"]);
     expect((await moves(test, partner, ids[1] ?? "")).at(-1)).toBe("goods 2 succeeded");
+    await test.db.runScript("drop trigger reject on timeline_entries");
+    await processDuePayments(test);
+    expect(await areHeld(partner, ids)).toEqual([false, false]);
   });
 
   it("and a limit that is raised at the same time come one after the other", async () => {

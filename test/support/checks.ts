@@ -9,6 +9,7 @@ export const CHECKS_OF_A_NEW_DATABASE = [
   "jobs",
   "orders to accept",
   "orders to route",
+  "declined charges to retry",
   "payments to process",
   "test orders to erase",
   "webhooks to send",

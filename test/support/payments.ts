@@ -18,8 +18,18 @@ export function orderUuid(orderId: string): string {
   return id;
 }
 
-/** Sends due payments to the built-in gateway; returns how many. */
-export const processDuePayments = (test: TestService): Promise<number> => runJob(test, "process-payments");
+/** Makes the declined charges due that are to be attempted again, as a worker does. */
+export const retryDeclined = (test: Pick<TestService, "context">): Promise<number> =>
+  runJob(test, "retry-declined-charges");
+
+/** Sends payments to the built-in gateway that are due; returns how many. */
+export const sendDuePayments = (test: TestService): Promise<number> => runJob(test, "process-payments");
+
+/** The same, also for those that a retry makes due. */
+export async function processDuePayments(test: TestService): Promise<number> {
+  await retryDeclined(test);
+  return sendDuePayments(test);
+}
 
 export const ledgerOf = (test: TestService, partner: Partner, orderId: string) =>
   readLedger(test.db, connectionKey(partner), orderUuid(orderId));

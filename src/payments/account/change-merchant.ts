@@ -3,11 +3,12 @@ import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import { lockMerchant, type Merchant, updateMerchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
+import { requestPaymentRetry } from "../retry/payment-retries-sql.ts";
 import { lockAccounts } from "./account-sql.ts";
 
 /**
- * Changes the given fields. Returns null if there is no such merchant. The currency never changes. A change to what it is
- * already writes nothing.
+ * Changes the given fields. Returns null if there is no such merchant. The currency never changes. A credit limit that is not
+ * lower than before requests that declined charges are attempted again. Else a change to what it is already writes nothing.
  */
 export async function changeMerchant(
   context: Context,
@@ -20,12 +21,20 @@ export async function changeMerchant(
     if (merchant === null) return null;
     const { name, accountEmail, creditLimitMinor, completeWhenShipped } = { ...merchant, ...change };
     const changed: Merchant = { ...merchant, name, accountEmail, creditLimitMinor, completeWhenShipped };
-    if (isDeepStrictEqual(changed, merchant)) return merchant;
+    const isRetried = change.creditLimitMinor !== undefined && !isLowered(merchant, changed);
+    if (isDeepStrictEqual(changed, merchant)) {
+      if (isRetried) await requestPaymentRetry(tx, context, merchantId);
+      return merchant;
+    }
     // Locked, so that a transaction that decides about charges, or records a decline, sees the limit either before or
     // after this change.
     if (change.creditLimitMinor !== undefined) await lockAccounts(tx, [merchantId]);
     await updateMerchant(tx, changed);
     await recordAudit(tx, context, by, { merchantId, subject: "mer", ids: [merchantId], details: change });
+    if (isRetried) await requestPaymentRetry(tx, context, merchantId);
     return changed;
   });
 }
+
+const isLowered = ({ creditLimitMinor: before }: Merchant, { creditLimitMinor: after }: Merchant): boolean =>
+  after !== null && (before === null || after < before);

@@ -2,7 +2,7 @@ import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
-import { retryDeclinedCharges } from "../retry/retry-declined-charges.ts";
+import { requestPaymentRetry } from "../retry/payment-retries-sql.ts";
 import { type AccountEntry, readPayment } from "./account-entries-sql.ts";
 import { insertPayment, lockAccounts } from "./account-sql.ts";
 
@@ -15,8 +15,8 @@ export type RecordedPayment =
   | { readonly outcome: "reference-taken" };
 
 /**
- * Adds a merchant's payment to its account, once per reference, and makes its declined charges due at once. A retry is
- * safe.
+ * Adds a merchant's payment to its account, once per reference, and requests that its declined charges are attempted again.
+ * A retry is safe.
  */
 export async function recordPayment(
   context: Context,
@@ -25,7 +25,7 @@ export async function recordPayment(
   by: Initiator,
 ): Promise<RecordedPayment> {
   const { clock, newId } = context;
-  const recorded = await inTransaction<RecordedPayment>(context, async (tx) => {
+  return inTransaction<RecordedPayment>(context, async (tx) => {
     // Before the lookup, so that two requests with one reference wait for each other.
     await lockAccounts(tx, [merchantId]);
     const earlier = await readPayment(tx, merchantId, fields.reference);
@@ -45,9 +45,7 @@ export async function recordPayment(
     const { amountMinor, reference } = fields;
     const fact = { merchantId, subject: "pay", ids: [payment.id] } as const;
     await recordAudit(tx, context, by, { ...fact, details: { amountMinor, reference } });
+    await requestPaymentRetry(tx, context, merchantId);
     return { outcome: "recorded", payment, replayed: false };
   });
-  // Also for a payment that was already recorded, because the first request may have ended by a crash.
-  if (recorded.outcome === "recorded") await retryDeclinedCharges(context, merchantId);
-  return recorded;
 }

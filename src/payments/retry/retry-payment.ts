@@ -1,9 +1,9 @@
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import { bringForward } from "../../ledger/due-payments-sql.ts";
-import { retriesOf } from "../../ledger/ledger.ts";
+import { type Retries, retriesOf } from "../../ledger/ledger.ts";
 import { insertEntries, readLedger } from "../../ledger/ledger-sql.ts";
-import { SERVICE } from "../../lifecycle/applied-transition.ts";
+import { type RecordContext, SERVICE } from "../../lifecycle/applied-transition.ts";
 import { asOf, wasCanceled } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { transitionRefused } from "../../orders/changes/transition-refused.ts";
@@ -11,6 +11,7 @@ import { lockOrderById } from "../../orders/orders-sql.ts";
 import { isOneTooMany } from "../../orders/timeline/repeatable-changes.ts";
 import { insertTimelineEntries } from "../../orders/timeline/timeline-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 import { notFound, type Problem } from "../../platform/wire/problems.ts";
 
 const OPERATION = "retryPayment";
@@ -19,33 +20,46 @@ const OPERATION = "retryPayment";
  * Makes the declined entries of an order due at once: its scheduled attempts, or one more after the end of the
  * schedule. For a canceled order, these are its refunds. Returns the order, or 409 `nothing_to_pay`. A retry is safe:
  * an attempt that is due or in progress stays the only one.
- * @param by null: the service itself, as a consequence of another operation, which has its own audit entry
  */
-export async function retryPayment(
-  context: Context,
-  key: OrderKey,
-  by: Initiator | null,
-): Promise<Order | Problem> {
+export async function retryPayment(context: Context, key: OrderKey, by: Initiator): Promise<Order | Problem> {
   return inTransaction(context, async (tx) => {
     const stored = await lockOrderById(tx, key, context.clock);
     if (stored === undefined || stored.testMode) return notFound("order");
     const at = { newId: context.newId, now: context.clock.now() };
     const order = asOf(stored, at.now);
-    const ledger = await readLedger(tx, order, order.id);
-    const retries = retriesOf(ledger, wasCanceled(order), at.now);
-    const requestId = by?.requestId ?? null;
-    const add = retries.add.map((entry) => ({ ...entry, order, id: at.newId(), requestId }));
-    const waiting = retries.bringForward.map(({ id }) => id);
-    if (add.length + waiting.length === 0) return transitionRefused(OPERATION, order, "nothing_to_pay");
-    if (by !== null && (await isOneTooMany(tx, order, OPERATION)))
+    const retries = await readRetries(tx, order, at);
+    if (retries.add.length + retries.bringForward.length === 0)
+      return transitionRefused(OPERATION, order, "nothing_to_pay");
+    if (await isOneTooMany(tx, order, OPERATION))
       return transitionRefused(OPERATION, order, "too_many_changes");
-    await bringForward(tx, order, order.id, waiting, at.now);
-    await insertEntries(tx, add, at.now);
-    const cause = { actor: by?.actor ?? SERVICE, operation: OPERATION, requestId };
-    await insertTimelineEntries(tx, [{ order, cause, shipmentId: null }], at);
+    await storeRetries(tx, order, retries, by, at);
     const { merchantId, connectionId, id } = key;
-    if (by !== null)
-      await recordAudit(tx, context, by, { merchantId, connectionId, subject: "ord", ids: [id] });
+    await recordAudit(tx, context, by, { merchantId, connectionId, subject: "ord", ids: [id] });
     return order;
   });
+}
+
+/** What of an order can be paid again at once. The caller has locked the order. */
+export async function readRetries(tx: Queryable, order: Order, at: RecordContext): Promise<Retries> {
+  return retriesOf(await readLedger(tx, order, order.id), wasCanceled(order), at.now);
+}
+
+/** @param by null: the service itself, as a consequence of another operation, which has its own audit entry */
+export async function storeRetries(
+  tx: Queryable,
+  order: Order,
+  retries: Retries,
+  by: Initiator | null,
+  at: RecordContext,
+): Promise<void> {
+  const requestId = by?.requestId ?? null;
+  const waiting = retries.bringForward.map(({ id }) => id);
+  await bringForward(tx, order, order.id, waiting, at.now);
+  await insertEntries(
+    tx,
+    retries.add.map((entry) => ({ ...entry, order, id: at.newId(), requestId })),
+    at.now,
+  );
+  const cause = { actor: by?.actor ?? SERVICE, operation: OPERATION, requestId };
+  await insertTimelineEntries(tx, [{ order, cause, shipmentId: null }], at);
 }

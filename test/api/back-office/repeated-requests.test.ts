@@ -28,11 +28,15 @@ const CSV = { rawBody: "sku,name,price\nREPEATED,N,1.00\n", headers: { "content-
 const send = ([method, path, body]: ChangeRequest): Promise<Answer> =>
   test.backOffice.request(method, path, path.endsWith("/import") ? CSV : { body });
 
-/** All rows, without the records of the requests themselves, and without the time at which rates were set. */
+/**
+ * All rows, without the records of the requests themselves, the time at which rates were set, and the requests to attempt
+ * declined charges again, of which there are none.
+ */
 async function dumpState(): Promise<object> {
   const {
     audit_entries: _entries,
     timeline_entries: _timeline,
+    payment_retries: _retries,
     facilities,
     ...state
   } = await dumpTables(test);

@@ -139,7 +139,7 @@ describe("GET /api/system", () => {
     const system = await readSystem();
     await test.db.runScript("alter table outgoing_mails_away rename to outgoing_mails");
     expect(system.unreadable).toEqual(["mails to send"]);
-    expect(system.queues).toHaveLength(6);
+    expect(system.queues).toHaveLength(7);
     expect((await readSystem()).unreadable).toEqual([]);
   });
 

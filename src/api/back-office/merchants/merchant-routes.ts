@@ -2,7 +2,6 @@ import { type Static, Type } from "typebox";
 import { createMerchant } from "../../../merchants/create-merchant.ts";
 import { listMerchants, type Merchant } from "../../../merchants/merchants-sql.ts";
 import { changeMerchant } from "../../../payments/account/change-merchant.ts";
-import { retryDeclinedCharges } from "../../../payments/retry/retry-declined-charges.ts";
 import { isCurrency } from "../../../platform/currencies.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { formatMoney } from "../../../platform/money.ts";
@@ -106,10 +105,6 @@ const toWireMerchant = (merchant: Merchant): Static<typeof MerchantSchema> => ({
 const toCreditLimit = (sent: { amount: string; currency: string } | null | undefined): bigint | null =>
   sent === null || sent === undefined ? null : minorOf(sent);
 
-/** A limit that is set again counts as raised: the request may repeat one that a crash has interrupted. */
-const isLowered = ({ creditLimitMinor: before }: Merchant, { creditLimitMinor: after }: Merchant): boolean =>
-  after !== null && (before === null || after < before);
-
 export const merchantRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "POST",
@@ -174,7 +169,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     tag: "Merchants",
     summary: "Update a merchant",
     description:
-      "If the request has a credit limit that is not lower than before, declined charges are attempted again at once.",
+      "If the request has a credit limit that is not lower than before, the worker then attempts declined charges again at once, those of the oldest orders first.",
     params: MerchantIdParams,
     body: MerchantChangeSchema,
     responses: { 200: { description: "The changed merchant.", schema: MerchantSchema } },
@@ -191,10 +186,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
         ...(creditLimit !== undefined && { creditLimitMinor: toCreditLimit(creditLimit) }),
       };
       const changed = await changeMerchant(context, merchant.id, change, by);
-      if (changed === null) return notFound("merchant");
-      if (creditLimit !== undefined && !isLowered(merchant, changed))
-        await retryDeclinedCharges(context, merchant.id);
-      return { status: 200, body: toWireMerchant(changed) };
+      return changed === null ? notFound("merchant") : { status: 200, body: toWireMerchant(changed) };
     },
   }),
   route({

@@ -145,7 +145,7 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "Record a payment by a merchant",
     description:
-      "Repeating a reference with the same amount returns 200 and records nothing. Declined charges are attempted again at once.",
+      "Repeating a reference with the same amount returns 200 and records nothing. The worker then attempts declined charges again at once, those of the oldest orders first.",
     params: MerchantIdParams,
     body: PaymentRequestSchema,
     responses: {

@@ -74,7 +74,7 @@ export const stripeRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "Set a merchant's Stripe payment method",
     description:
-      "New charges of the merchant's orders use this payment method. Declined charges are attempted again at once. Payments in progress keep their method. A refund uses the method of its charge.",
+      "New charges of the merchant's orders use this payment method. The worker then attempts declined charges again at once, those of the oldest orders first. Payments in progress keep their method. A refund uses the method of its charge.",
     params: MerchantIdParams,
     body: StripeMethodRequestSchema,
     responses: { 200: { description: "The payment method in use.", schema: StripeMethodSchema } },
@@ -96,7 +96,8 @@ export const stripeRoutes: readonly BackOfficeRoute[] = [
     tag: "Money",
     summary: "Remove a merchant's Stripe payment method",
     params: MerchantIdParams,
-    description: "Declined charges are attempted again at once.",
+    description:
+      "If there was one, the worker then attempts declined charges again at once, those of the oldest orders first.",
     responses: { 204: { description: "New charges go to the merchant's account." } },
     problems: ["not-found"],
     handle: async ({ caller, params, by }, { context }) => {

@@ -6,6 +6,7 @@ export const systemNames: Translated<typeof en> = {
     queues: {
       "orders to accept": "Anzunehmende Bestellungen",
       "orders to route": "Zuzuweisende Bestellungen",
+      "declined charges to retry": "Zu wiederholende abgelehnte Belastungen",
       "payments to process": "Auszuführende Zahlungen",
       "test orders to erase": "Zu löschende Testbestellungen",
       "webhooks to send": "Zu sendende Webhooks",
@@ -33,6 +34,7 @@ export const systemNames: Translated<typeof en> = {
       "accept-orders": "Bestellungen annehmen",
       "route-orders": "Bestellungen zuweisen",
       "complete-shipped-orders": "Versandte Bestellungen abschließen",
+      "retry-declined-charges": "Abgelehnte Belastungen wiederholen",
       "process-payments": "Zahlungen ausführen",
       "process-stripe-payments": "Zahlungen über Stripe ausführen",
       "mail-payment-failures": "Abgelehnte Zahlungen melden",

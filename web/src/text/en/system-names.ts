@@ -4,6 +4,7 @@ export const systemNames = {
     queues: {
       "orders to accept": "Orders to accept",
       "orders to route": "Orders to route",
+      "declined charges to retry": "Declined charges to retry",
       "payments to process": "Payments to process",
       "test orders to erase": "Test orders to erase",
       "webhooks to send": "Webhooks to send",
@@ -31,6 +32,7 @@ export const systemNames = {
       "accept-orders": "Accept orders",
       "route-orders": "Route orders",
       "complete-shipped-orders": "Complete shipped orders",
+      "retry-declined-charges": "Retry declined charges",
       "process-payments": "Process payments",
       "process-stripe-payments": "Process payments by Stripe",
       "mail-payment-failures": "Mail payment failures",
