@@ -21,7 +21,7 @@ export type DoBatch<Key> = (key: Key, failures: unknown[]) => Promise<number>;
 
 /**
  * Runs batches of many keys, mostly connections, in passes: one batch of each key, then the next pass. So no key waits
- * for all the work of another. The run ends after a pass without work. Returns how much work was done.
+ * for all the work of another. The run ends with a pass that has no keys. Returns how much work was done.
  *
  * A key whose batch fails gets no further batch in this run. Its error is thrown at the end, with all others.
  */
@@ -33,9 +33,8 @@ export async function runInTurn<Key>(
   const failures: unknown[] = [];
   const failed = new Set<Key>();
   let count = 0;
-  let worked: Key[] | null = null;
-  do {
-    const keys: readonly Key[] = await nextPass(worked);
+  let worked: Key[] = [];
+  for (let keys = await nextPass(null); keys.length > 0; keys = await nextPass(worked)) {
     worked = [];
     for (const key of keys) {
       if (failed.has(key)) continue;
@@ -50,22 +49,28 @@ export async function runInTurn<Key>(
         failed.add(key);
       }
     }
-  } while (worked.length > 0);
+  }
   throwTogether(failures);
   return count;
 }
 
 /**
- * Lists the keys again before each pass, so that a key that becomes due during the run joins the next pass. Keys are
- * plain data, read from the database each time. A key equal to an earlier one is returned as the same object, by which
- * the run recognizes the keys that failed.
+ * Lists the keys again before each pass, until one did nothing, so that a key that becomes due during the run joins the
+ * next pass. Keys are plain data, read from the database each time. A key equal to an earlier one is returned as the same
+ * object, by which the run recognizes the keys that failed.
+ * @param list `isLong`: the run has done its share, and finishes only what it has begun
+ * @param isUnfinished whether it has begun what the next run would begin again
  */
-export function listedEachPass<Key>(list: () => Promise<readonly Key[]>): NextPass<Key> {
+export function listedEachPass<Key>(
+  list: (isLong: boolean) => Promise<readonly Key[]>,
+  isUnfinished: () => boolean = () => false,
+): NextPass<Key> {
   const seen = new Map<string, Key>();
   let batches = 0;
-  return async () => {
-    if (batches >= BATCHES_MAX) return [];
-    const keys = await list();
+  return async (worked) => {
+    const isLong = batches >= BATCHES_MAX;
+    if ((isLong || worked?.length === 0) && !isUnfinished()) return [];
+    const keys = await list(isLong);
     batches += keys.length;
     return keys.map((key) => {
       const text = JSON.stringify(key);

@@ -3,6 +3,7 @@ import { listSupplyChanges } from "../../src/fulfilment/routing/supply-changes.t
 import { fromTypeId } from "../../src/platform/ids.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { blockOrderChanges } from "../support/blocked-orders.ts";
+import { createPartner } from "../support/builders.ts";
 import {
   acceptAll,
   createSibling,
@@ -70,6 +71,22 @@ describe("an order that cannot be stored", () => {
     expect(await room.isRouted(...ids)).toEqual([true, true, true, true]);
     expect(await listSupplyChanges(test.db)).toEqual([]);
     await expectStockAddsUp(test);
+  });
+});
+
+describe("a waiting order that cannot be stored", () => {
+  it("does not make the waiting orders of another merchant be evaluated again", async () => {
+    const other = await createPartner(test);
+    const [otherProduct] = other.productIds;
+    await setStock(test, room.facility, otherProduct, 0);
+    const otherId = await room.place(other, 1, { lines: [{ productId: otherProduct, quantity: 1 }] });
+    const [failing = ""] = await room.placeWaiting(1);
+    await blockOrderChanges(test, failing);
+    await setStock(test, room.facility, room.product, 1);
+    await setStock(test, room.facility, otherProduct, 2);
+    expect(await errorsOf(routeAll(test))).toEqual([`Order ${failing} could not be routed.`]);
+    expect(await room.isRouted(otherId)).toEqual([true]);
+    expect(await listSupplyChanges(test.db)).toMatchObject([{ productId: room.product }]);
   });
 });
 

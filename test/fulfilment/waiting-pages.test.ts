@@ -4,8 +4,8 @@ import {
   listOrdersWaitingForProducts,
   type WaitingPosition,
 } from "../../src/orders/routing/waiting-orders-sql.ts";
-import type { Database } from "../../src/platform/database/database.ts";
-import { UUID_MIN } from "../../src/platform/wire/cursor.ts";
+import type { Database, Queryable } from "../../src/platform/database/database.ts";
+import { UUID_MAX, UUID_MIN } from "../../src/platform/wire/cursor.ts";
 import { createPartner, type Partner } from "../support/builders.ts";
 import { acceptAll, routeAll, setStock } from "../support/facilities.ts";
 import { copyOrder } from "../support/many-orders.ts";
@@ -14,9 +14,10 @@ import { countRowsRead, LOOK_AHEAD } from "../support/rows-read.ts";
 import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
 import { uuidIn } from "../support/webhooks.ts";
 
-// Decision 0209.
+// Decisions 0209 and 0216.
 
 const START: WaitingPosition = { merchantId: UUID_MIN, orderId: UUID_MIN };
+const fromStart = ({ merchantId }: Partner) => ({ merchantId: uuidIn("mer", merchantId), afterId: UUID_MIN });
 const READ_MAX = 500;
 
 let room: WaitingRoom;
@@ -38,26 +39,64 @@ beforeEach(async () => {
   await test.db.runScript("analyze orders");
 });
 
-const supplyOf = ({ merchantId, productIds }: Partner) => [
-  { merchantId: uuidIn("mer", merchantId), productId: productIds[0] ?? "", unitsMax: 1 },
-];
+const listFitting = (db: Database, partners: readonly Partner[], limit = 100) =>
+  listOrdersWaitingForProducts(
+    db,
+    partners.map(fromStart),
+    partners.map(({ productIds }) => ({ productId: productIds[0] ?? "", unitsMax: 1 })),
+    limit,
+  );
 
 const ordersRead = async (work: (db: Database) => Promise<unknown>): Promise<number> =>
   (await countRowsRead(room.test.db, work))("orders");
 
+/** How many blocks a statement reads: those of its indexes too. */
+async function blocksRead(work: (db: Database) => Promise<unknown>): Promise<number> {
+  let blocks = 0;
+  const counted: Database = {
+    ...room.test.db,
+    transaction: (inTransaction) =>
+      room.test.db.transaction((tx) => inTransaction({ ...tx, query: explained(tx) })),
+  };
+  const explained =
+    (tx: Queryable): Queryable["query"] =>
+    async ({ name, text, values }) => {
+      if (text.startsWith("set local")) return tx.query({ name, text, values });
+      const explain = {
+        name: "test-blocks",
+        text: `explain (analyze, buffers, format json) ${text}`,
+        values,
+      };
+      const [row] = await tx.query<{ "QUERY PLAN": { Plan: Record<string, number> }[] }>(explain);
+      const plan = row?.["QUERY PLAN"][0]?.Plan ?? {};
+      blocks += (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
+      return [];
+    };
+  await work(counted);
+  return blocks;
+}
+
 describe("orders that wait", () => {
   it("are not read for goods of another merchant", async () => {
-    const count = await ordersRead((db) => listOrdersWaitingForProducts(db, START, supplyOf(other), 100));
+    const count = await ordersRead((db) => listFitting(db, [other]));
     expect(count).toBeLessThanOrEqual(1 + LOOK_AHEAD);
   });
 
   const expectBounded = (count: number) => expect(count).toBeLessThanOrEqual(READ_MAX + LOOK_AHEAD);
 
-  itOnPlainPostgres("Citus runs on PostgreSQL 15 here, which sorts them")(
-    "are read 500 at a time for goods, also if none of them fits",
+  it("are read 500 at a time for goods of several merchants, also if none of them fits", async () => {
+    expectBounded(await ordersRead((db) => listFitting(db, [room.partner])));
+    expectBounded(await ordersRead((db) => listFitting(db, [room.partner, other])));
+  });
+
+  itOnPlainPostgres("The coordinator does not count the blocks of the nodes")(
+    "are read from where the page before ended, without those before it",
     async () => {
-      const supplies = supplyOf(room.partner);
-      expectBounded(await ordersRead((db) => listOrdersWaitingForProducts(db, START, supplies, 100)));
+      await copyOrder(room.test, other, 20 * READ_MAX);
+      await room.test.db.runScript("analyze orders");
+      const atEnd = [room.partner, other].map((partner) => ({ ...fromStart(partner), afterId: UUID_MAX }));
+      const blocks = await blocksRead((db) => listOrdersWaitingForProducts(db, atEnd, [], 100));
+      expect(blocks).toBeLessThan(20);
     },
   );
 

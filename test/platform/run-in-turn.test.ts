@@ -132,6 +132,22 @@ describe("a run", () => {
     await expect(run).rejects.toMatchObject({ errors: [{ message: "broken" }] });
   });
 
+  it("finishes what it has begun, after a pass that did nothing and after many batches", async () => {
+    const passes: boolean[] = [];
+    const run = runInTurn(
+      listedEachPass(
+        async (isLong) => {
+          passes.push(isLong);
+          return Array.from({ length: 600 }, (_, index) => index);
+        },
+        () => passes.length < 4,
+      ),
+      async () => 0,
+    );
+    expect(await run).toBe(0);
+    expect(passes).toEqual([false, false, true, true]);
+  });
+
   it("ends after the current batch when it is stopped", async () => {
     const stopping = new AbortController();
     const batches: string[] = [];

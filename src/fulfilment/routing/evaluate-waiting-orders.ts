@@ -1,102 +1,92 @@
 import {
   listOrdersWaitingForCountries,
   listOrdersWaitingForProducts,
-  type WaitingPage,
   type WaitingPosition,
 } from "../../orders/routing/waiting-orders-sql.ts";
 import type { Context } from "../../platform/context.ts";
-import { eachUntilDone, inBatches, runInTurn } from "../../platform/run-in-turn.ts";
-import { UUID_MIN } from "../../platform/wire/cursor.ts";
 import { readAvailability } from "../../stock/stock-sql.ts";
 import { readRates } from "../facilities/facilities-sql.ts";
 import { routeWaitingOrders } from "./route-orders.ts";
-import { clearSupplyChange, listSupplyChanges, type SupplyChange } from "./supply-changes.ts";
+import { clearSupplyChange, type SupplyChange } from "./supply-changes.ts";
 
 /** Waiting orders evaluated in one batch. */
 const PAGE_SIZE = 100;
-/** Changes of stock that are evaluated together: each page of orders reads the stock of their products. */
-const CHANGES_MAX = 1_000;
 
-/** The state of a run of routing, over all its passes. */
-type RoutingRun = {
-  /** Ids of evaluated supply changes. After an order has failed, its change stays listed for the next run. */
-  readonly evaluated: Set<string>;
-  readonly failures: unknown[];
+export type StockChange = Extract<SupplyChange, { about: "stock" }>;
+export type RateChange = Extract<SupplyChange, { about: "rates" }>;
+
+/**
+ * The progress through the waiting orders of one merchant that its changes of stock can release. It is over when no change
+ * is left. `isWhole`: no order has failed.
+ */
+export type StockWalk = {
+  readonly about: "stock";
+  readonly merchantId: string;
+  changes: readonly StockChange[];
+  afterId: string;
+  isWhole: boolean;
 };
 
-type StockChange = Extract<SupplyChange, { about: "stock" }>;
-type RateChange = Extract<SupplyChange, { about: "rates" }>;
-
-/** The progress through the waiting orders that some supply changes can release. `isWhole`: none was left out or failed. */
-type Walk = { after: WaitingPosition; isWhole: boolean } & (
-  | { readonly about: "stock"; changes: readonly StockChange[] }
-  | { readonly about: "rates"; readonly changes: readonly [RateChange] }
-);
+/** The same through the waiting orders of all merchants, for the rates of one facility. */
+export type RateWalk = {
+  readonly about: "rates";
+  changes: readonly [RateChange] | readonly [];
+  after: WaitingPosition;
+  isWhole: boolean;
+};
 
 /**
- * Routes waiting orders that supply changes can release, for all changes that the run has not evaluated yet (decision
- * 0046). Returns how many orders it evaluated.
+ * Evaluates the next orders of some merchants together, the oldest of each first. The changes are cleared only after the last
+ * order of their merchant, so a crash only causes a second evaluation. They stay if an order of the merchant has failed, so
+ * that it is evaluated again. Returns how many orders it evaluated.
  */
-export async function evaluateWaitingOrders(
+export async function evaluateForStock(
   context: Context,
-  { evaluated, failures }: RoutingRun,
-  stopping?: AbortSignal,
+  walks: readonly StockWalk[],
+  failures: unknown[],
 ): Promise<number> {
-  const changes = (await listSupplyChanges(context.db)).filter(({ id }) => !evaluated.has(id));
-  for (const { id } of changes) evaluated.add(id);
-  return runInTurn(
-    eachUntilDone(walksFor(changes)),
-    (walk) => evaluatePage(context, walk, failures),
-    stopping,
+  const { supplies, usedUp } = await readSupplies(
+    context,
+    walks.flatMap(({ changes }) => changes),
   );
-}
-
-/**
- * Changes of stock are evaluated together, because each walk reads all waiting orders of their merchants, and one delivery of
- * goods can change hundreds of products. Rates change rarely.
- */
-function walksFor(changes: readonly SupplyChange[]): Walk[] {
-  const stock = changes.filter((change) => change.about === "stock");
-  const rates = changes.filter((change) => change.about === "rates");
-  const start = { after: { merchantId: UUID_MIN, orderId: UUID_MIN }, isWhole: true };
-  return [
-    ...inBatches(stock, CHANGES_MAX).map((some): Walk => ({ about: "stock", changes: some, ...start })),
-    ...rates.map((change): Walk => ({ about: "rates", changes: [change], ...start })),
-  ];
-}
-
-/**
- * Evaluates the next page of orders, the oldest of a merchant first. The changes are cleared only after the last page, so a crash
- * only causes a second evaluation. They stay if an order has failed, or could not be searched, so that it is evaluated again.
- * Returns 0 after the last page.
- */
-async function evaluatePage(context: Context, walk: Walk, failures: unknown[]): Promise<number> {
-  const { orders, end, isWhole } = await listReleasable(context, walk);
+  for (const walk of walks) walk.changes = walk.changes.filter((change) => !usedUp.has(change));
+  await clearAll(context, usedUp); // The remaining orders wait for the next change.
+  const open = walks.filter(({ changes }) => changes.length > 0);
+  const { orders, ends } = await listOrdersWaitingForProducts(context.db, open, supplies, PAGE_SIZE);
   const failed = await routeWaitingOrders(context, orders);
   failures.push(...failed);
-  walk.isWhole &&= isWhole && failed.length === 0;
-  if (end !== null) walk.after = end;
-  else if (walk.isWhole) await clearAll(context, walk.changes);
-  return end === null ? 0 : Math.max(orders.length, 1);
+  const failedMerchants = new Set(failed.map(({ merchantId }) => merchantId));
+  for (const walk of open) {
+    walk.isWhole &&= !failedMerchants.has(walk.merchantId);
+    const end = ends.get(walk.merchantId) ?? null;
+    if (end === null) await close(context, walk);
+    else walk.afterId = end;
+  }
+  return orders.length;
 }
 
-async function listReleasable(context: Context, walk: Walk): Promise<WaitingPage> {
-  switch (walk.about) {
-    case "stock": {
-      const { supplies, usedUp } = await readSupplies(context, walk.changes);
-      await clearAll(context, usedUp); // The remaining orders wait for the next change.
-      walk.changes = walk.changes.filter((change) => !usedUp.includes(change));
-      if (walk.changes.length === 0) return { orders: [], end: null, isWhole: true };
-      return listOrdersWaitingForProducts(context.db, walk.after, supplies, PAGE_SIZE);
-    }
-    case "rates": {
-      const rates = await readRates(context.db, walk.changes[0].facilityId);
-      const countries = [...new Set(rates.map(({ countryCode }) => countryCode))];
-      return listOrdersWaitingForCountries(context.db, walk.after, countries, PAGE_SIZE);
-    }
-    default:
-      return walk satisfies never;
-  }
+/** Evaluates the next orders for rates in the same way. The change also stays if an order could not be searched. */
+export async function evaluateForRates(
+  context: Context,
+  walk: RateWalk,
+  failures: unknown[],
+): Promise<number> {
+  const [change] = walk.changes;
+  if (change === undefined) return 0;
+  const rates = await readRates(context.db, change.facilityId);
+  const countries = [...new Set(rates.map(({ countryCode }) => countryCode))];
+  const page = await listOrdersWaitingForCountries(context.db, walk.after, countries, PAGE_SIZE);
+  const failed = await routeWaitingOrders(context, page.orders);
+  failures.push(...failed);
+  walk.isWhole &&= page.isWhole && failed.length === 0;
+  if (page.end === null) await close(context, walk);
+  else walk.after = page.end;
+  return page.orders.length;
+}
+
+async function close(context: Context, walk: StockWalk | RateWalk): Promise<void> {
+  if (walk.isWhole) await clearAll(context, walk.changes);
+  walk.changes = [];
 }
 
 /** The largest quantity of each product that one order can get. An order that contains more cannot be routed. */
@@ -105,17 +95,16 @@ async function readSupplies(context: Context, changes: readonly StockChange[]) {
   const availability = await readAvailability(context.db, products);
   const supplies = changes.map((change) => ({
     change,
-    merchantId: change.merchantId,
     productId: change.productId,
     unitsMax: Math.max(0, ...(availability.get(change.productId)?.values() ?? [])),
   }));
   return {
     supplies: supplies.filter(({ unitsMax }) => unitsMax > 0),
-    usedUp: supplies.filter(({ unitsMax }) => unitsMax === 0).map(({ change }) => change),
+    usedUp: new Set(supplies.filter(({ unitsMax }) => unitsMax === 0).map(({ change }) => change)),
   };
 }
 
 /** One by one: a single statement would lock the products in an order of its own, and could deadlock. */
-async function clearAll({ db }: Context, changes: readonly SupplyChange[]): Promise<void> {
+async function clearAll({ db }: Context, changes: Iterable<SupplyChange>): Promise<void> {
   for (const change of changes) await clearSupplyChange(db, change);
 }

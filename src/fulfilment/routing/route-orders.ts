@@ -1,9 +1,15 @@
 import type { OrderKey } from "../../lifecycle/order.ts";
-import { type OrderBatch, type OrderSelection, processOrders } from "../../orders/changes/process-orders.ts";
-import { limitLockWaits, lockUnroutedOrders, lockWaitingOrders } from "../../orders/routing/routing-sql.ts";
+import {
+  type OrderBatch,
+  type OrderFailure,
+  type OrderSelection,
+  processOrders,
+} from "../../orders/changes/process-orders.ts";
+import { lockUnroutedOrders, lockWaitingOrders } from "../../orders/routing/routing-sql.ts";
 import { type ConnectionKey, distinctConnections } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { limitLockWaits } from "../../platform/database/transaction-settings.ts";
 import { assignFacilities } from "./assign-facilities.ts";
 
 /** Orders routed in one transaction, which locks the stock of all their products. */
@@ -34,7 +40,10 @@ export async function routeDueOrders(
  * Routes orders that wait for stock or for a rate, if that is possible now. Orders that wait no longer are left as they
  * are; orders that cannot be stored are skipped. Returns the failures.
  */
-export async function routeWaitingOrders(context: Context, orders: readonly OrderKey[]): Promise<unknown[]> {
+export async function routeWaitingOrders(
+  context: Context,
+  orders: readonly OrderKey[],
+): Promise<OrderFailure[]> {
   if (orders.length === 0) return [];
   const byId = new Map(orders.map((order) => [order.id, order]));
   const batch = batchOf(distinctConnections(orders), (tx, { only }) =>
@@ -43,7 +52,7 @@ export async function routeWaitingOrders(context: Context, orders: readonly Orde
       (only ?? []).flatMap((id) => byId.get(id) ?? []),
     ),
   );
-  const failures: unknown[] = [];
+  const failures: OrderFailure[] = [];
   await processOrders(context, batch, failures, orders);
   return failures;
 }

@@ -34,12 +34,14 @@ export type OrderBatch<Locked extends OrderKey> = {
 };
 
 /** An order that could not be stored. The run skips it from then on, and reports it at its end. */
-class OrderFailure extends Error {
+export class OrderFailure extends Error {
+  readonly merchantId: string;
   readonly connectionId: string;
   readonly orderId: string;
 
-  constructor({ connectionId, id }: OrderKey, done: string, cause: unknown) {
+  constructor({ merchantId, connectionId, id }: OrderKey, done: string, cause: unknown) {
     super(`Order ${toTypeId("ord", id)} could not be ${done}.`, { cause });
+    this.merchantId = merchantId;
     this.connectionId = connectionId;
     this.orderId = id;
   }

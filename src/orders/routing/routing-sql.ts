@@ -8,7 +8,6 @@ import {
   toConnectionKey,
 } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { passSettingsToNodes } from "../../platform/database/transaction-settings.ts";
 import { lockOldestOrders } from "../changes/lock-orders-sql.ts";
 import type { OrderSelection } from "../changes/process-orders.ts";
 import { UNROUTED, WAITS_FOR_SUPPLY } from "../conditions-sql.ts";
@@ -39,16 +38,6 @@ export const listConnectionsWithUnroutedOrders = (db: Queryable): Promise<Connec
     values: [],
     oldestBy: "id",
   });
-
-/** From here to the end of the transaction, a statement that waits longer than this for a lock fails. */
-export async function limitLockWaits(tx: Queryable, waitMs: number): Promise<void> {
-  await passSettingsToNodes(tx);
-  await tx.query({
-    name: `limit-lock-waits-to-${waitMs}`,
-    text: `set local lock_timeout to ${waitMs}`,
-    values: [],
-  });
-}
 
 /**
  * Locks orders that are due for routing, of each connection its share of the oldest. Skips orders that are locked. Uses

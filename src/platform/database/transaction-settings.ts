@@ -26,11 +26,17 @@ export async function readToLimits(tx: Queryable): Promise<void> {
     await tx.query({ name: `read-without-${way}`, text: `set local enable_${way} to off`, values: [] });
 }
 
+/** From here to the end of the transaction, a statement that waits longer for a lock fails. */
+export async function limitLockWaits(tx: Queryable, ms: number): Promise<void> {
+  await passSettingsToNodes(tx);
+  await tx.query({ name: `limit-lock-waits-${ms}`, text: `set local lock_timeout to ${ms}`, values: [] });
+}
+
 /**
  * From here to the end of the transaction, Citus passes on to the nodes what `set local` sets. Other ways to set a value
  * it does not pass on.
  */
-export async function passSettingsToNodes(tx: Queryable): Promise<void> {
+async function passSettingsToNodes(tx: Queryable): Promise<void> {
   if (!(await tx.isDistributed())) return;
   await tx.query({
     name: "pass-settings-to-nodes",
