@@ -143,6 +143,7 @@ export class Dispatcher {
       this.#releaseWaiting(queue);
       return;
     }
+    if (this.#outcomes.isSetAside(queue.endpoint.id)) return; // Until its outcomes are stored, no more are made.
     if (this.#room.limitsUnproven && queue.isProven) this.#room.prove(queue.host);
     while (this.#admits(queue)) {
       const delivery = queue.next();
@@ -199,9 +200,14 @@ export class Dispatcher {
 
   async #record(queue: EndpointQueue, completion: Completion, health: HealthReport | null): Promise<void> {
     this.#pace.ended();
-    await this.#outcomes.store({ completion, health, wasPaused: queue.isPaused });
+    let isPaced = true;
+    await this.#outcomes.store({ completion, health, wasPaused: queue.isPaused }, () => {
+      isPaced = false;
+      this.#pace.stored(); // It does not slow down the others.
+    });
     queue.stored();
-    this.#pace.stored();
+    if (isPaced) this.#pace.stored();
+    else this.#sendWaiting(queue);
     this.#releaseIfDone(queue);
     this.#claimIfLow(queue);
     this.#claimer.completed(completion.delivery);

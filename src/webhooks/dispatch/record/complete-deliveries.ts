@@ -1,6 +1,7 @@
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../../platform/context.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
+import { limitLockWaits } from "../../../platform/database/transaction-settings.ts";
 import type { HealthReport } from "../../health/endpoint-health.ts";
 import { pauseEndpoint, saveHealth } from "../../health/endpoint-health-sql.ts";
 import { warnMerchant } from "../../health/warn-merchant.ts";
@@ -29,13 +30,16 @@ export type RecordedCompletion = {
  * Records outcomes in one transaction: stores attempts, finishes or reschedules deliveries, advances their streams, and
  * saves the health of endpoints. Returns the connections whose streams have a new head. For a claim that was taken over
  * by another worker only the attempt is stored.
+ * @param lockWaitMs the longest wait for a lock. Absent: that of the pool
  */
 export async function completeDeliveries(
   context: Context,
   workerId: string,
   recorded: readonly RecordedCompletion[],
+  lockWaitMs?: number,
 ): Promise<ConnectionKey[]> {
   return inTransaction(context, async (tx) => {
+    if (lockWaitMs !== undefined) await limitLockWaits(tx, lockWaitMs);
     const now = context.clock.now();
     const completions = recorded.map(({ completion }) => completion);
     const held = await lockClaimedStreams(
