@@ -1,17 +1,33 @@
-import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
 const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
 const HAS_KEY = 0x40;
 
+/** A key of a device, with which it makes one passkey of `localhost` and signs in. */
+export type Device = { readonly id: Buffer; readonly publicKey: KeyObject; readonly privateKey: KeyObject };
+
+export const newDevice = (): Device => ({
+  id: randomBytes(16),
+  ...generateKeyPairSync("ec", { namedCurve: "P-256" }),
+});
+
 /** What a browser returns for a new passkey of `localhost` (WebAuthn, attestation "none"). */
-export function madePasskey({ challenge, isVerified }: { challenge: string; isVerified: boolean }) {
-  const id = randomBytes(16);
-  const { x, y } = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" });
+export function madePasskey({
+  challenge,
+  isVerified,
+  device = newDevice(),
+}: {
+  challenge: string;
+  isVerified: boolean;
+  device?: Device;
+}) {
+  const { id, publicKey } = device;
+  const { x, y } = publicKey.export({ format: "jwk" });
   // A key of COSE in CBOR: elliptic curve, ES256, P-256, and the two coordinates.
   const key = ["a501020326200121", "5820", hexOf(x), "22", "5820", hexOf(y)].join("");
   const authData = Buffer.concat([
-    createHash("sha256").update("localhost").digest(),
+    sha256("localhost"),
     Buffer.from([USER_PRESENT | HAS_KEY | (isVerified ? USER_VERIFIED : 0), 0, 0, 0, 0]),
     Buffer.alloc(16), // No model of a device.
     Buffer.from([0, id.length]),
@@ -25,24 +41,45 @@ export function madePasskey({ challenge, isVerified }: { challenge: string; isVe
     Buffer.from([0x58, authData.length]),
     authData,
   ]);
-  const clientData = {
-    type: "webauthn.create",
-    challenge,
-    origin: "http://localhost:8081",
-    crossOrigin: false,
-  };
   return {
-    id: id.toString("base64url"),
-    rawId: id.toString("base64url"),
-    type: "public-key",
-    clientExtensionResults: {},
+    ...credentialOf(id),
     response: {
-      clientDataJSON: Buffer.from(JSON.stringify(clientData)).toString("base64url"),
+      clientDataJSON: clientDataOf("webauthn.create", challenge).toString("base64url"),
       attestationObject: Buffer.concat([Buffer.from([0xa3]), attestation]).toString("base64url"),
       transports: ["internal"],
     },
   };
 }
+
+/** What a browser returns when the device signs a challenge. */
+export function usedPasskey({ challenge, device }: { challenge: string; device: Device }) {
+  const authData = Buffer.concat([
+    sha256("localhost"),
+    Buffer.from([USER_PRESENT | USER_VERIFIED, 0, 0, 0, 0]),
+  ]);
+  const clientData = clientDataOf("webauthn.get", challenge);
+  const signed = Buffer.concat([authData, sha256(clientData)]);
+  return {
+    ...credentialOf(device.id),
+    response: {
+      clientDataJSON: clientData.toString("base64url"),
+      authenticatorData: authData.toString("base64url"),
+      signature: sign("sha256", signed, device.privateKey).toString("base64url"),
+    },
+  };
+}
+
+const credentialOf = (id: Buffer) => ({
+  id: id.toString("base64url"),
+  rawId: id.toString("base64url"),
+  type: "public-key",
+  clientExtensionResults: {},
+});
+
+const clientDataOf = (type: string, challenge: string): Buffer =>
+  Buffer.from(JSON.stringify({ type, challenge, origin: "http://localhost:8081", crossOrigin: false }));
+
+const sha256 = (data: Buffer | string): Buffer => createHash("sha256").update(data).digest();
 
 const hexOf = (coordinate: string | undefined): string =>
   Buffer.from(coordinate ?? "", "base64url").toString("hex");

@@ -102,6 +102,7 @@ export async function createPerson(
     email: `person${counter}@example.com`,
     grants: [{ role: "operator" }] satisfies Grant[],
     hasTwoFactor: false,
+    signInVersion: 0,
     createdBy: byService("test").actor,
     createdAt: context.clock.now(),
     acceptedAt: null,

@@ -28,20 +28,18 @@ export async function readPasswordHash(db: Queryable, personId: string): Promise
   return row?.password ?? null;
 }
 
-/**
- * Whether a person's password still has a hash. It waits for a transaction that replaces the password, and such a transaction
- * waits for this one.
- */
-export async function hasPasswordHash(tx: Queryable, personId: string, hash: string): Promise<boolean> {
-  const rows = await tx.query({
-    name: "lock-person-password",
-    text: `
-      select from person_accounts a
-      where a.provider_id = 'credential' and a.account_id = $1::text and a.person_id = $1::text::uuid and a.password = $2
-      for share`,
-    values: [personId, hash],
+/** The person that an identity provider knows by a subject. Null: none, or it has not signed in there yet. */
+export async function findPersonOfSubject(
+  db: Queryable,
+  providerId: string,
+  subject: string,
+): Promise<string | null> {
+  const [row] = await db.query<{ person_id: string }>({
+    name: "find-person-of-subject",
+    text: "select person_id from person_accounts where provider_id = $1 and account_id = $2",
+    values: [providerId, subject],
   });
-  return rows.length > 0;
+  return row?.person_id ?? null;
 }
 
 /** The person of a sign-in in which the password was right and the code has not been entered. */
@@ -60,6 +58,28 @@ export async function deleteCodeSteps(tx: Queryable, personId: string): Promise<
     name: "delete-person-code-steps",
     text: "delete from person_verifications where identifier like '2fa-%' and value = $1::text",
     values: [personId],
+  });
+}
+
+/** Ends one of them. */
+export async function deleteCodeStep(tx: Queryable, step: string): Promise<void> {
+  await tx.query({
+    name: "delete-person-code-step",
+    text: "delete from person_verifications where identifier = $1",
+    values: [step],
+  });
+}
+
+/** From now on a password alone suffices. */
+export async function deleteSecondFactor(tx: Queryable, personId: string, now: Date): Promise<void> {
+  await tx.query({
+    name: "delete-person-second-factor",
+    text: `
+      with removed as (
+        delete from person_two_factors where person_id = $1
+      )
+      update people set two_factor_enabled = false, updated_at = $2 where id = $1`,
+    values: [personId, now],
   });
 }
 

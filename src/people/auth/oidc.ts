@@ -1,15 +1,36 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { genericOAuth } from "better-auth/plugins";
-import type { Config } from "../../platform/config.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import type { PeopleContext } from "../context.ts";
+import { readPerson, readPersonByEmail } from "../people-sql.ts";
+import { normalEmail, type Person } from "../person.ts";
+import { findPersonOfSubject } from "./accounts-sql.ts";
 
 export const OIDC_PROVIDER = "oidc";
 
+/** The return from the identity provider that is evaluated now. */
+const returning = new AsyncLocalStorage<{ beginning: Person | null }>();
+
+/**
+ * Evaluates a return from the identity provider, and keeps the person that it is about as it was before better-auth looked for it.
+ * Null: the provider has confirmed no person that is known.
+ */
+export async function withBeginning<Result>(
+  evaluate: () => Promise<Result>,
+): Promise<{ result: Result; beginning: Person | null }> {
+  const store: { beginning: Person | null } = { beginning: null };
+  const result = await returning.run(store, evaluate);
+  return { result, beginning: store.beginning };
+}
+
 /**
  * Sign-in by the identity provider of the configuration. There is no sign-up: a person must have been invited, and is
- * found by the subject, or the first time by an address that the provider has verified. ID tokens are verified with the
- * provider's keys.
+ * found by the subject, or the first time by an address that the provider has verified. better-auth verifies the signature of the ID
+ * token, its issuer, audience, end and nonce.
  */
-export const oidcPlugins = ({ oidcIssuer, oidcClientId, oidcClientSecret, oidcName }: Config) =>
-  oidcIssuer === null || oidcClientId === null || oidcClientSecret === null
+export function oidcPlugins({ db, config }: Pick<PeopleContext, "db" | "config">) {
+  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcName } = config;
+  return oidcIssuer === null || oidcClientId === null || oidcClientSecret === null
     ? []
     : [
         genericOAuth({
@@ -25,7 +46,24 @@ export const oidcPlugins = ({ oidcIssuer, oidcClientId, oidcClientSecret, oidcNa
               requireIdTokenVerification: true,
               disableSignUp: true,
               disableImplicitSignUp: true,
+              // It is called with the verified ID token, before a person is looked for. It changes nothing of the profile.
+              mapProfileToUser: async (profile) => {
+                const store = returning.getStore();
+                if (store !== undefined) store.beginning = await findPersonOfProfile(db, profile);
+                return {};
+              },
             },
           ],
         }),
       ];
+}
+
+/** The person of a subject, or the first time of an address. better-auth decides whether it is verified. */
+async function findPersonOfProfile(
+  db: Queryable,
+  { sub, email }: Readonly<Record<string, unknown>>,
+): Promise<Person | null> {
+  const personId = await findPersonOfSubject(db, OIDC_PROVIDER, String(sub));
+  if (personId !== null) return readPerson(db, personId);
+  return typeof email === "string" ? readPersonByEmail(db, normalEmail(email)) : null;
+}

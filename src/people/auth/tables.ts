@@ -33,6 +33,8 @@ export const tables = (clock: Clock) =>
           input: false,
           defaultValue: () => clock.now(),
         },
+        // finishSession makes it true.
+        finished: { type: "boolean", input: false, defaultValue: false },
       },
       expiresIn: SESSION_MAX_MS / SECOND_MS,
       disableSessionRefresh: true,

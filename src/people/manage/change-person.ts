@@ -10,7 +10,7 @@ import { deleteLinks, deleteUsableLinks } from "../links/links-sql.ts";
 import { type MadeLink, makeLink } from "../links/make-link.ts";
 import { normalEmail, type Person } from "../person.ts";
 import { personFact } from "../person-fact.ts";
-import { deleteSessions } from "../sessions/sessions-sql.ts";
+import { endSignIns } from "../sessions/end-sign-ins.ts";
 import { type Change, type Changed, change } from "./change.ts";
 import { rightsLost } from "./giver.ts";
 import { personExists } from "./invite-person.ts";
@@ -55,7 +55,7 @@ export const disablePerson = (context: PeopleContext, request: Change): Promise<
     if (await isLastOperator(tx, person)) return lastOperator;
     const now = context.clock.now();
     await setDisabled(tx, personId, now, now);
-    const sessionsEnded = await deleteSessions(tx, personId);
+    const { sessionsEnded } = await endSignIns(tx, personId, null);
     await deleteLinks(tx, personId, [...PERSONAL_LINKS, "demo"]);
     await recordAudit(tx, context, by, personFact(person, { sessionsEnded }));
     return { ...person, disabledAt: now };
@@ -74,27 +74,33 @@ export const enablePerson = (context: PeopleContext, request: Change): Promise<C
 export const endSessions = (context: PeopleContext, request: Change): Promise<Changed> =>
   change(context, request, async (tx, person) => {
     const { personId, by } = request;
+    const { sessionsEnded } = await endSignIns(tx, personId, null);
     const linksEnded = await deleteUsableLinks(tx, personId, context.clock.now());
-    const sessionsEnded = await deleteSessions(tx, personId);
     if (sessionsEnded + linksEnded > 0)
       await recordAudit(tx, context, by, personFact(person, { sessionsEnded, linksEnded }));
     return person;
   });
 
-/** Changes name and mail address. With the address, all links end: those to the earlier one, and one of the operator. */
+/**
+ * Changes name and mail address. With the address, all links end: those to the earlier one, and one of the operator. So do the sign-ins,
+ * but for the session of a person who changes its own.
+ */
 export const renamePerson = (
   context: PeopleContext,
   request: Change,
   fields: { readonly name?: string | undefined; readonly email?: string | undefined },
 ): Promise<Changed> =>
   change(context, request, async (tx, person) => {
-    const { personId, by } = request;
+    const { personId, giver, by } = request;
     const name = fields.name ?? person.name;
     const email = fields.email === undefined ? person.email : normalEmail(fields.email);
     if (name === person.name && email === person.email) return person;
     if (!(await setNameAndEmail(tx, { personId, name, email, now: context.clock.now() })))
       return personExists;
-    if (email !== person.email) await deleteLinks(tx, personId, PERSONAL_LINKS);
+    if (email !== person.email) {
+      await endSignIns(tx, personId, giver.session?.id ?? null);
+      await deleteLinks(tx, personId, PERSONAL_LINKS);
+    }
     const changed = { ...person, name, email };
     await recordAudit(tx, context, by, personFact(changed));
     return changed;

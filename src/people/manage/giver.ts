@@ -8,7 +8,7 @@ import { lockTokens, readToken } from "../../tokens/tokens-sql.ts";
 import { lockPeople, readPerson } from "../people-sql.ts";
 
 /** Who gives access to others: a person, or a program with a token. Its grants are those that the route admits. */
-export type Giver = Pick<BackOfficeCaller, "type" | "id" | "grants">;
+export type Giver = Pick<BackOfficeCaller, "type" | "id" | "grants" | "session">;
 
 /**
  * The rights that a giver has now, of those with which its request was admitted. People are locked until the transaction

@@ -20,6 +20,16 @@ export async function listPasskeys(db: Queryable, personId: string): Promise<Pas
   return rows.map(({ id, name, created_at }) => ({ id, name: name ?? "", createdAt: created_at }));
 }
 
+/** The person who signs in with a passkey. Null: the passkey is not known. */
+export async function findPersonOfPasskey(db: Queryable, credentialId: string): Promise<string | null> {
+  const [row] = await db.query<{ person_id: string }>({
+    name: "find-person-of-passkey",
+    text: "select person_id from person_passkeys where credential_id = $1",
+    values: [credentialId],
+  });
+  return row?.person_id ?? null;
+}
+
 export async function countPasskeys(db: Queryable, personId: string): Promise<number> {
   const [row] = await db.query<{ count: number }>({
     name: "count-person-passkeys",

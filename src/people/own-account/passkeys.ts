@@ -1,8 +1,10 @@
 import { recordAudit } from "../../audit/record-audit.ts";
 import { inTransaction } from "../../platform/context.ts";
 import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
+import { endSignIns, lockSession } from "../sessions/end-sign-ins.ts";
 import type { PersonSession } from "../sessions/session.ts";
 import { byPerson } from "../sign-in/finish-sign-in.ts";
+import { deviceCookie } from "../sign-in/known-device.ts";
 import type { People } from "../sign-in/people.ts";
 import { headersOf, type Visitor } from "../sign-in/visitor.ts";
 import { countPasskeys, deletePasskey } from "./passkeys-sql.ts";
@@ -18,7 +20,10 @@ export const passkeyRegistration = async (people: People, visitor: Visitor): Pro
       .api.generatePasskeyRegistrationOptions({ headers: headersOf(visitor), asResponse: true }),
   );
 
-/** Stores a passkey that the browser has made. Returns false if what it sent does not fit the challenge. */
+/**
+ * Stores a passkey that the browser has made. It fails if what it sent does not fit the challenge, or if the session has ended while
+ * better-auth stored it.
+ */
 export async function addPasskey(
   people: People,
   opened: PersonSession,
@@ -35,30 +40,42 @@ export async function addPasskey(
     }),
   );
   if (answer.error !== null) return "failed";
-  await recordAudit(people.db, people, byPerson(opened, visitor, "addPasskey"), {
-    merchantId: null,
-    subject: "per",
-    ids: [person.id],
-    details: { passkey: name },
+  return inTransaction(people, async (tx) => {
+    if (!(await lockSession(tx, opened))) {
+      await deletePasskey(tx, person.id, String(answer.body["id"]));
+      return "failed";
+    }
+    await recordAudit(tx, people, byPerson(opened, visitor, "addPasskey"), {
+      merchantId: null,
+      subject: "per",
+      ids: [person.id],
+      details: { passkey: name },
+    });
+    return "added";
   });
-  return "added";
 }
 
-/** Removes a passkey of a person. Returns whether there was one. */
+/**
+ * Removes a passkey of a person, and ends its other sessions: a device that is lost has perhaps opened one. Returns the cookie that keeps
+ * the browser known. Null: there is no such passkey, or the session has ended.
+ */
 export const removePasskey = (
   people: People,
   opened: PersonSession,
   passkeyId: string,
   visitor: Visitor,
-): Promise<boolean> =>
+): Promise<string | null> =>
   inTransaction(people, async (tx) => {
-    const name = await deletePasskey(tx, opened.person.id, passkeyId);
-    if (name === null) return false;
+    const { id } = opened.person;
+    if (!(await lockSession(tx, opened))) return null;
+    const name = await deletePasskey(tx, id, passkeyId);
+    if (name === null) return null;
+    const { sessionsEnded, signInVersion } = await endSignIns(tx, id, opened.session.id);
     await recordAudit(tx, people, byPerson(opened, visitor, "removePasskey"), {
       merchantId: null,
       subject: "per",
-      ids: [opened.person.id],
-      details: { passkey: name },
+      ids: [id],
+      details: { passkey: name, sessionsEnded },
     });
-    return true;
+    return deviceCookie({ id, signInVersion }, people.keys);
   });

@@ -1,16 +1,26 @@
 import { recordAudit } from "../../audit/record-audit.ts";
+import { inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { deleteSecondFactor, readPasswordHash } from "../auth/accounts-sql.ts";
 import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
+import { endSignIns, lockSession } from "../sessions/end-sign-ins.ts";
+import { finishSession } from "../sessions/finish-session.ts";
 import type { PersonSession } from "../sessions/session.ts";
-import { byPerson } from "../sign-in/finish-sign-in.ts";
+import { byPerson, openedToken } from "../sign-in/finish-sign-in.ts";
+import { deviceCookie } from "../sign-in/known-device.ts";
+import { isPassword } from "../sign-in/passwords.ts";
 import type { People } from "../sign-in/people.ts";
 import { headersOf, type Visitor } from "../sign-in/visitor.ts";
 import { compareOwnCode } from "./compare-own-code.ts";
-import { type TooManyAttempts, tryProof } from "./try-proof.ts";
+import { type TooManyAttempts, tryProof, WRONG_PASSWORD } from "./try-proof.ts";
 
 /** better-auth asks for the password of a person who has one, beside the recent authentication. */
 type Password = { readonly password?: string | undefined };
 
 const bodyOf = ({ password }: Password) => (password === undefined ? {} : { password });
+
+/** The session was ended at the same time, perhaps because it was stolen. */
+const SESSION_ENDED: AuthAnswer = { error: "SESSION_ENDED", cookies: [], body: {}, location: null };
 
 /** The secret for the person's device as a URI, and backup codes. It counts once a code of the device was verified. */
 export const startSecondFactor = (
@@ -29,7 +39,10 @@ export const startSecondFactor = (
     ),
   );
 
-/** Proves that the device has the secret: from now on a password alone does not suffice. */
+/**
+ * Proves that the device has the secret: from now on a password alone does not suffice. better-auth then replaces the session of the
+ * browser.
+ */
 export async function verifySecondFactor(
   people: People,
   opened: PersonSession,
@@ -39,31 +52,49 @@ export async function verifySecondFactor(
   const answer = await tryProof(people, opened, visitor, () =>
     compareOwnCode(people, opened, { code, isBackupCode: false }, visitor),
   );
-  if (!("outcome" in answer) && answer.error === null && !opened.person.hasTwoFactor)
-    await record(people, opened, visitor, "enableSecondFactor");
-  return answer;
+  if ("outcome" in answer || answer.error !== null || opened.person.hasTwoFactor) return answer;
+  const token = openedToken(people, answer.cookies);
+  const isFinished = await inTransaction(people, async (tx) => {
+    if (token !== null) {
+      if ((await finishSession(tx, opened.person, token)) === null) {
+        await deleteSecondFactor(tx, opened.person.id, people.clock.now());
+        return false;
+      }
+    }
+    await record(tx, people, opened, visitor, "enableSecondFactor");
+    return true;
+  });
+  return isFinished ? answer : SESSION_ENDED;
 }
 
-/** From now on a password alone suffices. */
-export async function removeSecondFactor(
+/** From now on a password alone suffices. All other sessions of the person end. */
+export const removeSecondFactor = (
   people: People,
   opened: PersonSession,
   password: Password,
   visitor: Visitor,
-): Promise<AuthAnswer | TooManyAttempts> {
-  const answer = await tryProof(people, opened, visitor, async () =>
-    readAnswer(
-      await people.auth().api.disableTwoFactor({
-        body: bodyOf(password),
-        headers: headersOf(visitor),
-        asResponse: true,
-      }),
-    ),
-  );
-  if (!("outcome" in answer) && answer.error === null)
-    await record(people, opened, visitor, "disableSecondFactor");
-  return answer;
-}
+): Promise<Pick<AuthAnswer, "error" | "cookies"> | TooManyAttempts> =>
+  tryProof(people, opened, visitor, async () => {
+    if (!(await isOwnPassword(people, opened, password))) return { error: WRONG_PASSWORD, cookies: [] };
+    return inTransaction(people, async (tx) => {
+      const { person, session } = opened;
+      if (!(await lockSession(tx, opened))) return SESSION_ENDED;
+      await deleteSecondFactor(tx, person.id, people.clock.now());
+      const { sessionsEnded, signInVersion } = await endSignIns(tx, person.id, session.id);
+      await record(tx, people, opened, visitor, "disableSecondFactor", { sessionsEnded });
+      return { error: null, cookies: [deviceCookie({ id: person.id, signInVersion }, people.keys)] };
+    });
+  });
+
+/** A person who has no password sends none. */
+const isOwnPassword = async (
+  people: People,
+  { person }: PersonSession,
+  { password }: Password,
+): Promise<boolean> =>
+  password === undefined
+    ? (await readPasswordHash(people.db, person.id)) === null
+    : isPassword(people, person.id, password);
 
 /** New backup codes. The earlier ones are no longer valid. */
 export async function renewBackupCodes(
@@ -82,13 +113,21 @@ export async function renewBackupCodes(
     ),
   );
   if (!("outcome" in answer) && answer.error === null)
-    await record(people, opened, visitor, "renewBackupCodes");
+    await record(people.db, people, opened, visitor, "renewBackupCodes");
   return answer;
 }
 
-const record = (people: People, opened: PersonSession, visitor: Visitor, action: string): Promise<void> =>
-  recordAudit(people.db, people, byPerson(opened, visitor, action), {
+const record = (
+  db: Queryable,
+  people: People,
+  opened: PersonSession,
+  visitor: Visitor,
+  action: string,
+  details: Readonly<Record<string, unknown>> = {},
+): Promise<void> =>
+  recordAudit(db, people, byPerson(opened, visitor, action), {
     merchantId: null,
     subject: "per",
     ids: [opened.person.id],
+    details,
   });

@@ -23,7 +23,7 @@ export async function tryProof<Answer extends Pick<AuthAnswer, "error">>(
   compare: () => Promise<Answer>,
 ): Promise<Answer | TooManyAttempts> {
   // A session proves the browser as well, also after a change of the mail address.
-  const device = knownDevice(visitor.cookie, person.email, people.keys) ?? session.id;
+  const device = (await knownDevice(people, visitor.cookie, person.email)) ?? session.id;
   const attempt = { purpose: "password", network: visitor.network, account: person.email, device } as const;
   const waitMs = await takeAttempt(people, attempt);
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };

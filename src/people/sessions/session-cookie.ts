@@ -28,6 +28,16 @@ export const withoutCookie = (header: string, name: string): string =>
     .join(";")
     .trim();
 
+/** Cookies that are set, without those of a name. */
+export const withoutSetCookie = (cookies: readonly string[], name: string): string[] =>
+  cookies.filter((cookie) => cookieValue(cookie, name) === null);
+
+/** The text of the signed cookie that is set last of a name. Null if there is none. */
+export function setSignedText(cookies: readonly string[], name: string, secret: string): string | null {
+  const value = cookies.map((cookie) => cookieValue(cookie, name)).findLast((found) => found !== null);
+  return signedText(value ?? "", secret);
+}
+
 /**
  * The text in the value of a signed cookie. Null if its signature is not of this secret. better-auth writes it: the text, a dot and
  * its HMAC with SHA-256 in base64, percent-encoded.

@@ -19,7 +19,10 @@ export type Session = {
 /** A session with its person. */
 export type PersonSession = {
   readonly session: Session;
-  readonly person: Pick<Person, "id" | "name" | "email" | "grants" | "hasTwoFactor" | "disabledAt">;
+  readonly person: Pick<
+    Person,
+    "id" | "name" | "email" | "grants" | "hasTwoFactor" | "signInVersion" | "disabledAt"
+  >;
 };
 
 /** Whether a session is still good for a request. */

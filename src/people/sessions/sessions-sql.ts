@@ -20,23 +20,25 @@ type PersonSessionRow = SessionRow & {
   name: string;
   email: string;
   two_factor_enabled: boolean;
+  sign_in_version: number;
   disabled_at: Date | null;
   grants: GrantRow[];
 };
 
-/** Of the session `s` with its person. */
+/** Sessions `s` with their people. One whose sign-in was not finished is none. */
 const SESSIONS_OF_PEOPLE = `
-      select ${SESSION_COLUMNS}, p.name, p.email, p.two_factor_enabled, p.disabled_at,
+      select ${SESSION_COLUMNS}, p.name, p.email, p.two_factor_enabled, p.sign_in_version, p.disabled_at,
              (select coalesce(json_agg(g), '[]') from person_grants g where g.person_id = p.id) as grants
       from person_sessions s
-      join people p on p.id = s.person_id`;
+      join people p on p.id = s.person_id
+      where s.finished`;
 
 /** The session of a token with its person. Null if there is none. By person_sessions_token_key. */
 export async function readSession(db: Queryable, token: string): Promise<PersonSession | null> {
   const [row] = await db.query<PersonSessionRow>({
     name: "read-person-session",
     text: `${SESSIONS_OF_PEOPLE}
-      where s.token = $1`,
+        and s.token = $1`,
     values: [token],
   });
   return row === undefined ? null : toPersonSession(row);
@@ -50,7 +52,7 @@ export async function readSessionsById(
   const rows = await db.query<PersonSessionRow>({
     name: "read-person-sessions",
     text: `${SESSIONS_OF_PEOPLE}
-      where s.id = any($1::uuid[])`,
+        and s.id = any($1::uuid[])`,
     values: [sessionIds],
   });
   return rows.map(toPersonSession);
@@ -86,7 +88,7 @@ export async function listSessions(db: Queryable, personId: string): Promise<Ses
     text: `
       select ${SESSION_COLUMNS}
       from person_sessions s
-      where s.person_id = $1
+      where s.person_id = $1 and s.finished
       order by s.seen_at desc, s.id desc
       limit 100`,
     values: [personId],
@@ -104,21 +106,21 @@ export async function deleteSession(tx: Queryable, personId: string, sessionId: 
   return rows.length > 0;
 }
 
-/** Ends all sessions of a person, but for one. Returns how many. */
+/** Ends all sessions of a person, but for one. Returns how many of them had been finished. */
 export async function deleteSessions(
   tx: Queryable,
   personId: string,
-  exceptId: string | null = null,
+  exceptId: string | null,
 ): Promise<number> {
-  const rows = await tx.query({
+  const rows = await tx.query<{ finished: boolean }>({
     name: "delete-person-sessions",
     text: `
       delete from person_sessions
       where person_id = $1 and ($2::uuid is null or id <> $2)
-      returning id`,
+      returning finished`,
     values: [personId, exceptId],
   });
-  return rows.length;
+  return rows.filter(({ finished }) => finished).length;
 }
 
 /** Ends the sessions of a person that were used longest ago, beyond the newest ones. */
@@ -145,6 +147,7 @@ const toPersonSession = (row: PersonSessionRow): PersonSession => ({
     email: row.email,
     grants: row.grants.map(toGrant),
     hasTwoFactor: row.two_factor_enabled,
+    signInVersion: row.sign_in_version,
     disabledAt: row.disabled_at,
   },
 });

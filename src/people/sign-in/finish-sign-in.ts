@@ -2,14 +2,17 @@ import { strongestRole } from "../../access/grant.ts";
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import { inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import type { AuthAnswer } from "../auth/answers.ts";
 import { deleteLinks } from "../links/links-sql.ts";
 import { recordSignIn } from "../people-sql.ts";
 import { findSession } from "../sessions/find-session.ts";
+import { finishSession } from "../sessions/finish-session.ts";
 import type { PersonSession } from "../sessions/session.ts";
-import { cookieValue, sessionCookieName, signedText } from "../sessions/session-cookie.ts";
-import { deleteSession, readSession } from "../sessions/sessions-sql.ts";
+import { sessionCookieName, setSignedText, withoutSetCookie } from "../sessions/session-cookie.ts";
+import { deleteSession } from "../sessions/sessions-sql.ts";
+import type { Beginning } from "../sessions/sign-ins-sql.ts";
 import { deviceCookie } from "./known-device.ts";
 import type { People } from "./people.ts";
 import type { Visitor } from "./visitor.ts";
@@ -26,49 +29,66 @@ export type SignIn =
   | { readonly outcome: "failed"; readonly cookies: readonly string[] }
   | { readonly outcome: "too-many-attempts"; readonly waitMs: number };
 
-/** After better-auth has opened a session: records the sign-in, and makes the browser known for the account. */
+/** What is known of a sign-in before it is finished. */
+export type BegunSignIn = {
+  readonly method: string;
+  /** Null: the library has found no person. */
+  readonly beginning: Beginning | null;
+};
+
+/**
+ * After better-auth has stored a session: lets it be used, records the sign-in, and makes the browser known for the account. It
+ * fails if what ends all sign-ins of the person has happened since this one began.
+ */
 export async function finishSignIn(
   people: People,
-  { cookies }: AuthAnswer,
+  { cookies }: Pick<AuthAnswer, "cookies">,
   visitor: Visitor,
-  method: string,
+  { method, beginning }: BegunSignIn,
 ): Promise<SignIn> {
-  const opened = await openedSession(people, cookies);
-  if (opened === null) return { outcome: "failed", cookies };
-  const { person, session } = opened;
+  const token = openedToken(people, cookies);
   // A person who signs in again on the same page has one session there, not two.
   const before = await findSession(people, people.keys, visitor.cookie);
-  await inTransaction(people, async (tx) => {
-    await recordSignIn(tx, person.id, people.clock.now());
-    // An invitation that was not opened is not needed any more. It would be a way past the password and the code.
-    await deleteLinks(tx, person.id, ["invitation"]);
-    if (before !== null && before.session.id !== session.id)
-      await deleteSession(tx, before.person.id, before.session.id);
-    await recordAudit(tx, people, byPerson(opened, visitor, "signIn"), {
-      merchantId: null,
-      subject: "per",
-      ids: [person.id],
-      details: { method, session: toTypeId("ses", session.id), ipAddress: visitor.ipAddress },
-    });
-  });
-  return {
-    outcome: "signed-in",
-    cookies: [...cookies, deviceCookie(person.email, people.keys)],
-    person,
-  };
+  const opened =
+    token === null || beginning === null
+      ? null
+      : await inTransaction(people, async (tx) => {
+          const finished = await finishSession(tx, beginning, token);
+          if (finished === null) return null;
+          await record(tx, people, finished, before, visitor, method);
+          return finished;
+        });
+  const name = sessionCookieName(people.keys.isSecure);
+  if (opened === null) return { outcome: "failed", cookies: withoutSetCookie(cookies, name) };
+  const { person } = opened;
+  return { outcome: "signed-in", cookies: [...cookies, deviceCookie(person, people.keys)], person };
 }
 
-/** The session whose cookie better-auth has set. */
-export async function openedSession(
+async function record(
+  tx: Queryable,
   people: People,
-  cookies: readonly string[],
-): Promise<PersonSession | null> {
-  const { cookieSecret, isSecure } = people.keys;
-  const name = sessionCookieName(isSecure);
-  const value = cookies.map((cookie) => cookieValue(cookie, name)).findLast((found) => found !== null) ?? "";
-  const token = signedText(value, cookieSecret);
-  return token === null ? null : readSession(people.db, token);
+  opened: PersonSession,
+  before: PersonSession | null,
+  visitor: Visitor,
+  method: string,
+): Promise<void> {
+  const { person, session } = opened;
+  await recordSignIn(tx, person.id, people.clock.now());
+  // An invitation that was not opened is not needed any more. It would be a way past the password and the code.
+  await deleteLinks(tx, person.id, ["invitation"]);
+  if (before !== null && before.session.id !== session.id)
+    await deleteSession(tx, before.person.id, before.session.id);
+  await recordAudit(tx, people, byPerson(opened, visitor, "signIn"), {
+    merchantId: null,
+    subject: "per",
+    ids: [person.id],
+    details: { method, session: toTypeId("ses", session.id), ipAddress: visitor.ipAddress },
+  });
 }
+
+/** The token of the session whose cookie better-auth has set. Null: it has set none. */
+export const openedToken = ({ keys }: Pick<People, "keys">, cookies: readonly string[]): string | null =>
+  setSignedText(cookies, sessionCookieName(keys.isSecure), keys.cookieSecret);
 
 /** The person as the audit log names it. */
 export const byPerson = (

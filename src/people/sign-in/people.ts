@@ -22,7 +22,7 @@ export function openPeople(context: PeopleContext): People {
       return auth;
     },
     providerAuth: () => {
-      providerAuth ??= createAuth(context, oidcPlugins(context.config));
+      providerAuth ??= createAuth(context, oidcPlugins(context));
       return providerAuth;
     },
   };

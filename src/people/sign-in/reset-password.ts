@@ -1,7 +1,7 @@
 import { recordAudit } from "../../audit/record-audit.ts";
 import { inTransaction } from "../../platform/context.ts";
 import { takeAttempt, takeUseOfLink } from "../attempts/limit-sign-ins.ts";
-import { deleteCodeSteps, storePassword } from "../auth/accounts-sql.ts";
+import { storePassword } from "../auth/accounts-sql.ts";
 import { hashLinkToken, isLinkToken, PERSONAL_LINKS } from "../links/link.ts";
 import { deleteLinks, findPersonOfLink, useLink } from "../links/links-sql.ts";
 import { makeLink } from "../links/make-link.ts";
@@ -10,7 +10,7 @@ import { queuePersonMail } from "../mails/queue-person-mail.ts";
 import { takeResetMail } from "../mails/take-reset-mail.ts";
 import { lockEmail, lockPerson, readPerson, readPersonByEmail, recordVerifiedEmail } from "../people-sql.ts";
 import { normalEmail } from "../person.ts";
-import { deleteSessions } from "../sessions/sessions-sql.ts";
+import { endSignIns } from "../sessions/end-sign-ins.ts";
 import { byPerson, type SignIn } from "./finish-sign-in.ts";
 import { deviceCookie, knownDevice } from "./known-device.ts";
 import { hashPassword } from "./passwords.ts";
@@ -25,7 +25,7 @@ const RESET = ["reset"] as const;
  */
 export async function requestReset(people: People, email: string, visitor: Visitor): Promise<number> {
   const account = normalEmail(email);
-  const device = knownDevice(visitor.cookie, account, people.keys);
+  const device = await knownDevice(people, visitor.cookie, account);
   const { network } = visitor;
   const waitMs = await takeAttempt(people, { purpose: "reset", network, account, device });
   if (waitMs > 0) return waitMs;
@@ -73,26 +73,25 @@ export async function resetPassword(
   const waitMs = await takeUseOfLink(people, tokenHash);
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
   const passwordHash = await hashPassword(people, password);
-  const email = await inTransaction(people, async (tx) => {
+  const present = await inTransaction(people, async (tx) => {
     const now = people.clock.now();
     await lockPerson(tx, personId);
     const used = await useLink(tx, tokenHash, RESET, now);
     const person = used === null ? null : await readPerson(tx, used.personId);
     if (person === null) return null;
     await storePassword(tx, { id: people.newId(), personId: person.id, passwordHash, now });
-    await deleteCodeSteps(tx, person.id);
     await recordVerifiedEmail(tx, person.id, now);
     await deleteLinks(tx, person.id, PERSONAL_LINKS);
-    const sessionsEnded = await deleteSessions(tx, person.id);
+    const { sessionsEnded, signInVersion } = await endSignIns(tx, person.id, null);
     await recordAudit(tx, people, byPerson({ person }, visitor, "resetPassword"), {
       merchantId: null,
       subject: "per",
       ids: [person.id],
       details: { sessionsEnded, ipAddress: visitor.ipAddress },
     });
-    return person.email;
+    return { id: person.id, signInVersion };
   });
-  return email === null
+  return present === null
     ? { outcome: "failed", cookies: [] }
-    : { outcome: "reset", cookies: [deviceCookie(email, people.keys)] };
+    : { outcome: "reset", cookies: [deviceCookie(present, people.keys)] };
 }

@@ -1,6 +1,8 @@
 import { codeSucceeded, takeCode } from "../attempts/limit-sign-ins.ts";
 import { readPersonOfStep } from "../auth/accounts-sql.ts";
 import { readAnswer } from "../auth/answers.ts";
+import { readPerson } from "../people-sql.ts";
+import type { Person } from "../person.ts";
 import {
   codeStepCookieName,
   cookieValue,
@@ -23,20 +25,22 @@ export type Code = { readonly code: string; readonly isBackupCode: boolean };
 export async function signInWithCode(people: People, code: Code, visitor: Visitor): Promise<SignIn> {
   // With a session the library would compare the code with that of its person, who may be another one.
   const cookie = withoutCookie(visitor.cookie, sessionCookieName(people.keys.isSecure));
-  const personId = await findPersonOfStep(people, visitor);
-  const waitMs = personId === null ? 0 : await takeCode(people, personId);
+  const person = await findPersonOfStep(people, visitor);
+  const waitMs = person === null ? 0 : await takeCode(people, person.id);
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
   const answer = await verifyCode(people, code, headersOf({ ...visitor, cookie }));
   if (answer.error !== null) return { outcome: "failed", cookies: answer.cookies };
-  if (personId !== null) await codeSucceeded(people, personId);
-  return finishSignIn(people, answer, visitor, code.isBackupCode ? "backup code" : "code");
+  if (person !== null) await codeSucceeded(people, person.id);
+  const method = code.isBackupCode ? "backup code" : "code";
+  return finishSignIn(people, answer, visitor, { method, beginning: person });
 }
 
 /** The person whose password was right on this browser. Null if the step has ended: then the library compares no code. */
-async function findPersonOfStep({ db, keys }: People, { cookie }: Visitor): Promise<string | null> {
+async function findPersonOfStep({ db, keys }: People, { cookie }: Visitor): Promise<Person | null> {
   const value = cookieValue(cookie, codeStepCookieName(keys.isSecure));
   const step = value === null ? null : signedText(value, keys.cookieSecret);
-  return step === null ? null : readPersonOfStep(db, step);
+  const personId = step === null ? null : await readPersonOfStep(db, step);
+  return personId === null ? null : readPerson(db, personId);
 }
 
 export async function verifyCode(people: People, { code, isBackupCode }: Code, headers: Headers) {

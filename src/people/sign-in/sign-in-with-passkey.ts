@@ -1,4 +1,6 @@
 import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
+import { findPersonOfPasskey } from "../own-account/passkeys-sql.ts";
+import { readPerson } from "../people-sql.ts";
 import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import type { People } from "./people.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
@@ -15,7 +17,7 @@ export async function passkeyOptions(people: People, visitor: Visitor): Promise<
 }
 
 /** Base64url. Another id is rejected without a look into the database. */
-const isCredentialId = (id: unknown): boolean => typeof id === "string" && /^[A-Za-z0-9_-]+$/.test(id);
+const isCredentialId = (id: unknown): id is string => typeof id === "string" && /^[A-Za-z0-9_-]+$/.test(id);
 
 /**
  * Signs in with what the device has signed. The device has verified the person, so no code follows. Nothing limits attempts: a
@@ -26,7 +28,10 @@ export async function signInWithPasskey(
   response: Readonly<Record<string, unknown>>,
   visitor: Visitor,
 ): Promise<SignIn> {
-  if (!isCredentialId(response["id"])) return { outcome: "failed", cookies: [] };
+  const { id } = response;
+  const personId = isCredentialId(id) ? await findPersonOfPasskey(people.db, id) : null;
+  const beginning = personId === null ? null : await readPerson(people.db, personId);
+  if (beginning === null) return { outcome: "failed", cookies: [] };
   const answer = await readAnswer(
     await people.auth().api.verifyPasskeyAuthentication({
       // The library checks each member itself. Only its types are those of browsers.
@@ -36,6 +41,6 @@ export async function signInWithPasskey(
     }),
   );
   return answer.error === null
-    ? finishSignIn(people, answer, visitor, "passkey")
+    ? finishSignIn(people, answer, visitor, { method: "passkey", beginning })
     : { outcome: "failed", cookies: [] };
 }

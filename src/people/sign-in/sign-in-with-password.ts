@@ -1,14 +1,19 @@
 import { inTransaction } from "../../platform/context.ts";
 import { attemptSucceeded, takeAttempt } from "../attempts/limit-sign-ins.ts";
-import { deleteCodeSteps } from "../auth/accounts-sql.ts";
+import { deleteCodeStep } from "../auth/accounts-sql.ts";
 import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
 import { readPersonByEmail } from "../people-sql.ts";
 import { normalEmail, type Person } from "../person.ts";
-import { cookieValue, sessionCookieName } from "../sessions/session-cookie.ts";
-import { deleteSession } from "../sessions/sessions-sql.ts";
-import { finishSignIn, openedSession, type SignIn } from "./finish-sign-in.ts";
+import {
+  codeStepCookieName,
+  sessionCookieName,
+  setSignedText,
+  withoutSetCookie,
+} from "../sessions/session-cookie.ts";
+import { lockSignIns } from "../sessions/sign-ins-sql.ts";
+import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import { knownDevice } from "./known-device.ts";
-import { findHash, isPresent } from "./passwords.ts";
+import { isPassword } from "./passwords.ts";
 import type { People } from "./people.ts";
 import { recordFailure } from "./record-failure.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
@@ -23,14 +28,14 @@ export async function signInWithPassword(
   visitor: Visitor,
 ): Promise<SignIn> {
   const account = normalEmail(email);
-  const device = knownDevice(visitor.cookie, account, people.keys);
+  const device = await knownDevice(people, visitor.cookie, account);
   const attempt = { purpose: "password", network: visitor.network, account, device } as const;
   const waitMs = await takeAttempt(people, attempt);
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
   const person = await readPersonByEmail(people.db, account);
-  const hash = await findHash(people, person?.id ?? null, password);
-  const answer = hash !== null && person !== null ? await openSession(people, person, hash, visitor) : null;
-  if (answer === null || answer.error !== null) {
+  const isRight = await isPassword(people, person?.id ?? null, password);
+  const answer = isRight && person !== null ? await openSession(people, person, visitor) : null;
+  if (person === null || answer === null || answer.error !== null) {
     // After the response: its time does not show whether a person has the address.
     if (person !== null)
       recordFailure(people, person, visitor, "signInFailed").catch((err: unknown) =>
@@ -39,41 +44,35 @@ export async function signInWithPassword(
     return { outcome: "failed", cookies: [] };
   }
   await attemptSucceeded(people, attempt);
-  if (answer.body["twoFactorRedirect"] === true) return codeRequired(people, answer);
-  return finishSignIn(people, answer, visitor, "password");
+  return answer.body["twoFactorRedirect"] === true
+    ? requireCode(people, answer, person)
+    : finishSignIn(people, answer, visitor, { method: "password", beginning: person });
 }
 
-/** The session that the browser has stays until the code is entered. So its cookie must stay, too. */
-function codeRequired({ keys }: People, { cookies }: AuthAnswer): SignIn {
-  const name = sessionCookieName(keys.isSecure);
-  return {
-    outcome: "code-required",
-    cookies: cookies.filter((cookie) => cookieValue(cookie, name) === null),
-  };
-}
-
-/**
- * Opens a session, or the step of the code. Null if the password was replaced while it was compared: that ended all sessions,
- * perhaps before there was this one.
- */
-async function openSession(
-  people: People,
-  { id }: Person,
-  hash: string,
-  visitor: Visitor,
-): Promise<AuthAnswer | null> {
-  const answer = await readAnswer(
+/** Opens a session, or the step of the code. */
+async function openSession(people: People, { id }: Person, visitor: Visitor): Promise<AuthAnswer> {
+  return readAnswer(
     await people.auth().api.openPasswordSession({
       body: { personId: id },
       headers: headersOf(visitor),
       asResponse: true,
     }),
   );
-  if (answer.error !== null || (await isPresent(people, id, hash))) return answer;
-  const opened = await openedSession(people, answer.cookies);
-  await inTransaction(people, async (tx) => {
-    if (opened !== null) await deleteSession(tx, id, opened.session.id);
-    await deleteCodeSteps(tx, id);
+}
+
+/**
+ * The session that the browser has stays until the code is entered. So its cookie must stay, too. If the sign-ins of the person
+ * have ended since this one began, its step ends as well: it was perhaps stored after the others were deleted.
+ */
+async function requireCode(people: People, { cookies }: AuthAnswer, person: Person): Promise<SignIn> {
+  const { isSecure, cookieSecret } = people.keys;
+  const step = setSignedText(cookies, codeStepCookieName(isSecure), cookieSecret);
+  const isPresent = await inTransaction(people, async (tx) => {
+    if (await lockSignIns(tx, person)) return true;
+    if (step !== null) await deleteCodeStep(tx, step);
+    return false;
   });
-  return null;
+  return isPresent
+    ? { outcome: "code-required", cookies: withoutSetCookie(cookies, sessionCookieName(isSecure)) }
+    : { outcome: "failed", cookies: [] };
 }

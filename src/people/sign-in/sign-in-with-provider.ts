@@ -2,7 +2,7 @@ import { UnavailableError } from "../../platform/database/database.ts";
 import { within } from "../../platform/pause.ts";
 import { SECOND_MS } from "../../platform/time.ts";
 import { readAnswer } from "../auth/answers.ts";
-import { OIDC_PROVIDER } from "../auth/oidc.ts";
+import { OIDC_PROVIDER, withBeginning } from "../auth/oidc.ts";
 import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import type { People } from "./people.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
@@ -46,20 +46,23 @@ export async function finishProviderSignIn(
   query: Readonly<Record<string, string>>,
   visitor: Visitor,
 ): Promise<{ signIn: SignIn; location: string }> {
-  const call = people.providerAuth().api.callbackOAuth({
-    method: "GET",
-    params: { id: OIDC_PROVIDER },
-    query,
-    headers: headersOf(visitor),
-    asResponse: true,
-  });
-  const answer = await readAnswer(await inTime(people, call));
-  const signIn = await finishSignIn(people, answer, visitor, "identity provider");
+  const evaluated = withBeginning(() =>
+    people.providerAuth().api.callbackOAuth({
+      method: "GET",
+      params: { id: OIDC_PROVIDER },
+      query,
+      headers: headersOf(visitor),
+      asResponse: true,
+    }),
+  );
+  const { result, beginning } = await inTime(people, evaluated);
+  const answer = await readAnswer(result);
+  const signIn = await finishSignIn(people, answer, visitor, { method: "identity provider", beginning });
   const failed = `${people.config.backOfficeUrl}/sign-in?error=sign-in-failed`;
   return { signIn, location: signIn.outcome === "signed-in" ? (answer.location ?? "/") : failed };
 }
 
-async function inTime(people: People, call: Promise<Response>): Promise<Response> {
+async function inTime<Result>(people: People, call: Promise<Result>): Promise<Result> {
   try {
     return await within(PROVIDER_MS, call);
   } catch (err) {

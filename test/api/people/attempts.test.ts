@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bucketOfLink, bucketsOf, NETWORK_MAX } from "../../../src/people/attempts/limit-sign-ins.ts";
 import { hashLinkToken } from "../../../src/people/links/link.ts";
+import type { Person } from "../../../src/people/person.ts";
 import { toTypeId } from "../../../src/platform/ids.ts";
 import { totp } from "../../support/one-time-codes.ts";
 import {
@@ -12,7 +13,7 @@ import {
   PASSWORD,
   signIn,
 } from "../../support/people.ts";
-import { startTestService, type TestService } from "../../support/test-service.ts";
+import { type Answer, startTestService, type TestService } from "../../support/test-service.ts";
 
 /** Where browsers of tests are, if they do not say it. */
 const ADDRESS = "192.0.2.1";
@@ -60,7 +61,7 @@ describe("attempts to sign in", () => {
     expect((await openBrowser(service, "192.0.2.60").post("/auth/sign-in/password", right)).status).toBe(429);
     expect((await browser.post("/auth/sign-in/password", right)).status).toBe(200);
     const forged = openBrowser(service, "192.0.2.61");
-    forged.cookies.set("partner-orders.device", `abc.${"A".repeat(43)}`);
+    forged.cookies.set("partner-orders.device", `abc.${person.id}.1.${"A".repeat(43)}`);
     expect((await forged.post("/auth/sign-in/password", right)).status).toBe(429);
   });
 
@@ -88,7 +89,7 @@ describe("attempts to sign in", () => {
   });
 
   it("with links that are not valid use up nothing", async () => {
-    const { person, browser } = await createPersonWithPassword(service);
+    const { person } = await createPersonWithPassword(service);
     const link = await linkToken(service, person, "sign-in");
     const reset = await linkToken(service, person, "reset");
     const visitor = openBrowser(service, ADDRESS);
@@ -101,9 +102,8 @@ describe("attempts to sign in", () => {
     expect((await visitor.post("/auth/sign-in/link", { token: link })).status).toBe(200);
     const password = "a completely new password";
     expect((await visitor.post("/auth/reset/password", { token: reset, password })).status).toBe(204);
-    expect((await browser.post("/auth/sign-in/password", { email: person.email, password })).status).toBe(
-      200,
-    );
+    const right = { email: person.email, password };
+    expect((await visitor.post("/auth/sign-in/password", right)).status).toBe(200);
   });
 
   it("are counted for a known browser alone, and for all known browsers of an account together", async () => {
@@ -117,16 +117,49 @@ describe("attempts to sign in", () => {
     expect((await send(second)).status).toBe(429);
   });
 
-  it("are counted for its session if the mail address has changed since the browser became known", async () => {
+  describe("of browsers that were known before all sign-ins of the person were ended", () => {
+    const NEW_PASSWORD = "another horse, another battery";
+    const reset = async (person: Person, browser: Browser) => {
+      const token = await linkToken(service, person, "reset");
+      return browser.post("/auth/reset/password", { token, password: NEW_PASSWORD });
+    };
+    it.each<[name: string, end: (person: Person, browser: Browser) => Promise<Answer>]>([
+      ["by a new password", (_, browser) => browser.post("/auth/password", { password: NEW_PASSWORD })],
+      ["by a reset", reset],
+      ["by the person, who signs out everywhere else", (_, own) => own.post("/api/me/sessions/end-others")],
+      [
+        "by a removed second factor",
+        (_, browser) => browser.post("/auth/second-factor/remove", { password: PASSWORD }),
+      ],
+    ])("%s are those of strangers, and the browser that did it stays known", async (_name, end) => {
+      const { person, browser } = await createPersonWithPassword(service);
+      const thief = await signIn(service, person);
+      expect((await end(person, browser)).status).toBe(204);
+      await useUp(bucketsOf({ ...stranger, network: ADDRESS, account: person.email }));
+      const send = (from: Browser) => from.post("/auth/sign-in/password", wrong(person.email));
+      expect((await send(thief)).status).toBe(429);
+      await browser.post("/auth/sign-out");
+      expect((await send(browser)).status).toBe(401);
+      service.clock.advance({ minutes: 15 });
+    });
+
+    it("by the operator are those of strangers, until the person signs in again", async () => {
+      const { person, browser } = await createPersonWithPassword(service);
+      await service.backOffice.post(`/api/people/${person.email}/end-sessions`);
+      await useUp(bucketsOf({ ...stranger, network: ADDRESS, account: person.email }));
+      const send = () => browser.post("/auth/sign-in/password", wrong(person.email));
+      expect((await send()).status).toBe(429);
+      await signIn(service, person, browser);
+      expect((await send()).status).toBe(401);
+      service.clock.advance({ minutes: 15 });
+    });
+  });
+
+  it("are counted for its session if the person has changed its mail address since the browser became known", async () => {
     const { person, browser } = await createPersonWithPassword(service);
     const email = `renamed-${person.email}`;
-    expect(
-      (
-        await service.backOffice.request("PATCH", `/api/people/${toTypeId("per", person.id)}`, {
-          body: { email },
-        })
-      ).status,
-    ).toBe(200);
+    const path = `/api/people/${toTypeId("per", person.id)}`;
+    expect((await browser.request("PATCH", path, { email })).status).toBe(200);
     await useUp(bucketsOf({ ...stranger, network: ADDRESS, account: email }));
     for (let count = 0; count < 10; count += 1)
       expect((await browser.post("/auth/confirm", { password: "a wrong password" })).status).toBe(401);

@@ -117,8 +117,10 @@ export const accountRoutes: readonly Route<People>[] = [
     handle: async ({ caller, body }, people) => {
       const opened = await sessionOf(people, caller);
       if (opened === null) return notSignedIn;
-      const isSet = await setPassword(people, opened, body.password, caller);
-      return isSet ? { status: 204 } : recentAuthenticationRequired;
+      const cookie = await setPassword(people, opened, body.password, caller);
+      return cookie === null
+        ? recentAuthenticationRequired
+        : { status: 204, headers: cookieHeaders([cookie]) };
     },
   }),
   route({
@@ -202,7 +204,8 @@ export const accountRoutes: readonly Route<People>[] = [
     operationId: "removeSecondFactor",
     tag: TAG,
     summary: "Stop to use one-time codes",
-    description: "Needs recent authentication. From now on a password alone suffices.",
+    description:
+      "Needs recent authentication. From now on a password alone suffices. All other sessions of the person end.",
     body: passwordField,
     responses: { 204: { description: "One-time codes are not required." } },
     problems: PROOF_PROBLEMS,

@@ -104,7 +104,8 @@ export const passkeyRoutes: readonly Route<People>[] = [
     operationId: "removePasskey",
     tag: TAG,
     summary: "Remove a passkey",
-    description: "Needs recent authentication.",
+    description:
+      "Needs recent authentication. All other sessions of the person end: the device has perhaps opened one.",
     params: Type.Object({ id: Type.String({ description: "Id of the passkey." }) }),
     responses: { 204: { description: "The passkey is no longer accepted." } },
     problems: ["not-found", "recent-authentication-required", "forbidden"],
@@ -112,8 +113,8 @@ export const passkeyRoutes: readonly Route<People>[] = [
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
       const id = parseUuid(params.id);
-      const isRemoved = id !== null && (await removePasskey(people, opened, id, caller));
-      return isRemoved ? { status: 204 } : notFound("passkey");
+      const cookie = id === null ? null : await removePasskey(people, opened, id, caller);
+      return cookie === null ? notFound("passkey") : { status: 204, headers: cookieHeaders([cookie]) };
     },
   }),
 ];

@@ -6,7 +6,7 @@ import { fromTypeId } from "../../../platform/ids.ts";
 import { notFound } from "../../../platform/wire/problems.ts";
 import type { Route } from "../../http/route.ts";
 import { SessionListSchema, toWireSessions } from "./session-wire.ts";
-import { notSignedIn, route, sessionOf } from "./sign-in-wire.ts";
+import { cookieHeaders, notSignedIn, route, sessionOf } from "./sign-in-wire.ts";
 
 const TAG = "Own account";
 
@@ -52,14 +52,15 @@ export const sessionRoutes: readonly Route<People>[] = [
     operationId: "endOtherSessions",
     tag: TAG,
     summary: "Sign out everywhere else",
-    description: "All sessions of the person end, but the one of this browser.",
+    description:
+      "All sessions of the person end, but the one of this browser. No other browser counts as known any more.",
     responses: { 204: { description: "The other sessions have ended." } },
     problems: ["forbidden"],
     handle: async ({ caller }, people) => {
       const opened = await sessionOf(people, caller);
       if (opened === null) return notSignedIn;
-      await endOtherSessions(people, opened, caller);
-      return { status: 204 };
+      const cookie = await endOtherSessions(people, opened, caller);
+      return cookie === null ? notSignedIn : { status: 204, headers: cookieHeaders([cookie]) };
     },
   }),
 ];
