@@ -59,9 +59,15 @@ const narrowBucket = ({ purpose, network, account, device }: Attempt): Bucket =>
   max: ACCOUNT_OF_NETWORK_MAX,
 });
 
-/** Counts an attempt. Returns how long to wait before the next one, in milliseconds; 0: it may be made. */
-export const takeAttempt = (context: Counting, attempt: Attempt): Promise<number> =>
-  countIn(context, bucketsOf(attempt));
+/**
+ * Counts an attempt. Returns how long to wait before the next one, in milliseconds; 0: it may be made. The first bucket is one for all
+ * accounts, or of a known browser: an attempt beyond it counts in no other, so other and other accounts cause no further rows.
+ */
+export async function takeAttempt(context: Counting, attempt: Attempt): Promise<number> {
+  const [first, ...others] = bucketsOf(attempt).map((bucket) => [bucket]);
+  const waitMs = await countIn(context, first ?? []);
+  return waitMs > 0 ? waitMs : countIn(context, others.flat());
+}
 
 /** Counts a new password that is sent with a valid link: each costs the processor a hash. */
 export const takeUseOfLink = (context: Counting, tokenHash: Buffer): Promise<number> =>

@@ -1,5 +1,6 @@
 import { betterAuth } from "better-auth";
 import type { PeopleContext } from "../context.ts";
+import { withholdChallenge } from "../passkeys/withhold-challenge.ts";
 import { PASSWORD_LENGTH_MAX } from "../person.ts";
 import { COOKIE_PREFIX } from "../sessions/session-cookie.ts";
 import { beforeSession } from "./before-session.ts";
@@ -49,6 +50,7 @@ export function createAuth(context: PeopleContext, provider: ReturnType<typeof o
     ...tables(clock),
     databaseHooks: {
       session: { create: { before: beforeSession(context) } },
+      verification: { create: { before: withholdChallenge } },
       account: {
         create: { before: async () => ({ data: NO_TOKENS }) },
         update: { before: async () => ({ data: NO_TOKENS }) },

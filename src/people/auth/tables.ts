@@ -55,6 +55,8 @@ export const tables = (clock: Clock) =>
         createdAt: "created_at",
         updatedAt: "updated_at",
       },
+      // A visit to the identity provider is in an encrypted cookie, and not in a row: strangers begin visits, too (decision 0211).
+      storeStateStrategy: "cookie",
       // A person who was invited needs no other proof than the provider's own, that the address is verified.
       accountLinking: { enabled: true, requireLocalEmailVerified: false },
     },

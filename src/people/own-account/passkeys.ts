@@ -1,6 +1,7 @@
 import { recordAudit } from "../../audit/record-audit.ts";
 import { inTransaction } from "../../platform/context.ts";
-import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
+import type { AuthAnswer } from "../auth/answers.ts";
+import { askWithChallenge, compareWithChallenge } from "../passkeys/browser-challenge.ts";
 import { endSignIns, lockSession } from "../sessions/end-sign-ins.ts";
 import type { PersonSession } from "../sessions/session.ts";
 import { byPerson } from "../sign-in/finish-sign-in.ts";
@@ -12,13 +13,13 @@ import { countPasskeys, deletePasskey } from "./passkeys-sql.ts";
 /** Passkeys of a person. */
 export const PASSKEYS_MAX = 20;
 
-/** What the browser needs to make a passkey (WebAuthn), and the cookie that names the challenge. */
-export const passkeyRegistration = async (people: People, visitor: Visitor): Promise<AuthAnswer> =>
-  readAnswer(
-    await people
-      .auth()
-      .api.generatePasskeyRegistrationOptions({ headers: headersOf(visitor), asResponse: true }),
+/** What the browser needs to make a passkey (WebAuthn), and the cookies of the challenge. */
+export function passkeyRegistration(people: People, visitor: Visitor): Promise<AuthAnswer> {
+  const { api } = people.auth();
+  return askWithChallenge(people, () =>
+    api.generatePasskeyRegistrationOptions({ headers: headersOf(visitor), asResponse: true }),
   );
+}
 
 /**
  * Stores a passkey that the browser has made. It fails if what it sent does not fit the challenge, or if the session has ended while
@@ -32,14 +33,16 @@ export async function addPasskey(
 ): Promise<"added" | "failed" | "too-many"> {
   const { person } = opened;
   if ((await countPasskeys(people.db, person.id)) >= PASSKEYS_MAX) return "too-many";
-  const answer = await readAnswer(
-    await people.auth().api.verifyPasskeyRegistration({
+  const { api } = people.auth();
+  const compared = await compareWithChallenge(people, visitor, () =>
+    api.verifyPasskeyRegistration({
       body: { response, name },
       headers: headersOf(visitor),
       asResponse: true,
     }),
   );
-  if (answer.error !== null) return "failed";
+  if (compared === null || compared.answer.error !== null) return "failed";
+  const { answer } = compared;
   return inTransaction(people, async (tx) => {
     if (!(await lockSession(tx, opened))) {
       await deletePasskey(tx, person.id, String(answer.body["id"]));

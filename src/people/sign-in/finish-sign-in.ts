@@ -34,6 +34,8 @@ export type BegunSignIn = {
   readonly method: string;
   /** Null: the library has found no person. */
   readonly beginning: Beginning | null;
+  /** Uses up a proof that better-auth does not use up. False: it was used before. */
+  readonly takeProof?: (tx: Queryable) => Promise<boolean>;
 };
 
 /**
@@ -44,7 +46,7 @@ export async function finishSignIn(
   people: People,
   { cookies }: Pick<AuthAnswer, "cookies">,
   visitor: Visitor,
-  { method, beginning }: BegunSignIn,
+  { method, beginning, takeProof }: BegunSignIn,
 ): Promise<SignIn> {
   const token = openedToken(people, cookies);
   // A person who signs in again on the same page has one session there, not two.
@@ -55,6 +57,10 @@ export async function finishSignIn(
       : await inTransaction(people, async (tx) => {
           const finished = await finishSession(tx, beginning, token);
           if (finished === null) return null;
+          if (takeProof !== undefined && !(await takeProof(tx))) {
+            await deleteSession(tx, beginning.id, finished.session.id);
+            return null;
+          }
           await record(tx, people, finished, before, visitor, method);
           return finished;
         });

@@ -10,6 +10,9 @@ import { headersOf, type Visitor } from "./visitor.ts";
 /** An identity provider that needs longer is not available. */
 const PROVIDER_MS = 10 * SECOND_MS;
 
+/** Of a page to return to. It is in an encrypted cookie, of which browsers keep 4,096 characters. */
+export const RETURN_LENGTH_MAX = 1_000;
+
 /** Pages of the console to return to: a path of this service, and not the address of another one. */
 const PATH = /^\/(?![/\\])[\x21-\x7e]*$/;
 export const isReturnPath = (path: string): boolean => PATH.test(path);

@@ -62,7 +62,7 @@ function SingleSignOn({ returnTo }: { returnTo: string }) {
   const { t } = useTranslation();
   const { data } = useQuery({ ...read("/auth/methods"), staleTime: Number.POSITIVE_INFINITY });
   const begin = useChange({
-    run: () => dataOf(api.POST("/auth/sign-in/single-sign-on", { body: { returnTo } })),
+    run: () => dataOf(api.POST("/auth/sign-in/single-sign-on", { body: { returnTo: shortened(returnTo) } })),
     onDone: ({ url }) => location.assign(url),
   });
   const provider = data?.singleSignOn;
@@ -73,3 +73,7 @@ function SingleSignOn({ returnTo }: { returnTo: string }) {
     </Button>
   );
 }
+
+/** The service returns to addresses of 1,000 characters at most. Of a longer one the page opens without its filters. */
+const shortened = (address: string): string =>
+  address.length <= 1_000 ? address : (address.split("?", 1)[0] ?? "/");

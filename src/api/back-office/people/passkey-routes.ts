@@ -52,13 +52,14 @@ export const passkeyRoutes: readonly Route<People>[] = [
     tag: TAG,
     summary: "Begin to make a passkey",
     description:
-      "What the browser needs to make a passkey. It sets a cookie that names the challenge, for five minutes.",
+      "What the browser needs to make a passkey. It sets cookies with the challenge, for five minutes. It is good once.",
     responses: { 200: { description: "Options of WebAuthn.", schema: WebAuthnOptionsSchema } },
     problems: ["recent-authentication-required", "forbidden"],
     handle: async ({ caller }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
-      const { body, cookies } = await passkeyRegistration(people, caller);
+      const { error, body, cookies } = await passkeyRegistration(people, caller);
+      if (error !== null) return notSignedIn; // The session has ended since.
       return { status: 200, body: { options: body }, headers: cookieHeaders(cookies) };
     },
   }),

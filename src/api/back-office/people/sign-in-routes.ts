@@ -5,7 +5,7 @@ import { signInWithCode } from "../../../people/sign-in/sign-in-with-code.ts";
 import { signInWithLink } from "../../../people/sign-in/sign-in-with-link.ts";
 import { passkeyOptions, signInWithPasskey } from "../../../people/sign-in/sign-in-with-passkey.ts";
 import { signInWithPassword } from "../../../people/sign-in/sign-in-with-password.ts";
-import { startProviderSignIn } from "../../../people/sign-in/sign-in-with-provider.ts";
+import { RETURN_LENGTH_MAX, startProviderSignIn } from "../../../people/sign-in/sign-in-with-provider.ts";
 import { signOut } from "../../../people/sign-in/sign-out.ts";
 import type { Route } from "../../http/route.ts";
 import {
@@ -98,7 +98,7 @@ export const signInRoutes: readonly Route<People>[] = [
     tag: TAG,
     summary: "Begin a sign-in with a passkey",
     description:
-      "What the browser needs to ask for a passkey. It sets a cookie that names the challenge, for five minutes.",
+      "What the browser needs to ask for a passkey. It sets cookies with the challenge, for five minutes. It is good once.",
     responses: { 200: { description: "Options of WebAuthn.", schema: WebAuthnOptionsSchema } },
     problems: ["forbidden"],
     handle: async ({ caller }, people) => {
@@ -147,7 +147,7 @@ export const signInRoutes: readonly Route<People>[] = [
       {
         returnTo: Type.Optional(
           Type.String({
-            maxLength: 2_000,
+            maxLength: RETURN_LENGTH_MAX,
             default: "/",
             examples: ["/orders"],
             description: "Path of the page that follows the sign-in. Default: the first page.",
