@@ -4,7 +4,7 @@ import { sendDueMails } from "../../src/mail/send-mails.ts";
 import { type Console, startConsole } from "../support/browser.ts";
 import { type IdentityProvider, startIdentityProvider } from "../support/identity-provider.ts";
 import { startMailServer } from "../support/mail-server.ts";
-import { totp } from "../support/one-time-codes.ts";
+import { passCodes, totp } from "../support/one-time-codes.ts";
 import { createPerson, createPersonWithPassword, openBrowser, PASSWORD } from "../support/people.ts";
 
 const NEW_PASSWORD = "four words that are new";
@@ -40,6 +40,7 @@ describe("a one-time code", () => {
     const { person, browser } = await createPersonWithPassword(world.service);
     const { uri, backupCodes } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
     expect((await browser.post("/auth/second-factor/verify", { code: totp(uri) })).status).toBe(204);
+    await passCodes(world.service);
     return { person, uri: String(uri), backupCode: String(backupCodes[0]) };
   }
 

@@ -27,7 +27,7 @@ export async function compareOwnCode(
   const lockedUntil = after(now, LOCKED_MS);
   if (!(await countCode(people.db, { personId: person.id, max: WRONG_CODES_MAX, now, lockedUntil })))
     return LOCKED;
-  const answer = await verifyCode(people, code, headersOf(visitor));
+  const answer = await verifyCode(people, person, code, headersOf(visitor));
   if (answer.error === null) await forgetWrongCodes(people.db, person.id);
   return answer;
 }

@@ -6,6 +6,7 @@ import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
 import { endSignIns, lockSession } from "../sessions/end-sign-ins.ts";
 import { finishSession } from "../sessions/finish-session.ts";
 import type { PersonSession } from "../sessions/session.ts";
+import { continueSession } from "../sessions/sessions-sql.ts";
 import { byPerson, openedToken } from "../sign-in/finish-sign-in.ts";
 import { deviceCookie } from "../sign-in/known-device.ts";
 import { isPassword } from "../sign-in/passwords.ts";
@@ -41,7 +42,7 @@ export const startSecondFactor = (
 
 /**
  * Proves that the device has the secret: from now on a password alone does not suffice. better-auth then replaces the session of the
- * browser.
+ * browser, and the new one ends when the earlier one would have ended: a code of a secret that has just been shown proves no person.
  */
 export async function verifySecondFactor(
   people: People,
@@ -56,10 +57,12 @@ export async function verifySecondFactor(
   const token = openedToken(people, answer.cookies);
   const isFinished = await inTransaction(people, async (tx) => {
     if (token !== null) {
-      if ((await finishSession(tx, opened.person, token)) === null) {
+      const finished = await finishSession(tx, opened.person, token);
+      if (finished === null) {
         await deleteSecondFactor(tx, opened.person.id, people.clock.now());
         return false;
       }
+      await continueSession(tx, finished.session.id, opened.session);
     }
     await record(tx, people, opened, visitor, "enableSecondFactor");
     return true;

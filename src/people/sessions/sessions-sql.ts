@@ -81,6 +81,19 @@ export async function recordAuthentication(db: Queryable, sessionId: string, now
   });
 }
 
+/** Lets a session count as the continuation of an earlier one, which it replaces: it is no sign-in of its own. */
+export async function continueSession(
+  tx: Queryable,
+  sessionId: string,
+  { signedInAt, authenticatedAt }: Pick<Session, "signedInAt" | "authenticatedAt">,
+): Promise<void> {
+  await tx.query({
+    name: "continue-person-session",
+    text: "update person_sessions set signed_in_at = $2, authenticated_at = $3 where id = $1",
+    values: [sessionId, signedInAt, authenticatedAt],
+  });
+}
+
 /** The sessions of a person, the one that was used last first. There are at most SESSIONS_MAX. */
 export async function listSessions(db: Queryable, personId: string): Promise<Session[]> {
   const rows = await db.query<SessionRow>({

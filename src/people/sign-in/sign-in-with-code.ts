@@ -1,6 +1,6 @@
 import { codeSucceeded, takeCode } from "../attempts/limit-sign-ins.ts";
 import { readPersonOfStep } from "../auth/accounts-sql.ts";
-import { readAnswer } from "../auth/answers.ts";
+import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
 import { readPerson } from "../people-sql.ts";
 import type { Person } from "../person.ts";
 import {
@@ -12,6 +12,7 @@ import {
 } from "../sessions/session-cookie.ts";
 import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import type { People } from "./people.ts";
+import { useCode } from "./use-code.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
 
 /** A code of the person's device, or one of the backup codes, each of which is good once. */
@@ -28,7 +29,7 @@ export async function signInWithCode(people: People, code: Code, visitor: Visito
   const person = await findPersonOfStep(people, visitor);
   const waitMs = person === null ? 0 : await takeCode(people, person.id);
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
-  const answer = await verifyCode(people, code, headersOf({ ...visitor, cookie }));
+  const answer = await verifyCode(people, person, code, headersOf({ ...visitor, cookie }));
   if (answer.error !== null) return { outcome: "failed", cookies: answer.cookies };
   if (person !== null) await codeSucceeded(people, person.id);
   const method = code.isBackupCode ? "backup code" : "code";
@@ -43,8 +44,23 @@ async function findPersonOfStep({ db, keys }: People, { cookie }: Visitor): Prom
   return personId === null ? null : readPerson(db, personId);
 }
 
-export async function verifyCode(people: People, { code, isBackupCode }: Code, headers: Headers) {
+/**
+ * Compares a code with those of a person, and uses it up. better-auth uses up backup codes. It counts a one-time code that was used
+ * as a wrong one.
+ */
+export async function verifyCode(
+  people: People,
+  person: Pick<Person, "id"> | null,
+  { code, isBackupCode }: Code,
+  headers: Headers,
+): Promise<AuthAnswer> {
   const { api } = people.auth();
-  const call = { body: { code }, headers, asResponse: true } as const;
-  return readAnswer(isBackupCode ? await api.verifyBackupCode(call) : await api.verifyTOTP(call));
+  if (isBackupCode)
+    return readAnswer(await api.verifyBackupCode({ body: { code }, headers, asResponse: true }));
+  const isUsable = person !== null && (await useCode(people, person.id, code));
+  const body = { code: isUsable ? code : NO_CODE };
+  return readAnswer(await api.verifyTOTP({ body, headers, asResponse: true }));
 }
+
+/** It is never right. */
+const NO_CODE = "";

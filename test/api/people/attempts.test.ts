@@ -3,7 +3,7 @@ import { bucketOfLink, bucketsOf, NETWORK_MAX } from "../../../src/people/attemp
 import { hashLinkToken } from "../../../src/people/links/link.ts";
 import type { Person } from "../../../src/people/person.ts";
 import { toTypeId } from "../../../src/platform/ids.ts";
-import { totp } from "../../support/one-time-codes.ts";
+import { passCodes, totp } from "../../support/one-time-codes.ts";
 import {
   type Browser,
   createPerson,
@@ -69,6 +69,7 @@ describe("attempts to sign in", () => {
     const { person, browser } = await createPersonWithPassword(service);
     const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
     expect((await browser.post("/auth/second-factor/verify", { code: totp(uri) })).status).toBe(204);
+    await passCodes(service);
     const link = await linkToken(service, person, "sign-in");
     for (const purpose of ["password", "reset"] as const)
       await useUp(bucketsOf({ ...stranger, purpose, network: ADDRESS, account: person.email }));

@@ -6,7 +6,7 @@ import { toTypeId } from "../../../src/platform/ids.ts";
 import { untilBlocked } from "../../support/blocked.ts";
 import { type IdentityProvider, startIdentityProvider } from "../../support/identity-provider.ts";
 import { type Device, madePasskey, newDevice, usedPasskey } from "../../support/made-passkey.ts";
-import { totp } from "../../support/one-time-codes.ts";
+import { passCodes, totp } from "../../support/one-time-codes.ts";
 import {
   type Browser,
   createPersonWithPassword,
@@ -49,6 +49,7 @@ async function aWorld(): Promise<World> {
   expect((await browser.post("/auth/passkeys", { name: "Laptop", response })).status).toBe(204);
   const { uri, backupCodes } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
   expect((await browser.post("/auth/second-factor/verify", { code: totp(uri) })).status).toBe(204);
+  await passCodes(service);
   return { person, browser, device, uri, backupCodes };
 }
 

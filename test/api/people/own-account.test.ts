@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { madePasskey } from "../../support/made-passkey.ts";
-import { totp } from "../../support/one-time-codes.ts";
+import { passCodes, totp } from "../../support/one-time-codes.ts";
 import {
   type Browser,
   createPerson,
@@ -30,6 +30,7 @@ describe("one-time codes", () => {
     expect((await signInWithPassword(openBrowser(service), person.email)).body.status).toBe("signed-in");
     expect((await browser.post("/auth/second-factor/verify", { code: "000000" })).status).toBe(401);
     expect((await browser.post("/auth/second-factor/verify", { code: totp(uri) })).status).toBe(204);
+    await passCodes(service);
     expect((await browser.get("/auth/account")).body).toMatchObject({ hasSecondFactor: true });
 
     const other = openBrowser(service);
@@ -52,6 +53,7 @@ describe("one-time codes", () => {
     const { person, browser } = await createPersonWithPassword(service);
     const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
     await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+    await passCodes(service);
     expect((await openBrowser(service).post("/auth/sign-in/code", { code: totp(uri) })).status).toBe(401);
     const other = openBrowser(service);
     await signInWithPassword(other, person.email);
@@ -109,6 +111,7 @@ describe("recent authentication", () => {
     const { browser } = await createPersonWithPassword(service);
     const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
     await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+    await passCodes(service);
     service.clock.advance({ minutes: 16 });
     expect((await browser.post("/auth/confirm", { code: "000000" })).status).toBe(401);
     expect((await browser.post("/auth/confirm", { code: totp(uri) })).status).toBe(204);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Person } from "../../../src/people/person.ts";
-import { totp } from "../../support/one-time-codes.ts";
+import { passCodes, totp } from "../../support/one-time-codes.ts";
 import { type Browser, createPersonWithPassword, openBrowser, PASSWORD } from "../../support/people.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
@@ -69,6 +69,7 @@ describe("passwords and codes that are tried with a session", () => {
       const other = openBrowser(service, "192.0.2.80");
       const signIn = { email: person.email, password: PASSWORD };
       const attempt = async () => {
+        await passCodes(service);
         expect((await other.post("/auth/sign-in/password", signIn)).body.status).toBe("code-required");
         return (await other.post("/auth/sign-in/code", { code: totp(uri) })).status;
       };
@@ -88,6 +89,7 @@ describe("passwords and codes that are tried with a session", () => {
     });
     await Promise.all(copies.map((copy) => send(copy, "/auth/confirm", WRONG_CODE, 5)));
     expect(await lockOf(person)).toMatchObject({ count: 10, isLocked: true });
+    await passCodes(service);
     expect((await browser.post("/auth/confirm", { code: totp(uri) })).status).toBe(401);
     await endLock(person, "16 minutes");
     expect((await browser.post("/auth/confirm", WRONG_CODE)).status).toBe(401);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FIRST_OPERATOR_EMAIL } from "../../../src/people/first-operator.ts";
 import { fromTypeId } from "../../../src/platform/ids.ts";
-import { totp } from "../../support/one-time-codes.ts";
+import { passCodes, totp } from "../../support/one-time-codes.ts";
 import {
   type Browser,
   createPerson,
@@ -105,6 +105,7 @@ describe("POST /auth/sign-in/password", () => {
     expect((await there.get("/auth/account")).body.email).toBe(email);
     const { uri } = (await there.post("/auth/second-factor", { password })).body;
     expect((await there.post("/auth/second-factor/verify", { code: totp(uri) })).status).toBe(204);
+    await passCodes(service);
     const next = openBrowser(service);
     expect((await next.post("/auth/sign-in/password", { email, password })).body.status).toBe(
       "code-required",
@@ -134,6 +135,7 @@ describe("another sign-in on the same browser", () => {
     const { person, browser } = await createPersonWithPassword(service);
     const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
     await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+    await passCodes(service);
     const before = copyOf(browser);
     const signIn = { email: person.email, password: PASSWORD };
     expect((await browser.post("/auth/sign-in/password", signIn)).body.status).toBe("code-required");

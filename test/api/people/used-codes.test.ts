@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { passCodes, totp } from "../../support/one-time-codes.ts";
+import { type Browser, createPersonWithPassword, openBrowser, PASSWORD } from "../../support/people.ts";
+import { startTestService, type TestService } from "../../support/test-service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+const enterPassword = async (email: string): Promise<Browser> => {
+  const browser = openBrowser(service);
+  const { body } = await browser.post("/auth/sign-in/password", { email, password: PASSWORD });
+  expect(body).toEqual({ status: "code-required" });
+  return browser;
+};
+const signIn = async (browser: Browser, code: string) =>
+  (await browser.post("/auth/sign-in/code", { code })).status;
+
+async function withSecondFactor() {
+  const { person, browser } = await createPersonWithPassword(service);
+  const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
+  const code = totp(uri);
+  expect((await browser.post("/auth/second-factor/verify", { code })).status).toBe(204);
+  return { person, browser, uri, code };
+}
+
+describe("a one-time code", () => {
+  it("that has set up the codes signs in nowhere, and confirms nothing", async () => {
+    const { person, browser, code } = await withSecondFactor();
+    expect(await signIn(await enterPassword(person.email), code)).toBe(401);
+    expect((await browser.post("/auth/confirm", { code })).status).toBe(401);
+  });
+
+  it("signs in once, and neither it nor an earlier one confirms afterwards", async () => {
+    const { person, uri } = await withSecondFactor();
+    await passCodes(service);
+    const [earlier, code] = [totp(uri), totp(uri, 1)];
+    const [here, there] = [await enterPassword(person.email), await enterPassword(person.email)];
+    expect(await signIn(here, code)).toBe(200);
+    expect(await signIn(there, code)).toBe(401);
+    for (const used of [code, earlier])
+      expect((await here.post("/auth/confirm", { code: used })).status).toBe(401);
+    await passCodes(service);
+    expect(await signIn(there, totp(uri))).toBe(200);
+  });
+
+  it("confirms once", async () => {
+    const { person, browser, uri } = await withSecondFactor();
+    await passCodes(service);
+    const code = totp(uri);
+    expect((await browser.post("/auth/confirm", { code })).status).toBe(204);
+    expect((await browser.post("/auth/confirm", { code })).status).toBe(401);
+    expect(await signIn(await enterPassword(person.email), code)).toBe(401);
+  });
+
+  it("signs in one of several browsers that send it at the same time", async () => {
+    const { person, uri } = await withSecondFactor();
+    await passCodes(service);
+    const browsers = [];
+    for (let count = 0; count < 5; count += 1) browsers.push(await enterPassword(person.email));
+    const code = totp(uri);
+    const statuses = await Promise.all(browsers.map((browser) => signIn(browser, code)));
+    expect(statuses.sort()).toEqual([200, 401, 401, 401, 401]);
+  });
+});
+
+describe("setting up one-time codes", () => {
+  it("neither prolongs the session nor the recent authentication", async () => {
+    const { browser } = await createPersonWithPassword(service);
+    const times = async () => {
+      const { recentUntil } = (await browser.get("/auth/account")).body.session;
+      const [{ signedInAt }, ...others] = (await browser.get("/api/me/sessions")).body.data;
+      return { recentUntil, signedInAt, others };
+    };
+    const before = await times();
+    service.clock.advance({ minutes: 10 });
+    const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
+    expect((await browser.post("/auth/second-factor/verify", { code: totp(uri) })).status).toBe(204);
+    expect(await times()).toEqual({ ...before, others: [] });
+  });
+});
