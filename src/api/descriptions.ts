@@ -54,6 +54,7 @@ export const describePartnerApi = (
       transition: describedAs(TestOrderTransitionSchema, "The requested transition."),
       rule: ruleSchema(SANDBOX_RULES),
     },
+    rejectedHeaders: {},
     headers: {
       RateLimit:
         "Requests that are left, and the seconds until the whole allowance is available again. Absent if there is no rate limit.",
@@ -125,6 +126,10 @@ export const describeBackOffice = (
       rule: ruleSchema(TRANSITION_RULES),
     },
     headers: {},
+    rejectedHeaders: {
+      "Retry-After":
+        "Seconds to wait if too many wrong tokens came from the address. Absent otherwise: a wait does not help.",
+    },
     examples: BACK_OFFICE_EXAMPLES,
     errorsBaseUrl,
   });

@@ -4,10 +4,10 @@ import type { RouteDescription } from "../route-description.ts";
 import { createComponents, type Json, type NameSchema } from "./components.ts";
 import { type ExampleTexts, examplesFrom, type MakeExample, problemExamples } from "./examples.ts";
 import { type DescribedProblems, nameProblems, problemCodes, problemResponses } from "./problems.ts";
-import { headersOf, problemHeaders } from "./response-headers.ts";
+import { type CallerHeaders, headersOf, problemHeaders } from "./response-headers.ts";
 
 /** The contents of an OpenAPI document that do not come from routes. */
-export type DescribedApi = {
+export type DescribedApi = CallerHeaders & {
   readonly title: string;
   readonly description: string;
   readonly version: string;
@@ -19,8 +19,6 @@ export type DescribedApi = {
   /** By name. A request needs one of them. */
   readonly securitySchemes: Readonly<Record<string, Json>>;
   readonly problems: Omit<DescribedProblems, "ofFiles">;
-  /** Header fields of every response to a request whose caller is known. */
-  readonly headers: Readonly<Record<string, string>>;
   readonly examples: ExampleTexts;
   /** The requests that the service sends, by name. */
   readonly webhooks?: (name: NameSchema, example: MakeExample) => Json;
@@ -89,7 +87,9 @@ function operation(route: RouteDescription, describing: Describing): Json {
     ...requestBodyOf(route, describing),
     responses: {
       ...successes(route, describing),
-      ...problemResponses(route, api.problems.codes, (status) => problemHeaders(api.headers, status)),
+      ...problemResponses(route, api.problems.codes, (status) =>
+        problemHeaders(api, route.isOpen === true, status),
+      ),
     },
   };
 }

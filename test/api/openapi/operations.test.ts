@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { DOCUMENTS, type Operation, operationsOf, PARTNER, SPECIFIED } from "../../support/openapi.ts";
+import {
+  BACK_OFFICE,
+  DOCUMENTS,
+  type Operation,
+  operationsOf,
+  PARTNER,
+  SPECIFIED,
+} from "../../support/openapi.ts";
 
 const operationOf = (name: string): Operation => {
   const found = operationsOf(PARTNER).find(([other]) => other === name);
@@ -128,6 +135,15 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
     expect(fields("429")).toEqual(["RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"]);
     expect(fields("503")).toEqual(["RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"]);
     expect(fields("200")).toEqual(["RateLimit", "RateLimit-Policy", "X-Request-Id"]);
+  });
+
+  it("describes the challenge of 401: of a token that may be limited, or of a session alone", () => {
+    for (const [name, { responses, security }] of operationsOf(BACK_OFFICE)) {
+      const headers = responses["401"]?.headers ?? {};
+      const isOpen = security.length === 0;
+      expect(Object.keys(headers).includes("Retry-After"), name).toBe(!isOpen);
+      expect(JSON.stringify(headers["WWW-Authenticate"]).includes("`Session`"), name).toBe(isOpen);
+    }
   });
 
   it("of partners and of sign-in may return 429", () => {

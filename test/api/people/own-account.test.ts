@@ -118,6 +118,24 @@ describe("recent authentication", () => {
   });
 });
 
+describe("401 of a route that accepts a session alone", () => {
+  it.each([
+    ["GET", "/api/me/sessions", undefined, "unauthorized"],
+    ["POST", "/api/me/sessions/end-others", undefined, "unauthorized"],
+    ["GET", "/auth/account", undefined, "unauthorized"],
+    ["GET", "/auth/passkeys", undefined, "unauthorized"],
+    ["POST", "/auth/confirm", { password: PASSWORD }, "unauthorized"],
+    ["POST", "/auth/second-factor", { password: PASSWORD }, "unauthorized"],
+    ["POST", "/auth/sign-in/password", { email: "a@example.com", password: "wrong" }, "sign-in-failed"],
+    ["POST", "/auth/sign-in/link", { token: "wrong" }, "sign-in-failed"],
+  ])("names the scheme: %s %s", async (method, path, body, code) => {
+    const answer = await openBrowser(service).request(method, path, body);
+    expect(answer).toMatchObject({ status: 401, body: { code } });
+    // A browser would ask for a password in a dialog of its own after Basic, Digest or Negotiate.
+    expect(answer.headers["www-authenticate"]).toBe('Session realm="partner-orders"');
+  });
+});
+
 describe("/api/me/sessions", () => {
   it("lists and ends the sessions of the person, and no others", async () => {
     const person = await createPerson(service);

@@ -52,11 +52,22 @@ export const SignInSchema = Type.Object(
   { title: "SignIn", description: "How far the sign-in is." },
 );
 
-export const signInFailed = (detail: string): Problem => ({ code: "sign-in-failed", detail });
+/**
+ * RFC 9110, section 15.5.2: each 401 names a scheme. These routes accept no token, so it is none of the registered ones; a
+ * browser opens no dialog of its own for it (decision 0017).
+ */
+const CHALLENGE = { "www-authenticate": 'Session realm="partner-orders"' };
+
+export const signInFailed = (detail: string): Problem => ({
+  code: "sign-in-failed",
+  detail,
+  headers: CHALLENGE,
+});
 
 export const notSignedIn: Problem = {
   code: "unauthorized",
   detail: "Sign in first: there is no session, or it has ended.",
+  headers: CHALLENGE,
 };
 
 export const recentAuthenticationRequired: Problem = {
