@@ -71,6 +71,26 @@ describe("a one-time code", () => {
     await isIn(await enter(), person.name);
     await (await enter()).getByText("The code is not right, or it has expired.").waitFor();
   });
+
+  it("that was wrong five times leads back to the password, and what was typed there is asked for again", async () => {
+    const { person, backupCode } = await createPersonWithCodes();
+    const page = await openSignIn("?next=/account");
+    await enterPassword(page, person.email, PASSWORD);
+    const enter = async (code: string) => {
+      await page.getByLabel("One-time code").fill(code);
+      await page.getByLabel("This is a backup code").check();
+      const answered = page.waitForResponse((response) => response.url().endsWith("/auth/sign-in/code"));
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await answered;
+    };
+    for (let count = 0; count < 5; count += 1) await enter(`wrong-${count}`);
+    await enter(backupCode);
+    await page.getByText("Too many codes were wrong").waitFor();
+    await page.getByRole("button", { name: "Back" }).click();
+    await enterPassword(page, person.email, PASSWORD);
+    await enter(backupCode);
+    await isIn(page, person.name);
+  });
 });
 
 /** The link of a mail, whose lines are wrapped as quoted-printable. */

@@ -30,11 +30,18 @@ export async function signInWithCode(people: People, code: Code, visitor: Visito
   const waitMs = person === null ? 0 : await takeCode(people, person.id);
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
   const answer = await verifyCode(people, person, code, headersOf({ ...visitor, cookie }));
-  if (answer.error !== null) return { outcome: "failed", cookies: answer.cookies };
+  if (answer.error !== null)
+    return { outcome: STEP_ENDED.has(answer.error) ? "step-ended" : "failed", cookies: answer.cookies };
   if (person !== null) await codeSucceeded(people, person.id);
   const method = code.isBackupCode ? "backup code" : "code";
   return finishSignIn(people, answer, visitor, { method, beginning: person });
 }
+
+/** better-auth's names for a step that no code can finish: it had five wrong ones, or is too old, or there was none. */
+const STEP_ENDED: ReadonlySet<string> = new Set([
+  "INVALID_TWO_FACTOR_COOKIE",
+  "TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE",
+]);
 
 /** The person whose password was right on this browser. Null if the step has ended: then the library compares no code. */
 async function findPersonOfStep({ db, keys }: People, { cookie }: Visitor): Promise<Person | null> {

@@ -58,7 +58,11 @@ describe("one-time codes", () => {
     const other = openBrowser(service);
     await signInWithPassword(other, person.email);
     for (let count = 0; count < 5; count += 1) await other.post("/auth/sign-in/code", { code: "000000" });
-    expect((await other.post("/auth/sign-in/code", { code: totp(uri) })).status).toBe(401);
+    expect(await other.post("/auth/sign-in/code", { code: totp(uri) })).toMatchObject({
+      status: 401,
+      body: { code: "unauthorized" },
+      headers: { "www-authenticate": 'Session realm="partner-orders"' },
+    });
     expect((await other.get("/api/me")).status).toBe(401);
   });
 

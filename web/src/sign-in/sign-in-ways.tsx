@@ -21,7 +21,7 @@ type Props = {
 export function SignInWays({ onSignedIn, returnTo }: Props) {
   const { t } = useTranslation();
   const [step, setStep] = useState<"password" | "code" | "forgotten">("password");
-  if (step === "code") return <CodeForm onSignedIn={onSignedIn} />;
+  if (step === "code") return <CodeForm onSignedIn={onSignedIn} onBack={() => setStep("password")} />;
   if (step === "forgotten") return <ForgottenForm onBack={() => setStep("password")} />;
   return (
     <Stack gap="sm">

@@ -81,14 +81,14 @@ export const signInRoutes: readonly Route<People>[] = [
     tag: TAG,
     summary: "Finish a sign-in with a one-time code",
     description:
-      "After `code-required`, within ten minutes, on the same browser. After five wrong codes the sign-in begins again with the password.",
+      "After `code-required`, within ten minutes, on the same browser. After five wrong codes the sign-in begins again with the password: then the response is `unauthorized`.",
     body: CodeSchema,
     responses: signedIn,
     problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) =>
       signInAnswer(
         await signInWithCode(people, codeOf(body), caller),
-        "The code is not right, or the password was entered too long ago. Begin again if it happens twice.",
+        "The code is not right. Try the next one.",
       ),
   }),
   route({

@@ -70,6 +70,13 @@ export const notSignedIn: Problem = {
   headers: CHALLENGE,
 };
 
+const codeStepEnded: Problem = {
+  code: "unauthorized",
+  detail:
+    "Begin again with the password: five codes were wrong, it was entered more than ten minutes ago, or the sign-ins of the person have ended.",
+  headers: CHALLENGE,
+};
+
 export const recentAuthenticationRequired: Problem = {
   code: "recent-authentication-required",
   detail: "Confirm that it is you: this needs a password, a code or a passkey within the last 15 minutes.",
@@ -115,6 +122,8 @@ export function signInAnswer(signIn: SignIn, failure: string): RouteResponse | P
       return { status: 200, body: { status: signIn.outcome }, headers: cookieHeaders(signIn.cookies) };
     case "failed":
       return signInFailed(failure);
+    case "step-ended":
+      return codeStepEnded;
     case "too-many-attempts":
       return tooManyAttempts(signIn.waitMs);
   }

@@ -133,7 +133,8 @@ export const shell: Translated<typeof en> = {
     code: "Einmal-Code",
     codeAbout: "Geben Sie den Code Ihres Geräts ein.",
     codeFailed: "Der Code stimmt nicht, oder er ist abgelaufen. Nehmen Sie den nächsten.",
-    backupCode: "Das ist ein Ersatz-Code",
+    codeEnded:
+      "Zu viele Codes waren falsch, die Eingabe des Passworts ist mehr als zehn Minuten her, oder Sie wurden überall abgemeldet. Gehen Sie zurück und beginnen Sie mit dem Passwort.",
     newPassword: "Neues Passwort",
     newPasswordHelp: "Mindestens 12 Zeichen. Einige Wörter sind leichter zu merken als Sonderzeichen.",
     passwordShort: "Nehmen Sie mindestens 12 Zeichen.",

@@ -121,6 +121,8 @@ export const shell = {
     code: "One-time code",
     codeAbout: "Enter the code of your device.",
     codeFailed: "The code is not right, or it has expired. Try the next one.",
+    codeEnded:
+      "Too many codes were wrong, the password was entered more than ten minutes ago, or you were signed out everywhere. Go back and begin with the password.",
     backupCode: "This is a backup code",
     newPassword: "New password",
     newPasswordHelp: "12 characters or more. A few words are easier to remember than signs.",
