@@ -1,3 +1,4 @@
+import { toTypeId } from "../../src/platform/ids.ts";
 import { createPerson, openBrowser, PASSWORD, signIn } from "./people.ts";
 import type { Answer, TestService } from "./test-service.ts";
 
@@ -40,5 +41,11 @@ export const peopleProblems = (test: () => TestService) => ({
     const path = `/api/people/${id}/sign-in-link`;
     const { body, ...answer } = await test().backOffice.post(path);
     return [{ ...answer, document: body }, path];
+  },
+  "person-changed": async (): Provoked => {
+    const browser = await signIn(test(), await createPerson(test()));
+    const other = toTypeId("per", (await createPerson(test())).id);
+    const { body, ...answer } = await browser.request("GET", "/api/me", undefined, { "x-person-id": other });
+    return [{ ...answer, document: body }, "/api/me"];
   },
 });

@@ -9,6 +9,8 @@ export type Visitor = {
   /** The `Origin` header, which was compared with the address of the service. Empty: it sent none. */
   readonly origin: string;
   readonly requestId: string;
+  /** Id of the person that the page shows as signed in. Null: the request names none. */
+  readonly expectedPersonId: string | null;
 };
 
 /** What better-auth reads of a request. */

@@ -110,6 +110,13 @@ export const PROBLEMS = {
       "The person is disabled, has accepted its invitation, or is the last operator; state says which: disabled, active or last-operator.",
     retry: "After the state of the person has changed.",
   },
+  "person-changed": {
+    status: 409,
+    title: "Another person is signed in",
+    meaning:
+      "Another person has signed in on this browser: the session is not that of the person in X-Person-Id. Nothing was read or changed.",
+    retry: "Do not retry. Load the page again, which then shows what the other person may see.",
+  },
   "token-not-rotatable": {
     status: 409,
     title: "Token cannot be rotated",

@@ -136,6 +136,7 @@ describe("every code of the table", () => {
     "version-changed": 409,
     "person-exists": 409,
     "person-state": 409,
+    "person-changed": 409,
     "token-not-rotatable": 409,
     "key-not-rotatable": 409,
     "limit-reached": 409,

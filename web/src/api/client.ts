@@ -1,6 +1,7 @@
 import createClient from "openapi-fetch";
 import { ApiProblem, unanswered } from "./problem.ts";
 import type { paths } from "./schema.d.ts";
+import { reloadIfPersonChanged, shownPersonHeaders } from "./shown-person.ts";
 import { signInGate } from "./sign-in-gate.ts";
 
 /**
@@ -40,11 +41,15 @@ const CHANGE_MS = 120_000;
 
 async function sendOnce(request: Request): Promise<Response> {
   const isChange = request.method !== "GET";
+  for (const [name, value] of Object.entries(shownPersonHeaders())) request.headers.set(name, value);
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), isChange ? CHANGE_MS : READ_MS);
   try {
     const response = await fetch(request, { signal: AbortSignal.any([request.signal, deadline.signal]) });
-    return isStream(response) ? response : await whole(response);
+    if (isStream(response)) return response;
+    const read = await whole(response);
+    await reloadIfPersonChanged(read);
+    return read;
   } catch (error) {
     if (request.signal.aborted) throw error;
     throw unanswered(deadline.signal.aborted ? "timed-out" : "unreachable", { isChange });

@@ -40,6 +40,15 @@ export const unanswered = (
 export const isUncertain = (error: unknown): boolean =>
   error instanceof ApiProblem && error.status === 0 && error.members["isChange"] === true;
 
+/** The code of a problem. Null if the response has none. Its body can still be read. */
+export async function codeOf(response: Response): Promise<unknown> {
+  const document: unknown = await response
+    .clone()
+    .json()
+    .catch(() => null);
+  return isObject(document) ? (document["code"] ?? null) : null;
+}
+
 export const isProblem = (error: unknown, code: string): error is ApiProblem =>
   error instanceof ApiProblem && error.code === code;
 

@@ -1,3 +1,5 @@
+import { codeOf } from "./problem.ts";
+
 /** Why a person must sign in while a page is open: the session ended, or an operation asks for a recent sign-in. */
 type SignInNeed = "expired" | "recent";
 
@@ -8,22 +10,27 @@ export type OpenGate = { readonly need: SignInNeed; resolve(signedIn: boolean): 
  * the first sign-in there is no page to keep: the sign-in page comes instead.
  */
 class SignInGate {
-  #isSignedIn = false;
+  #personId: string | null = null;
   #open: (OpenGate & { readonly done: Promise<boolean> }) | null = null;
   readonly #listeners = new Set<() => void>();
 
-  /** The person was seen to be signed in. */
-  admit(): void {
-    this.#isSignedIn = true;
+  /** Id of the person that the page shows as signed in. Null: none. */
+  get personId(): string | null {
+    return this.#personId;
   }
 
-  /** The person signed out: the sign-in page follows. */
+  /** The person was seen to be signed in. */
+  admit(personId: string): void {
+    this.#personId = personId;
+  }
+
+  /** The person signed out, or another one may sign in. */
   leave(): void {
-    this.#isSignedIn = false;
+    this.#personId = null;
   }
 
   async needOf(response: Response): Promise<SignInNeed | null> {
-    if (!this.#isSignedIn) return null;
+    if (this.#personId === null) return null;
     if (response.status !== 401 && response.status !== 403) return null;
     const code = await codeOf(response);
     // A password or code that is not right is 401 as well, and says so.
@@ -62,12 +69,3 @@ class SignInGate {
 }
 
 export const signInGate = new SignInGate();
-
-/** The code of a problem. Null if the response has none. */
-async function codeOf(response: Response): Promise<unknown> {
-  const document: unknown = await response
-    .clone()
-    .json()
-    .catch(() => null);
-  return typeof document === "object" && document !== null && "code" in document ? document.code : null;
-}

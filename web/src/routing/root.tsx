@@ -1,8 +1,8 @@
 import { createRootRoute, createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { meQuery } from "../api/me.ts";
+import { enterAllTabs } from "../api/other-tabs.ts";
 import { isProblem } from "../api/problem.ts";
 import { queryClient } from "../api/query-client.ts";
-import { signInGate } from "../api/sign-in-gate.ts";
 import { paths } from "../paths.ts";
 import { MissingPage } from "../shell/missing-page.tsx";
 
@@ -15,8 +15,8 @@ export const signedInRoute = createRoute({
   component: lazyRouteComponent(() => import("../shell/layout.tsx"), "Layout"),
   beforeLoad: async ({ location }) => {
     try {
-      await queryClient.ensureQueryData(meQuery());
-      signInGate.admit();
+      const { personId } = await queryClient.ensureQueryData(meQuery());
+      if (personId !== null) enterAllTabs(personId);
     } catch (error) {
       if (isProblem(error, "unauthorized")) throw redirect({ href: paths.signIn({ next: location.href }) });
       throw error;

@@ -4,8 +4,8 @@ import { Outlet, useRouter } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { rolesOf, useMe } from "../api/me.ts";
+import { onOtherPersonElsewhere } from "../api/other-tabs.ts";
 import { signInGate } from "../api/sign-in-gate.ts";
-import { onSignOutElsewhere } from "../api/sign-out.ts";
 import { paths } from "../paths.ts";
 import { NavigationLink, TextLink } from "../ui/link.tsx";
 import icon from "./icon.svg";
@@ -22,7 +22,13 @@ export function Layout() {
   const { t } = useTranslation();
   const [isOpen, { toggle, close }] = useDisclosure(false);
   // The page is loaded again, so that nothing of the person stays in this tab either.
-  useEffect(() => onSignOutElsewhere(() => location.replace(paths.signIn())), []);
+  useEffect(
+    () =>
+      onOtherPersonElsewhere((personId) =>
+        personId === null ? location.replace(paths.signIn()) : location.reload(),
+      ),
+    [],
+  );
   return (
     <AppShell
       header={{ height: 48 }}

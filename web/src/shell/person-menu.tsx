@@ -3,7 +3,7 @@ import { IconLogout, IconUserCircle } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../api/client.ts";
 import { rolesOf, useMe } from "../api/me.ts";
-import { leaveAllTabs } from "../api/sign-out.ts";
+import { leaveAllTabs } from "../api/other-tabs.ts";
 import { useChange } from "../api/use-change.ts";
 import { paths } from "../paths.ts";
 import { ButtonLink, useGo } from "../ui/link.tsx";

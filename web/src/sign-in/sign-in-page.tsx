@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { queryClient } from "../api/query-client.ts";
+import { signInGate } from "../api/sign-in-gate.ts";
 import { paths } from "../paths.ts";
 import { useGo } from "../ui/link.tsx";
 import { LinkForm } from "./link-form.tsx";
@@ -19,7 +20,8 @@ export function SignInPage() {
   const [token, setToken] = useState(tokenOfAddress);
   const go = useGo();
   const enter = async () => {
-    queryClient.clear(); // What another person has seen in this browser.
+    signInGate.leave(); // The page showed another person, perhaps.
+    queryClient.clear(); // What that one has seen.
     await go(ownAddress(next), { replace: true });
   };
   return (

@@ -17,6 +17,7 @@ const KNOWN = [
   "internal-error",
   "validation-failed",
   "version-changed",
+  "person-changed",
 ] as const;
 
 /** What went wrong and what to do, in the person's language. */

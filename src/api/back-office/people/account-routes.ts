@@ -25,7 +25,6 @@ import {
 import {
   cookieHeaders,
   NewPasswordSchema,
-  notSignedIn,
   recentAuthenticationRequired,
   recentSessionOf,
   route,
@@ -60,7 +59,7 @@ export const accountRoutes: readonly Route<People>[] = [
     problems: [],
     handle: async ({ caller }, people) => {
       const opened = await sessionOf(people, caller);
-      if (opened === null) return notSignedIn;
+      if ("code" in opened) return opened;
       const { person, session } = opened;
       return {
         status: 200,
@@ -92,7 +91,7 @@ export const accountRoutes: readonly Route<People>[] = [
     problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) => {
       const opened = await sessionOf(people, caller);
-      if (opened === null) return notSignedIn;
+      if ("code" in opened) return opened;
       const confirmed = await confirmPerson(people, opened, proofOf(body), caller);
       if (confirmed.outcome === "too-many-attempts") return tooManyAttempts(confirmed.waitMs);
       return confirmed.outcome === "confirmed"
@@ -116,7 +115,7 @@ export const accountRoutes: readonly Route<People>[] = [
     problems: ["recent-authentication-required", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) => {
       const opened = await sessionOf(people, caller);
-      if (opened === null) return notSignedIn;
+      if ("code" in opened) return opened;
       const cookie = await setPassword(people, opened, body.password, caller);
       return cookie === null
         ? recentAuthenticationRequired

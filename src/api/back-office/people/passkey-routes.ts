@@ -36,7 +36,7 @@ export const passkeyRoutes: readonly Route<People>[] = [
     problems: [],
     handle: async ({ caller }, people) => {
       const opened = await sessionOf(people, caller);
-      if (opened === null) return notSignedIn;
+      if ("code" in opened) return opened;
       const passkeys = await listPasskeys(people.db, opened.person.id);
       const data = passkeys.map(({ createdAt, ...passkey }) => ({
         ...passkey,

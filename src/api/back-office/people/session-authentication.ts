@@ -7,6 +7,7 @@ import { toTypeId } from "../../../platform/ids.ts";
 import { unauthorized } from "../../http/bearer.ts";
 import type { BackOfficeCaller } from "../access.ts";
 import type { BackOfficeAuthentication } from "../authentication.ts";
+import { expectedPersonIn, isExpectedPerson, personChanged } from "./expected-person.ts";
 import { foreignOrigin, isSameOrigin } from "./same-origin.ts";
 
 /**
@@ -25,9 +26,8 @@ export function sessionAuthentication(
     if (!isPerson) return programs(request);
     if (method !== "GET" && !isSameOrigin(headers, context.config)) return foreignOrigin;
     const found = await findSession(context, keys, headers.cookie);
-    return found === null
-      ? { ...unauthorized(headers), detail: "Sign in: the session has ended." }
-      : personOf(found);
+    if (found === null) return { ...unauthorized(headers), detail: "Sign in: the session has ended." };
+    return isExpectedPerson(found, expectedPersonIn(headers)) ? personOf(found) : personChanged;
   };
 }
 

@@ -24,7 +24,7 @@ export const sessionRoutes: readonly Route<People>[] = [
     problems: [],
     handle: async ({ caller }, people) => {
       const opened = await sessionOf(people, caller);
-      if (opened === null) return notSignedIn;
+      if ("code" in opened) return opened;
       const sessions = await listSessions(people.db, opened.person.id);
       return { status: 200, body: toWireSessions(sessions, opened.session.id) };
     },
@@ -40,7 +40,7 @@ export const sessionRoutes: readonly Route<People>[] = [
     problems: ["not-found", "forbidden"],
     handle: async ({ caller, params }, people) => {
       const opened = await sessionOf(people, caller);
-      if (opened === null) return notSignedIn;
+      if ("code" in opened) return opened;
       const id = fromTypeId("ses", params.id);
       const isEnded = id !== null && (await endOwnSession(people, opened, id, caller));
       return isEnded ? { status: 204 } : notFound("session");
@@ -58,7 +58,7 @@ export const sessionRoutes: readonly Route<People>[] = [
     problems: ["forbidden"],
     handle: async ({ caller }, people) => {
       const opened = await sessionOf(people, caller);
-      if (opened === null) return notSignedIn;
+      if ("code" in opened) return opened;
       const cookie = await endOtherSessions(people, opened, caller);
       return cookie === null ? notSignedIn : { status: 204, headers: cookieHeaders([cookie]) };
     },

@@ -11,6 +11,7 @@ import { SECOND_MS } from "../../../platform/time.ts";
 import type { Problem } from "../../../platform/wire/problems.ts";
 import { enumeration } from "../../../platform/wire/schemas.ts";
 import { type RouteResponse, routeTable } from "../../http/route.ts";
+import { isExpectedPerson, personChanged } from "./expected-person.ts";
 
 /** Declares a row of the table of sign-in. Its callers have not signed in yet. */
 export const route = routeTable<People, Visitor>();
@@ -86,13 +87,17 @@ export const recentAuthenticationRequired: Problem = {
 export const notRecent = ({ session }: BackOfficeCaller, clock: Clock): Problem | null =>
   session === undefined || isRecent(session, clock.now()) ? null : recentAuthenticationRequired;
 
-/** The session of the browser. Null: there is none. */
-export const sessionOf = (people: People, { cookie }: Visitor) => findSession(people, people.keys, cookie);
+/** The session of the browser, or the problem: there is none, or it is not that of the person that the page shows. */
+export async function sessionOf(people: People, visitor: Visitor): Promise<PersonSession | Problem> {
+  const opened = await findSession(people, people.keys, visitor.cookie);
+  if (opened === null) return notSignedIn;
+  return isExpectedPerson(opened, visitor.expectedPersonId) ? opened : personChanged;
+}
 
 /** The session of a person who has proved recently who it is, or the problem. */
 export async function recentSessionOf(people: People, visitor: Visitor): Promise<PersonSession | Problem> {
   const opened = await sessionOf(people, visitor);
-  if (opened === null) return notSignedIn;
+  if ("code" in opened) return opened;
   return isRecent(opened.session, people.clock.now()) ? opened : recentAuthenticationRequired;
 }
 

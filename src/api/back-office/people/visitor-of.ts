@@ -4,6 +4,7 @@ import type { Visitor } from "../../../people/sign-in/visitor.ts";
 import type { Problem } from "../../../platform/wire/problems.ts";
 import { clientAddress } from "../../http/client-address.ts";
 import { networkOf } from "../limit-attempts.ts";
+import { expectedPersonIn } from "./expected-person.ts";
 import { foreignOrigin, isSameOrigin } from "./same-origin.ts";
 
 /** Who signs in: a page of this service or a program, but no foreign page. */
@@ -19,5 +20,6 @@ export const visitorOf =
       network: networkOf(request),
       origin: headers.origin ?? "",
       requestId: id,
+      expectedPersonId: expectedPersonIn(headers),
     };
   };

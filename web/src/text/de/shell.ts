@@ -88,6 +88,7 @@ export const shell: Translated<typeof en> = {
     rateLimitedFor: "Zu viele Anfragen. Versuchen Sie es in {{time}} noch einmal.",
     "version-changed":
       "Eine andere Person hat dies geändert, seit Sie es geöffnet haben. Ihre Eingaben sind noch da. Vergleichen Sie sie mit dem, was jetzt gespeichert ist, und speichern Sie noch einmal: Sie ersetzen es.",
+    "person-changed": "Eine andere Person hat sich in diesem Browser angemeldet. Laden Sie die Seite neu.",
     storedNow: "Jetzt gespeichert",
     unavailable:
       "Der Dienst ist ausgelastet oder startet gerade. Versuchen Sie es in einer Minute noch einmal.",

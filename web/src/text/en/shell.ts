@@ -83,6 +83,7 @@ export const shell = {
     rateLimitedFor: "Too many requests. Try again in {{time}}.",
     "version-changed":
       "Another person has changed this since you opened it. Your entries are kept. Compare them with what is stored now, and save again: they replace it.",
+    "person-changed": "Another person has signed in on this browser. Load the page again.",
     storedNow: "Stored now",
     unavailable: "The service is busy or starting. Try again in a minute.",
     "internal-error":

@@ -1,5 +1,6 @@
 import { ApiProblem, unanswered } from "../../../api/problem.ts";
 import type { ImportMatch, ImportResult } from "../../../api/schema.d.ts";
+import { reloadIfPersonChanged, shownPersonHeaders } from "../../../api/shown-person.ts";
 import { signInGate } from "../../../api/sign-in-gate.ts";
 import { stringifySearch } from "../../../routing/search.ts";
 
@@ -32,6 +33,7 @@ export class UnknownOutcome extends Error {}
  */
 export async function uploadFile(upload: Upload): Promise<ImportResult> {
   const response = await send(upload);
+  await reloadIfPersonChanged(response);
   const need = await signInGate.needOf(response);
   const last = need !== null && (await signInGate.open(need)) ? await send(upload) : response;
   const text = await last.text();
@@ -82,6 +84,7 @@ async function send({
   const query = stringifySearch({ match, ...(isDryRun ? { dryRun: true } : { progress: true }) });
   request.open("POST", `/api/merchants/${encodeURIComponent(merchantId)}/products/import${query}`);
   request.setRequestHeader("content-type", "text/csv");
+  for (const [name, value] of Object.entries(shownPersonHeaders())) request.setRequestHeader(name, value);
   request.upload.onprogress = ({ loaded, total }) => onSent({ sent: loaded, total });
   request.onprogress = () => {
     const progress = progressIn(request.responseText);
