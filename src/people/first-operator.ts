@@ -20,6 +20,7 @@ export const newPerson = (
   ...fields,
   id: newId(),
   hasTwoFactor: false,
+  hasSingleSignOn: false,
   signInVersion: 0,
   createdBy,
   createdAt: clock.now(),

@@ -10,6 +10,7 @@ type PersonRow = {
   name: string;
   email: string;
   two_factor_enabled: boolean;
+  has_single_sign_on: boolean;
   sign_in_version: number;
   created_at: Date;
   created_by_kind: Actor["kind"];
@@ -24,6 +25,9 @@ type PersonRow = {
 /** Of the person `p`. */
 const PERSON_COLUMNS = `p.id, p.name, p.email, p.two_factor_enabled, p.sign_in_version, p.created_at, p.created_by_kind,
              p.created_by_name, p.created_by_id, p.accepted_at, p.last_signed_in_at, p.disabled_at,
+             exists (
+               select from person_accounts a where a.person_id = p.id and a.provider_id <> 'credential'
+             ) as has_single_sign_on,
              (select coalesce(json_agg(g order by g.role), '[]') from person_grants g where g.person_id = p.id) as grants`;
 
 /** A person by its id. Null if there is none. */
@@ -204,6 +208,7 @@ const toPerson = (row: PersonRow): Person => ({
   email: row.email,
   grants: row.grants.map(toGrant),
   hasTwoFactor: row.two_factor_enabled,
+  hasSingleSignOn: row.has_single_sign_on,
   signInVersion: row.sign_in_version,
   createdBy: { kind: row.created_by_kind, name: row.created_by_name, id: row.created_by_id },
   createdAt: row.created_at,

@@ -11,6 +11,8 @@ export type Person = {
   readonly email: string;
   readonly grants: readonly Grant[];
   readonly hasTwoFactor: boolean;
+  /** Whether an account of the identity provider is linked with the person (decision 0219). */
+  readonly hasSingleSignOn: boolean;
   /** Raised when all sign-ins of the person end: its password is replaced, or it is signed out everywhere (decision 0210). */
   readonly signInVersion: number;
   readonly createdBy: Actor;

@@ -42,6 +42,7 @@ const SMALL = [
   "api_keys",
   "back_office_tokens",
   "connections",
+  "person_accounts",
   "saved_views",
   "webhook_endpoints",
   "webhook_recoveries",

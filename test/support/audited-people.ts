@@ -1,6 +1,6 @@
 import { toTypeId } from "../../src/platform/ids.ts";
 import type { AuditedWorld, ChangeRequest } from "./audited-changes.ts";
-import { createPerson, signIn } from "./people.ts";
+import { createPerson, linkAccount, signIn } from "./people.ts";
 
 const SUPPORT = { name: "Sam Support", grants: [{ role: "support" }] };
 
@@ -28,6 +28,12 @@ export const peopleChanges = (
     const person = await createPerson(world.test);
     await signIn(world.test, person);
     return ["POST", `/api/people/${toTypeId("per", person.id)}/end-sessions`];
+  },
+  unlinkSingleSignOn: async () => {
+    const { test } = world;
+    const { id } = await createPerson(test);
+    await linkAccount(test, id);
+    return ["POST", `/api/people/${toTypeId("per", id)}/unlink-single-sign-on`];
   },
   makeSignInLink: async () => ["POST", await aPersonsPath(world, "sign-in-link")],
 });

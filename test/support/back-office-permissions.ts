@@ -172,6 +172,7 @@ export const WAREHOUSE_NOT_MERCHANTS = [
 ];
 export const OPERATOR_ONLY = [
   "updatePerson",
+  "unlinkSingleSignOn",
   "makeSignInLink",
   "createMerchant",
   "updateMerchant",

@@ -102,6 +102,7 @@ export async function createPerson(
     email: `person${counter}@example.com`,
     grants: [{ role: "operator" }] satisfies Grant[],
     hasTwoFactor: false,
+    hasSingleSignOn: false,
     signInVersion: 0,
     createdBy: byService("test").actor,
     createdAt: context.clock.now(),
@@ -113,6 +114,16 @@ export async function createPerson(
   await insertPerson(context.db, person);
   return person;
 }
+
+/** Links an account of the identity provider with a person. */
+export const linkAccount = ({ context }: TestService, personId: string): Promise<unknown> =>
+  context.db.query({
+    name: "test-link-account",
+    text: `
+      insert into person_accounts (id, person_id, provider_id, account_id, created_at, updated_at)
+      values ($1, $2::uuid, 'oidc', $2::uuid::text, $3, $3)`,
+    values: [context.newId(), personId, context.clock.now()],
+  });
 
 /** The token of a new link for a person. */
 export async function linkToken(

@@ -42,6 +42,26 @@ export async function findPersonOfSubject(
   return row?.person_id ?? null;
 }
 
+/** Whether a person has an account of an identity provider. */
+export async function hasAccount(db: Queryable, personId: string, providerId: string): Promise<boolean> {
+  const rows = await db.query({
+    name: "has-person-account",
+    text: "select from person_accounts where person_id = $1 and provider_id = $2",
+    values: [personId, providerId],
+  });
+  return rows.length > 0;
+}
+
+/** Removes the accounts of identity providers from a person. Returns whether there was one. */
+export async function deleteProviderAccounts(tx: Queryable, personId: string): Promise<boolean> {
+  const rows = await tx.query({
+    name: "delete-person-provider-accounts",
+    text: "delete from person_accounts where person_id = $1 and provider_id <> 'credential' returning id",
+    values: [personId],
+  });
+  return rows.length > 0;
+}
+
 /** The person of a sign-in in which the password was right and the code has not been entered. */
 export async function readPersonOfStep(db: Queryable, step: string): Promise<string | null> {
   const [row] = await db.query<{ value: string }>({

@@ -3,6 +3,7 @@ import type { PeopleContext } from "../context.ts";
 import { withholdChallenge } from "../passkeys/withhold-challenge.ts";
 import { PASSWORD_LENGTH_MAX } from "../person.ts";
 import { COOKIE_PREFIX } from "../sessions/session-cookie.ts";
+import { beforeAccount, NO_TOKENS } from "./before-account.ts";
 import { beforeSession } from "./before-session.ts";
 import { kyselyPool } from "./kysely-pool.ts";
 import type { oidcPlugins } from "./oidc.ts";
@@ -52,7 +53,7 @@ export function createAuth(context: PeopleContext, provider: ReturnType<typeof o
       session: { create: { before: beforeSession(context) } },
       verification: { create: { before: withholdChallenge } },
       account: {
-        create: { before: async () => ({ data: NO_TOKENS }) },
+        create: { before: beforeAccount(context) },
         update: { before: async () => ({ data: NO_TOKENS }) },
       },
     },
@@ -64,8 +65,5 @@ export function createAuth(context: PeopleContext, provider: ReturnType<typeof o
     plugins: [secondFactor(), passkeys(config), ...provider, openSessionPlugin()],
   });
 }
-
-/** The service never calls the identity provider after the sign-in, so it keeps none of its tokens. */
-const NO_TOKENS = { accessToken: null, refreshToken: null, idToken: null };
 
 export type Auth = ReturnType<typeof createAuth>;

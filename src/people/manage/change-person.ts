@@ -3,6 +3,7 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { versionChanged } from "../../platform/wire/content-version.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
+import { deleteProviderAccounts } from "../auth/accounts-sql.ts";
 import type { PeopleContext } from "../context.ts";
 import { grantsVersion, sortedByRole } from "../grant-rows.ts";
 import { PERSONAL_LINKS } from "../links/link.ts";
@@ -79,6 +80,19 @@ export const endSessions = (context: PeopleContext, request: Change): Promise<Ch
     if (sessionsEnded + linksEnded > 0)
       await recordAudit(tx, context, by, personFact(person, { sessionsEnded, linksEnded }));
     return person;
+  });
+
+/**
+ * Removes the account of the identity provider from a person. What it has opened ends. The next account that signs in with the mail
+ * address of the person is linked (decision 0219).
+ */
+export const unlinkSingleSignOn = (context: PeopleContext, request: Change): Promise<Changed> =>
+  change(context, request, async (tx, person) => {
+    const { personId, by } = request;
+    if (!(await deleteProviderAccounts(tx, personId))) return person;
+    const { sessionsEnded } = await endSignIns(tx, personId, null);
+    await recordAudit(tx, context, by, personFact(person, { sessionsEnded }));
+    return { ...person, hasSingleSignOn: false };
   });
 
 /**

@@ -55,6 +55,7 @@ export const PERSON_COMMANDS: readonly RequestCommand[] = [
     columns: ["id", "ipAddress", "userAgent", "signedInAt", "seenAt", "endsAt"],
   },
   { words: "person sign-out", operationId: "endSessions" },
+  { words: "person unlink", operationId: "unlinkSingleSignOn" },
   {
     words: "person link",
     secret: {

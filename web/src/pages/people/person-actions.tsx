@@ -17,6 +17,7 @@ export function PersonActions({ person }: Props) {
     <>
       {isOperator && <Rename person={person} />}
       {state === "invited" && <Resend person={person} />}
+      {isOperator && person.hasSingleSignOn && <Unlink person={person} />}
       {isOperator && state !== "disabled" && <SignInLink person={person} />}
       {state === "disabled" ? <Enable person={person} /> : <Disable person={person} />}
     </>
@@ -68,6 +69,20 @@ function Resend({ person }: Props) {
       effect={t("people.resendEffect", { email: person.email })}
       done={t("people.resent")}
       run={() => dataOf(api.POST("/api/people/{id}/resend-invitation", pathOf(person)))}
+    />
+  );
+}
+
+/** For a person whose account at the identity provider was made again, or is not its own. */
+function Unlink({ person }: Props) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction
+      label={t("people.unlink")}
+      effect={t("people.unlinkEffect", { name: person.name })}
+      done={t("people.unlinked")}
+      isDanger
+      run={() => dataOf(api.POST("/api/people/{id}/unlink-single-sign-on", pathOf(person)))}
     />
   );
 }

@@ -77,6 +77,10 @@ export const people: Translated<typeof en> = {
     changeAccess: "Zugang ändern",
     changeAccessEffect: "Es gilt ab der nächsten Anfrage von {{name}}.",
     accessChanged: "Der Zugang wurde geändert.",
+    unlink: "Von Single Sign-on trennen",
+    unlinkEffect:
+      "Das Konto beim Identitätsanbieter meldet nicht mehr als {{name}} an, und alle Browser von {{name}} werden abgemeldet. Das nächste Konto mit dieser E-Mail-Adresse wird verknüpft.",
+    unlinked: "Die Person ist getrennt.",
     makeLink: "Anmeldelink erstellen",
     makeLinkEffect:
       "Für jemanden, der sich weder anmelden noch E-Mails empfangen kann. Der Link meldet als {{name}} an, einmal innerhalb einer Stunde, ohne Einmalcode.",

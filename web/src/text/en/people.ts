@@ -72,6 +72,10 @@ export const people = {
     changeAccess: "Change access",
     changeAccessEffect: "It counts from the next request of {{name}} on.",
     accessChanged: "The access was changed.",
+    unlink: "Unlink from single sign-on",
+    unlinkEffect:
+      "The account of the identity provider does not sign in as {{name}} any more, and all browsers of {{name}} are signed out. The next account with this mail address is linked.",
+    unlinked: "The person is unlinked.",
     makeLink: "Make a sign-in link",
     makeLinkEffect:
       "For someone who can neither sign in nor receive mail. The link signs in as {{name}}, once within an hour, without a one-time code.",

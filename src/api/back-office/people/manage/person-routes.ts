@@ -7,6 +7,7 @@ import {
   endSessions,
   makeSignInLink,
   renamePerson,
+  unlinkSingleSignOn,
 } from "../../../../people/manage/change-person.ts";
 import { invitePerson, resendInvitation } from "../../../../people/manage/invite-person.ts";
 import { listPeople } from "../../../../people/people-sql.ts";
@@ -241,6 +242,22 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     responses: aPerson("The person."),
     problems: ["not-found"],
     handle: (request, { context }) => changeNamed(context, request, (change) => endSessions(context, change)),
+  }),
+  route({
+    method: "POST",
+    path: "/api/people/{id}/unlink-single-sign-on",
+    operationId: "unlinkSingleSignOn",
+    admits: operatorOnly,
+    needsRecentAuthentication: true,
+    tag: TAG,
+    summary: "Unlink a person from the identity provider",
+    description:
+      "For a person whose account at the identity provider was made again, or is not its own. All sessions of the person end. The next account that signs in with the person's mail address is linked. Repeating the request has no further effect.",
+    params: PersonIdParams,
+    responses: aPerson("The person."),
+    problems: ["not-found"],
+    handle: (request, { context }) =>
+      changeNamed(context, request, (change) => unlinkSingleSignOn(context, change)),
   }),
   route({
     method: "POST",

@@ -33,6 +33,9 @@ export const PersonSchema = Type.Object(
     }),
     grantsVersion: versionField("these grants"),
     hasSecondFactor: Type.Boolean({ description: "Whether a one-time code must follow the password." }),
+    hasSingleSignOn: Type.Boolean({
+      description: "Whether an account of the identity provider is linked with the person.",
+    }),
     createdBy: describedAs(ActorSchema, "Who invited the person."),
     createdAt: dateTime("When the person was invited."),
     acceptedAt: nullableTime("When the person first signed in. Null if it never did."),
@@ -68,6 +71,7 @@ export const toWirePerson = (person: Person): Static<typeof PersonSchema> => ({
   grants: person.grants.map(toWireGrant),
   grantsVersion: grantsVersion(person.grants),
   hasSecondFactor: person.hasTwoFactor,
+  hasSingleSignOn: person.hasSingleSignOn,
   createdBy: toWireActor(person.createdBy),
   createdAt: person.createdAt.toISOString(),
   acceptedAt: person.acceptedAt?.toISOString() ?? null,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type IdentityProvider, startIdentityProvider } from "../../support/identity-provider.ts";
-import { type Browser, createPerson, openBrowser } from "../../support/people.ts";
-import { startServiceForTest, startTestService, type TestService } from "../../support/test-service.ts";
+import { type IdentityProvider, startIdentityProvider } from "../../../support/identity-provider.ts";
+import { type Browser, createPerson, openBrowser, signIn } from "../../../support/people.ts";
+import { startServiceForTest, startTestService, type TestService } from "../../../support/test-service.ts";
 
 let service: TestService;
 let provider: IdentityProvider;
@@ -56,6 +56,75 @@ describe("sign-in by the identity provider", () => {
       values: [person.id],
     });
     expect(stored).toEqual([{ access_token: null, refresh_token: null, id_token: null }]);
+  });
+
+  it("rejects another account of the provider with the same address, which belongs to another human now", async () => {
+    const person = await createPerson(service);
+    const first = aSubject(person.email);
+    const second = aSubject(person.email);
+    provider.subject = first;
+    expect(await signInThere(openBrowser(service))).toBe("http://localhost:8081/");
+    provider.subject = second;
+    const stranger = openBrowser(service);
+    expect(await signInThere(stranger)).toBe(FAILED);
+    expect((await stranger.get("/api/me")).status).toBe(401);
+    const email = `new-${person.email}`;
+    await service.backOffice.request("PATCH", `/api/people/${person.email}`, { body: { email } });
+    const successor = await createPerson(service, { email: person.email });
+    const own = openBrowser(service);
+    expect(await signInThere(own)).toBe("http://localhost:8081/");
+    expect((await own.get("/api/me")).body.name).toBe(successor.name);
+    provider.subject = first;
+    const again = openBrowser(service);
+    expect(await signInThere(again)).toBe("http://localhost:8081/");
+    expect((await again.get("/api/me")).body.name).toBe(person.name);
+  });
+
+  it("links another account after an operator has unlinked the first, whose sessions end", async () => {
+    const person = await createPerson(service);
+    const [first, second] = [aSubject(person.email), aSubject(person.email)];
+    provider.subject = first;
+    const before = openBrowser(service);
+    await signInThere(before);
+    const path = `/api/people/${person.email}`;
+    expect((await service.backOffice.get(path)).body).toMatchObject({ hasSingleSignOn: true });
+    const unlinked = await service.backOffice.post(`${path}/unlink-single-sign-on`);
+    expect(unlinked).toMatchObject({ status: 200, body: { hasSingleSignOn: false } });
+    expect((await before.get("/api/me")).status).toBe(401);
+    provider.subject = second;
+    const after = openBrowser(service);
+    expect(await signInThere(after)).toBe("http://localhost:8081/");
+    provider.subject = first;
+    expect(await signInThere(openBrowser(service))).toBe(FAILED);
+    const colleague = await signIn(service, await createPerson(service, { grants: [{ role: "support" }] }));
+    expect((await colleague.post(`${path}/unlink-single-sign-on`)).status).toBe(403);
+    expect((await after.get("/api/me")).status).toBe(200);
+  });
+
+  it("unlinks a person who is not linked without an effect", async () => {
+    const person = await createPerson(service);
+    const browser = await signIn(service, person);
+    const answer = await service.backOffice.post(`/api/people/${person.email}/unlink-single-sign-on`);
+    expect(answer.status).toBe(200);
+    expect((await browser.get("/api/me")).status).toBe(200);
+    const { data } = (await service.backOffice.get("/api/audit-entries?action=unlinkSingleSignOn")).body;
+    expect(JSON.stringify(data)).not.toContain(person.email);
+  });
+
+  it("links one of two accounts that sign in with the same address at the same time", async () => {
+    const person = await createPerson(service);
+    const returns = [];
+    for (const subject of [aSubject(person.email), aSubject(person.email)]) {
+      provider.subject = subject;
+      const browser = openBrowser(service);
+      const { url } = (await browser.post("/auth/sign-in/single-sign-on", {})).body;
+      const { headers } = await fetch(url, { redirect: "manual" });
+      const { pathname, search } = new URL(headers.get("location") ?? "");
+      returns.push(() => browser.raw(`${pathname}${search}`));
+    }
+    const answers = await Promise.all(returns.map((send) => send()));
+    const locations = answers.map(({ headers }) => String(headers["location"])).sort();
+    expect(locations).toEqual(["http://localhost:8081/", FAILED]);
   });
 
   it("rejects a person who was not invited, whose address is not verified, or who is disabled", async () => {
