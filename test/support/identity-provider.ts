@@ -13,9 +13,20 @@ export type IdentityProvider = {
   readonly config: Pick<Config, "oidcIssuer" | "oidcClientId" | "oidcClientSecret" | "oidcName">;
   /** The identity provider signs in this person from now on. */
   subject: Subject;
+  /** Claims of ID tokens beside the usual ones. Null: responses have no ID token, only an access token. */
+  claims: object | null;
+  /** Responds to no request of a path from now on. */
+  hold(path: string): Held;
   /** Signs ID tokens with another key than it publishes from now on. */
   forge(): void;
   close(): Promise<void>;
+};
+
+export type Held = {
+  /** Responds to further requests, but not to those that wait. */
+  end(): void;
+  /** Responds to all of them. */
+  release(): void;
 };
 
 const CLIENT = { id: "console", secret: "secret of the console" };
@@ -26,6 +37,8 @@ const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).
 export async function startIdentityProvider(): Promise<IdentityProvider> {
   const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
   let signingKey = keys.privateKey;
+  const holds = new Map<string, Promise<void>>();
+  let signedIn: Subject | null = null;
   const codes = new Map<string, { challenge: string; nonce: string | null; subject: Subject }>();
   const server = createServer();
   server.listen(0, "127.0.0.1");
@@ -40,6 +53,19 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       oidcName: "Example ID",
     },
     subject: { sub: "nobody", email: "nobody@example.com", email_verified: true },
+    claims: {},
+    hold: (path) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      holds.set(path, promise);
+      const end = () => void holds.delete(path);
+      return {
+        end,
+        release: () => {
+          end();
+          resolve();
+        },
+      };
+    },
     forge: () => {
       signingKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
     },
@@ -58,6 +84,7 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       exp: now + 60,
       ...subject,
       ...(nonce && { nonce }),
+      ...provider.claims,
     };
     const signed = `${base64url({ alg: "RS256", kid: "1", typ: "JWT" })}.${base64url(claims)}`;
     return `${signed}.${sign("sha256", Buffer.from(signed), signingKey).toString("base64url")}`;
@@ -68,11 +95,14 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     const json = (body: object, status = 200): void => {
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
     };
+    await holds.get(url.pathname);
+    if (url.pathname === "/userinfo") return json(signedIn ?? {});
     if (url.pathname === "/.well-known/openid-configuration")
       return json({
         issuer,
         authorization_endpoint: `${issuer}/authorize`,
         token_endpoint: `${issuer}/token`,
+        userinfo_endpoint: `${issuer}/userinfo`,
         jwks_uri: `${issuer}/jwks`,
         id_token_signing_alg_values_supported: ["RS256"],
         response_types_supported: ["code"],
@@ -101,7 +131,9 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       .update(form.get("code_verifier") ?? "")
       .digest("base64url");
     if (grant === undefined || verifier !== grant.challenge) return json({ error: "invalid_grant" }, 400);
-    json({ access_token: "access", token_type: "Bearer", expires_in: 60, id_token: idToken(grant) });
+    signedIn = grant.subject;
+    const tokens = { access_token: "access", token_type: "Bearer", expires_in: 60 };
+    json(provider.claims === null ? tokens : { ...tokens, id_token: idToken(grant) });
   });
   return provider;
 }

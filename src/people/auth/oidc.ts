@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { genericOAuth } from "better-auth/plugins";
+import { systemClock } from "../../platform/clock.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
 import type { PeopleContext } from "../context.ts";
 import { readPerson, readPersonByEmail } from "../people-sql.ts";
 import { normalEmail, type Person } from "../person.ts";
@@ -46,6 +48,7 @@ export function oidcPlugins({ db, config }: Pick<PeopleContext, "db" | "config">
               requireIdTokenVerification: true,
               disableSignUp: true,
               disableImplicitSignUp: true,
+              accountSubject: ({ tokens }) => subjectOf(tokens.idToken, oidcClientId),
               // It is called with the verified ID token, before a person is looked for. It changes nothing of the profile.
               mapProfileToUser: async (profile) => {
                 const store = returning.getStore();
@@ -67,3 +70,22 @@ async function findPersonOfProfile(
   if (personId !== null) return readPerson(db, personId);
   return typeof email === "string" ? readPersonByEmail(db, normalEmail(email)) : null;
 }
+
+/** The clock of the provider may be ahead of ours. */
+const AHEAD_MAX_MS = MINUTE_MS;
+
+/**
+ * The subject of a verified ID token. Empty, which better-auth rejects: there is no token, which OpenID Connect requires (Core,
+ * section 3.1.3.3), or it was issued to another client or in the future (section 3.1.3.7). Without a token the library would take
+ * the subject from the response of another endpoint.
+ */
+function subjectOf(idToken: string | undefined, clientId: string): string {
+  if (idToken === undefined) return "";
+  const { sub, aud, azp, iat } = claimsOf(idToken);
+  const isOurs = azp === undefined ? !Array.isArray(aud) || aud.length === 1 : azp === clientId;
+  const isIssued = typeof iat === "number" && iat * SECOND_MS <= systemClock.now().getTime() + AHEAD_MAX_MS;
+  return isOurs && isIssued && typeof sub === "string" ? sub : "";
+}
+
+const claimsOf = (idToken: string): Record<string, unknown> =>
+  JSON.parse(Buffer.from(idToken.split(".")[1] ?? "", "base64url").toString());

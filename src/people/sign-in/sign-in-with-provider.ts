@@ -1,14 +1,13 @@
 import { UnavailableError } from "../../platform/database/database.ts";
 import { within } from "../../platform/pause.ts";
-import { SECOND_MS } from "../../platform/time.ts";
-import { readAnswer } from "../auth/answers.ts";
+import { isStorableText } from "../../platform/wire/text.ts";
+import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
+import type { Auth } from "../auth/auth.ts";
 import { OIDC_PROVIDER, withBeginning } from "../auth/oidc.ts";
+import type { Person } from "../person.ts";
 import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import type { People } from "./people.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
-
-/** An identity provider that needs longer is not available. */
-const PROVIDER_MS = 10 * SECOND_MS;
 
 /** Of a page to return to. It is in an encrypted cookie, of which browsers keep 4,096 characters. */
 export const RETURN_LENGTH_MAX = 1_000;
@@ -24,17 +23,19 @@ export async function startProviderSignIn(
   visitor: Visitor,
 ): Promise<{ url: string; cookies: readonly string[] }> {
   const { backOfficeUrl } = people.config;
-  const call = people.providerAuth().api.signInSocial({
-    body: {
-      provider: OIDC_PROVIDER,
-      callbackURL: `${backOfficeUrl}${returnTo}`,
-      errorCallbackURL: `${backOfficeUrl}/sign-in`,
-      disableRedirect: true,
-    },
-    headers: headersOf(visitor),
-    asResponse: true,
-  });
-  const answer = await readAnswer(await inTime(people, call));
+  const response = await inTime(people, ({ api }) =>
+    api.signInSocial({
+      body: {
+        provider: OIDC_PROVIDER,
+        callbackURL: `${backOfficeUrl}${returnTo}`,
+        errorCallbackURL: `${backOfficeUrl}/sign-in`,
+        disableRedirect: true,
+      },
+      headers: headersOf(visitor),
+      asResponse: true,
+    }),
+  );
+  const answer = await readAnswer(response);
   const { url } = answer.body;
   if (typeof url !== "string") throw new UnavailableError("The identity provider is not available.");
   return { url, cookies: answer.cookies };
@@ -42,33 +43,76 @@ export async function startProviderSignIn(
 
 /**
  * The return from the identity provider. Where to go: the page that was requested, or the sign-in page with `error` if no
- * person was invited by that address, or the provider has not verified it.
+ * person was invited by that address, the provider has not verified it, or it did not respond. A browser shows what is returned,
+ * so it is a page in any case.
  */
 export async function finishProviderSignIn(
   people: People,
-  query: Readonly<Record<string, string>>,
+  query: Readonly<Record<string, unknown>>,
   visitor: Visitor,
 ): Promise<{ signIn: SignIn; location: string }> {
-  const evaluated = withBeginning(() =>
-    people.providerAuth().api.callbackOAuth({
-      method: "GET",
-      params: { id: OIDC_PROVIDER },
-      query,
-      headers: headersOf(visitor),
-      asResponse: true,
-    }),
-  );
-  const { result, beginning } = await inTime(people, evaluated);
-  const answer = await readAnswer(result);
-  const signIn = await finishSignIn(people, answer, visitor, { method: "identity provider", beginning });
+  const evaluated = await evaluateReturn(people, query, visitor);
+  const signIn: SignIn =
+    evaluated === null
+      ? { outcome: "failed", cookies: [] }
+      : await finishSignIn(people, evaluated.answer, visitor, {
+          method: "identity provider",
+          beginning: evaluated.beginning,
+        });
   const failed = `${people.config.backOfficeUrl}/sign-in?error=sign-in-failed`;
-  return { signIn, location: signIn.outcome === "signed-in" ? (answer.location ?? "/") : failed };
+  return { signIn, location: signIn.outcome === "signed-in" ? (evaluated?.answer.location ?? "/") : failed };
 }
 
-async function inTime<Result>(people: People, call: Promise<Result>): Promise<Result> {
+/**
+ * What better-auth makes of the return. Null: it is not one, or the identity provider did not respond in time. A session that
+ * better-auth stores later is never finished, so it opens nothing (decision 0210).
+ */
+async function evaluateReturn(
+  people: People,
+  query: Readonly<Record<string, unknown>>,
+  visitor: Visitor,
+): Promise<{ answer: AuthAnswer; beginning: Person | null } | null> {
+  const parameters = parametersOf(query);
+  if (parameters === null) return null;
+  const evaluated = inTime(people, ({ api }) =>
+    withBeginning(() =>
+      api.callbackOAuth({
+        method: "GET",
+        params: { id: OIDC_PROVIDER },
+        query: parameters,
+        headers: headersOf(visitor),
+        asResponse: true,
+      }),
+    ),
+  );
+  const returned = await evaluated.catch(() => null); // The reason is logged.
+  return returned && { answer: await readAnswer(returned.result), beginning: returned.beginning };
+}
+
+/** What identity providers add to the address. */
+const PARAMETERS = ["code", "state", "error", "error_description", "iss"];
+const PARAMETER_LENGTH_MAX = 4_000;
+
+/** Null: one of them is there twice, or is not a text that can be the provider's. */
+function parametersOf(query: Readonly<Record<string, unknown>>): Record<string, string> | null {
+  const parameters: Record<string, string> = {};
+  for (const name of PARAMETERS) {
+    const value = query[name];
+    if (value === undefined) continue;
+    if (typeof value !== "string" || value.length > PARAMETER_LENGTH_MAX || !isStorableText(value))
+      return null;
+    parameters[name] = value;
+  }
+  return parameters;
+}
+
+/** Evaluates something with the identity provider. Without a response in time, the next sign-in begins with another better-auth. */
+async function inTime<Result>(people: People, evaluate: (auth: Auth) => Promise<Result>): Promise<Result> {
+  const auth = people.providerAuth();
   try {
-    return await within(PROVIDER_MS, call);
+    return await within(people.limits.providerMs, evaluate(auth));
   } catch (err) {
+    people.dropProviderAuth(auth); // It perhaps waits for the provider's addresses, without a time limit.
     people.log.warn({ err }, "identity provider not available");
     throw new UnavailableError("The identity provider is not available.");
   }

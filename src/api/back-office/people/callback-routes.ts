@@ -19,7 +19,7 @@ export const callbackRoutes: readonly Route<People>[] = [
     responses: {
       302: { description: "To the page that follows the sign-in.", headers: { Location: "Where to go." } },
     },
-    problems: ["not-found", "validation-failed"],
+    problems: ["not-found"],
     handle: async ({ caller, query }, people) => {
       if (people.config.oidcIssuer === null) return noProvider;
       const { signIn, location } = await finishProviderSignIn(people, query, caller);

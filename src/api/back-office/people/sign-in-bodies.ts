@@ -62,8 +62,8 @@ export const RedirectSchema = Type.Object(
   { title: "Redirect", description: "Where the sign-in continues." },
 );
 
-const parameter = (description: string) =>
-  Type.Optional(Type.String({ maxLength: 4_000, format: "text", description }));
+/** Any value: who comes with one that is not valid goes to the sign-in page, not to a problem in JSON. */
+const parameter = (description: string) => Type.Optional(Type.Unknown({ description }));
 
 /** What identity providers add to the address. */
 export const CallbackSchema = Type.Object({
