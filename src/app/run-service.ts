@@ -87,7 +87,7 @@ async function showFirstLink({ context, backOfficeUrl }: RunningService, log: Lo
   if (!process.stdout.isTTY) {
     if (await awaitsFirstOperator(context))
       log.warn(
-        "no person has signed in yet, make a link with the command line: person link operator@localhost",
+        "no operator has signed in yet, make a link with the command line: person link operator@localhost",
       );
     return;
   }

@@ -4,7 +4,7 @@ import type { Actor } from "../lifecycle/applied-transition.ts";
 import { inTransaction } from "../platform/context.ts";
 import type { PeopleContext } from "./context.ts";
 import { type MadeLink, makeLink } from "./links/make-link.ts";
-import { countPeople, insertPerson, lockPeople, readPersonByEmail } from "./people-sql.ts";
+import { countPeople, hasActiveOperator, insertPerson, lockPeople, readPersonByEmail } from "./people-sql.ts";
 import type { Person } from "./person.ts";
 import { personFact } from "./person-fact.ts";
 
@@ -46,13 +46,14 @@ export async function ensureFirstOperator(context: PeopleContext): Promise<void>
   });
 }
 
-/** The first operator, as long as it has never signed in. Null: it has, or is not there any more. */
+/** The first operator, as long as no operator has signed in. Null: one has, or the first is disabled or not there any more. */
 export async function awaitsFirstOperator({ db }: Pick<PeopleContext, "db">): Promise<Person | null> {
+  if (await hasActiveOperator(db)) return null; // Others can then let a person in who cannot sign in.
   const person = await readPersonByEmail(db, FIRST_OPERATOR_EMAIL);
-  return person?.acceptedAt === null ? person : null;
+  return person?.acceptedAt === null && person.disabledAt === null ? person : null;
 }
 
-/** A link for the first operator. Null: it has signed in, or is not there any more. */
+/** A link for the first operator, if it is awaited. */
 export async function firstOperatorLink(context: PeopleContext): Promise<MadeLink | null> {
   const person = await awaitsFirstOperator(context);
   return person && inTransaction(context, (tx) => makeLink(tx, context, person.id, "sign-in"));

@@ -123,6 +123,21 @@ export async function lockEmail(tx: Queryable, personId: string, email: string):
   return rows.length > 0;
 }
 
+/** Whether an enabled person with the role operator has signed in before. */
+export async function hasActiveOperator(db: Queryable): Promise<boolean> {
+  const rows = await db.query({
+    name: "has-active-operator",
+    text: `
+      select
+      from people p
+      join person_grants g on g.person_id = p.id
+      where g.role = 'operator' and p.accepted_at is not null and p.disabled_at is null
+      limit 1`,
+    values: [],
+  });
+  return rows.length > 0;
+}
+
 /** How many people are stored. There are at most PEOPLE_MAX. */
 export async function countPeople(db: Queryable): Promise<number> {
   const [row] = await db.query<{ count: number }>({

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import {
+  awaitsFirstOperator,
+  ensureFirstOperator,
+  FIRST_OPERATOR_EMAIL,
+  firstOperatorLink,
+} from "../../../src/people/first-operator.ts";
+import { createPerson, signIn } from "../../support/people.ts";
+import { startServiceForTest } from "../../support/test-service.ts";
+
+describe("the link for the first operator", () => {
+  it("is made until an operator has signed in, whichever it is", async () => {
+    const service = await startServiceForTest();
+    await ensureFirstOperator(service.context);
+    const invited = await createPerson(service);
+    const viewer = await createPerson(service, { grants: [{ role: "monitoring" }] });
+    await signIn(service, viewer);
+    expect(await awaitsFirstOperator(service.context)).toMatchObject({ email: FIRST_OPERATOR_EMAIL });
+    expect((await firstOperatorLink(service.context))?.url).toContain("/sign-in#token=");
+    const browser = await signIn(service, invited);
+    expect(await awaitsFirstOperator(service.context)).toBeNull();
+    expect(await firstOperatorLink(service.context)).toBeNull();
+    await browser.post("/auth/sign-out");
+    expect(await firstOperatorLink(service.context)).toBeNull();
+  });
+
+  it("is not made for a person who is disabled: it would sign no one in", async () => {
+    const service = await startServiceForTest();
+    await ensureFirstOperator(service.context);
+    await createPerson(service); // Another operator, who can be let in.
+    const path = `/api/people/${FIRST_OPERATOR_EMAIL}`;
+    expect((await service.backOffice.post(`${path}/disable`)).status).toBe(200);
+    expect(await awaitsFirstOperator(service.context)).toBeNull();
+    expect(await firstOperatorLink(service.context)).toBeNull();
+    expect((await service.backOffice.post(`${path}/enable`)).status).toBe(200);
+    expect(await firstOperatorLink(service.context)).not.toBeNull();
+  });
+});
