@@ -2,8 +2,10 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { toTypeId } from "../../src/platform/ids.ts";
 import { visit } from "../support/browser.ts";
-import { aRate, createFacility } from "../support/facilities.ts";
+import { createProduct } from "../support/builders.ts";
+import { aRate, createFacility, routeAll } from "../support/facilities.ts";
 import { createPerson } from "../support/people.ts";
+import { operationApplied, placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
 import { startWorld, type World } from "./world.ts";
 
 let world: World;
@@ -113,4 +115,66 @@ it("who renames a person leaves the address that another person has changed", as
   await page.getByRole("heading", { level: 1, name: "Rita R." }).waitFor();
   const { body } = await service.backOffice.get(`/api${path}`);
   expect(body).toMatchObject({ name: "Rita R.", email: "rita@example.org" });
+});
+
+async function openOrder(orderId: string): Promise<Page> {
+  const page = await world.open(world.people.operator);
+  await page.goto(`/orders/${orderId}`);
+  return page;
+}
+
+/** A stream of updates that opens again makes the page of an order read it again. */
+const readAgain = (page: Page) => page.evaluate("dispatchEvent(new Event('online'))");
+
+it("who says that a shipment was delivered leaves the tracking number that another person has entered", async () => {
+  const { service, partner } = world;
+  const order = await placeAcceptedOrder(service, partner);
+  await routeAll(service);
+  const { shipments } = await operationApplied(service, order.id, "ship");
+  const path = `/api/shipments/${shipments[0].id}`;
+  const page = await openOrder(order.id);
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Change" });
+  await dialog.getByRole("combobox", { name: "Status" }).click();
+  await page.getByRole("option", { name: "Delivered" }).click();
+  await service.backOffice.request("PATCH", path, {
+    body: { carrier: "DHL", trackingNumber: "COLLEAGUE-1" },
+  });
+  await readAgain(page);
+  await page.getByText("COLLEAGUE-1").waitFor();
+  await dialog.getByRole("button", { name: "Change" }).click();
+  await page.getByText("The shipment is changed.").waitFor();
+  const stored = (await readDetail(service, order.id)).shipments;
+  expect(stored).toMatchObject([{ status: "delivered", carrier: "DHL", trackingNumber: "COLLEAGUE-1" }]);
+});
+
+it("who edits a product keeps what was typed when the page shows the change of another person", async () => {
+  const { service, partner } = world;
+  const id = await createProduct(service, partner.merchantId, { name: "Teapot" });
+  const page = await world.open(world.people.operator);
+  await page.clock.install();
+  await visit(page, `/products/${id}`, "Teapot");
+  await page.getByRole("button", { name: "Edit", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Edit" });
+  await dialog.getByLabel("Description").fill("For two cups.");
+  service.clock.advance({ ms: 1 });
+  await service.backOffice.request("PATCH", `/api/products/${id}`, { body: { name: "Small teapot" } });
+  await page.clock.fastForward("00:11"); // What the page has read is old by now, so it reads again when it is looked at.
+  await page.evaluate("dispatchEvent(new Event('visibilitychange'))");
+  await page.getByText("Small teapot").first().waitFor();
+  await dialog.getByRole("button", { name: "Edit" }).click();
+  await page.getByText("The product was changed.").waitFor();
+  const { body } = await service.backOffice.get(`/api/products/${id}`);
+  expect(body).toMatchObject({ name: "Small teapot", description: "For two cups." });
+});
+
+it("who looks at the name of a facility, and saves it as it is, does not undo another person's", async () => {
+  const { service } = world;
+  const path = `/facilities/${await createFacility(service)}`;
+  const page = await world.open(world.people.operator);
+  await visit(page, path, "Facility");
+  await page.getByRole("button", { name: "Rename" }).click();
+  await service.backOffice.request("PATCH", `/api${path}`, { body: { name: "Hall 7" } });
+  await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
+  await page.getByRole("heading", { level: 1, name: "Hall 7" }).waitFor();
 });

@@ -71,13 +71,8 @@ function Rename({ facility }: Props) {
           {...form.getInputProps("name")}
         />
       )}
-      run={({ name }) =>
-        dataOf(
-          api.PATCH("/api/facilities/{id}", {
-            params: { path: { id: facility.id } },
-            body: { name: name.trim() },
-          }),
-        )
+      run={(_, { changed }) =>
+        dataOf(api.PATCH("/api/facilities/{id}", { params: { path: { id: facility.id } }, body: changed }))
       }
     />
   );

@@ -45,18 +45,7 @@ function Rename({ person }: Props) {
           <TextInput label={t("people.email")} type="email" required {...form.getInputProps("email")} />
         </Stack>
       )}
-      run={(values, { values: before }) =>
-        dataOf(
-          api.PATCH("/api/people/{id}", {
-            ...pathOf(person),
-            // Only what the person has changed: what another person changed at the same time stays.
-            body: {
-              ...(values.name !== before.name && { name: values.name.trim() }),
-              ...(values.email !== before.email && { email: values.email.trim() }),
-            },
-          }),
-        )
-      }
+      run={(_, { changed }) => dataOf(api.PATCH("/api/people/{id}", { ...pathOf(person), body: changed }))}
     />
   );
 }

@@ -91,11 +91,11 @@ export function EditProduct({ product }: { product: Product }) {
       initialValues={valuesOf(product)}
       validate={validate}
       fields={(form) => <ProductFields form={form} currency={price.currency} />}
-      run={(values, { values: before }) =>
+      run={(values, { changed }) =>
         dataOf(
           api.PATCH("/api/products/{id}", {
             params: { path: { id } },
-            body: changesOf(fieldsOf(values, price.currency), fieldsOf(before, price.currency)),
+            body: updateOf(fieldsOf(values, price.currency), changed),
           }),
         )
       }
@@ -103,13 +103,9 @@ export function EditProduct({ product }: { product: Product }) {
   );
 }
 
-/** Only the fields that the person has changed: what another person changed at the same time stays. */
-const changesOf = (fields: ReturnType<typeof fieldsOf>, before: ReturnType<typeof fieldsOf>): ProductUpdate =>
-  Object.fromEntries(
-    Object.entries(fields).filter(
-      ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof typeof before]), // Both have the same fields.
-    ),
-  );
+/** The fields of a request have the names of the values. */
+const updateOf = (fields: ReturnType<typeof fieldsOf>, changed: Partial<Values>): ProductUpdate =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => name in changed));
 
 function useRequired(): (values: Values) => Record<string, string> {
   const { t } = useTranslation();

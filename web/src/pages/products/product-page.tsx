@@ -136,7 +136,7 @@ function Exposure({ since }: { since: string | null }) {
 
 const ProductActions = ({ product }: { product: Product }) => (
   <>
-    <EditProduct key={product.updatedAt} product={product} />
+    <EditProduct product={product} />
     <ChangeStatus product={product} />
   </>
 );

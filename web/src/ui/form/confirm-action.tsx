@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { ProblemMessage } from "../problem-message.tsx";
 import { Conflict } from "./conflict.tsx";
-import { type Opened, useApiForm } from "./use-api-form.ts";
+import { type Edit, useApiForm } from "./use-api-form.ts";
 import { useFocusAfterRemoval } from "./use-focus-after-removal.ts";
 
 type Props<Values extends object> = {
@@ -29,7 +29,7 @@ type Props<Values extends object> = {
   readonly version?: string;
   /** What they replace, as the page has it now: shown if another person has changed it. */
   readonly present?: ReactNode;
-  readonly run: (values: Values, opened: Opened<Values>) => Promise<unknown>;
+  readonly run: (values: Values, edit: Edit<Values>) => Promise<unknown>;
 };
 
 /** A button that says what it will do before it does it. */

@@ -4,9 +4,13 @@ import { ApiProblem, isProblem } from "../../api/problem.ts";
 import { useChange } from "../../api/use-change.ts";
 import { explained } from "../../text/explanations.ts";
 
-/** What the form showed when it opened. */
-export type Opened<Values> = {
-  readonly values: Values;
+/** What the person has made of the form that opened. */
+export type Edit<Values> = {
+  /**
+   * The values that differ from those at the opening, texts without outer spaces. A change sends no others: the page shows
+   * by now what other people have changed, and the form still has what was there before.
+   */
+  readonly changed: Partial<Values>;
   /** The version to replace: after a conflict, the one that is shown beside the form. */
   readonly version: string;
 };
@@ -17,7 +21,7 @@ type Options<Values, Output> = {
   readonly validate?: (values: Values) => FormErrors;
   /** Version of what the form replaces as a whole, as the page has it now (decision 0208). */
   readonly version?: string;
-  readonly run: (values: Values, opened: Opened<Values>) => Promise<Output>;
+  readonly run: (values: Values, edit: Edit<Values>) => Promise<Output>;
   readonly done?: string;
   readonly onDone?: (output: Output) => void;
 };
@@ -49,7 +53,11 @@ export function useApiForm<Values extends object, Output = unknown>({
   const [opened] = useState({ values: initialValues, version });
   const [hasConflict, setHasConflict] = useState(false);
   const change = useChange<Values, Output>({
-    run: (values) => run(values, hasConflict ? { ...opened, version } : opened),
+    run: (values) =>
+      run(values, {
+        changed: changedOf(opened.values, values),
+        version: hasConflict ? version : opened.version,
+      }),
     ...(done !== undefined && { done }),
     ...(onDone && { onDone }),
     isAnnounced: false,
@@ -76,6 +84,17 @@ export function useApiForm<Values extends object, Output = unknown>({
   };
 }
 
+const changedOf = <Values extends object>(before: Values, after: Values): Partial<Values> => {
+  const earlier = new Map<string, unknown>(Object.entries(before));
+  return Object.fromEntries(
+    Object.entries(after)
+      .map(([name, value]) => [name, trimmed(value)] as const)
+      .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(trimmed(earlier.get(name)))),
+  ) as Partial<Values>; // Each value is one of the given ones, trimmed.
+};
+
+const trimmed = (value: unknown): unknown => (typeof value === "string" ? value.trim() : value);
+
 /** The explanations of a 422 by the paths of their fields: `/lines/0/quantity` is `lines.0.quantity`. */
 const problemToErrors = ({ errors }: ApiProblem): FormErrors =>
   Object.fromEntries(
@@ -88,8 +107,7 @@ const problemToErrors = ({ errors }: ApiProblem): FormErrors =>
 /** The values that were filled in: an empty text is a field that is not sent. */
 export const filled = <Values extends object>(values: Values): Partial<Values> =>
   Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) => {
-      const trimmed = typeof value === "string" ? value.trim() : value;
-      return trimmed === "" || trimmed === null || trimmed === undefined ? [] : [[name, trimmed]];
-    }),
+    Object.entries(values)
+      .map(([name, value]) => [name, trimmed(value)] as const)
+      .filter(([, value]) => value !== "" && value !== null && value !== undefined),
   ) as Partial<Values>; // Each value is one of the given ones, trimmed.

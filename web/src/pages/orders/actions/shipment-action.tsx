@@ -5,27 +5,25 @@ import type { Shipment, ShipmentProgress, ShipmentUpdate } from "../../../api/sc
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 
 const STATUSES = ["pending", "shipped", "delivered"] as const satisfies readonly ShipmentProgress[];
-const TRACKING = ["carrier", "trackingNumber", "trackingUrl"] as const;
 
-type Values = Record<(typeof TRACKING)[number], string> & { status: ShipmentProgress };
+type Values = { carrier: string; trackingNumber: string; trackingUrl: string; status: ShipmentProgress };
 
 /** Adds tracking that the carrier issued later, or says where the shipment is. What came back stays as it is. */
 export function ShipmentAction({ shipment }: { shipment: Shipment }) {
   const { t } = useTranslation();
   const { id, status, carrier, trackingNumber, trackingUrl } = shipment;
   if (status === "returned") return null;
-  const present: Values = {
-    carrier: carrier ?? "",
-    trackingNumber: trackingNumber ?? "",
-    trackingUrl: trackingUrl ?? "",
-    status,
-  };
   return (
     <ConfirmAction<Values>
       label={t("orderActions.updateShipment")}
       effect={t("orderActions.updateShipmentEffect")}
       done={t("orderActions.shipmentUpdated")}
-      initialValues={present}
+      initialValues={{
+        carrier: carrier ?? "",
+        trackingNumber: trackingNumber ?? "",
+        trackingUrl: trackingUrl ?? "",
+        status,
+      }}
       fields={(form) => (
         <Stack gap="sm">
           <TextInput
@@ -54,22 +52,15 @@ export function ShipmentAction({ shipment }: { shipment: Shipment }) {
           />
         </Stack>
       )}
-      run={(values) =>
-        dataOf(
-          api.PATCH("/api/shipments/{id}", { params: { path: { id } }, body: changesOf(present, values) }),
-        )
+      run={(_, { changed }) =>
+        dataOf(api.PATCH("/api/shipments/{id}", { params: { path: { id } }, body: updateOf(changed) }))
       }
     />
   );
 }
 
 /** Only what was changed: the service derives the address and the status from a new number. A field that was emptied is removed. */
-const changesOf = (before: Values, after: Values): ShipmentUpdate => ({
-  ...Object.fromEntries(
-    TRACKING.filter((field) => after[field].trim() !== before[field]).map((field) => [
-      field,
-      after[field].trim() || null,
-    ]),
-  ),
-  ...(after.status !== before.status && { status: after.status }),
+const updateOf = ({ status, ...tracking }: Partial<Values>): ShipmentUpdate => ({
+  ...Object.fromEntries(Object.entries(tracking).map(([field, text]) => [field, text || null])),
+  ...(status !== undefined && { status }),
 });
