@@ -10,10 +10,16 @@ type Correction = Extract<Transition, { name: "updateShippingAddress" }>;
 /** What a correction of the address changes in an order, or the rule that forbids it (decision 0083). */
 type Corrected = Partial<Order> | TransitionRule | null;
 
+/** Whether the order would get another address. A repeated correction changes nothing. */
+export const changesAddress = (
+  order: Pick<Order, "shippingAddress">,
+  change: Correction["change"],
+): boolean => !isSameAddress({ ...order.shippingAddress, ...change }, order.shippingAddress);
+
 /** Null if nothing changes. Routing depends on the country alone, so an order keeps its route within the country. */
 export function correctAddress(order: Order, { change, isShippingPending }: Correction): Corrected {
+  if (!changesAddress(order, change)) return null;
   const shippingAddress = { ...order.shippingAddress, ...change };
-  if (isSameAddress(shippingAddress, order.shippingAddress)) return null;
   if (order.shipments.length > 0) return "already_shipped";
   if (order.routedAt === null) return { shippingAddress, holdReasons: holdsAfter(order) };
   if (shippingAddress.countryCode === order.shippingAddress.countryCode) return { shippingAddress };

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { expectedVersionField } from "../platform/wire/content-version.ts";
 import { COUNTRY_CODE_FORM } from "../platform/wire/countries.ts";
 import { nullable, shortText } from "../platform/wire/schemas.ts";
 
@@ -15,6 +16,9 @@ const TEXTS = {
   countryCode: "ISO 3166-1 country code of two letters.",
   phone: "Phone number for the carrier.",
 } as const;
+
+/** In a fixed order, which versions depend on. */
+export const ADDRESS_FIELDS = Object.keys(TEXTS) as (keyof typeof TEXTS)[]; // Its own keys.
 
 /** The columns of an address in a file, but for the two names, which a label does not need. */
 export const LABEL_COLUMNS = [
@@ -101,6 +105,7 @@ export const AddressUpdateSchema = Type.Object(
     company: optionalText(TEXTS.company),
     phone: optionalText(TEXTS.phone),
     name: optionalText(TEXTS.name),
+    expectedVersion: expectedVersionField("shippingAddressVersion"),
   },
   { title: "ShippingAddressUpdate", description: "Changes of an address. Absent fields keep their values." },
 );

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { toTypeId } from "../../src/platform/ids.ts";
 import { visit } from "../support/browser.ts";
-import { createProduct } from "../support/builders.ts";
+import { createProduct, placeOrder } from "../support/builders.ts";
 import { aRate, createFacility, routeAll } from "../support/facilities.ts";
 import { createPerson } from "../support/people.ts";
 import { operationApplied, placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
@@ -146,6 +146,28 @@ it("who says that a shipment was delivered leaves the tracking number that anoth
   await page.getByText("The shipment is changed.").waitFor();
   const stored = (await readDetail(service, order.id)).shipments;
   expect(stored).toMatchObject([{ status: "delivered", carrier: "DHL", trackingNumber: "COLLEAGUE-1" }]);
+});
+
+it("who corrects an address sees first what another person has corrected, and then changes only what was typed", async () => {
+  const { service, partner } = world;
+  const { id } = await placeOrder(partner);
+  const page = await openOrder(id);
+  await page.getByRole("button", { name: "Correct address" }).click();
+  const dialog = page.getByRole("dialog", { name: "Correct address" });
+  const confirm = () => dialog.getByRole("button", { name: "Correct address" }).click();
+  await dialog.getByLabel("Phone").fill("+44 20 7946 0000");
+  const correction = { city: "Leeds", zip: "LS1 1AA", address2: "Flat 7" };
+  await service.backOffice.request("PATCH", `/api/orders/${id}/shipping-address`, { body: correction });
+  await readAgain(page);
+  await page.getByText("Flat 7").waitFor();
+  await confirm();
+  await dialog.getByText(OVERTAKEN).waitFor();
+  await dialog.getByRole("region", { name: "Stored now" }).getByText("Leeds").waitFor();
+  expect((await readDetail(service, id)).shippingAddress).toMatchObject({ ...correction, phone: null });
+  await confirm();
+  await page.getByText("The address is corrected.").waitFor();
+  const stored = (await readDetail(service, id)).shippingAddress;
+  expect(stored).toMatchObject({ ...correction, phone: "+44 20 7946 0000" });
 });
 
 it("who edits a product keeps what was typed when the page shows the change of another person", async () => {

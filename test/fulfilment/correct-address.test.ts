@@ -136,6 +136,13 @@ describe("a correction of the address", () => {
     expectRejected(await correct(id, { zip: "Z21" }), "too_many_corrections", "updateShippingAddress", "NEW");
     expect((await readOrder(partner, id)).shippingAddress.zip).toBe("Z20");
   });
+
+  it("changes nothing if the last possible one is repeated", async () => {
+    const { id } = await placeOrder(partner);
+    for (let n = 1; n <= 20; n += 1) await corrected(id, { zip: `Z${n}` });
+    const before = await readDetail(test, id);
+    expect(await corrected(id, { zip: "Z20" })).toEqual(before);
+  });
 });
 
 describe("routing after a correction", () => {

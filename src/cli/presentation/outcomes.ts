@@ -98,8 +98,8 @@ export const refunded: Outcome = ofOrder(({ refunds }, { reference }) => {
   return refund === undefined ? "Refunded." : `Refunded: ${listed([refund["amount"]])}. Refund ${refund.id}.`;
 });
 
-/** `Corrected: city, zip.` */
-export const corrected: Outcome = (_changed, sent) =>
+/** `Corrected: city, zip.` The expected version is a condition, and corrects nothing. */
+export const corrected: Outcome = (_changed, { expectedVersion: _, ...sent }) =>
   `Corrected: ${Object.keys(sent).map(labelOf).join(", ")}.\n`;
 
 /** The pick list and its orders, or why there is none. */

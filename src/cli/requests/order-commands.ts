@@ -254,7 +254,14 @@ export const ORDER_COMMANDS: readonly RequestCommand[] = [
     words: "order correct-address",
     operationId: "updateShippingAddress",
     outcome: corrected,
-    fields: ADDRESS,
+    fields: [
+      ...ADDRESS,
+      {
+        name: "expectedVersion",
+        flag: "--expected-version <version>",
+        help: "only if the address has this version, so that no other correction is mixed with it",
+      },
+    ],
   },
   {
     words: "order retry-payment",

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { toTypeId } from "../../../src/platform/ids.ts";
-import { createPartner } from "../../support/builders.ts";
+import { createPartner, placeOrder } from "../../support/builders.ts";
 import { aRate, createFacility } from "../../support/facilities.ts";
 import { createPerson } from "../../support/people.ts";
 import { dumpTables } from "../../support/tables.ts";
@@ -56,10 +56,24 @@ const policyOf = async (): Promise<Replaced> => {
   };
 };
 
+/** Its number is in the second line, so that every correction is one of an address that has the others. */
+const addressOf = async (): Promise<Replaced> => {
+  const { id } = await placeOrder(await createPartner(test));
+  const path = `/api/orders/${id}`;
+  return {
+    read: async () => ({ version: (await test.backOffice.get(path)).body.shippingAddressVersion }),
+    replace: (number, expectedVersion) =>
+      test.backOffice.request("PATCH", `${path}/shipping-address`, {
+        body: { address2: `Flat ${number}`, expectedVersion },
+      }),
+  };
+};
+
 describe.each([
   ["PUT /api/facilities/{id}/rates", ratesOf],
   ["PUT /api/people/{id}/grants", grantsOf],
   ["PATCH /api/connections/{id} with a review policy", policyOf],
+  ["PATCH /api/orders/{id}/shipping-address", addressOf],
 ])("%s with expectedVersion", (_route, create) => {
   let replaced: Replaced;
   beforeEach(async () => {
@@ -80,9 +94,9 @@ describe.each([
     const before = await dumpTables(test);
     const { status, body } = await replaced.replace(2, opened.version);
     expect(status).toBe(409);
+    expect(await dumpTables(test)).toEqual(before);
     const { version } = await replaced.read();
     expect(body).toMatchObject({ code: "version-changed", version });
-    expect(await dumpTables(test)).toEqual(before);
   });
 
   it("can be repeated after a response that was lost", async () => {
@@ -127,4 +141,20 @@ it("the version of rates is the same in whatever order they were sent", async ()
   const [one, two] = [aRate(), aRate({ country: "FR" })];
   expect(await put([one, two])).toBe(await put([two, one]));
   expect(await put([one])).not.toBe(await put([one, two]));
+});
+
+it("the version of an address is that of its fields, and does not change with the order", async () => {
+  const { id } = await placeOrder(await createPartner(test));
+  const path = `/api/orders/${id}`;
+  const version = async () => (await test.backOffice.get(path)).body.shippingAddressVersion;
+  const correct = (body: object) => test.backOffice.request("PATCH", `${path}/shipping-address`, { body });
+  const first = await version();
+  await test.backOffice.post(`${path}/hold`, { reasons: ["merchant_request"] });
+  expect(await version()).toBe(first);
+  await correct({ phone: "1", expectedVersion: first });
+  expect(await version()).not.toBe(first);
+  await correct({ phone: null });
+  expect(await version()).toBe(first);
+  const { timeline } = (await test.backOffice.get(path)).body;
+  expect(timeline.at(-2), "names what was corrected").toMatchObject({ detail: "phone" });
 });

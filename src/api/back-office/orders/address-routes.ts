@@ -17,6 +17,7 @@ export const addressRoutes: readonly BackOfficeRoute[] = [
     description:
       "Possible until something has shipped, in every status that is not settled, up to 20 times. If the country changes, the order is routed again: its reservations are released, the holds of routing are decided again, and the difference of the price of shipping is charged or refunded. Rejected while a charge for shipping is being processed. No event announces the correction; later events show the new address.",
     body: AddressUpdateSchema,
+    problems: [...orderOperationRow.problems, "version-changed"],
     responses: { 200: { ...orderOperationRow.responses[200], description: "The corrected order." } },
     handle: async ({ caller, params, body, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);

@@ -4,12 +4,14 @@ import type { Refund } from "../../../ledger/refunds/refund.ts";
 import { PARTNER, type TimelineEntry } from "../../../lifecycle/applied-transition.ts";
 import { holdsOf } from "../../../lifecycle/holds.ts";
 import type { Order, Shipment } from "../../../lifecycle/order.ts";
+import { addressVersion } from "../../../orders/address/address-version.ts";
 import type { OrderOwner } from "../../../orders/order-owners-sql.ts";
 import type { OrderPrices } from "../../../orders/order-prices-sql.ts";
 import { OrderSchema, ShipmentSchema, toWireOrder, toWireShipment } from "../../../orders/order-wire.ts";
 import type { OrderReturn } from "../../../orders/returns/order-return.ts";
 import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
 import { formatMoney, type Money } from "../../../platform/money.ts";
+import { versionField } from "../../../platform/wire/content-version.ts";
 import { MoneySchema } from "../../../platform/wire/money-schema.ts";
 import { dateTime, describedAs, idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
 import { ActorSchema, toWireActor } from "../actor-schema.ts";
@@ -129,6 +131,7 @@ const TimelineEntrySchema = Type.Object(
 export const BackOfficeOrderSchema = Type.Object(
   {
     ...OrderSummarySchema.properties,
+    shippingAddressVersion: versionField("the shipping address"),
     lines: Type.Array(LineSchema, { description: "The ordered products, in the order of the request." }),
     charges: Type.Array(ChargeSchema, {
       description: "Charges and refunds, oldest first. Empty for the role `partner`.",
@@ -204,6 +207,7 @@ export function toBackOfficeOrder(
   const summary = toOrderSummary(order, owner, { minor: prices.goodsMinor, currency });
   return {
     ...summary,
+    shippingAddressVersion: addressVersion(order.shippingAddress),
     lines: order.lines.map((line, index) => {
       const priced = prices.lines.get(line.id);
       const wire = summary.lines[index];

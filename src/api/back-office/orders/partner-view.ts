@@ -55,6 +55,7 @@ export function orderForPartner(order: Order): Order {
       actor: withoutName(returned.actor),
     })),
     holds: order.holds.map((hold) => ({ ...hold, placedBy: withoutName(hold.placedBy) })),
+    shippingAddressVersion: order.shippingAddressVersion,
     personalDataErasedAt: order.personalDataErasedAt,
     timeline: order.timeline
       .filter(({ operation }) => SHOWN_OPERATIONS.has(operation))

@@ -1,7 +1,8 @@
-import { SimpleGrid, TextInput } from "@mantine/core";
+import { SimpleGrid, Text, TextInput } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
 import type { Order, ShippingAddressUpdate } from "../../../api/schema.d.ts";
+import { AddressLines } from "../../../ui/address.tsx";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { type ActionProps, useEffectText } from "./effect.ts";
 
@@ -19,20 +20,23 @@ const FIELDS = [
   "phone",
 ] as const;
 const OPTIONAL: readonly string[] = ["name", "company", "address2", "stateCode", "phone"];
-type Field = (typeof FIELDS)[number];
 type Values = Readonly<Record<string, string>>;
 
-/** Corrects the address. Only the fields that were changed are sent. */
+/**
+ * Corrects the address. Only the fields that were changed are sent. If another person has corrected it since the dialog
+ * opened, both corrections together could be an address that does not exist: the person sees theirs first (decision 0223).
+ */
 export function AddressAction({ order, action }: ActionProps) {
   const { t } = useTranslation();
   const effectOf = useEffectText();
-  const present = valuesOf(order);
   return (
     <ConfirmAction
       label={t("orderActions.correctAddress")}
       effect={effectOf(action)}
       done={t("orderActions.addressCorrected")}
-      initialValues={present}
+      initialValues={valuesOf(order)}
+      version={order.shippingAddressVersion}
+      present={<StoredAddress of={order.shippingAddress} />}
       validate={(values) =>
         Object.fromEntries(
           FIELDS.filter((field) => !OPTIONAL.includes(field) && values[field]?.trim() === "").map((field) => [
@@ -56,17 +60,24 @@ export function AddressAction({ order, action }: ActionProps) {
           ))}
         </SimpleGrid>
       )}
-      run={(values) =>
+      run={(values, { changed, version }) =>
         dataOf(
           api.PATCH("/api/orders/{id}/shipping-address", {
             params: { path: { id: order.id } },
-            body: changesOf(present, values),
+            body: { ...updateOf(values, changed), expectedVersion: version },
           }),
         )
       }
     />
   );
 }
+
+const StoredAddress = ({ of }: { of: Order["shippingAddress"] }) => (
+  <Text size="sm" component="div">
+    <AddressLines of={of} />
+    {of.phone}
+  </Text>
+);
 
 /** The full name is empty if it only repeats the other two. So it does where the partner has sent none. */
 function valuesOf({ shippingAddress: address }: Order): Values {
@@ -79,12 +90,7 @@ function valuesOf({ shippingAddress: address }: Order): Values {
  * An optional field that was emptied is removed from the address. An empty full name is removed with each change of the
  * other two: the partner may have sent one, which would still be printed.
  */
-function changesOf(before: Values, after: Values): ShippingAddressUpdate {
-  const typed = (field: Field) => after[field]?.trim() ?? "";
-  const changed = FIELDS.filter((field) => before[field] !== typed(field));
-  const isRenamed = changed.includes("firstName") || changed.includes("lastName");
-  return {
-    ...(isRenamed && typed("name") === "" && { name: null }),
-    ...Object.fromEntries(changed.map((field) => [field, typed(field) || null])),
-  };
-}
+const updateOf = ({ name }: Values, changed: Partial<Values>): ShippingAddressUpdate => ({
+  ...(("firstName" in changed || "lastName" in changed) && name?.trim() === "" && { name: null }),
+  ...Object.fromEntries(Object.entries(changed).map(([field, text]) => [field, text || null])),
+});
