@@ -12,7 +12,7 @@ export async function signInWithPasskey() {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as unknown as PublicKeyCredentialRequestOptionsJSON, // WebAuthn defines their form.
   );
-  const response = jsonOf(await navigator.credentials.get({ publicKey }));
+  const response = jsonOf(await asked(navigator.credentials.get({ publicKey })));
   return dataOf(api.POST("/auth/sign-in/passkey", { body: { response } }));
 }
 
@@ -22,8 +22,30 @@ export async function createPasskey(name: string) {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
     options as unknown as PublicKeyCredentialCreationOptionsJSON, // WebAuthn defines their form.
   );
-  const response = jsonOf(await navigator.credentials.create({ publicKey }));
+  const response = jsonOf(await asked(navigator.credentials.create({ publicKey })));
   return dataOf(api.POST("/auth/passkeys", { body: { name, response } }));
+}
+
+/** Why the browser makes or gives no passkey: the device has one already, or the page has another address than passkeys. */
+export class PasskeyProblem extends Error {
+  readonly reason: "exists" | "address";
+
+  constructor(reason: PasskeyProblem["reason"], cause: unknown) {
+    super(`passkey: ${reason}`, { cause });
+    this.reason = reason;
+  }
+}
+
+async function asked(answer: Promise<Credential | null>): Promise<Credential | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "InvalidStateError")
+      throw new PasskeyProblem("exists", error);
+    if (error instanceof DOMException && error.name === "SecurityError")
+      throw new PasskeyProblem("address", error);
+    throw error;
+  }
 }
 
 function jsonOf(credential: Credential | null): Json {

@@ -12,7 +12,9 @@ export function PasskeyButton({ onSignedIn }: { onSignedIn: () => void }) {
   if (!hasPasskeys()) return null;
   return (
     <>
-      {signIn.error !== null && !isGivenUp(signIn.error) && <SignInProblem problem={signIn.error} />}
+      {signIn.error !== null && !isGivenUp(signIn.error) && (
+        <SignInProblem problem={signIn.error} failed={t("signIn.passkeyFailed")} />
+      )}
       <Button
         variant="default"
         fullWidth

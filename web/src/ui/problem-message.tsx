@@ -1,6 +1,7 @@
 import { Alert, Button, Code, Group, List, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
+import { PasskeyProblem } from "../api/passkeys.ts";
 import { ApiProblem, isUncertain } from "../api/problem.ts";
 import { formatDuration } from "../text/duration.ts";
 import { explained } from "../text/explanations.ts";
@@ -24,6 +25,7 @@ const KNOWN = [
 export function useProblemText(): (error: unknown) => string {
   const { t } = useTranslation();
   return (error) => {
+    if (error instanceof PasskeyProblem) return t(`problem.passkeys.${error.reason}`);
     if (!(error instanceof ApiProblem)) return t("problem.page");
     if (error.code === "rate-limited" && error.retryAfterMs !== null)
       return t("problem.rateLimitedFor", { time: formatDuration(error.retryAfterMs) });

@@ -89,6 +89,12 @@ export const shell: Translated<typeof en> = {
     "version-changed":
       "Eine andere Person hat dies geändert, seit Sie es geöffnet haben. Ihre Eingaben sind noch da. Vergleichen Sie sie mit dem, was jetzt gespeichert ist, und speichern Sie noch einmal: Sie ersetzen es.",
     "person-changed": "Eine andere Person hat sich in diesem Browser angemeldet. Laden Sie die Seite neu.",
+    passkeys: {
+      exists:
+        "Ihr Gerät hat schon einen Passkey von Ihnen. Nehmen Sie ein anderes Gerät, oder den vorhandenen Passkey.",
+      address:
+        "Unter dieser Adresse gehen Passkeys nicht. Nehmen Sie die Adresse, die Ihr Betreiber eingerichtet hat.",
+    },
     storedNow: "Jetzt gespeichert",
     unavailable:
       "Der Dienst ist ausgelastet oder startet gerade. Versuchen Sie es in einer Minute noch einmal.",
@@ -124,6 +130,8 @@ export const shell: Translated<typeof en> = {
       "Sie haben weder ein Passwort noch einen Passkey. Melden Sie sich in einem anderen Tab erneut an wie zuvor, über einen Link oder Ihre Organisation, und machen Sie dann hier weiter. Ihre Eingaben bleiben auf der Seite.",
     or: "oder",
     passkey: "Mit einem Passkey anmelden",
+    passkeyFailed:
+      "Dieser Passkey ist hier nicht bekannt, oder es hat zu lange gedauert. Versuchen Sie es noch einmal, oder nehmen Sie einen anderen Weg.",
     singleSignOn: "Mit {{name}} anmelden",
     providerFailed:
       "Der Anbieter hat Sie nicht angemeldet. Versuchen Sie es noch einmal, oder melden Sie sich anders an.",

@@ -84,6 +84,10 @@ export const shell = {
     "version-changed":
       "Another person has changed this since you opened it. Your entries are kept. Compare them with what is stored now, and save again: they replace it.",
     "person-changed": "Another person has signed in on this browser. Load the page again.",
+    passkeys: {
+      exists: "Your device has a passkey for you already. Use another device, or the one that you have.",
+      address: "Passkeys do not work at this address. Use the address that your operator has set up.",
+    },
     storedNow: "Stored now",
     unavailable: "The service is busy or starting. Try again in a minute.",
     "internal-error":
@@ -113,6 +117,7 @@ export const shell = {
       "You have neither a password nor a passkey. Sign in again in another tab as you did before, by a link or by your organization, and then continue here. What you have typed stays on the page.",
     or: "or",
     passkey: "Sign in with a passkey",
+    passkeyFailed: "This passkey is not known here, or it took too long. Try again, or use another way.",
     singleSignOn: "Sign in with {{name}}",
     providerFailed: "The provider did not sign you in. Try again, or sign in another way.",
     forgotten: "Forgot the password?",

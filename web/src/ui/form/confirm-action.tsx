@@ -3,6 +3,7 @@ import type { FormErrors, UseFormReturnType } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
+import { isGivenUp } from "../../api/passkeys.ts";
 import { ProblemMessage } from "../problem-message.tsx";
 import { Conflict } from "./conflict.tsx";
 import { type Edit, useApiForm } from "./use-api-form.ts";
@@ -94,7 +95,7 @@ function Question<Values extends object>(props: Props<Values> & { close: () => v
       <Stack gap="md">
         {typeof shown === "string" ? <Text size="sm">{shown}</Text> : shown}
         {fields?.(form)}
-        {problem !== null && <ProblemMessage error={problem} />}
+        {problem !== null && !isGivenUp(problem) && <ProblemMessage error={problem} />}
         {hasConflict && <Conflict>{props.present}</Conflict>}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" size="sm" onClick={close}>
