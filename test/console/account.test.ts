@@ -3,7 +3,7 @@ import decodeQR from "qr/decode.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findingsOf } from "../support/browser.ts";
 import { totp } from "../support/one-time-codes.ts";
-import { createPersonWithPassword, PASSWORD } from "../support/people.ts";
+import { createPerson, createPersonWithPassword, PASSWORD, signIn } from "../support/people.ts";
 import { startWorld, type World } from "./world.ts";
 
 let world: World;
@@ -85,6 +85,27 @@ describe("recent authentication", () => {
     await page.getByRole("dialog", { name: "New token" }).waitFor();
     const { data } = (await world.service.backOffice.get("/api/tokens")).body;
     expect(data).toMatchObject([{ name: "Watcher", role: "monitoring" }]);
+  });
+
+  it("takes a backup code of a person who has no password", async () => {
+    const person = await createPerson(world.service);
+    const browser = await signIn(world.service, person);
+    const { uri, backupCodes } = (await browser.post("/auth/second-factor", {})).body;
+    expect((await browser.post("/auth/second-factor/verify", { code: totp(uri) })).status).toBe(204);
+    const page = await world.open(person);
+    world.service.clock.advance({ minutes: 15 });
+    await page.goto("/tokens");
+    await page.getByRole("button", { name: "Create token" }).click();
+    const create = page.getByRole("dialog", { name: "Create token" });
+    await create.getByLabel("Program").fill("Backup");
+    await create.getByRole("button", { name: "Create token" }).click();
+    const confirm = page.getByRole("dialog", { name: "Confirm that it is you" });
+    await confirm.getByText("sign in again in another tab").waitFor();
+    await confirm.getByLabel("One-time code").fill(backupCodes[0]);
+    await confirm.getByLabel("This is a backup code").check();
+    expect(await findingsOf(page)).toEqual([]);
+    await confirm.getByRole("button", { name: "Confirm" }).click();
+    await page.getByRole("dialog", { name: "New token" }).waitFor();
   });
 
   it("that a person gives up leaves everything as it was", async () => {

@@ -85,33 +85,44 @@ describe("an invitation", () => {
   });
 });
 
-describe("a passkey", () => {
-  it("is added by the person, and signs in without a password", async () => {
-    const page = await world.open(await createPerson(world.service));
-    // A key that the browser plays, with the user's consent.
-    const devtools = await page.context().newCDPSession(page);
-    await devtools.send("WebAuthn.enable");
-    await devtools.send("WebAuthn.addVirtualAuthenticator", {
-      options: {
-        protocol: "ctap2",
-        transport: "internal",
-        hasResidentKey: true,
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    });
-    await page.goto("/account");
-    await page.getByRole("button", { name: "Add a passkey" }).click();
-    const dialog = page.getByRole("dialog", { name: "Add a passkey" });
-    await dialog.getByLabel("Name").fill("Laptop");
-    await dialog.getByRole("button", { name: "Add a passkey" }).click();
-    await page.getByText("The passkey is added.").waitFor();
-    await page.getByRole("cell", { name: "Laptop" }).waitFor();
-    await page.context().clearCookies();
-    await page.goto("/sign-in");
-    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+describe("the page of an invitation", () => {
+  it("that is loaded again after the link still lets the person choose a password", async () => {
+    const person = await createPerson(world.service);
+    const page = await world.open(null);
+    await page.goto(`/welcome#token=${await linkToken(world.service, person, "invitation")}`);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByLabel("New password").waitFor();
+    await page.reload();
+    await page.getByLabel("New password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Set the password" }).click();
     await overview(page).waitFor();
+    await page.goto("/welcome");
+    await page.getByRole("link", { name: "Continue" }).click();
+    await overview(page).waitFor();
+  });
+
+  it("asks who has waited too long to confirm that it is them, and then sets the password", async () => {
+    const person = await createPerson(world.service);
+    const page = await world.open(person);
+    await page.goto("/welcome");
+    await page.getByLabel("New password").fill(PASSWORD);
+    world.service.clock.advance({ minutes: 15 });
+    await page.getByRole("button", { name: "Set the password" }).click();
+    const confirm = page.getByRole("dialog", { name: "Confirm that it is you" });
+    await confirm.getByText("sign in again in another tab").waitFor();
+    const tab = await page.context().newPage();
+    await tab.goto(`/sign-in#token=${await linkToken(world.service, person, "sign-in")}`);
+    await tab.getByRole("button", { name: "Continue" }).click();
+    await overview(tab).waitFor();
+    await confirm.getByRole("button", { name: "Continue" }).click();
+    await overview(page).waitFor();
+  });
+
+  it("without a link and without a session leads to the sign-in", async () => {
+    const page = await world.open(null);
+    await page.goto("/welcome");
+    await page.getByRole("link", { name: "Sign in" }).click();
+    await page.getByLabel("Mail address").waitFor();
   });
 });
 

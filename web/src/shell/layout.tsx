@@ -1,12 +1,12 @@
 import { AppShell, Box, Burger, Group, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet, useRouter } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useSyncExternalStore } from "react";
+import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 import { rolesOf, useMe } from "../api/me.ts";
 import { onOtherPersonElsewhere } from "../api/other-tabs.ts";
-import { signInGate } from "../api/sign-in-gate.ts";
 import { paths } from "../paths.ts";
+import { SignInAgain } from "../sign-in/sign-in-again.tsx";
 import { NavigationLink, TextLink } from "../ui/link.tsx";
 import icon from "./icon.svg";
 import classes from "./layout.module.css";
@@ -75,22 +75,6 @@ export function Layout() {
         <Shortcuts />
       </AppShell.Main>
     </AppShell>
-  );
-}
-
-const SignInDialog = lazy(async () => ({
-  default: (await import("../sign-in/sign-in-dialog.tsx")).SignInDialog,
-}));
-
-/** Loaded when a request needs it. */
-function SignInAgain() {
-  const open = useSyncExternalStore(signInGate.subscribe, signInGate.current);
-  return (
-    open !== null && (
-      <Suspense>
-        <SignInDialog open={open} />
-      </Suspense>
-    )
   );
 }
 

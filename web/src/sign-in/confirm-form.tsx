@@ -1,10 +1,12 @@
-import { Button, Divider, PasswordInput, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Divider, PasswordInput, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../api/client.ts";
+import { hasPasskeys } from "../api/passkeys.ts";
 import { read } from "../api/read.ts";
 import { useApiForm } from "../ui/form/use-api-form.ts";
 import { ProblemMessage } from "../ui/problem-message.tsx";
+import { CodeFields, noCode } from "./code-fields.tsx";
 import { PasskeyButton } from "./passkey-button.tsx";
 import { SignInProblem } from "./sign-in-problem.tsx";
 
@@ -16,15 +18,15 @@ export function ConfirmForm({ onConfirmed }: Props) {
   const { data: account, error, refetch } = useQuery({ ...read("/auth/account"), staleTime: 0 });
   if (error !== null) return <ProblemMessage error={error} retry={() => void refetch()} />;
   if (account === undefined) return <Skeleton height={80} role="status" aria-label={t("ui.loading")} />;
-  const { hasPassword, hasSecondFactor, passkeys } = account;
-  const hasProof = hasPassword || hasSecondFactor;
+  const { hasPassword, hasSecondFactor } = account;
+  const hasPasskey = account.passkeys > 0 && hasPasskeys();
   return (
     <Stack gap="sm">
       {hasPassword && <PasswordProof onConfirmed={onConfirmed} />}
       {!hasPassword && hasSecondFactor && <CodeProof onConfirmed={onConfirmed} />}
-      {passkeys > 0 && hasProof && <Divider label={t("signIn.or")} />}
-      {passkeys > 0 && <PasskeyButton onSignedIn={onConfirmed} />}
-      {passkeys === 0 && !hasProof && <OtherTab onConfirmed={onConfirmed} />}
+      {hasPasskey && (hasPassword || hasSecondFactor) && <Divider label={t("signIn.or")} />}
+      {hasPasskey && <PasskeyButton onSignedIn={onConfirmed} />}
+      {!hasPassword && <OtherTab onConfirmed={onConfirmed} />}
     </Stack>
   );
 }
@@ -60,22 +62,16 @@ function PasswordProof({ onConfirmed }: Props) {
 function CodeProof({ onConfirmed }: Props) {
   const { t } = useTranslation();
   const { form, submit, problem, isPending } = useApiForm({
-    initialValues: { code: "" },
+    initialValues: noCode,
     validate: ({ code }) => (code.trim() === "" ? { code: t("ui.required") } : {}),
-    run: ({ code }) => dataOf(api.POST("/auth/confirm", { body: { code: code.trim() } })),
+    run: ({ code, isBackupCode }) =>
+      dataOf(api.POST("/auth/confirm", { body: { code: code.trim(), isBackupCode } })),
     onDone: onConfirmed,
   });
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
-        <TextInput
-          label={t("signIn.code")}
-          autoComplete="one-time-code"
-          inputMode="numeric"
-          data-autofocus
-          autoFocus
-          {...form.getInputProps("code")}
-        />
+        <CodeFields form={form} />
         {problem !== null && <SignInProblem problem={problem} failed={t("signIn.codeFailed")} />}
         <Button type="submit" loading={isPending} fullWidth>
           {t("signIn.confirm")}
@@ -91,7 +87,7 @@ function OtherTab({ onConfirmed }: Props) {
   return (
     <>
       <Text size="sm">{t("signIn.otherTab")}</Text>
-      <Button onClick={onConfirmed} fullWidth>
+      <Button variant="default" onClick={onConfirmed} fullWidth>
         {t("signIn.continue")}
       </Button>
     </>

@@ -127,7 +127,7 @@ export const shell: Translated<typeof en> = {
     confirm: "Bestätigen",
     wrongPassword: "Das Passwort stimmt nicht. Versuchen Sie es noch einmal.",
     otherTab:
-      "Sie haben weder ein Passwort noch einen Passkey. Melden Sie sich in einem anderen Tab erneut an wie zuvor, über einen Link oder Ihre Organisation, und machen Sie dann hier weiter. Ihre Eingaben bleiben auf der Seite.",
+      "Sie können sich auch in einem anderen Tab erneut anmelden wie zuvor, über einen Link oder Ihre Organisation, und dann hier weitermachen. Ihre Eingaben bleiben auf der Seite.",
     or: "oder",
     passkey: "Mit einem Passkey anmelden",
     passkeyFailed:

@@ -114,7 +114,7 @@ export const shell = {
     confirm: "Confirm",
     wrongPassword: "The password is not right. Try again.",
     otherTab:
-      "You have neither a password nor a passkey. Sign in again in another tab as you did before, by a link or by your organization, and then continue here. What you have typed stays on the page.",
+      "You can also sign in again in another tab as you did before, by a link or by your organization, and then continue here. What you have typed stays on the page.",
     or: "or",
     passkey: "Sign in with a passkey",
     passkeyFailed: "This passkey is not known here, or it took too long. Try again, or use another way.",
