@@ -93,6 +93,31 @@ describe("a one-time code", () => {
   });
 });
 
+describe("the sign-in page", () => {
+  it("shows a password by the keyboard", async () => {
+    const page = await openSignIn();
+    await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    expect(await page.getByLabel("Password", { exact: true }).getAttribute("type")).toBe("text");
+  });
+
+  it("shows the whole labels of its buttons, also in German on a narrow screen with large text", async () => {
+    const page = await world.open(null, { provider: provider.issuer, language: "de-DE", width: 320 });
+    await page.goto("/sign-in");
+    await page.getByRole("button", { name: "Mit Example ID anmelden" }).waitFor();
+    await page.evaluate("document.documentElement.style.fontSize = '200%'");
+    const labels = page.locator("button .mantine-Button-label");
+    expect(await labels.count()).toBeGreaterThan(2);
+    const cut: string[] = await labels.evaluateAll((all) =>
+      all
+        .filter((each) => each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight + 1)
+        .map((each) => each.textContent ?? ""),
+    );
+    expect(cut).toEqual([]);
+  });
+});
+
 /** The link of a mail, whose lines are wrapped as quoted-printable. */
 function linkIn(body: string): string {
   const text = body.replace(/=\r?\n/g, "").replace(/=3D/g, "=");

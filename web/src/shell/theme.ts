@@ -31,6 +31,8 @@ export const theme = createTheme({
   respectReducedMotion: true,
   headings: { fontWeight: "600" },
   components: {
+    // All that a pointer can do, the keyboard can too (WCAG 2.2, 2.1.1).
+    PasswordInput: { defaultProps: { visibilityToggleFocusable: true } },
     // A screen reader would take the element of a dialog's title for the header of the page.
     ModalHeader: { defaultProps: { role: "presentation" } },
   },
