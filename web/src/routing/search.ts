@@ -33,16 +33,16 @@ export type SearchOf<Given extends Readers> = {
 };
 
 /**
- * The typed search parameters of a route, for its `validateSearch`. What cannot be read is left out: an old address still
- * opens its page.
+ * The typed search parameters of a route, for its `validateSearch`. What cannot be read is left out, and so is what the page
+ * does not know: an old address, or one with the mark of a newsletter, still opens its page. The router adds what is returned
+ * to what was given, so each name that is left out is returned as undefined. It then removes it from the address too.
  */
 export const searchParams =
   <const Given extends Readers>(readers: Given) =>
   (search: Record<string, unknown>): SearchOf<Given> => {
-    const read = Object.entries(readers).flatMap(([name, reader]) => {
-      const given = search[name];
-      const value = given === undefined || given === null ? undefined : reader(String(given));
-      return value === undefined ? [] : [[name, value]];
+    const read = Object.entries(search).map(([name, given]) => {
+      const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
+      return [name, given === undefined || given === null ? undefined : reader?.(String(given))];
     });
     return Object.fromEntries(read) as SearchOf<Given>; // Each name was read by its own reader.
   };

@@ -1,8 +1,19 @@
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Reads a day of the address. Undefined if it is none. */
-export const day = (text: string): string | undefined =>
-  DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : undefined;
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+
+/** Reads a day of the address. Undefined if it is none: of the 30th of February, a `Date` makes the 2nd of March. */
+export function day(text: string): string | undefined {
+  if (!DAY.test(text)) return undefined;
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text) ? text : undefined;
+}
+
+/** Reads a time of the address, with its zone. Undefined if it is none. */
+export const time = (text: string): string | undefined =>
+  TIME.test(text) && day(text.slice(0, 10)) !== undefined && !Number.isNaN(Date.parse(text))
+    ? text
+    : undefined;
 
 /** The first moment of a day in the person's zone. */
 export const startOf = (text: string): string => new Date(`${text}T00:00:00`).toISOString();

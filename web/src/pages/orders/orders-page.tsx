@@ -142,13 +142,13 @@ function LinkedFilters() {
   const holdReason = useHoldReason();
   const search = route.useSearch();
   const { createdSince, createdUntil, hasFailedDelivery } = search;
-  const time = (text: string) => (Number.isNaN(Date.parse(text)) ? text : exactTime(new Date(text)));
+  const exact = (time: string) => exactTime(new Date(time));
   return (
     <ActiveFilters
       of={[
         { name: "holdReason", label: search.holdReason && holdReason(search.holdReason) },
-        { name: "createdSince", label: createdSince && t("orders.since", { time: time(createdSince) }) },
-        { name: "createdUntil", label: createdUntil && t("orders.until", { time: time(createdUntil) }) },
+        { name: "createdSince", label: createdSince && t("orders.since", { time: exact(createdSince) }) },
+        { name: "createdUntil", label: createdUntil && t("orders.until", { time: exact(createdUntil) }) },
         {
           name: "hasFailedDelivery",
           label:

@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { queryClient } from "../../api/query-client.ts";
 import { signedInRoute } from "../../routing/root.tsx";
 import { flag, oneOf, searchParams, text } from "../../routing/search.ts";
+import { time } from "../../text/days.ts";
 import { ORDER_STATUSES, orderQuery, ordersQuery } from "./queries.ts";
 
 const orderSearch = searchParams({
@@ -14,8 +15,8 @@ const orderSearch = searchParams({
   merchantId: text,
   connectionId: text,
   facilityId: text,
-  createdSince: text,
-  createdUntil: text,
+  createdSince: time,
+  createdUntil: time,
   hasFailedDelivery: flag,
   sort: oneOf(["newest", "oldest"]),
   cursor: text,
