@@ -112,6 +112,8 @@ export const router = createRouter({
   stringifySearch,
   // Pointing at a link loads the code and the data of its page.
   defaultPreload: "intent",
+  // The page of another order, merchant or product is another page: a dialog must not stay open with what was typed for the first.
+  defaultRemountDeps: ({ params }) => params,
   // TanStack Query decides what is fresh.
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
