@@ -1,0 +1,56 @@
+import type { Page } from "playwright-core";
+import { createExposedProduct, createPartner, type Partner } from "../support/builders.ts";
+import { createFacility, routeAll, setStock } from "../support/facilities.ts";
+import { placeAcceptedOrder } from "../support/real-orders.ts";
+import { startWorld, type World } from "./world.ts";
+
+export const BARCODE = "4006381333931";
+export const OTHER_BARCODE = "4012345678901";
+
+/** A facility where people pack: with pens, which have the barcode, and ink, which has the other one. */
+export type Hall = {
+  readonly world: World;
+  readonly partner: Partner;
+  readonly facility: string;
+  /** A product with a barcode and stock. */
+  stocked(name: string, barcode: string, onHand: number): Promise<string>;
+  /** An order of pens that can be shipped. */
+  placeReady(externalOrderId: string, quantity?: number): Promise<string>;
+};
+
+export async function startHall(): Promise<Hall> {
+  const world = await startWorld();
+  const { service } = world;
+  const partner = await createPartner(service);
+  const facility = await createHall(world, "Hall one");
+  const stocked = async (name: string, barcode: string, onHand: number) => {
+    const id = await createExposedProduct(service, partner.merchantId, partner.connectionId);
+    const body = { name, barcode, weightGrams: 100 };
+    await service.backOffice.request("PATCH", `/api/products/${id}`, { body });
+    await setStock(service, facility, id, onHand);
+    return id;
+  };
+  await stocked("Ink", OTHER_BARCODE, 50);
+  const pens = await stocked("Fineliner", BARCODE, 50);
+  const placeReady = async (externalOrderId: string, quantity = 2) => {
+    const lines = [{ productId: pens, quantity }];
+    const { id } = await placeAcceptedOrder(service, partner, { externalOrderId, lines });
+    await routeAll(service);
+    return id;
+  };
+  return { world, partner, facility, stocked, placeReady };
+}
+
+export async function createHall({ service }: World, name: string): Promise<string> {
+  const id = await createFacility(service);
+  await service.backOffice.request("PATCH", `/api/facilities/${id}`, { body: { name } });
+  return id;
+}
+
+/** As a scanner does it: all keys at once, and Enter. Wherever the focus is. */
+export async function scan(page: Page, ...codes: string[]): Promise<void> {
+  for (const code of codes) {
+    await page.keyboard.type(code, { delay: 0 });
+    await page.keyboard.press("Enter");
+  }
+}

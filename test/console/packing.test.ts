@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { visit } from "../support/browser.ts";
+import { readDetail } from "../support/real-orders.ts";
+import { BARCODE, type Hall, OTHER_BARCODE, scan, startHall } from "./hall.ts";
+import type { World } from "./world.ts";
+
+let world: World;
+let hall: Hall;
+beforeAll(async () => {
+  hall = await startHall();
+  world = hall.world;
+});
+afterAll(() => world.close());
+
+const detailOf = (id: string) => readDetail(world.service, id);
+
+describe("the packing table", () => {
+  it("packs an order by scanner alone, however fast it types, and continues with the next", async () => {
+    const [first, second] = [await hall.placeReady("pack-1"), await hall.placeReady("pack-2", 1)];
+    const page = await world.open(world.people.warehouse);
+    await visit(page, "/work/pack", "Packing table");
+    // In one go: what comes while the order is looked up waits in line.
+    await scan(page, first, BARCODE, BARCODE, "0.25 kg", "DHL", "JD0146");
+    await page.getByText("pack-1 has shipped. Next order.").waitFor();
+    // A SKU-less second parcel: the carrier of the first is kept by Enter.
+    await scan(page, second, BARCODE, "", "", "JD0147");
+    await page.getByText("pack-2 has shipped. Next order.").waitFor();
+    expect((await detailOf(first)).shipments).toMatchObject([
+      { carrier: "DHL", trackingNumber: "JD0146", weightGrams: 250, status: "shipped" },
+    ]);
+    expect((await detailOf(second)).shipments).toMatchObject([
+      { carrier: "DHL", trackingNumber: "JD0147", weightGrams: null },
+    ]);
+  });
+
+  it("reports a wrong item, too many, and what is no code, and records nothing of it", async () => {
+    const id = await hall.placeReady("pack-3", 1);
+    const page = await world.open(world.people.warehouse);
+    await visit(page, "/work/pack", "Packing table");
+    const alert = page.getByRole("alert");
+    await scan(page, "no-such-code");
+    await alert.getByText("Nothing has the code no-such-code.").waitFor();
+    await scan(page, "pack-3", OTHER_BARCODE);
+    await alert.getByText(`${OTHER_BARCODE} is not in this order. Take it out.`).waitFor();
+    await scan(page, `2*${BARCODE}`);
+    await alert.getByText("Too many: only 1 of Fineliner. Take it out.").waitFor();
+    await scan(page, "ord_00000000000000000000000000");
+    await alert.getByText("Another order is open.").waitFor();
+    await scan(page, BARCODE, BARCODE);
+    await alert.getByText(`${BARCODE} is not a weight.`).waitFor();
+    await scan(page, "40");
+    await page.getByText("Lighter than its goods, which weigh 100 g.").waitFor();
+    await scan(page, BARCODE);
+    await alert.getByText(`${BARCODE} is not a carrier.`).waitFor();
+    await scan(page, "DHL", BARCODE);
+    await alert.getByText(`${BARCODE} is not a tracking number.`).waitFor();
+    expect((await detailOf(id)).shipments).toEqual([]);
+    await page.getByRole("button", { name: "Put aside" }).click();
+    await page.getByText("Put aside. Nothing was recorded.").waitFor();
+  });
+
+  it("never loses the focus, nor gives a letter to a shortcut", async () => {
+    await hall.placeReady("go-7", 1); // `g` and `o` open the orders elsewhere.
+    const page = await world.open(world.people.warehouse);
+    await visit(page, "/work/pack", "Packing table");
+    await page.getByRole("heading", { level: 1 }).click();
+    await scan(page, "go-7");
+    await page.getByText("go-7: scan the goods").waitFor();
+    await page.getByRole("button", { name: "+1 Fineliner" }).click();
+    await page.getByText("All goods are in.").waitFor();
+    await page.getByRole("link", { name: "Packing and return slip" }).focus();
+    await scan(page, "130");
+    await page.getByText("Now the carrier.").waitFor();
+    expect(page.url()).toBe(`${world.url}/work/pack`);
+    expect(await page.evaluate("document.activeElement.tagName")).toBe("INPUT");
+  });
+
+  it("opens an order that is scanned on the work list or on a pick list, whatever letters its code has", async () => {
+    const id = await hall.placeReady("pack-list");
+    const page = await world.open(world.people.warehouse);
+    // All keys in one task of the browser, as fast as a scanner. Codes with "gh" and "go" would open other pages.
+    const scanFast = (code: string) =>
+      page.evaluate(
+        `for (const key of [...${JSON.stringify(code)}, "Enter"])
+          document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }))`,
+      );
+    await visit(page, "/work", "Work list");
+    await scanFast("ghgo-no-order");
+    await page.getByText("Nothing has the code ghgo-no-order.").waitFor();
+    await visit(page, "/work", "Work list");
+    await scanFast(id);
+    await page.getByRole("heading", { level: 1, name: "Packing table" }).waitFor();
+    await page.getByText("pack-list: scan the goods").waitFor();
+    expect(page.url()).toBe(`${world.url}/work/pack`);
+    await scan(page, BARCODE, BARCODE, "", "", "");
+    await page.getByText("pack-list has shipped. Next order.").waitFor();
+  });
+
+  it("ships once at two tables, and says so at the second", async () => {
+    const id = await hall.placeReady("pack-5", 1);
+    const [one, two] = [await world.open(world.people.warehouse), await world.open(world.people.operator)];
+    for (const page of [one, two]) {
+      await visit(page, "/work/pack", "Packing table");
+      await scan(page, "pack-5", BARCODE, "", "DHL");
+      await page.getByText("Now the tracking number.").waitFor();
+    }
+    await scan(one, "TABLE-1");
+    await one.getByText("pack-5 has shipped.").waitFor();
+    await scan(two, "TABLE-2");
+    await two.getByRole("alert").waitFor();
+    expect((await detailOf(id)).shipments).toMatchObject([{ trackingNumber: "TABLE-1" }]);
+  });
+
+  it("does not ship twice when the response was lost", async () => {
+    const id = await hall.placeReady("pack-6", 1);
+    const page = await world.open(world.people.warehouse);
+    await visit(page, "/work/pack", "Packing table");
+    let isLost = false;
+    await page.route("**/ship", async (route) => {
+      if (isLost) return route.continue();
+      isLost = true;
+      await route.fetch();
+      return route.abort();
+    });
+    await scan(page, "pack-6", BARCODE, "", "DHL", "LOST-1");
+    await page.getByRole("alert").getByText("The service cannot be reached.").waitFor();
+    await scan(page, "LOST-1");
+    await page.getByText("pack-6 has shipped.").waitFor();
+    expect((await detailOf(id)).shipments).toMatchObject([{ trackingNumber: "LOST-1" }]);
+  });
+});
