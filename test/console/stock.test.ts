@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
+import { createPartner } from "../support/builders.ts";
 import { setStock } from "../support/facilities.ts";
 import { type Hall, startHall } from "./hall.ts";
 import type { World } from "./world.ts";
@@ -33,6 +34,37 @@ describe("stock", () => {
     await dialog.getByLabel("On hand").fill("1");
     await dialog.getByRole("button", { name: "Count" }).click();
     await dialog.getByText("The stock has moved: 9 units are on hand.").waitFor();
+    // Another count begins with what is there now.
+    await dialog.getByRole("button", { name: "Back" }).click();
+    await page.getByRole("button", { name: "Count" }).click();
+    await dialog.getByText("rejected if 9 units are not there any more").waitFor();
+  });
+
+  it("is not counted over units that moved during the count, also if the page has read them again", async () => {
+    const nails = await hall.stocked("Nails", "9501101530027", 10);
+    const address = `/api/facilities/${hall.facility}/stock/${nails}`;
+    const page = await world.open(world.people.warehouse);
+    await page.clock.install();
+    await visit(page, `/facilities/${hall.facility}/stock/${nails}`, "Nails");
+    await page.getByRole("button", { name: "Count" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("rejected if 10 units are not there any more").waitFor();
+    const colleague = { difference: -3, reason: "damaged", reference: "floor-3" };
+    await world.service.backOffice.post(`${address}/adjust`, colleague);
+    await page.clock.fastForward("00:11"); // What was read is old by then.
+    await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))"); // The person comes back to this tab.
+    await page.getByText("7", { exact: true }).first().waitFor();
+    await dialog.getByText("rejected if 10 units are not there any more").waitFor();
+    await dialog.getByLabel("On hand").fill("9");
+    await dialog.getByRole("button", { name: "Count" }).click();
+    await dialog.getByText("The stock has moved: 7 units are on hand.").waitFor();
+    expect((await world.service.backOffice.get(address)).body.onHand).toBe(7);
+    await dialog.getByRole("button", { name: "Back" }).click();
+    await page.getByRole("button", { name: "Count" }).click();
+    await dialog.getByText("rejected if 7 units are not there any more").waitFor();
+    await dialog.getByLabel("On hand").fill("6");
+    await dialog.getByRole("button", { name: "Count" }).click();
+    await page.getByText("The count is recorded.").waitFor();
   });
 
   it("is not counted as 0 when the field of a count is empty", async () => {
@@ -46,5 +78,40 @@ describe("stock", () => {
     await dialog.getByText("This is needed.").waitFor();
     const { body } = await world.service.backOffice.get(`/api/facilities/${hall.facility}/stock/${tape}`);
     expect(body.onHand).toBe(4);
+  });
+
+  it("is begun for an article that two merchants sell, for the one that the person chooses, or by the product's id", async () => {
+    const { service } = world;
+    const barcode = "9501101530034";
+    const body = { name: "Stapler", barcode };
+    const other = await createPartner(service);
+    await service.backOffice.request("PATCH", `/api/merchants/${other.merchantId}`, {
+      body: { name: "Paper Ltd" },
+    });
+    const [own, foreign] = [hall.partner.productIds[0], other.productIds[0]];
+    for (const id of [own, foreign])
+      expect((await service.backOffice.request("PATCH", `/api/products/${id}`, { body })).status).toBe(200);
+    const page = await world.open(world.people.warehouse);
+    await visit(page, `/facilities/${hall.facility}/stock`, "Stock of Hall one");
+    const dialog = page.getByRole("dialog");
+    const record = async (code: string) => {
+      await page.getByRole("button", { name: "Record stock" }).click();
+      await dialog.getByLabel("Barcode or SKU").fill(code);
+      await dialog.getByLabel("On hand").fill("6");
+      await dialog.getByRole("button", { name: "Record stock" }).click();
+    };
+    await record(barcode);
+    await dialog.getByText("Several products have this code. Choose one of them.").first().waitFor();
+    await dialog.getByRole("combobox", { name: "Which product" }).click();
+    expect(await page.getByRole("option").count()).toBe(2);
+    await page.getByRole("option", { name: /^Paper Ltd · Stapler · .* · 9501101530034$/ }).click();
+    await dialog.getByRole("button", { name: "Record stock" }).click();
+    await page.getByText("The count is recorded.").waitFor();
+    const stockOf = async (id: string | undefined) =>
+      (await service.backOffice.get(`/api/facilities/${hall.facility}/stock/${id}`)).body.onHand;
+    expect([await stockOf(foreign), await stockOf(own)]).toEqual([6, undefined]);
+    await dialog.waitFor({ state: "detached" });
+    await record(own ?? "");
+    await expect.poll(() => stockOf(own)).toBe(6);
   });
 });

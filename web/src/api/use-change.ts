@@ -13,6 +13,9 @@ type Change<Input, Output> = {
   readonly isAnnounced?: boolean;
 };
 
+/** Problems of a request that was made for what is no longer stored. */
+const WERE_CHANGED = ["version-changed", "stock-changed"];
+
 /**
  * A change of something in the service. Afterwards all that pages show is read again: a change of an order also changes
  * lists, stock and money, and only what is on the screen is read. While one is being sent, a further one is not: two clicks
@@ -37,7 +40,8 @@ export function useChange<Input = void, Output = unknown>({
     },
     onError: (error) => {
       // The page shows whether it was done, or what another person has changed.
-      if (isUncertain(error) || isProblem(error, "version-changed")) void queryClient.invalidateQueries();
+      if (isUncertain(error) || WERE_CHANGED.some((code) => isProblem(error, code)))
+        void queryClient.invalidateQueries();
       if (isAnnounced) announce.failed(error);
     },
     onSettled: () => {

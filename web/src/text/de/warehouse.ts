@@ -215,7 +215,9 @@ export const warehouse: Translated<typeof en> = {
       "Die erste Zählung eines Produkts hier. Ab dann gilt: Was nicht da ist, kann nicht versandt werden.",
     code: "Barcode oder SKU",
     noProduct: "Kein Produkt hat diesen Barcode oder diese SKU.",
-    severalProducts: "Mehrere Produkte haben diese SKU. Nehmen Sie den Barcode.",
+    severalProducts: "Mehrere Produkte haben diesen Code. Wählen Sie eines davon.",
+    whichProduct: "Welches Produkt",
+    firstProducts: "Nur die ersten 10 sind aufgeführt. Die Id eines Produkts nennt jedes der anderen.",
     count: "Zählen",
     countEffect:
       "Setzt, was im Regal liegt. Es wird abgelehnt, wenn es nicht mehr {{onHand}} Stück sind: Dann zählen Sie neu.",

@@ -202,7 +202,9 @@ export const warehouse = {
       "The first count of a product here. From then on it is not made to order any more: what is not there cannot ship.",
     code: "Barcode or SKU",
     noProduct: "No product has this barcode or SKU.",
-    severalProducts: "Several products have this SKU. Use the barcode.",
+    severalProducts: "Several products have this code. Choose one of them.",
+    whichProduct: "Which product",
+    firstProducts: "Only the first 10 are listed. The id of a product names each of the others.",
     count: "Count",
     countEffect:
       "Sets what is on the shelf. It is rejected if {{onHand}} units are not there any more: then count again.",

@@ -1,13 +1,8 @@
-import { NumberInput, Stack, TextInput } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
-import { api, dataOf } from "../../../api/client.ts";
-import { ApiProblem } from "../../../api/problem.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
-import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { ButtonLink } from "../../../ui/link.tsx";
 import { Filters, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
 import { ListPage } from "../../../ui/list/list-page.tsx";
@@ -15,6 +10,7 @@ import { Crumbs } from "../../../ui/page.tsx";
 import { Pill } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { facilityQuery, stockListQuery } from "../queries.ts";
+import { RecordStock } from "./record-stock.tsx";
 
 const route = getRouteApi("/signed-in/facilities/$facilityId/stock");
 
@@ -90,67 +86,4 @@ export function StockListPage() {
       ]}
     />
   );
-}
-
-/** The first count of a product here: it is found by its barcode or SKU. */
-function RecordStock({ facilityId }: { facilityId: string }) {
-  const { t } = useTranslation();
-  return (
-    <ConfirmAction<{ code: string; onHand: number | "" }>
-      label={t("stock.record")}
-      effect={t("stock.recordEffect")}
-      done={t("stock.counted")}
-      isPrimary
-      icon={<IconPlus size={14} />}
-      initialValues={{ code: "", onHand: "" }}
-      validate={({ code, onHand }) => ({
-        ...(code.trim() === "" && { code: t("ui.required") }),
-        ...(onHand === "" && { onHand: t("ui.required") }),
-      })}
-      fields={(form) => (
-        <Stack gap="sm">
-          <TextInput
-            label={t("stock.code")}
-            required
-            maxLength={255}
-            data-autofocus
-            {...form.getInputProps("code")}
-          />
-          <NumberInput
-            label={t("stock.onHand")}
-            required
-            min={0}
-            allowDecimal={false}
-            {...form.getInputProps("onHand")}
-          />
-        </Stack>
-      )}
-      run={async ({ code, onHand }) => {
-        const productId = await productOf(code.trim(), {
-          missing: t("stock.noProduct"),
-          several: t("stock.severalProducts"),
-        });
-        // Only the first count: an existing record is counted on its own page, which knows what was there.
-        const body = { onHand: Number(onHand), expectedOnHand: 0 };
-        return dataOf(
-          api.PUT("/api/facilities/{id}/stock/{productId}", {
-            params: { path: { id: facilityId, productId } },
-            body,
-          }),
-        );
-      }}
-    />
-  );
-}
-
-async function productOf(code: string, texts: { missing: string; several: string }): Promise<string> {
-  const { products } = await dataOf(api.GET("/api/work-list/scan", { params: { query: { code } } }));
-  const [product, other] = products;
-  if (product !== undefined && other === undefined) return product.id;
-  const detail = product === undefined ? texts.missing : texts.several;
-  throw new ApiProblem(422, new Headers(), {
-    code: "product",
-    detail,
-    errors: [{ pointer: "/code", detail }],
-  });
 }

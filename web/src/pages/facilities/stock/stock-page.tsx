@@ -144,17 +144,17 @@ function Adjust({ stock }: Props) {
 }
 
 /**
- * A count. If units have moved since the page was read, the service says so, and nothing changes. An empty field is an
- * error, because 0 says that nothing is left.
+ * A count. If units have moved since the dialog opened, the service says so, and nothing changes, also if the page has read
+ * the stock again by then. An empty field is an error, because 0 says that nothing is left.
  */
 function Count({ stock }: Props) {
   const { t } = useTranslation();
   return (
-    <ConfirmAction<{ onHand: number | "" }>
+    <ConfirmAction<{ onHand: number | ""; expectedOnHand: number }>
       label={t("stock.count")}
-      effect={t("stock.countEffect", { onHand: formatNumber(stock.onHand) })}
+      effect={({ expectedOnHand }) => t("stock.countEffect", { onHand: formatNumber(expectedOnHand) })}
       done={t("stock.counted")}
-      initialValues={{ onHand: stock.onHand }}
+      initialValues={{ onHand: stock.onHand, expectedOnHand: stock.onHand }}
       validate={({ onHand }) => (onHand === "" ? { onHand: t("ui.required") } : {})}
       fields={(form) => (
         <NumberInput
@@ -165,11 +165,11 @@ function Count({ stock }: Props) {
           {...form.getInputProps("onHand")}
         />
       )}
-      run={({ onHand }) =>
+      run={({ onHand, expectedOnHand }) =>
         dataOf(
           api.PUT("/api/facilities/{id}/stock/{productId}", {
             ...paramsOf(stock),
-            body: { onHand: Number(onHand), expectedOnHand: stock.onHand },
+            body: { onHand: Number(onHand), expectedOnHand },
           }),
         )
       }
