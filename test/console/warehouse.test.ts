@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
 import { createPerson } from "../support/people.ts";
-import { readDetail } from "../support/real-orders.ts";
+import { operationApplied, readDetail } from "../support/real-orders.ts";
 import { uuidIn } from "../support/webhooks.ts";
 import { BARCODE, createHall, type Hall, scan, startHall } from "./hall.ts";
 import type { World } from "./world.ts";
@@ -70,6 +70,27 @@ describe("returns at the door", () => {
     const order = await detailOf(id);
     expect(order.returns).toMatchObject([{ restocked: true, lines: [{ quantity: 2 }] }]);
     expect(order.returns[0].reference).toMatch(/^door-/);
+  });
+
+  it("shows the parcel that was scanned last, also if the response to an earlier scan comes later", async () => {
+    for (const name of ["slow-1", "fast-1"]) {
+      const id = await hall.placeReady(name);
+      await operationApplied(world.service, id, "ship");
+    }
+    const page = await world.open(world.people.warehouse);
+    await visit(page, "/returns", "Returns");
+    const isFastShown = Promise.withResolvers<void>();
+    await page.route("**/api/work-list/scan?code=slow-1", async (route) => {
+      await isFastShown.promise;
+      await route.continue();
+    });
+    await scan(page, "slow-1", "fast-1");
+    await page.getByRole("button", { name: "Record return" }).waitFor();
+    const slow = page.waitForResponse(/code=slow-1/);
+    isFastShown.resolve();
+    await (await slow).finished();
+    await page.getByRole("button", { name: "Record return" }).click();
+    await page.getByText("The return of fast-1 is recorded.").waitFor();
   });
 });
 

@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import type { Scan, ScannedOrder } from "../../api/schema.d.ts";
@@ -30,10 +30,14 @@ export function ReturnsPage() {
     setShown(next);
     setNumber((before) => before + 1);
   };
+  // The parcel in the hand is the one that was scanned last, also if the response of an earlier scan comes after its own.
+  const latest = useRef("");
   // Scanned, not shown: a mutation without the readings that follow a change.
   const find = useMutation<Scan, Error, string>({
     mutationFn: (code) => dataOf(api.GET("/api/work-list/scan", { params: { query: { code } } })),
-    onSuccess: ({ code, orders }) => show(shownFor(code, orders)),
+    onSuccess: ({ orders }, code) => {
+      if (code === latest.current) show(shownFor(code, orders));
+    },
   });
   return (
     <Page title={t("returns.title")} about={t("returns.about")}>
@@ -41,7 +45,9 @@ export function ReturnsPage() {
         label={t("returns.scan")}
         round={number}
         onScan={(code) => {
-          if (code !== "") find.mutate(code);
+          if (code === "") return;
+          latest.current = code;
+          find.mutate(code);
         }}
       />
       {find.error !== null && <ProblemMessage error={find.error} />}
