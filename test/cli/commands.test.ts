@@ -13,6 +13,7 @@ const WITHOUT_COMMAND = {
   withdrawProducts: "as above",
   exportOrders: "`order export` writes a file",
   exportAuditEntries: "`audit export` pages through the list, however long the log is",
+  exportWork: "`work-list list --format csv`",
   getStatementCsv: "`account statement --format csv`",
   findOrders: "commands look up the partner's own ids with it",
   search: "for the command palette of the console; commands have `--search`",

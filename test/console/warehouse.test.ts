@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
 import { createPerson } from "../support/people.ts";
@@ -37,6 +38,21 @@ describe("the work list", () => {
     await page.getByRole("button", { name: "Give back" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Give back" }).click();
     await page.getByText("Its orders are free again.").waitFor();
+  });
+
+  it("is downloaded as it is filtered", async () => {
+    const [taken, free] = [await hall.placeReady("file-1"), await hall.placeReady("file-2")];
+    const batch = { facilityId: hall.facility, takenBy: "Table 4", orderLimit: 100, leaseMinutes: 720 };
+    const { body } = await world.service.backOffice.post("/api/pick-lists", batch);
+    await hall.placeReady("file-3");
+    const page = await world.open(world.people.warehouse);
+    await visit(page, "/work?taken=true", "Work list");
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download CSV" }).click();
+    const file = await readFile(await (await download).path(), "utf8");
+    for (const id of [taken, free]) expect(file).toContain(id);
+    expect(file).not.toContain("file-3");
+    await world.service.backOffice.post(`/api/pick-lists/${body.pickList.id}/release`);
   });
 
   it("prints the packing slip and the return slip without prices", async () => {

@@ -156,6 +156,7 @@ export const WAREHOUSE_NOT_MERCHANTS = [
   "getStock",
   "setStock",
   "listWork",
+  "exportWork",
   "scanCode",
   "getPackingSlip",
   "listPackingSlips",

@@ -49,6 +49,7 @@ import { eventRoutes } from "./webhooks/event-routes.ts";
 import { resendRoutes } from "./webhooks/resend-routes.ts";
 import { scanRoutes } from "./work-list/scan-routes.ts";
 import { slipRoutes } from "./work-list/slip-routes.ts";
+import { workExportRoutes } from "./work-list/work-export-routes.ts";
 import { workListRoutes } from "./work-list/work-list-routes.ts";
 
 /** All routes of the back office API. Each names who may use it; support may read. */
@@ -91,6 +92,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...rateRoutes,
   ...workOverviewRoutes,
   ...workListRoutes,
+  ...workExportRoutes,
   ...scanRoutes,
   ...slipRoutes,
   ...auditExportRoutes,

@@ -1,6 +1,6 @@
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import type { Initiator } from "../../../audit/initiator.ts";
-import type { PickList, WorkItem } from "../../../fulfilment/work-list/pick-list.ts";
+import type { PickList } from "../../../fulfilment/work-list/pick-list.ts";
 import { PICK_LIST_ORDERS_MAX } from "../../../fulfilment/work-list/pick-list.ts";
 import { listPickLists } from "../../../fulfilment/work-list/pick-lists-sql.ts";
 import { readWork } from "../../../fulfilment/work-list/read-work.ts";
@@ -22,7 +22,7 @@ import { idErrors, idIn } from "../../http/id-parameters.ts";
 import type { RouteResponse } from "../../http/route.ts";
 import { type BackOfficeRoute, facilitiesOf, route, shownFacilities, warehouse } from "../access.ts";
 import { findFacility } from "../lookups.ts";
-import { recordReads } from "../orders/record-reads.ts";
+import { describeWork } from "./describe-work.ts";
 import { findPickList, PickListIdParams } from "./find-pick-list.ts";
 import {
   PickListSchema,
@@ -31,6 +31,7 @@ import {
   toWirePickList,
   toWireWork,
   WorkSchema,
+  workFilterFields,
 } from "./work-wire.ts";
 
 const LEASE_MINUTES_DEFAULT = 60;
@@ -46,8 +47,6 @@ const WorkFormatSchema = enumeration(
   "`json`: as described. `csv`: one row for each line; the cursor of the next page is then in the header field `next-cursor`.",
 );
 const formatField = Type.Optional(describedAs(WorkFormatSchema, "Format of the response. Default: `json`."));
-
-const FACILITY_FILTER = "Only orders of this facility.";
 
 const TakeSchema = Type.Object(
   {
@@ -110,8 +109,7 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,
-      facilityId: Type.Optional(Type.String({ description: FACILITY_FILTER })),
-      taken: flagField("True: only orders on a pick list. False: only those that are free."),
+      ...workFilterFields,
       format: formatField,
     }),
     responses: {
@@ -244,17 +242,6 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
     },
   }),
 ];
-
-/** Orders with their destinations. Who reads them is recorded before they are sent (decision 0070). */
-async function describeWork(
-  context: Context,
-  by: Initiator,
-  items: readonly WorkItem[],
-): Promise<Static<typeof WorkSchema>[]> {
-  const work = await readWork(context.db, items);
-  await recordReads(context, by, { orders: work, testMode: false });
-  return work.map(toWireWork);
-}
 
 async function describePickList(
   context: Context,

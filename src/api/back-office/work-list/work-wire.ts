@@ -6,7 +6,7 @@ import { LABEL_COLUMNS } from "../../../orders/address-schemas.ts";
 import { OrderSchema, toWireOrder } from "../../../orders/order-wire.ts";
 import { toTypeId } from "../../../platform/ids.ts";
 import { csvRow } from "../../../platform/wire/csv.ts";
-import { dateTime, idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
+import { dateTime, flagField, idField, nullable, nullableTime } from "../../../platform/wire/schemas.ts";
 
 const { externalOrderId, createdAt, shippingAddress, note } = OrderSchema.properties;
 
@@ -120,11 +120,12 @@ const COLUMNS = [
   "note",
 ];
 
+export const csvWorkHead = csvRow(COLUMNS);
+
 /** One row for each line, safe to open in a spreadsheet. */
-export const toCsvWork = (work: readonly Static<typeof WorkSchema>[]): string =>
-  [
-    csvRow(COLUMNS),
-    ...work.flatMap((order) =>
+export const toCsvWorkRows = (work: readonly Static<typeof WorkSchema>[]): string =>
+  work
+    .flatMap((order) =>
       order.lines.map((line) =>
         csvRow(
           [
@@ -145,8 +146,17 @@ export const toCsvWork = (work: readonly Static<typeof WorkSchema>[]): string =>
           ].map((cell) => cell ?? ""),
         ),
       ),
-    ),
-  ].join("");
+    )
+    .join("");
+
+export const toCsvWork = (work: readonly Static<typeof WorkSchema>[]): string =>
+  csvWorkHead + toCsvWorkRows(work);
+
+/** Which orders of the work list are shown. */
+export const workFilterFields = {
+  facilityId: Type.Optional(Type.String({ description: "Only orders of this facility." })),
+  taken: flagField("True: only orders on a pick list. False: only those that are free."),
+};
 
 export const PickListSchema = Type.Object(
   {

@@ -46,6 +46,6 @@ export const slipsQuery = (id: string) =>
 
 export const openFacilitiesQuery = () => read("/api/facilities", { params: { query: { limit: 100 } } });
 
-/** The oldest orders as a file for the browser to store. */
-export const workCsv = (facilityId: string | undefined): string =>
-  `/api/work-list${stringifySearch({ format: "csv", limit: 100, facilityId })}`;
+/** All orders that the filters match, as a file for the browser to store. */
+export const workCsv = ({ facilityId, taken }: WorkFilters): string =>
+  `/api/work-list/export${stringifySearch({ facilityId, taken })}`;

@@ -52,7 +52,7 @@ export function WorkPage() {
       <ListPage
         title={t("work.title")}
         about={t("work.about")}
-        actions={<WorkActions facilityId={search.facilityId} packs={packs} />}
+        actions={<WorkActions csv={workCsv(search)} packs={packs} />}
         filters={
           <Stack gap="md">
             {packs && <TakeOrders facilityId={search.facilityId} />}
@@ -94,16 +94,17 @@ export function WorkPage() {
 }
 
 type WorkActionsProps = {
-  readonly facilityId: string | undefined;
+  /** Address of the table as a file. */
+  readonly csv: string;
   /** Whether the person packs, and does not only read. */
   readonly packs: boolean;
 };
 
-function WorkActions({ facilityId, packs }: WorkActionsProps) {
+function WorkActions({ csv, packs }: WorkActionsProps) {
   const { t } = useTranslation();
   return (
     <>
-      <DownloadButton address={workCsv(facilityId)} />
+      <DownloadButton address={csv} />
       {packs && (
         <ButtonLink to={paths.station()} size="xs" variant="default" leftSection={<IconBarcode size={14} />}>
           {t("work.openStation")}
