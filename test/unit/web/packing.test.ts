@@ -83,6 +83,18 @@ describe("scanning goods", () => {
     expect(scanAll(begun.state, "400c", "400c", "4*400a").state.step).toBe("weight");
   });
 
+  it("takes a barcode or SKU with a star as it is, also of a line that has shipped", () => {
+    const state = open(
+      line("a", { barcode: "20", quantity: 12 }),
+      line("b", { sku: "10*20" }),
+      line("c", { barcode: "2*20", shipmentId: "shp_1" }),
+    );
+    expect(scanAll(state, "10*20").state.counts).toEqual({ b: 1 });
+    expect(scanAll(state, "2*10*20").state.counts).toEqual({ b: 2 });
+    expect(scanAll(state, "3*20").state.counts).toEqual({ a: 3 });
+    expect(scanAll(state, "2*20").outcome).toEqual({ outcome: "wrong-item", code: "2*20" });
+  });
+
   it("counts by hand within the line", () => {
     expect(countUnits(open(line("a")), "a", 5).state.counts).toEqual({ a: 2 });
     expect(countUnits(open(line("a")), "a", -1).state.counts).toEqual({ a: 0 });
@@ -95,6 +107,14 @@ describe("weight, carrier and tracking", () => {
     ["1250 g", 1250],
     ["1.25 kg", 1250],
     ["1,25KG", 1250],
+    ["1.250 kg", 1250],
+    ["1250.0 g", 1250],
+    ["1250,00", 1250],
+    ["1.250", null],
+    ["1,250 g", null],
+    ["1.000 g", null],
+    ["450.5 g", null],
+    ["1000 kg", 1_000_000],
     ["0", null],
     ["4006381333931", null],
     ["2000 kg", null],
@@ -104,13 +124,36 @@ describe("weight, carrier and tracking", () => {
     expect(gramsOf(text)).toBe(grams);
   });
 
+  it("takes no code of the order for its weight, unless the unit is typed", () => {
+    const packed = scanAll(open(line("a", { barcode: "4006", sku: "10025" }), line("b")), "2*4006", "2*400b");
+    expect(packed.state.step).toBe("weight");
+    for (const code of ["4006", "10025"])
+      expect(applyScan(packed.state, code)).toEqual({
+        state: packed.state,
+        outcome: { outcome: "code-in-place-of-weight", code },
+      });
+    expect(applyScan(packed.state, "2*4006").outcome.outcome).toBe("not-a-weight");
+    expect(applyScan(packed.state, "4006 g").state).toMatchObject({ step: "carrier", weightGrams: 4006 });
+  });
+
+  it("takes no code of the order, and nothing without a letter, for the carrier", () => {
+    const packed = scanAll(open(line("a")), "2*400a", "");
+    expect(packed.state.step).toBe("carrier");
+    for (const code of ["400a", "2*400a", "SKU-a", "shop-1", "4006381333931"])
+      expect(applyScan(packed.state, code)).toEqual({
+        state: packed.state,
+        outcome: { outcome: "not-a-carrier", code },
+      });
+    expect(applyScan(packed.state, "Österreichische Post").state.step).toBe("tracking");
+  });
+
   it("warns of a parcel that is lighter than its goods, keeps the carrier, and takes no product for tracking", () => {
     const weighed = scanAll(open(line("a")), "2*400a", "399");
     expect(weighed.outcome).toEqual({ outcome: "light", expectedGrams: 400 });
     const { state: tracking, outcome } = applyScan(weighed.state, "");
     expect(outcome.outcome).toBe("carrier-chosen");
     expect(tracking.carrier).toBe("DHL");
-    for (const code of ["400a", "SKU-a", "shop-1"])
+    for (const code of ["400a", "2*400a", "SKU-a", "shop-1"])
       expect(applyScan(tracking, code).outcome).toEqual({ outcome: "not-tracking", code });
     expect(applyScan(tracking, "JD01").outcome).toEqual({ outcome: "ship", trackingNumber: "JD01" });
     expect(applyScan(tracking, "").outcome).toEqual({ outcome: "ship", trackingNumber: null });

@@ -9,6 +9,7 @@ import type { Message } from "./use-station.ts";
 type Said = { readonly tone: FeedbackTone; readonly text: string; readonly detail?: string };
 
 const good = (text: string): Said => ({ tone: "good", text });
+const warning = (text: string): Said => ({ tone: "warning", text });
 const bad = (text: string): Said => ({ tone: "bad", text });
 
 const nameOf = ({ externalOrderId, orderId }: { externalOrderId: string | null; orderId: string }) =>
@@ -16,6 +17,17 @@ const nameOf = ({ externalOrderId, orderId }: { externalOrderId: string | null; 
 
 const requestIdOf = (error: unknown, label: string) =>
   error instanceof ApiProblem && error.requestId !== null ? { detail: `${label} ${error.requestId}` } : {};
+
+/** What is said of a code that has no meaning in its step. */
+const REJECTED_CODES = {
+  "wrong-item": "station.wrongItem",
+  "not-a-weight": "station.notAWeight",
+  "code-in-place-of-weight": "station.codeInPlaceOfWeight",
+  "not-a-carrier": "station.notACarrier",
+  "not-tracking": "station.notTracking",
+  "unknown-code": "station.unknownCode",
+  "several-orders": "station.severalOrders",
+} as const;
 
 /** Why an order that was found cannot be packed. */
 function useCannotShip(): (order: ScannedOrder) => Said {
@@ -47,48 +59,37 @@ export function useMessageText(): (message: Message) => Said {
       }
       case "counted": {
         const { name, count, of } = message;
-        return {
-          tone: "good",
-          text: t("station.counted", { name, count: formatNumber(count), of: formatNumber(of) }),
-        };
+        return good(t("station.counted", { name, count: formatNumber(count), of: formatNumber(of) }));
       }
       case "all-counted":
-        return { tone: "good", text: t("station.allCounted") };
+        return good(t("station.allCounted"));
       case "weighed":
         return good(t("station.weighed"));
       case "carrier-chosen":
         return good(t("station.carrierChosen"));
       case "empty":
       case "ship":
-        return { tone: "good", text: "" };
+        return good("");
       case "light":
-        return {
-          tone: "warning",
-          text: t("station.light", { expected: formatNumber(message.expectedGrams) }),
-        };
+        return warning(t("station.light", { expected: formatNumber(message.expectedGrams) }));
       case "wrong-item":
-        return bad(t("station.wrongItem", { code: message.code }));
-      case "too-many":
-        return {
-          tone: "bad",
-          text: t("station.tooMany", { name: message.name, of: formatNumber(message.of) }),
-        };
       case "not-a-weight":
-        return bad(t("station.notAWeight", { code: message.code }));
+      case "code-in-place-of-weight":
+      case "not-a-carrier":
       case "not-tracking":
-        return bad(t("station.notTracking", { code: message.code }));
+      case "unknown-code":
+      case "several-orders":
+        return bad(t(REJECTED_CODES[message.outcome], { code: message.code }));
+      case "too-many":
+        return bad(t("station.tooMany", { name: message.name, of: formatNumber(message.of) }));
       case "order-is-open":
         return bad(t("station.orderIsOpen"));
-      case "unknown-code":
-        return bad(t("station.unknownCode", { code: message.code }));
-      case "several-orders":
-        return bad(t("station.severalOrders", { code: message.code }));
       case "cannot-ship":
         return cannotShip(message.order);
       case "shipped":
-        return { tone: "good", text: t("station.shipped", { order: nameOf(message.order) }) };
+        return good(t("station.shipped", { order: nameOf(message.order) }));
       case "put-aside":
-        return { tone: "warning", text: t("station.isAside") };
+        return warning(t("station.isAside"));
       case "failed":
         return {
           tone: "bad",

@@ -3,7 +3,7 @@ import type { ScannedOrder } from "../../api/schema.d.ts";
 /** What a parcel may weigh here, in grams: a barcode that was scanned by mistake is more. */
 const WEIGHT_MAX = 1_000_000;
 
-export type PackedOrder = Pick<ScannedOrder, "orderId" | "lines">;
+export type PackedOrder = Pick<ScannedOrder, "orderId" | "externalOrderId" | "lines">;
 
 /** Where a person at the table is. `counts` has the units of each line that are in the box. */
 export type Packing =
@@ -24,7 +24,7 @@ export type Outcome =
   | { readonly outcome: "light"; readonly expectedGrams: number }
   | { readonly outcome: "wrong-item" | "not-a-weight" | "order-is-open"; readonly code: string }
   | { readonly outcome: "too-many"; readonly name: string; readonly of: number }
-  | { readonly outcome: "not-tracking"; readonly code: string }
+  | { readonly outcome: "code-in-place-of-weight" | "not-a-carrier" | "not-tracking"; readonly code: string }
   | { readonly outcome: "ship"; readonly trackingNumber: string | null };
 
 export type Scanned<State extends Packing = Packing> = {
@@ -66,16 +66,28 @@ export function applyScan(state: OpenPacking, code: string): Scanned<OpenPacking
   }
 }
 
-/** A barcode, else a SKU. `3*4006381333931` counts three. */
+const hasCode =
+  (code: string) =>
+  ({ barcode, sku }: PackedLine): boolean =>
+    barcode === code || sku === code;
+
+/** `3*4006381333931` is three times the code behind the star, unless a product of the order has the whole text as its code. */
+function readTimes({ lines }: PackedOrder, text: string): { times: number; code: string } {
+  const [, times, code] = /^(\d{1,5})\*(.+)$/.exec(text) ?? [];
+  return times === undefined || code === undefined || lines.some(hasCode(text))
+    ? { times: 1, code: text }
+    : { times: Number(times), code };
+}
+
+/** A barcode, else a SKU. */
 function countScanned(state: OpenPacking, text: string): Scanned<OpenPacking> {
   if (text === "") return { state, outcome: { outcome: "empty" } };
-  const [, times = "1", code = text] = /^(\d{1,5})\*(.+)$/.exec(text) ?? [];
+  const { times: units, code } = readTimes(state.order, text);
   const lines = linesToPack(state.order);
   const byBarcode = lines.filter(({ barcode }) => barcode === code);
   const named = byBarcode.length > 0 ? byBarcode : lines.filter(({ sku }) => sku === code);
   const [first] = named;
   if (first === undefined) return { state, outcome: { outcome: "wrong-item", code } };
-  const units = Number(times);
   const roomOf = ({ id, quantity }: PackedLine) => quantity - (state.counts[id] ?? 0);
   const room = named.reduce((sum, line) => sum + roomOf(line), 0);
   if (units === 0 || units > room) {
@@ -120,6 +132,8 @@ function weigh(state: OpenPacking, text: string): Scanned<OpenPacking> {
   if (text === "") return { state: { ...next, weightGrams: null }, outcome: { outcome: "weighed" } };
   const weightGrams = gramsOf(text);
   if (weightGrams === null) return { state, outcome: { outcome: "not-a-weight", code: text } };
+  if (isCodeOf(state.order, text))
+    return { state, outcome: { outcome: "code-in-place-of-weight", code: text } };
   const expectedGrams = state.order.expectedWeightGrams;
   const isLight = expectedGrams !== null && weightGrams < expectedGrams;
   return {
@@ -128,25 +142,34 @@ function weigh(state: OpenPacking, text: string): Scanned<OpenPacking> {
   };
 }
 
-/** `1250`, `1250 g`, `1.25 kg` or `1,25 kg`. Null for anything else, and for what no parcel weighs. */
+/**
+ * `1250`, `1250 g`, `1.25 kg` or `1,25 kg`. Null for anything else, and for what no parcel weighs. Grams have no decimals
+ * but `.0` and `.00`: 1.250 may mean a separator of thousands, or kilograms.
+ */
 export function gramsOf(text: string): number | null {
-  const [, number, unit = "g"] = /^(\d{1,7}(?:[.,]\d{1,3})?)\s*(g|kg)?$/i.exec(text.trim()) ?? [];
-  if (number === undefined) return null;
-  const value = Number(number.replace(",", ".")) * (unit.toLowerCase() === "kg" ? 1_000 : 1);
-  const grams = Math.round(value);
+  const [, whole, decimals = "", unit = "g"] =
+    /^(\d{1,7})(?:[.,](\d{1,3}))?\s*(g|kg)?$/i.exec(text.trim()) ?? [];
+  const isKilograms = unit.toLowerCase() === "kg";
+  if (whole === undefined || !(isKilograms || /^0{0,2}$/.test(decimals))) return null;
+  const grams = isKilograms ? Math.round(Number(`${whole}.${decimals}`) * 1_000) : Number(whole);
   return grams >= 1 && grams <= WEIGHT_MAX ? grams : null;
 }
 
-/** An empty scan keeps the carrier of the parcel before. */
+/** An empty scan keeps the carrier of the parcel before. The name of a carrier has a letter; a barcode often has none. */
 function chooseCarrier(state: OpenPacking, text: string): Scanned<OpenPacking> {
+  if (text !== "" && (!/\p{L}/u.test(text) || isCodeOf(state.order, text)))
+    return { state, outcome: { outcome: "not-a-carrier", code: text } };
   const carrier = text === "" ? state.carrier : text;
   return { state: { ...state, carrier, step: "tracking" }, outcome: { outcome: "carrier-chosen" } };
 }
 
-/** Goods are often scanned once more by mistake; that must not become a tracking number. */
 function track(state: OpenPacking, code: string): Scanned<OpenPacking> {
-  const isProduct = state.order.lines.some(({ barcode, sku }) => barcode === code || sku === code);
-  const isOrder = code === state.order.externalOrderId;
-  if (code !== "" && (isProduct || isOrder)) return { state, outcome: { outcome: "not-tracking", code } };
+  if (isCodeOf(state.order, code)) return { state, outcome: { outcome: "not-tracking", code } };
   return { state, outcome: { outcome: "ship", trackingNumber: code === "" ? null : code } };
+}
+
+/** Goods are often scanned once more by mistake, also many at once; that must become nothing else of the parcel. */
+function isCodeOf(order: PackedOrder, text: string): boolean {
+  const { code } = readTimes(order, text);
+  return text !== "" && (text === order.externalOrderId || order.lines.some(hasCode(code)));
 }

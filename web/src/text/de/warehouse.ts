@@ -107,6 +107,9 @@ export const warehouse: Translated<typeof en> = {
     wrongItem: "{{code}} gehört nicht zu dieser Bestellung. Herausnehmen.",
     tooMany: "Zu viel: nur {{of}} von {{name}}. Herausnehmen.",
     notAWeight: "{{code}} ist kein Gewicht. Paket wiegen.",
+    codeInPlaceOfWeight:
+      "{{code}} ist ein Code dieser Bestellung. Wiegt das Paket so viel, tippen Sie {{code}} g.",
+    notACarrier: "{{code}} ist kein Versanddienst. Geben Sie seinen Namen ein.",
     notTracking: "{{code}} ist keine Sendungsnummer. Das Etikett des Pakets scannen.",
     orderIsOpen: "Eine andere Bestellung ist offen. Fertig packen oder beiseitelegen.",
     unknownCode: "Nichts hat den Code {{code}}.",

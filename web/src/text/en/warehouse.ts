@@ -96,6 +96,8 @@ export const warehouse = {
     wrongItem: "{{code}} is not in this order. Take it out.",
     tooMany: "Too many: only {{of}} of {{name}}. Take it out.",
     notAWeight: "{{code}} is not a weight. Weigh the parcel.",
+    codeInPlaceOfWeight: "{{code}} is a code of this order. If the parcel weighs that much, type {{code}} g.",
+    notACarrier: "{{code}} is not a carrier. Enter its name.",
     notTracking: "{{code}} is not a tracking number. Scan the label of the parcel.",
     orderIsOpen: "Another order is open. Finish it, or put it aside.",
     unknownCode: "Nothing has the code {{code}}.",
