@@ -1,6 +1,7 @@
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
-import { readDetail } from "../support/real-orders.ts";
+import { operationApplied, readDetail } from "../support/real-orders.ts";
 import { BARCODE, type Hall, OTHER_BARCODE, scan, startHall } from "./hall.ts";
 import type { World } from "./world.ts";
 
@@ -127,5 +128,89 @@ describe("the packing table", () => {
     await scan(page, "LOST-1");
     await page.getByText("pack-6 has shipped.").waitFor();
     expect((await detailOf(id)).shipments).toMatchObject([{ trackingNumber: "LOST-1" }]);
+  });
+});
+
+/** A page on which the parcel of an order needs only its tracking number. */
+async function packToTracking(externalOrderId: string, units: number): Promise<Page> {
+  const page = await world.open(world.people.warehouse);
+  await visit(page, "/work/pack", "Packing table");
+  await scan(page, externalOrderId, `${units}*${BARCODE}`, "450", "DHL");
+  await page.getByText("Now the tracking number.").waitFor();
+  return page;
+}
+
+describe("an order that another person changes while it lies on the packing table", () => {
+  it("is counted again if units have shipped elsewhere", async () => {
+    const id = await hall.placeReady("pack-7", 4);
+    const page = await packToTracking("pack-7", 4);
+    const [{ id: lineId }] = (await detailOf(id)).lines;
+    await operationApplied(world.service, id, "ship", { lines: [{ lineId, quantity: 1 }] });
+    await scan(page, "");
+    await page.getByRole("alert").getByText("What is left to ship of pack-7 has changed").waitFor();
+    await page.getByText("0 / 3", { exact: true }).waitFor();
+    expect((await detailOf(id)).shipments).toMatchObject([{ carrier: null, weightGrams: null }]);
+    await scan(page, `3*${BARCODE}`, "350", "", "");
+    await page.getByText("pack-7 has shipped.").waitFor();
+    expect((await detailOf(id)).shipments).toMatchObject([
+      { carrier: null },
+      { carrier: "DHL", weightGrams: 350 },
+    ]);
+  });
+
+  it("is not said to have shipped by this table if another table has shipped it, be it at the last moment", async () => {
+    const ids = [await hall.placeReady("pack-8"), await hall.placeReady("pack-9")];
+    const ups = (id: string) => operationApplied(world.service, id, "ship", { carrier: "UPS" });
+    const before = await packToTracking("pack-8", 2);
+    await ups(ids[0] ?? "");
+    await scan(before, "");
+    await before.getByRole("alert").getByText("pack-8 cannot ship.").waitFor();
+    await before.getByRole("alert").getByText("All of it has shipped already.").waitFor();
+    const between = await packToTracking("pack-9", 2);
+    await between.route("**/ship", async (route) => {
+      await ups(ids[1] ?? "");
+      await route.continue();
+    });
+    await scan(between, "");
+    await between.getByRole("alert").getByText("pack-9 cannot ship.").waitFor();
+    for (const id of ids)
+      expect((await detailOf(id)).shipments).toMatchObject([{ carrier: "UPS", weightGrams: null }]);
+  });
+
+  it("is not said to have shipped if another table ships it after a request was lost on its way", async () => {
+    const id = await hall.placeReady("pack-10");
+    const page = await packToTracking("pack-10", 2);
+    await page.route("**/ship", (route) => route.abort());
+    await scan(page, "");
+    await page.getByRole("alert").getByText("The service cannot be reached.").waitFor();
+    await operationApplied(world.service, id, "ship", { carrier: "UPS" });
+    await scan(page, "");
+    await page.getByRole("alert").getByText("pack-10 cannot ship.").waitFor();
+  });
+
+  it("ships only after its corrected address was shown, and takes no later scan for its tracking number", async () => {
+    const id = await hall.placeReady("pack-11");
+    const page = await packToTracking("pack-11", 2);
+    const { status } = await world.service.backOffice.request("PATCH", `/api/orders/${id}/shipping-address`, {
+      body: { address2: "Back door", zip: "SW1Y 4JX" },
+    });
+    expect(status).toBe(200);
+    const isTyped = Promise.withResolvers<void>();
+    await page.route("**/api/work-list/scan**", async (route) => {
+      await isTyped.promise;
+      await route.continue();
+    });
+    await scan(page, "LABEL-1", "pack-12");
+    isTyped.resolve();
+    await page
+      .getByRole("alert")
+      .getByText("The address of pack-11 has changed since you opened it.")
+      .waitFor();
+    await page.getByText("SW1Y 4JX").waitFor();
+    await page.getByText("Back door").waitFor();
+    expect((await detailOf(id)).shipments).toEqual([]);
+    await scan(page, "LABEL-2");
+    await page.getByText("pack-11 has shipped.").waitFor();
+    expect((await detailOf(id)).shipments).toMatchObject([{ trackingNumber: "LABEL-2", weightGrams: 450 }]);
   });
 });

@@ -4,6 +4,7 @@ import type { ScannedOrder } from "../../api/schema.d.ts";
 import { formatNumber } from "../../text/format.ts";
 import { useProblemText } from "../../ui/problem-message.tsx";
 import type { FeedbackTone } from "../../ui/scan/feedback.tsx";
+import { linesToPack } from "./packing.ts";
 import type { Message } from "./use-station.ts";
 
 type Said = { readonly tone: FeedbackTone; readonly text: string; readonly detail?: string };
@@ -37,8 +38,21 @@ function useCannotShip(): (order: ScannedOrder) => Said {
     text: t("station.cannotShip", { order: nameOf(order) }),
     detail: order.onHold
       ? t("station.isOnHold")
-      : t("station.hasStatus", { status: t(`status.order.${order.status}`) }),
+      : linesToPack(order).length === 0
+        ? t("station.allShipped")
+        : t("station.hasStatus", { status: t(`status.order.${order.status}`) }),
   });
+}
+
+/** What has changed of an order that is open. */
+function useChanged(): (message: Extract<Message, { outcome: "changed" }>) => Said {
+  const { t } = useTranslation();
+  return ({ order, parts }) => {
+    const named = { order: nameOf(order) };
+    const goods = parts.includes("goods") && t("station.goodsChanged", named);
+    const address = parts.includes("address") && t("station.addressChanged", named);
+    return bad([goods, address, !goods && t("station.again")].filter(Boolean).join(" "));
+  };
 }
 
 /** What the station says, in the person's language. */
@@ -46,6 +60,7 @@ export function useMessageText(): (message: Message) => Said {
   const { t } = useTranslation();
   const problemText = useProblemText();
   const cannotShip = useCannotShip();
+  const changed = useChanged();
   return (message) => {
     switch (message.outcome) {
       case "opened": {
@@ -86,6 +101,8 @@ export function useMessageText(): (message: Message) => Said {
         return bad(t("station.orderIsOpen"));
       case "cannot-ship":
         return cannotShip(message.order);
+      case "changed":
+        return changed(message);
       case "shipped":
         return good(t("station.shipped", { order: nameOf(message.order) }));
       case "put-aside":

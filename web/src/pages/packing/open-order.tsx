@@ -44,7 +44,16 @@ export function OpenOrder({ packing, station }: Props) {
               t("work.to"),
               <Parts
                 key="to"
-                of={[to.name, to.company, to.address1, to.city, countryName(to.countryCode)]}
+                of={[
+                  to.name,
+                  to.company,
+                  to.address1,
+                  to.address2,
+                  to.zip,
+                  to.city,
+                  to.stateCode,
+                  countryName(to.countryCode),
+                ]}
                 between=", "
               />,
             ],

@@ -14,6 +14,8 @@ export type Packing =
       readonly counts: Readonly<Record<string, number>>;
       readonly weightGrams: number | null;
       readonly carrier: string;
+      /** An attempt to ship it got no response, so it may have shipped. */
+      readonly wasSent: boolean;
     };
 export type OpenPacking = Exclude<Packing, { step: "order" }>;
 
@@ -47,6 +49,7 @@ export const openOrder = (order: ScannedOrder, carrier: string): OpenPacking => 
   counts: {},
   weightGrams: null,
   carrier,
+  wasSent: false,
 });
 
 /** What a scanned code means while an order is open. */

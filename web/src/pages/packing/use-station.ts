@@ -1,25 +1,18 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { api, dataOf } from "../../api/client.ts";
-import { ApiProblem } from "../../api/problem.ts";
 import type { ScannedOrder } from "../../api/schema.d.ts";
 import { readStored, store } from "../../stored.ts";
-import {
-  applyScan,
-  countUnits,
-  linesToPack,
-  type OpenPacking,
-  type Outcome,
-  openOrder,
-  type Packing,
-} from "./packing.ts";
+import { applyScan, countUnits, type OpenPacking, type Outcome, openOrder, type Packing } from "./packing.ts";
+import type { ChangeMessage } from "./parcel.ts";
+import { scanned } from "./queries.ts";
+import { sendParcel } from "./send-parcel.ts";
 
 /** What the station says of the last scan. */
 export type Message =
   | Outcome
+  | ChangeMessage
   | { readonly outcome: "opened"; readonly order: ScannedOrder }
-  | { readonly outcome: "unknown-code" | "several-orders"; readonly code: string }
-  | { readonly outcome: "cannot-ship"; readonly order: ScannedOrder }
+  | { readonly outcome: "several-orders"; readonly code: string }
   | { readonly outcome: "shipped"; readonly order: ScannedOrder; readonly shipmentId: string | null }
   | { readonly outcome: "put-aside" }
   | { readonly outcome: "failed"; readonly error: unknown };
@@ -35,8 +28,6 @@ export type Station = {
 };
 
 const CARRIER = "carrier";
-
-const scanned = (code: string) => dataOf(api.GET("/api/work-list/scan", { params: { query: { code } } }));
 
 /**
  * The packing table. Scans are handled one after the other in their order, however fast they come: while one waits for
@@ -58,17 +49,24 @@ export function useStation(): Station {
     setDrawn((before) => ({ ...before, packing, message, number: before.number + 1 }));
   };
 
+  const line = useLine({
+    onBusy: (isBusy) => setDrawn((before) => ({ ...before, isBusy })),
+    onError: (error) => show(present.current, { outcome: "failed", error }),
+  });
+
   const ship = async (state: OpenPacking, trackingNumber: string | null) => {
-    const { order, weightGrams, carrier } = state;
-    const lineIds = linesToPack(order).map(({ id }) => id);
-    const shipmentId = await shipOnce(order.orderId, {
-      lineIds,
-      ...(weightGrams !== null && { weightGrams }),
-      ...(carrier !== "" && { carrier }),
-      ...(trackingNumber !== null && { trackingNumber }),
-    });
-    store(CARRIER, carrier);
-    show({ step: "order" }, { outcome: "shipped", order, shipmentId });
+    const sent = await sendParcel(state, trackingNumber);
+    if (sent.outcome === "unanswered") {
+      present.current = { ...state, wasSent: true };
+      throw sent.error;
+    }
+    if (sent.outcome === "overtaken") {
+      line.dropWaiting();
+      return show(sent.change.packing, sent.change.message);
+    }
+    store(CARRIER, state.carrier);
+    const { order } = state;
+    show({ step: "order" }, { outcome: "shipped", order, shipmentId: sent.shipmentId });
     void queryClient.invalidateQueries();
   };
 
@@ -90,32 +88,35 @@ export function useStation(): Station {
     else if (outcome.outcome !== "empty") show(next, outcome);
   };
 
-  const enqueue = useLine({
-    onBusy: (isBusy) => setDrawn((before) => ({ ...before, isBusy })),
-    onError: (error) => show(present.current, { outcome: "failed", error }),
-  });
-
   return {
     ...drawn,
-    scan: (code) => enqueue(() => handle(code)),
+    scan: (code) => line.enqueue(() => handle(code)),
     count: (lineId, units) =>
-      enqueue(async () => {
+      line.enqueue(async () => {
         const state = present.current;
         if (state.step === "order") return;
         const { state: next, outcome } = countUnits(state, lineId, units);
         show(next, outcome);
       }),
-    putAside: () => enqueue(async () => show({ step: "order" }, { outcome: "put-aside" })),
+    putAside: () => line.enqueue(async () => show({ step: "order" }, { outcome: "put-aside" })),
   };
 }
 
 type Task = () => Promise<void>;
-type Line = { onBusy(isBusy: boolean): void; onError(error: unknown): void };
+type LineOptions = { onBusy(isBusy: boolean): void; onError(error: unknown): void };
+type Line = {
+  enqueue(task: Task): void;
+  /** What was scanned for the step that was not taken must not count for another one. */
+  dropWaiting(): void;
+};
 
 /** Runs tasks one after the other, in the order in which they came. */
-function useLine({ onBusy, onError }: Line): (task: Task) => void {
+function useLine({ onBusy, onError }: LineOptions): Line {
   const waiting = useRef<Task[]>([]);
   const isRunning = useRef(false);
+  const dropWaiting = () => {
+    waiting.current = [];
+  };
   const run = async () => {
     isRunning.current = true;
     onBusy(true);
@@ -123,45 +124,18 @@ function useLine({ onBusy, onError }: Line): (task: Task) => void {
       try {
         await task();
       } catch (error) {
-        // What was scanned for the step that failed must not count for another one.
-        waiting.current = [];
+        dropWaiting();
         onError(error);
       }
     }
     isRunning.current = false;
     onBusy(false);
   };
-  return (task) => {
-    waiting.current.push(task);
-    if (!isRunning.current) void run();
+  return {
+    enqueue: (task) => {
+      waiting.current.push(task);
+      if (!isRunning.current) void run();
+    },
+    dropWaiting,
   };
-}
-
-type ShipBody = {
-  lineIds: string[];
-  weightGrams?: number;
-  carrier?: string;
-  trackingNumber?: string;
-};
-
-/**
- * Ships the counted lines. If an earlier attempt had its effect although its response was lost, the service rejects this
- * one, and the shipment is there: then nothing is shipped twice. Returns its id.
- */
-async function shipOnce(orderId: string, body: ShipBody): Promise<string | null> {
-  try {
-    const order = await dataOf(
-      api.POST("/api/orders/{id}/ship", { params: { path: { id: orderId } }, body }),
-    );
-    return order.shipments.at(-1)?.id ?? null;
-  } catch (error) {
-    if (!(error instanceof ApiProblem) || error.code !== "transition-refused") throw error;
-    const { orders } = await scanned(orderId);
-    const made = orders[0]?.shipments.find(
-      ({ lineIds, trackingNumber }) =>
-        trackingNumber === (body.trackingNumber ?? null) && body.lineIds.every((id) => lineIds.includes(id)),
-    );
-    if (made === undefined) throw error;
-    return made.id;
-  }
 }

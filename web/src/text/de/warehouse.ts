@@ -116,6 +116,11 @@ export const warehouse: Translated<typeof en> = {
     severalOrders: "Mehrere Bestellungen haben den Code {{code}}. Scannen Sie den Barcode des Lieferscheins.",
     cannotShip: "{{order}} kann nicht versandt werden.",
     isOnHold: "Sie ist gesperrt.",
+    allShipped: "Alles davon ist schon versandt.",
+    goodsChanged:
+      "Was von {{order}} noch zu versenden ist, hat sich seit dem Öffnen geändert. Zählen Sie den Inhalt noch einmal.",
+    addressChanged:
+      "Die Adresse von {{order}} hat sich seit dem Öffnen geändert. Erstellen Sie ein neues Etikett und neue Papiere.",
     hasStatus: "Ihr Status: {{status}}.",
     shipped: "{{order}} ist versandt. Nächste Bestellung.",
     again: "Noch einmal scannen.",

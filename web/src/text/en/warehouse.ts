@@ -104,6 +104,11 @@ export const warehouse = {
     severalOrders: "Several orders have the code {{code}}. Scan the barcode of the slip.",
     cannotShip: "{{order}} cannot ship.",
     isOnHold: "It is on hold.",
+    allShipped: "All of it has shipped already.",
+    goodsChanged:
+      "What is left to ship of {{order}} has changed since you opened it. Count again what is in the box.",
+    addressChanged:
+      "The address of {{order}} has changed since you opened it. Make a new label and new slips.",
     hasStatus: "Its status: {{status}}.",
     shipped: "{{order}} has shipped. Next order.",
     again: "Scan again.",
