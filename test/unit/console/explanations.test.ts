@@ -4,6 +4,7 @@ import {
   TRANSITION_RULES,
   detailOf as transitionRuleText,
 } from "../../../src/orders/changes/transition-refused.ts";
+import { amountRule } from "../../../src/platform/money.ts";
 import { createCheck } from "../../../src/platform/wire/validation.ts";
 import { explanations } from "../../../web/src/text/de/explanations.ts";
 import { explained, setExplanations } from "../../../web/src/text/explanations.ts";
@@ -58,6 +59,20 @@ describe("what the service says about a field", () => {
       expect(explained(detail)).not.toBe(detail);
     },
   );
+
+  it.each([
+    amountRule("EUR"),
+    amountRule("JPY"),
+    "is not a merchant",
+    "is not a facility",
+    "is not a connection",
+    "must be at most 3, the quantity of the line",
+    "must be at most 3, the units that have shipped and not come back",
+    "must be a URL that begins with https://",
+  ])("that is made of several texts is said in German: %s", (detail) => {
+    setExplanations(explanations);
+    expect(explained(detail)).not.toBe(detail);
+  });
 
   it("stays as it is in English, and where no translation is known", () => {
     expect(explained("is required")).toBe("is required");

@@ -139,11 +139,12 @@ export const shell: Translated<typeof en> = {
     resetAbout: "Wir senden Ihnen einen Link für ein neues Passwort.",
     resetSent: "Wenn jemand diese Adresse hat, ist eine E-Mail mit einem Link unterwegs.",
     sendLink: "Link senden",
-    code: "Einmal-Code",
+    code: "Einmalcode",
     codeAbout: "Geben Sie den Code Ihres Geräts ein.",
     codeFailed: "Der Code stimmt nicht, oder er ist abgelaufen. Nehmen Sie den nächsten.",
     codeEnded:
       "Zu viele Codes waren falsch, die Eingabe des Passworts ist mehr als zehn Minuten her, oder Sie wurden überall abgemeldet. Gehen Sie zurück und beginnen Sie mit dem Passwort.",
+    backupCode: "Das ist ein Ersatzcode",
     newPassword: "Neues Passwort",
     newPasswordHelp: "Mindestens 12 Zeichen. Einige Wörter sind leichter zu merken als Sonderzeichen.",
     passwordShort: "Nehmen Sie mindestens 12 Zeichen.",
