@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { commandsOnCitus } from "../distribution/commands-on-citus.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
-import { readOrMakeSecret } from "../platform/data-dir/secret-file.ts";
+import { readOrMakeSecret, requireSecretKey } from "../platform/data-dir/secret-file.ts";
 import { type Database, openDatabase } from "../platform/database/database.ts";
 import { ensureDayPartitions } from "../platform/database/day-partitions.ts";
 import { migrate, pendingMigrations } from "../platform/database/migrate.ts";
@@ -16,6 +16,7 @@ import { openSignalChannel, type SignalChannel } from "../platform/signals.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
 import { checkSecretKeys } from "../webhooks/secrets/check-secret-keys.ts";
+import { listKeyIdsInUse } from "../webhooks/secrets/reseal-secrets-sql.ts";
 import { createPools, type Pools } from "./pools.ts";
 
 /** Opens the database. Starts neither a listener nor a worker. */
@@ -86,21 +87,26 @@ export async function openConfiguredDatabase(
  * Opens the database and creates the context.
  * @param schema `migrate` migrates the database and creates partitions ahead; `as-it-is` changes nothing and
  *   throws PendingMigrationsError if migrations are missing
+ * @param options.lostKeyId for the command that replaces the secrets of a lost key, which is then not required
  * @throws ConfigError if secrets in the database are encrypted with a key that is not configured
+ * @throws StartError if the file of their key is missing
  */
 export async function openService(
   config: Config,
   log: Logger,
   clock: Clock,
   schema: "migrate" | "as-it-is",
+  { lostKeyId = null }: { lostKeyId?: string | null } = {},
 ): Promise<OpenService> {
   const database = await openConfiguredDatabase(config, log, { mayCreate: schema === "migrate" });
   const { url, db } = database;
   try {
     if (schema === "migrate") await bringUpToDate(url, db, log, clock);
     else await rejectPendingMigrations(db);
-    const secrets = createSecretBox(config.webhookSecretKeys ?? [await readSecretKey(config)]);
-    await checkSecretKeys(db, secrets, clock.now());
+    const secrets = createSecretBox(
+      config.webhookSecretKeys ?? [await readSecretKey(config, db, clock, lostKeyId)],
+    );
+    if (lostKeyId === null) await checkSecretKeys(db, secrets, clock.now());
     const newId = newIdsFrom(clock);
     const signals = openSignalChannel(db, log, newId());
     const context: WebhookContext = { config, clock, newId, db, log, signals, secrets };
@@ -121,6 +127,18 @@ async function rejectPendingMigrations(db: Database): Promise<void> {
   if (pending.length > 0) throw new PendingMigrationsError(pending);
 }
 
-/** All processes that create or send deliveries need the same key. */
-const readSecretKey = async ({ dataDir }: Config): Promise<Buffer> =>
-  Buffer.from(await readOrMakeSecret(dataDir, "webhook-secret-key"), "base64url");
+/**
+ * All processes that create or send deliveries need the same key. None is made for a database with secrets, unless theirs is
+ * lost: it would be the wrong one, and the next backup would replace the last good copy with it.
+ */
+async function readSecretKey(
+  { dataDir }: Config,
+  db: Database,
+  clock: Clock,
+  lostKeyId: string | null,
+): Promise<Buffer> {
+  const inUse = await listKeyIdsInUse(db, clock.now());
+  const mayMake = inUse.length === 0 || (lostKeyId !== null && inUse.includes(lostKeyId));
+  const key = mayMake ? readOrMakeSecret(dataDir, "webhook-secret-key") : requireSecretKey(dataDir, inUse);
+  return Buffer.from(await key, "base64url");
+}

@@ -94,6 +94,11 @@ async function run(args: readonly string[], { environment, output, input }: Term
         await (await openInProcess(environment, "migrate")).close();
         await writeChange(output, "The schema of the database is up to date.\n");
       },
+      replaceLostSecrets: async ({ key }) => {
+        rejectService("replace-lost-secrets", url, environment);
+        const { runReplaceLostSecrets } = await import("./replace-lost-secrets.ts");
+        exitCode = await runReplaceLostSecrets(environment, output, key);
+      },
       distribute: async ({ shards }) => {
         rejectService("distribute", url, environment);
         const { runDistribute } = await import("./distribute.ts");

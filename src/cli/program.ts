@@ -43,6 +43,7 @@ export type SpecialCommands = {
   doctor(options: { json?: true; strict?: true }): Promise<void>;
   migrate(): Promise<void>;
   distribute(options: { shards: number }): Promise<void>;
+  replaceLostSecrets(options: { key: string }): Promise<void>;
 };
 
 /** Where commander writes help and errors. It does not wait. */
@@ -234,6 +235,11 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
         .default(SHARDS_DEFAULT),
     )
     .action((options) => special.distribute(options));
+  program
+    .command("replace-lost-secrets")
+    .description("if a key of signing secrets is lost: pause its endpoints, with new secrets")
+    .requiredOption("--key <id>", required("id of the key that is lost, as a start names it"))
+    .action((options) => special.replaceLostSecrets(options));
 }
 
 const SHARDS_DEFAULT = 32;

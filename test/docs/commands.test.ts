@@ -22,6 +22,7 @@ const SPECIAL: SpecialCommands = {
   doctor: note,
   migrate: note,
   distribute: note,
+  replaceLostSecrets: note,
 };
 const create = () => createProgram({ writeOut: () => undefined, writeErr: () => undefined }, note, SPECIAL);
 

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
@@ -148,6 +149,19 @@ describe("a start without a key that encrypts secrets", () => {
     const [sealed = ""] = await storedSecrets(test);
     for (const hidden of [secret, sealed, newKey.toString("base64"), "node:internal", ".ts:"])
       expect(main.errors()).not.toContain(hidden);
+  });
+
+  it("makes no key in place of a lost file, and says to put it back", async () => {
+    const { test, partner } = await start();
+    await storeEndpoint(test, partner, { url });
+    const dataDir = join(await temporaryFolder(), "data");
+    const main = startMain({ DATABASE_URL: test.context.config.databaseUrl ?? "", DATA_DIR: dataDir });
+    expect(await main.exited()).toEqual({ code: 1, signal: null });
+    const file = join(dataDir, "webhook-secret-key");
+    expect(main.errors()).toContain(
+      `${file} is missing: the key ${keyIdOf(oldKey)} of signing secrets in the database. Put it back from a backup`,
+    );
+    expect(existsSync(file)).toBe(false);
   });
 
   it("names every missing key, and no configured one", async () => {

@@ -96,7 +96,7 @@ const responseOf = ({ statusCode, headers }: InjectedResponse, text: string): Ba
 };
 
 /** Who the timeline of an order and the audit log name. */
-function operatorName(): string {
+export function operatorName(): string {
   try {
     return `command line, ${userInfo().username}`;
   } catch {

@@ -5,6 +5,9 @@ import { StartError } from "../environment/start-error.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { readTextFile } from "./text-file.ts";
 
+const RESTORE_KEY =
+  "Put it back from a backup: without it, the signing secrets of endpoints are lost (docs/operation.md, The key is lost).";
+
 /** What the file of a secret contains, and what to do if it does not. */
 const SECRETS = {
   "operator-token": {
@@ -14,8 +17,7 @@ const SECRETS = {
   },
   "webhook-secret-key": {
     pattern: /^[A-Za-z0-9+/_-]{43}=?$/,
-    remedy:
-      "is not a key that the service has generated. Put it back from a backup: without it, the signing secrets of endpoints are lost.",
+    remedy: `is not a key that the service has generated. ${RESTORE_KEY}`,
   },
 } as const;
 type SecretName = keyof typeof SECRETS;
@@ -52,4 +54,13 @@ export async function readSecret(dataDir: string, name: SecretName): Promise<str
   const secret = text.trim();
   if (!pattern.test(secret)) throw new StartError(`${file} ${remedy}`);
   return secret;
+}
+
+/** Reads the key with which secrets in the database are encrypted: a new one would not decrypt them. @throws StartError */
+export async function requireSecretKey(dataDir: string, keyIds: readonly string[]): Promise<string> {
+  const kept = await readSecret(dataDir, "webhook-secret-key");
+  if (kept !== null) return kept;
+  throw new StartError(
+    `${join(dataDir, "webhook-secret-key")} is missing: the key ${keyIds.join(", ")} of signing secrets in the database. ${RESTORE_KEY}`,
+  );
 }

@@ -14,7 +14,7 @@ export async function checkSecretKeys(db: Queryable, secrets: SecretBox, now: Da
   throw new ConfigError(
     missing.map(
       (keyId) =>
-        `WEBHOOK_SECRET_KEYS lacks the key ${keyId}, with which signing secrets in the database are encrypted. Add it again, after the newest key. A key that the service created is in DATA_DIR/webhook-secret-key.`,
+        `WEBHOOK_SECRET_KEYS lacks the key ${keyId}, with which signing secrets in the database are encrypted. Add it again, after the newest key. A key that the service created is in DATA_DIR/webhook-secret-key; docs/operation.md says what to do if it is lost.`,
     ),
   );
 }
