@@ -33,6 +33,7 @@ describe("the command line fails with exit code 2", () => {
       "order correct-address x",
       /^Nothing is to change: give one or more of --first-name, --last-name, .*--phone\.$/m,
     ],
+    ["order correct-address x --expected-version v", /^Nothing is to change: give .*--phone\.$/m],
     ["merchant change x", /^Nothing is to change: give one or more of --name, --account-email, /m],
     ["facility change x", /^Nothing is to change: give one or more of --name\.$/m],
     ["merchant list --limit ten", /must be a whole number/],

@@ -130,6 +130,9 @@ export type BackOfficeRequest = {
   readonly body: Readonly<Record<string, unknown>> | null;
 };
 
+/** A condition of a change, not a change (decision 0208). */
+const EXPECTED_VERSION = "expectedVersion";
+
 /**
  * The request of a command line.
  * @param id the argument of the command, if it takes one
@@ -150,9 +153,10 @@ export function requestOf(
     if (operation.query.has(field.name)) query[field.name] = String(value);
     else setMember(body, field.name, value);
   }
-  if (operation.method === "PATCH" && Object.keys(body).length === 0)
+  const changing = fieldsOf(command).filter(({ name }) => name !== EXPECTED_VERSION);
+  if (operation.method === "PATCH" && Object.keys(body).every((name) => name === EXPECTED_VERSION))
     throw new UsageError(
-      `Nothing is to change: give one or more of ${fieldsOf(command)
+      `Nothing is to change: give one or more of ${changing
         .map(({ flag }) => flag.split(" ")[0])
         .join(", ")}.`,
     );
