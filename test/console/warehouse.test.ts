@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
 import { createPerson } from "../support/people.ts";
@@ -108,7 +109,55 @@ describe("returns at the door", () => {
     await page.getByRole("button", { name: "Record return" }).click();
     await page.getByText("The return of fast-1 is recorded.").waitFor();
   });
+
+  it("waits with the next parcel for the return that is being recorded", async () => {
+    await shipped("sent-1", "next-1");
+    const page = await world.open(world.people.warehouse);
+    await visit(page, "/returns", "Returns");
+    await scan(page, "sent-1");
+    const held = await holdReturn(page);
+    const steps: string[] = [];
+    page.on("response", (response) => response.url().endsWith("/return") && steps.push("recorded"));
+    page.on("request", (request) => request.url().endsWith("code=next-1") && steps.push("next parcel"));
+    await scan(page, "next-1");
+    held.release();
+    await page.getByRole("heading", { name: "next-1" }).waitFor();
+    expect(steps).toEqual(["recorded", "next parcel"]);
+    expect((await detailOf(held.orderId)).returns).toHaveLength(1);
+  });
+
+  it("says why a return was refused, also if the next parcel was scanned before the refusal", async () => {
+    await shipped("refused-1", "after-1");
+    const page = await world.open(world.people.warehouse);
+    await visit(page, "/returns", "Returns");
+    await scan(page, "refused-1");
+    const held = await holdReturn(page);
+    await scan(page, "after-1");
+    await operationApplied(world.service, held.orderId, "return", { reference: "other" });
+    held.release();
+    await page.getByRole("alert").filter({ hasText: "returned" }).waitFor();
+    await page.getByRole("heading", { name: "refused-1" }).waitFor();
+    await scan(page, "after-1");
+    await page.getByRole("heading", { name: "after-1" }).waitFor();
+  });
 });
+
+const shipped = async (...names: string[]) => {
+  for (const name of names) await operationApplied(world.service, await hall.placeReady(name), "ship");
+};
+
+/** Records the return on the page, and keeps its request back. */
+async function holdReturn(page: Page): Promise<{ orderId: string; release: () => void }> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const isSent = page.waitForRequest("**/api/orders/*/return");
+  await page.route("**/api/orders/*/return", async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Record return" }).click();
+  const orderId = new URL((await isSent).url()).pathname.split("/").at(-2) ?? "";
+  return { orderId, release };
+}
 
 describe("what others must not see", () => {
   it("merchants and partners find no warehouse, and staff of another facility none of its orders", async () => {

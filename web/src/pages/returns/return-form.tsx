@@ -13,7 +13,6 @@ import {
 import type { UseFormReturnType } from "@mantine/form";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { api, dataOf } from "../../api/client.ts";
 import { rolesOf, useMe } from "../../api/me.ts";
 import { newReference } from "../../api/reference.ts";
 import type {
@@ -33,7 +32,11 @@ import { Section } from "../../ui/section.tsx";
 import { RETURN_CONDITIONS, RETURN_REASONS } from "../packing/return-reason.ts";
 import { canRestock, goodsOf, type LineOut, linesOut } from "./returned-goods.ts";
 
-type Props = { readonly order: ScannedOrder; readonly onDone: () => void };
+type Props = {
+  readonly order: ScannedOrder;
+  readonly send: (orderId: string, request: ReturnRequest) => Promise<Order>;
+  readonly onDone: () => void;
+};
 
 type Values = {
   counts: Record<string, number>;
@@ -58,7 +61,7 @@ const requestOf = (
 });
 
 /** What came back of one order, in which condition, and what follows for stock and money. */
-export function ReturnForm({ order, onDone }: Props) {
+export function ReturnForm({ order, send, onDone }: Props) {
   const { t } = useTranslation();
   // One reference for the parcel on the table: a second click, or a retry after a lost response, is the same return.
   const [reference] = useState(() => newReference("door"));
@@ -77,13 +80,7 @@ export function ReturnForm({ order, onDone }: Props) {
       ...(goodsOf(order, counts) === null && { goods: t("returns.nothingCounted") }),
       ...(refund && refundReference.trim() === "" && { refundReference: t("ui.required") }),
     }),
-    run: (values) =>
-      dataOf(
-        api.POST("/api/orders/{id}/return", {
-          params: { path: { id: order.orderId } },
-          body: { reference, ...requestOf(order, values) },
-        }),
-      ),
+    run: (values) => send(order.orderId, { reference, ...requestOf(order, values) }),
     onDone,
   });
   const goodsError = form.errors["goods"];

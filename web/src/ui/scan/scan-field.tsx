@@ -1,6 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { IconBarcode } from "@tabler/icons-react";
-import { type KeyboardEvent, useEffect, useRef } from "react";
+import { type KeyboardEvent, useLayoutEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
 type Props = {
@@ -23,10 +23,11 @@ export const TAKES_TEXT =
 export function ScanField({ label, onScan, round = 0 }: Props) {
   const { t } = useTranslation();
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  // Before the page is drawn: a scanner does not wait until an effect after the drawing has run.
+  useLayoutEffect(() => {
     input.current?.focus();
   }, [label, round]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const catchKey = (event: globalThis.KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.key.length !== 1) return;
       const target = event.target instanceof Element ? event.target : null;
