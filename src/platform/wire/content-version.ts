@@ -18,7 +18,7 @@ export const versionOf = (content: unknown): string =>
 /** @param what that is named, such as `these rates` */
 export const versionField = (what: string) =>
   Type.String({
-    description: `Version of ${what}, to be sent as \`expectedVersion\`. It changes with them. Do not parse it.`,
+    description: `Version of ${what}, to be sent as \`expectedVersion\`. The same content has the same version. Do not parse it.`,
     examples: ["qL8R4QIcQ-ZsRSkz"],
   });
 
@@ -27,7 +27,7 @@ export const expectedVersionField = (named: string) =>
   Type.Optional(
     Type.String({
       maxLength: 100,
-      description: `The \`${named}\` that was read. If it is another one by now, the request is rejected with \`version-changed\`, unless nothing would change. Absent: replaces what is stored in any case.`,
+      description: `The \`${named}\` that was read. If it is another one by now, the request is rejected with \`version-changed\`, unless nothing would change. Absent: the change is made in any case.`,
       examples: ["qL8R4QIcQ-ZsRSkz"],
     }),
   );

@@ -225,7 +225,7 @@ export const warehouse: Translated<typeof en> = {
     noProduct: "Kein Produkt hat diesen Barcode oder diese SKU.",
     severalProducts: "Mehrere Produkte haben diesen Code. Wählen Sie eines davon.",
     whichProduct: "Welches Produkt",
-    firstProducts: "Nur die ersten 10 sind aufgeführt. Die Id eines Produkts nennt jedes der anderen.",
+    firstProducts: "Nur die ersten 10 sind aufgeführt. Die ID eines Produkts nennt jedes der anderen.",
     count: "Zählen",
     countEffect:
       "Setzt, was im Regal liegt. Es wird abgelehnt, wenn es nicht mehr {{onHand}} Stück sind: Dann zählen Sie neu.",
