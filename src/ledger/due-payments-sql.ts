@@ -126,6 +126,28 @@ export async function requestRecheck(
   return rows.length > 0;
 }
 
+/** Whether any of these attempts of an order waits for its time, so that `bringForward` changes something. */
+export async function hasScheduled(
+  tx: Queryable,
+  connection: ConnectionKey,
+  orderId: string,
+  entryIds: readonly string[],
+  now: Date,
+): Promise<boolean> {
+  if (entryIds.length === 0) return false;
+  const rows = await tx.query({
+    name: "has-scheduled-payments",
+    text: `
+      select entry_id
+      from due_payments
+      where merchant_id = $1 and connection_id = $2 and order_id = $3 and entry_id = any($4::uuid[])
+        and attempt_count = 0 and due_at > $5
+      limit 1`,
+    values: [connection.merchantId, connection.connectionId, orderId, entryIds, now],
+  });
+  return rows.length > 0;
+}
+
 /** Makes scheduled attempts of an order due now. The caller has locked the order. */
 export async function bringForward(
   tx: Queryable,

@@ -30,6 +30,10 @@ export type Outcome =
   /** `order` is the order at that moment: the deadline may have accepted it. */
   | { readonly outcome: "rejected"; readonly order: Order; readonly rule: TransitionRule };
 
+/** Whether the transition is allowed and changes the order. */
+export const isChange = (outcome: Outcome): boolean =>
+  outcome.outcome === "applied" && outcome.order !== outcome.from;
+
 export const isSettled = (order: Pick<Order, "status">): boolean => SETTLED_STATUSES.includes(order.status);
 
 /** Decision 0011: a failed payment is a hold with this reason. */

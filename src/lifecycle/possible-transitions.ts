@@ -1,4 +1,4 @@
-import { applyTransition, asOf, type OrderFact } from "./lifecycle.ts";
+import { applyTransition, asOf, isChange, type OrderFact } from "./lifecycle.ts";
 import type { Order, OrderStatus } from "./order.ts";
 import type { Transition, TransitionName, TransitionRule } from "./transition.ts";
 
@@ -69,7 +69,7 @@ export function possibleTransition(
   if (outcome.outcome === "rejected")
     return { name, rule: outcome.rule, changes: false, status, eventTypes: [] };
   const eventTypes = outcome.facts.map(({ type }) => type);
-  return { name, rule: null, changes: outcome.order !== outcome.from, status, eventTypes };
+  return { name, rule: null, changes: isChange(outcome), status, eventTypes };
 }
 
 /** An accepted order need not wait for a worker: a request to ship it routes it first (decision 0039). */

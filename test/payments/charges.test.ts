@@ -195,7 +195,7 @@ describe("a declined charge", () => {
 });
 
 describe("a retry by request", () => {
-  it("makes the scheduled attempt due now, and records the caller on the timeline", async () => {
+  it("makes the scheduled attempt due now, and records the caller on the timeline, once", async () => {
     const test = await startServiceForTest();
     const partner = await createPartner(test);
     await setCreditLimit(test, partner, 0n);
@@ -203,14 +203,15 @@ describe("a retry by request", () => {
     await processDuePayments(test);
     await setCreditLimit(test, partner, null);
     expect(await retry(test, partner, id)).toMatchObject({ status: "NEW", holdReasons: ["payment_failed"] });
-    await retry(test, partner, id);
+    const before = await dumpTables(test);
+    expect(await retry(test, partner, id)).toMatchObject({ status: "NEW" });
+    expect(await dumpTables(test)).toEqual(before);
     expect(await processDuePayments(test)).toBe(1);
     expect(await moves(test, partner, id)).toEqual(["goods 1 failed", "goods 2 succeeded"]);
     expect((await readOrder(partner, id)).onHold).toBe(false);
     const timeline = await readTimeline(test.db, connectionKey(partner), orderUuid(id));
     expect(timeline.map(({ operation, actor }) => `${actor.kind} ${operation}`)).toEqual([
       "service addHold",
-      "operator retryPayment",
       "operator retryPayment",
       "service releaseHold",
     ]);

@@ -26,6 +26,7 @@ import {
 } from "../support/payments.ts";
 import { expectRejected, operationApplied, requestOperation } from "../support/real-orders.ts";
 import { shipUnpaid } from "../support/ship-unpaid.ts";
+import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 import { copyEntries } from "../support/timeline.ts";
 
@@ -87,8 +88,24 @@ describe("orders without further attempts", () => {
     expectRejected(await requestOperation(test, id, "retry-payment", {}), "too_many_changes", "retryPayment");
     expect(await readDuePayments(test)).toEqual([]);
     await payIn(test, partner, "10.00");
+    await retryDeclined(test);
+    const before = await dumpTables(test);
+    await operationApplied(test, id, "retry-payment"); // The attempt that is due stays the only one.
+    expect(await dumpTables(test)).toEqual(before);
     expect(await processDuePayments(test)).toBe(1);
     expect(await areHeld(partner, ids)).toEqual([false]);
+  });
+
+  it("are not brought forward by request either, with a timeline of 2 500 entries", async () => {
+    const test = await startServiceForTest({ config: { paymentRetryMs: [3_600_000] } });
+    const partner = await createPartner(test);
+    await setCreditLimit(test, partner, 0n);
+    const { id } = await placeOrder(partner);
+    await processDuePayments(test);
+    await copyEntries(test, id, 2_500);
+    const before = await dumpTables(test);
+    expectRejected(await requestOperation(test, id, "retry-payment", {}), "too_many_changes", "retryPayment");
+    expect(await dumpTables(test)).toEqual(before);
   });
 
   it("are not those that owe nothing, or that another transaction has locked", async () => {

@@ -1,7 +1,7 @@
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
 import type { TransitionCause } from "../../lifecycle/applied-transition.ts";
-import { applyTransition, asOf, unchanged } from "../../lifecycle/lifecycle.ts";
+import { applyTransition, asOf, isChange, unchanged } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import type { Transition, TransitionName } from "../../lifecycle/transition.ts";
 import type { Context } from "../../platform/context.ts";
@@ -56,8 +56,11 @@ export async function transitionOrder(
     decide(order, now) {
       const requested = transition(order);
       if (requested === null) return unchanged(order, now);
-      if (isTooMany) return transitionRefused(cause.operation, asOf(order, now), "too_many_changes");
-      return isProblem(requested) ? requested : applyTransition(order, requested, now);
+      if (isProblem(requested)) return requested;
+      const outcome = applyTransition(order, requested, now);
+      return isTooMany && isChange(outcome)
+        ? { outcome: "rejected", order: asOf(order, now), rule: "too_many_changes" }
+        : outcome;
     },
   });
   if (isProblem(outcome)) return outcome;

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { OUT_OF_STOCK } from "../../lifecycle/hold-reasons.ts";
-import { applyTransition } from "../../lifecycle/lifecycle.ts";
+import { applyTransition, isChange } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderRef } from "../../lifecycle/order.ts";
 import { SANDBOX_TRANSITIONS } from "../../lifecycle/possible-transitions.ts";
 import type { Transition } from "../../lifecycle/transition.ts";
@@ -74,7 +74,8 @@ export async function transitionTestOrder(
       if (!order.testMode) return missing;
       const requested = toTransition(order, request, read, context.newId);
       if (isProblem(requested)) return requested;
-      return reached ?? applyTransition(order, requested, now);
+      const outcome = applyTransition(order, requested, now);
+      return reached !== null && isChange(outcome) ? reached : outcome;
     },
   });
   if (isProblem(outcome)) return outcome;

@@ -1,6 +1,6 @@
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
-import { bringForward } from "../../ledger/due-payments-sql.ts";
+import { bringForward, hasScheduled } from "../../ledger/due-payments-sql.ts";
 import { type Retries, retriesOf } from "../../ledger/ledger.ts";
 import { insertEntries, readLedger } from "../../ledger/ledger-sql.ts";
 import { type RecordContext, SERVICE } from "../../lifecycle/applied-transition.ts";
@@ -19,7 +19,7 @@ const OPERATION = "retryPayment";
 /**
  * Makes the declined entries of an order due at once: its scheduled attempts, or one more after the end of the
  * schedule. For a canceled order, these are its refunds. Returns the order, or 409 `nothing_to_pay`. A retry is safe:
- * an attempt that is due or in progress stays the only one.
+ * an attempt that is due or in progress stays the only one, and nothing changes.
  */
 export async function retryPayment(context: Context, key: OrderKey, by: Initiator): Promise<Order | Problem> {
   return inTransaction(context, async (tx) => {
@@ -30,6 +30,8 @@ export async function retryPayment(context: Context, key: OrderKey, by: Initiato
     const retries = await readRetries(tx, order, at);
     if (retries.add.length + retries.bringForward.length === 0)
       return transitionRefused(OPERATION, order, "nothing_to_pay");
+    const waiting = retries.bringForward.map(({ id }) => id);
+    if (retries.add.length === 0 && !(await hasScheduled(tx, order, order.id, waiting, at.now))) return order;
     if (await isOneTooMany(tx, order, OPERATION))
       return transitionRefused(OPERATION, order, "too_many_changes");
     await storeRetries(tx, order, retries, by, at);

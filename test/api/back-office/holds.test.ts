@@ -83,6 +83,37 @@ describe("POST /api/orders/{id}/hold", () => {
     expect((await operationApplied(test, id, "complete", {})).status).toBe("COMPLETED");
   });
 
+  it("changes nothing and succeeds again when the timeline is full, and so does an update of a shipment", async () => {
+    const { id } = await placeAcceptedOrder(test, partner);
+    const { shipments } = await operationApplied(test, id, "ship", {});
+    const path = `/api/shipments/${shipments[0].id}`;
+    const update = (carrier: string) => test.backOffice.request("PATCH", path, { body: { carrier } });
+    await hold(id, test.backOffice, "a");
+    await update("same");
+    await copyEntries(test, id, 2_500);
+    const before = await dumpTables(test);
+    expect((await hold(id, test.backOffice, "a")).body.onHoldReasons).toEqual(["a"]);
+    expect(await update("same")).toMatchObject({ status: 200, body: { carrier: "same" } });
+    expectRejected(await hold(id, test.backOffice, "a", "b"), "too_many_changes", "hold");
+    expect(await dumpTables(test)).toEqual(before);
+  });
+
+  it("names the rule that rejects it also when the timeline is full", async () => {
+    const { id } = await placeOrder(partner);
+    await operationApplied(test, id, "cancel");
+    await copyEntries(test, id, 2_500);
+    expectRejected(await hold(id, test.backOffice, "a"), "order_settled", "hold", "CANCELED");
+  });
+
+  it("shows the status that the deadline has given when the timeline is full", async () => {
+    const { id } = await placeOrder(partner);
+    await hold(id, test.backOffice, "a");
+    await copyEntries(test, id, 2_500);
+    test.clock.advance({ hours: 2 });
+    expectRejected(await hold(id, test.backOffice, "b"), "too_many_changes", "hold", "ACCEPTED");
+    expect((await readDetail(test, id)).status).toBe("ACCEPTED");
+  });
+
   it("loses no reason of twenty that are placed at once", async () => {
     const { id } = await placeOrder(partner);
     const reasons = Array.from({ length: 20 }, (_, at) => `reason ${at}`);

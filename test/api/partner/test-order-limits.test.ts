@@ -40,6 +40,17 @@ describe("the transitions of a test order", () => {
     await applied(partner, (await placeTestOrder(partner)).id, first);
   });
 
+  it("that change nothing succeed at the limit, and one that a rule forbids names the rule", async () => {
+    await setLimits({ testOrderTransitions: 4 });
+    const { id } = await placeTestOrder(partner);
+    for (const name of ["hold", "releaseHold", "hold", "releaseHold"]) await applied(partner, id, name);
+    const before = await dumpTables(test);
+    expect(await applied(partner, id, "releaseHold")).toMatchObject({ onHold: false });
+    const rejected = { transition: "complete", orderStatus: "NEW", rule: "unshipped_lines" };
+    expectProblem(await transition(partner, id, "complete"), 409, "transition-refused", rejected);
+    expect(await dumpTables(test)).toEqual(before);
+  });
+
   it("end at the limit also when they come at once", async () => {
     await setLimits({ testOrderTransitions: 4 });
     const { id } = await placeTestOrder(partner);
