@@ -154,6 +154,8 @@ export async function startTestService(
     partnerPools?: (url: string) => Record<keyof PartnerDatabases, Pool>;
     /** Makes ids. By default they are as random as those of a service. */
     newIds?: (clock: TestClock) => NewId;
+    /** What encrypts secrets, newest first. */
+    secretKeys?: readonly Buffer[];
   } = {},
 ): Promise<TestService> {
   const clock = createTestClock();
@@ -171,7 +173,7 @@ export async function startTestService(
     newId: (options.newIds ?? newIdsFrom)(clock),
     db,
     log: createLog("silent"),
-    secrets: createSecretBox([Buffer.alloc(32, 1)]),
+    secrets: createSecretBox(options.secretKeys ?? [Buffer.alloc(32, 1)]),
     signals: NO_SIGNALS,
   };
   const metrics = createMetrics();

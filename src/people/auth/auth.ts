@@ -3,6 +3,7 @@ import type { PeopleContext } from "../context.ts";
 import { withholdChallenge } from "../passkeys/withhold-challenge.ts";
 import { PASSWORD_LENGTH_MAX } from "../person.ts";
 import { COOKIE_PREFIX } from "../sessions/session-cookie.ts";
+import { authSecrets, cookieSecretOf } from "./auth-secrets.ts";
 import { beforeAccount, NO_TOKENS } from "./before-account.ts";
 import { beforeSession } from "./before-session.ts";
 import { kyselyPool } from "./kysely-pool.ts";
@@ -12,14 +13,12 @@ import { passkeys, secondFactor } from "./second-factors.ts";
 import { tables } from "./tables.ts";
 
 export const AUTH_PATH = "/auth";
-/** The purpose of the keys that sign cookies and encrypt second factors. */
-const PURPOSE = "people of the back office";
 
 export type AuthKeys = { readonly cookieSecret: string; readonly isSecure: boolean };
 
 /** What signs the cookies. With https, browsers send them with https alone. */
 export const authKeys = ({ config, secrets }: Pick<PeopleContext, "config" | "secrets">): AuthKeys => ({
-  cookieSecret: secrets.derive(PURPOSE)[0]?.secret ?? "",
+  cookieSecret: cookieSecretOf(secrets),
   isSecure: config.backOfficeUrl.startsWith("https:"),
 });
 
@@ -34,9 +33,7 @@ export function createAuth(context: PeopleContext, provider: ReturnType<typeof o
     appName: "Partner Orders",
     baseURL: config.backOfficeUrl,
     basePath: AUTH_PATH,
-    secrets: context.secrets
-      .derive(PURPOSE)
-      .map(({ keyId, secret }) => ({ version: Number.parseInt(keyId, 16), value: secret })),
+    secrets: authSecrets(context.secrets),
     database: kyselyPool(context.db),
     telemetry: { enabled: false },
     logger: {

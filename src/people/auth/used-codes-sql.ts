@@ -1,15 +1,5 @@
 import type { Queryable } from "../../platform/database/database.ts";
 
-/** The encrypted secret of the codes of a person. Null: the person has set up none. */
-export async function readCodeSecret(db: Queryable, personId: string): Promise<string | null> {
-  const [row] = await db.query<{ secret: string }>({
-    name: "read-person-code-secret",
-    text: "select secret from person_two_factors where person_id = $1",
-    values: [personId],
-  });
-  return row?.secret ?? null;
-}
-
 /** Uses up the codes of a person up to a time step. Returns false if the code of this step, or of a later one, was used before. */
 export async function takeCodeStep(db: Queryable, personId: string, step: number): Promise<boolean> {
   const rows = await db.query({

@@ -5,7 +5,7 @@ import { isPassword } from "../sign-in/passwords.ts";
 import type { People } from "../sign-in/people.ts";
 import type { Code } from "../sign-in/sign-in-with-code.ts";
 import type { Visitor } from "../sign-in/visitor.ts";
-import { compareOwnCode } from "./compare-own-code.ts";
+import { CODES_LOST, compareOwnCode } from "./compare-own-code.ts";
 import { type TooManyAttempts, tryProof, WRONG_PASSWORD } from "./try-proof.ts";
 
 export type Proof = { readonly password: string } | Code;
@@ -19,10 +19,10 @@ export async function confirmPerson(
   opened: PersonSession,
   proof: Proof,
   visitor: Visitor,
-): Promise<{ outcome: "confirmed" | "failed" } | TooManyAttempts> {
+): Promise<{ outcome: "confirmed" | "failed" | "codes-lost" } | TooManyAttempts> {
   const answer = await tryProof(people, opened, visitor, () => compare(people, opened, proof, visitor));
   if ("outcome" in answer) return answer;
-  if (answer.error !== null) return { outcome: "failed" };
+  if (answer.error !== null) return { outcome: answer.error === CODES_LOST ? "codes-lost" : "failed" };
   await recordAuthentication(people.db, opened.session.id, people.clock.now());
   return { outcome: "confirmed" };
 }

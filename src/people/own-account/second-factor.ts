@@ -3,6 +3,7 @@ import { inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { deleteSecondFactor, readPasswordHash } from "../auth/accounts-sql.ts";
 import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
+import { areCodesLost } from "../sealed-codes/are-codes-lost.ts";
 import { endSignIns, lockSession } from "../sessions/end-sign-ins.ts";
 import { finishSession } from "../sessions/finish-session.ts";
 import type { PersonSession } from "../sessions/session.ts";
@@ -12,7 +13,7 @@ import { deviceCookie } from "../sign-in/known-device.ts";
 import { isPassword } from "../sign-in/passwords.ts";
 import type { People } from "../sign-in/people.ts";
 import { headersOf, type Visitor } from "../sign-in/visitor.ts";
-import { compareOwnCode } from "./compare-own-code.ts";
+import { CODES_LOST, compareOwnCode } from "./compare-own-code.ts";
 import { type TooManyAttempts, tryProof, WRONG_PASSWORD } from "./try-proof.ts";
 
 /** better-auth asks for the password of a person who has one, beside the recent authentication. */
@@ -20,8 +21,13 @@ type Password = { readonly password?: string | undefined };
 
 const bodyOf = ({ password }: Password) => (password === undefined ? {} : { password });
 
+const failure = (error: string): AuthAnswer => ({ error, cookies: [], body: {}, location: null });
+
 /** The session was ended at the same time, perhaps because it was stolen. */
-const SESSION_ENDED: AuthAnswer = { error: "SESSION_ENDED", cookies: [], body: {}, location: null };
+const SESSION_ENDED = failure("SESSION_ENDED");
+
+/** better-auth's name for codes that are required already. */
+export const ALREADY_SET_UP = "TOTP_ALREADY_ENABLED";
 
 /** The secret for the person's device as a URI, and backup codes. It counts once a code of the device was verified. */
 export const startSecondFactor = (
@@ -30,15 +36,18 @@ export const startSecondFactor = (
   password: Password,
   visitor: Visitor,
 ): Promise<AuthAnswer | TooManyAttempts> =>
-  tryProof(people, opened, visitor, async () =>
-    readAnswer(
+  tryProof(people, opened, visitor, async () => {
+    // better-auth looks for stored codes alone. Those of this person may be lost, and it must remove them first.
+    if (opened.person.hasTwoFactor)
+      return failure((await isOwnPassword(people, opened, password)) ? ALREADY_SET_UP : WRONG_PASSWORD);
+    return readAnswer(
       await people.auth().api.enableTwoFactor({
         body: { ...bodyOf(password), method: "totp" },
         headers: headersOf(visitor),
         asResponse: true,
       }),
-    ),
-  );
+    );
+  });
 
 /**
  * Proves that the device has the secret: from now on a password alone does not suffice. better-auth then replaces the session of the
@@ -106,15 +115,17 @@ export async function renewBackupCodes(
   password: Password,
   visitor: Visitor,
 ): Promise<AuthAnswer | TooManyAttempts> {
-  const answer = await tryProof(people, opened, visitor, async () =>
-    readAnswer(
+  const answer = await tryProof(people, opened, visitor, async () => {
+    // Without them, backup codes alone would be left.
+    if (await areCodesLost(people, opened.person, { isBackupCode: false })) return failure(CODES_LOST);
+    return readAnswer(
       await people.auth().api.generateBackupCodes({
         body: bodyOf(password),
         headers: headersOf(visitor),
         asResponse: true,
       }),
-    ),
-  );
+    );
+  });
   if (!("outcome" in answer) && answer.error === null)
     await record(people.db, people, opened, visitor, "renewBackupCodes");
   return answer;

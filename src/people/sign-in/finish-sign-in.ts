@@ -27,6 +27,8 @@ export type SignIn =
   /** The password is right, and a one-time code must follow. */
   | { readonly outcome: "code-required"; readonly cookies: readonly string[] }
   | { readonly outcome: "failed"; readonly cookies: readonly string[] }
+  /** It waited for a code, and the codes of the person cannot be decrypted any more. */
+  | { readonly outcome: "codes-lost"; readonly cookies: readonly string[] }
   /** It waited for a code, and no code can finish it any more: it begins again with the password. */
   | { readonly outcome: "step-ended"; readonly cookies: readonly string[] }
   | { readonly outcome: "too-many-attempts"; readonly waitMs: number };

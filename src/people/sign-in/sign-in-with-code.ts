@@ -3,6 +3,7 @@ import { readPersonOfStep } from "../auth/accounts-sql.ts";
 import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
 import { readPerson } from "../people-sql.ts";
 import type { Person } from "../person.ts";
+import { areCodesLost } from "../sealed-codes/are-codes-lost.ts";
 import {
   codeStepCookieName,
   cookieValue,
@@ -29,6 +30,8 @@ export async function signInWithCode(people: People, code: Code, visitor: Visito
   const person = await findPersonOfStep(people, visitor);
   const waitMs = person === null ? 0 : await takeCode(people, person.id);
   if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
+  if (person !== null && (await areCodesLost(people, person, code)))
+    return { outcome: "codes-lost", cookies: [] };
   const answer = await verifyCode(people, person, code, headersOf({ ...visitor, cookie }));
   if (answer.error !== null)
     return { outcome: STEP_ENDED.has(answer.error) ? "step-ended" : "failed", cookies: answer.cookies };

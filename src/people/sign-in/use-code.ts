@@ -1,8 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { symmetricDecrypt } from "better-auth/crypto";
 import { systemClock } from "../../platform/clock.ts";
 import { SECOND_MS } from "../../platform/time.ts";
-import { readCodeSecret, takeCodeStep } from "../auth/used-codes-sql.ts";
+import { factorBoxOf } from "../auth/auth-secrets.ts";
+import { takeCodeStep } from "../auth/used-codes-sql.ts";
+import { readSealedCodes } from "../sealed-codes/sealed-codes-sql.ts";
 import type { People } from "./people.ts";
 
 /** RFC 6238 as better-auth does it: the step before and the one after are accepted as well, since clocks differ. */
@@ -14,10 +15,9 @@ const STEPS_ACCEPTED = [1, 0, -1];
  * better-auth compares it again, but does not remember it. If the sign-in fails afterwards, the person waits for the next code.
  */
 export async function useCode(people: People, personId: string, code: string): Promise<boolean> {
-  const encrypted = await readCodeSecret(people.db, personId);
-  if (encrypted === null) return false;
-  const { secretConfig } = await people.auth().$context;
-  const secret = await symmetricDecrypt({ key: secretConfig, data: encrypted });
+  const sealed = await readSealedCodes(people.db, personId);
+  const secret = sealed === null ? null : await factorBoxOf(people.secrets).open(sealed.secret);
+  if (secret === null) return false;
   const now = Math.floor(systemClock.now().getTime() / STEP_MS); // better-auth takes the time of the system.
   const step = STEPS_ACCEPTED.map((distance) => now + distance).find((at) => isCodeOf(secret, at, code));
   return step !== undefined && takeCodeStep(people.db, personId, step);

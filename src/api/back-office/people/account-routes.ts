@@ -1,7 +1,9 @@
 import { Type } from "typebox";
 import { readSignInMethods } from "../../../people/auth/accounts-sql.ts";
+import { CODES_LOST } from "../../../people/own-account/compare-own-code.ts";
 import { confirmPerson } from "../../../people/own-account/confirm-person.ts";
 import {
+  ALREADY_SET_UP,
   removeSecondFactor,
   renewBackupCodes,
   startSecondFactor,
@@ -25,6 +27,7 @@ import {
 import {
   cookieHeaders,
   NewPasswordSchema,
+  ownCodesLost,
   recentAuthenticationRequired,
   recentSessionOf,
   route,
@@ -42,6 +45,7 @@ const alreadySetUp = signInFailed("One-time codes are set up already. Remove the
 const PROOF_PROBLEMS = [
   "sign-in-failed",
   "recent-authentication-required",
+  "person-state",
   "rate-limited",
   "validation-failed",
   "forbidden",
@@ -88,12 +92,13 @@ export const accountRoutes: readonly Route<People>[] = [
       "Recent authentication for the next 15 minutes, after `recent-authentication-required`. Who has a passkey signs in with it again instead.",
     body: ProofSchema,
     responses: { 204: { description: "You are recently authenticated." } },
-    problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
+    problems: ["sign-in-failed", "person-state", "rate-limited", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) => {
       const opened = await sessionOf(people, caller);
       if ("code" in opened) return opened;
       const confirmed = await confirmPerson(people, opened, proofOf(body), caller);
       if (confirmed.outcome === "too-many-attempts") return tooManyAttempts(confirmed.waitMs);
+      if (confirmed.outcome === "codes-lost") return ownCodesLost;
       return confirmed.outcome === "confirmed"
         ? { status: 204 }
         : signInFailed("The password or the code is not right.");
@@ -138,8 +143,7 @@ export const accountRoutes: readonly Route<People>[] = [
       if ("code" in opened) return opened;
       const answer = await startSecondFactor(people, opened, body, caller);
       if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
-      if (answer.error !== null)
-        return answer.error === "TOTP_ALREADY_ENABLED" ? alreadySetUp : wrongPassword;
+      if (answer.error !== null) return answer.error === ALREADY_SET_UP ? alreadySetUp : wrongPassword;
       const { totpURI: uri, backupCodes } = answer.body;
       return { status: 200, body: { uri, backupCodes }, headers: cookieHeaders(answer.cookies) };
     },
@@ -169,6 +173,7 @@ export const accountRoutes: readonly Route<People>[] = [
       if ("code" in opened) return opened;
       const answer = await verifySecondFactor(people, opened, body.code, caller);
       if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
+      if (answer.error === CODES_LOST) return ownCodesLost;
       if (answer.error !== null)
         return signInFailed("The code is not right. Compare the clock of the device.");
       return { status: 204, headers: cookieHeaders(answer.cookies) };
@@ -189,6 +194,7 @@ export const accountRoutes: readonly Route<People>[] = [
       if ("code" in opened) return opened;
       const answer = await renewBackupCodes(people, opened, body, caller);
       if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
+      if (answer.error === CODES_LOST) return ownCodesLost;
       if (answer.error !== null) return wrongPassword;
       return {
         status: 200,

@@ -84,7 +84,7 @@ export const signInRoutes: readonly Route<People>[] = [
       "After `code-required`, within ten minutes, on the same browser. After five wrong codes the sign-in begins again with the password: then the response is `unauthorized`.",
     body: CodeSchema,
     responses: signedIn,
-    problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
+    problems: ["sign-in-failed", "person-state", "rate-limited", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) =>
       signInAnswer(
         await signInWithCode(people, codeOf(body), caller),

@@ -78,6 +78,21 @@ const codeStepEnded: Problem = {
   headers: CHALLENGE,
 };
 
+/** Who has entered the right password needs no code with a link or a passkey (decision 0225). */
+const codesLost: Problem = {
+  code: "person-state",
+  detail:
+    "The one-time codes of this person were lost with the key that encrypted them. Sign in with a passkey, or ask an operator for a link. Then remove the codes and set them up again.",
+  members: { state: "codes-lost" },
+};
+
+export const ownCodesLost: Problem = {
+  code: "person-state",
+  detail:
+    "Your one-time codes were lost with the key that encrypted them. Remove them and set them up again.",
+  members: { state: "codes-lost" },
+};
+
 export const recentAuthenticationRequired: Problem = {
   code: "recent-authentication-required",
   detail: "Confirm that it is you: this needs a password, a code or a passkey within the last 15 minutes.",
@@ -127,6 +142,8 @@ export function signInAnswer(signIn: SignIn, failure: string): RouteResponse | P
       return { status: 200, body: { status: signIn.outcome }, headers: cookieHeaders(signIn.cookies) };
     case "failed":
       return signInFailed(failure);
+    case "codes-lost":
+      return codesLost;
     case "step-ended":
       return codeStepEnded;
     case "too-many-attempts":

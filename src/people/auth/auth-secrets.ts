@@ -1,0 +1,35 @@
+import { symmetricDecrypt, symmetricEncrypt } from "better-auth/crypto";
+import type { SecretBox } from "../../platform/secret-box.ts";
+
+/** The purpose of the keys that sign cookies and encrypt second factors. */
+const PURPOSE = "people of the back office";
+
+/** What signs cookies: a secret of the newest key. */
+export const cookieSecretOf = (secrets: SecretBox): string => secrets.derive(PURPOSE)[0]?.secret ?? "";
+
+/** The secrets of all keys as better-auth expects them, newest first. The first one encrypts, all decrypt. */
+export const authSecrets = (secrets: SecretBox): { version: number; value: string }[] =>
+  secrets.derive(PURPOSE).map(({ keyId, secret }) => ({ version: versionOf(keyId), value: secret }));
+
+/**
+ * What better-auth writes before an encrypted text is `$ba$<version>$`. The version is the id of the key as a decimal number,
+ * because the library expects a number.
+ */
+export const versionOf = (keyId: string): number => Number.parseInt(keyId, 16);
+
+/** Encrypts and decrypts what better-auth stores of a second factor. */
+export type FactorBox = {
+  seal(text: string): Promise<string>;
+  /** Null: no key that is configured decrypts it. */
+  open(sealed: string): Promise<string | null>;
+};
+
+export function factorBoxOf(secrets: SecretBox): FactorBox {
+  const keys = new Map(authSecrets(secrets).map(({ version, value }) => [version, value]));
+  const key = { keys, currentVersion: versionOf(secrets.keyId) };
+  return {
+    seal: (text) => symmetricEncrypt({ key, data: text }),
+    // The library throws plain errors: for another key, a changed text, and one that it has not encrypted.
+    open: (sealed) => symmetricDecrypt({ key, data: sealed }).catch(() => null),
+  };
+}
