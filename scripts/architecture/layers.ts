@@ -25,6 +25,7 @@ export const LAYERS: readonly Layer[] = [
   [{ folder: "mail", purpose: "the queue of mails and its sender" }],
   [{ folder: "people", purpose: "people of the back office: sign-in, sessions, invitations" }],
   [{ folder: "webhooks", purpose: "endpoints, publishing, the dispatcher, the delivery log" }],
+  [{ folder: "keyring", purpose: "the keys that encrypt secrets of endpoints and of people" }],
   [{ folder: "products", purpose: "the catalog, exposure to connections, CSV import" }],
   [
     { folder: "ledger", purpose: "charges and refunds of an order" },

@@ -1,6 +1,7 @@
 import { purgeAuditEntries } from "../audit/purge-audit-entries.ts";
 import { routeAllOrders } from "../fulfilment/routing/route-all-orders.ts";
 import { purgePickLists } from "../fulfilment/work-list/purge-pick-lists.ts";
+import { resealAll } from "../keyring/reseal-all.ts";
 import { purgeMails } from "../mail/purge-mails.ts";
 import { sendDueMails } from "../mail/send-mails.ts";
 import { dropOldPartitions } from "../maintenance/drop-partitions.ts";
@@ -25,7 +26,6 @@ import { removeDeletedEndpoints } from "../webhooks/endpoints/remove-deleted-end
 import { purgeDeliveryLog } from "../webhooks/log/purge-delivery-log.ts";
 import { recoverDeliveries } from "../webhooks/recovery/recover-deliveries.ts";
 import { resendDeliveries } from "../webhooks/resend/resend-deliveries.ts";
-import { resealSecrets } from "../webhooks/secrets/reseal-secrets.ts";
 
 /** Recurring background work of the worker. */
 export type Job = {
@@ -60,7 +60,7 @@ export const JOBS: readonly Job[] = [
   { name: "drop-old-partitions", everyMs: HOUR_MS, run: dropOldPartitions },
   { name: "purge-delivery-log", everyMs: HOUR_MS, run: purgeDeliveryLog },
   { name: "remove-deleted-endpoints", everyMs: HOUR_MS, run: removeDeletedEndpoints },
-  { name: "reseal-secrets", everyMs: HOUR_MS, run: resealSecrets },
+  { name: "reseal-secrets", everyMs: HOUR_MS, run: resealAll },
   { name: "send-mails", everyMs: 5_000, run: sendDueMails },
   { name: "purge-mails", everyMs: HOUR_MS, run: purgeMails },
   { name: "erase-personal-data", everyMs: HOUR_MS, run: eraseOldPersonalData },

@@ -1,5 +1,29 @@
 import { createHmac } from "node:crypto";
+import type { Person } from "../../src/people/person.ts";
+import { type Browser, createPersonWithPassword, openBrowser, PASSWORD } from "./people.ts";
 import type { TestService } from "./test-service.ts";
+
+/** A person with a password and one-time codes, the first of which can be used. */
+export async function createPersonWithCodes(service: TestService) {
+  const { person, browser } = await createPersonWithPassword(service);
+  const { uri, backupCodes } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
+  const { status } = await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+  if (status !== 204) throw new Error(`The codes were not set up: ${status}`);
+  await passCodes(service);
+  const backupCode = { code: String(backupCodes[0]), isBackupCode: true };
+  return { person, browser, uri: String(uri), backupCode };
+}
+
+/** A browser on which a person has entered its password, and no code yet. */
+export async function enterPassword(
+  service: TestService,
+  { email }: Pick<Person, "email">,
+): Promise<Browser> {
+  const browser = openBrowser(service);
+  const { body } = await browser.post("/auth/sign-in/password", { email, password: PASSWORD });
+  if (body.status !== "code-required") throw new Error(JSON.stringify(body));
+  return browser;
+}
 
 /** The code of RFC 6238 that a device shows now. better-auth takes the time from the system. */
 export function totp(uri: string, steps = 0): string {

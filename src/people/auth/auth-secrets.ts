@@ -11,11 +11,11 @@ export const cookieSecretOf = (secrets: SecretBox): string => secrets.derive(PUR
 export const authSecrets = (secrets: SecretBox): { version: number; value: string }[] =>
   secrets.derive(PURPOSE).map(({ keyId, secret }) => ({ version: versionOf(keyId), value: secret }));
 
-/**
- * What better-auth writes before an encrypted text is `$ba$<version>$`. The version is the id of the key as a decimal number,
- * because the library expects a number.
- */
-export const versionOf = (keyId: string): number => Number.parseInt(keyId, 16);
+/** The library expects a number: the id of the key. */
+const versionOf = (keyId: string): number => Number.parseInt(keyId, 16);
+
+/** What better-auth writes before a text that it has encrypted with a key. */
+export const beginningOf = (keyId: string): string => `$ba$${versionOf(keyId)}$`;
 
 /** Encrypts and decrypts what better-auth stores of a second factor. */
 export type FactorBox = {

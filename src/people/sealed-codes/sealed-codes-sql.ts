@@ -15,3 +15,58 @@ export async function readSealedCodes(db: Queryable, personId: string): Promise<
   });
   return row ?? null;
 }
+
+// What better-auth writes is `$ba$<version>$<ciphertext>`, so the third part is the version, which names the key
+// (src/people/auth/auth-secrets.ts). Codes that are not verified do not count: their person begins again.
+
+/** The versions of all keys with which codes are encrypted, as better-auth writes them. A scan of a small table. */
+export async function listVersionsOfCodes(db: Queryable): Promise<string[]> {
+  const rows = await db.query<{ version: string }>({
+    name: "list-versions-of-person-codes",
+    text: `
+      select distinct split_part(p.sealed, '$', 3) as version
+      from person_two_factors f
+      cross join lateral (values (f.secret), (f.backup_codes)) as p (sealed)
+      where f.verified and p.sealed ~ '^[$]ba[$][0-9]{1,10}[$]'`,
+    values: [],
+  });
+  return rows.map((row) => row.version);
+}
+
+export type LockedCodes = SealedCodes & { readonly id: string; readonly personId: string };
+
+/** Locks the next codes that do not begin as those of the newest key do. */
+export async function lockOlderCodes(
+  tx: Queryable,
+  { beginning, afterId, limit }: { beginning: string; afterId: string | null; limit: number },
+): Promise<LockedCodes[]> {
+  return tx.query<LockedCodes>({
+    name: "lock-older-person-codes",
+    text: `
+      select id, person_id as "personId", secret, backup_codes as "backupCodes"
+      from person_two_factors
+      where verified and (not starts_with(secret, $1) or not starts_with(backup_codes, $1))
+        and ($2::uuid is null or id > $2::uuid)
+      order by id
+      limit $3
+      for update`,
+    values: [beginning, afterId, limit],
+  });
+}
+
+export async function storeSealedCodes(tx: Queryable, codes: readonly LockedCodes[]): Promise<void> {
+  if (codes.length === 0) return;
+  await tx.query({
+    name: "store-sealed-person-codes",
+    text: `
+      update person_two_factors f
+      set secret = resealed.secret, backup_codes = resealed.backup_codes
+      from unnest($1::uuid[], $2::text[], $3::text[]) as resealed (id, secret, backup_codes)
+      where f.id = resealed.id`,
+    values: [
+      codes.map(({ id }) => id),
+      codes.map(({ secret }) => secret),
+      codes.map(({ backupCodes }) => backupCodes),
+    ],
+  });
+}
