@@ -37,10 +37,15 @@ export const LATEST = new Date("9999-12-31T23:59:59.999Z");
 
 /**
  * The moment that a valid date-time names. `Date` reads neither a leap second, which counts as the second before it, nor
- * an offset without minutes.
+ * an offset without minutes, and with a space before the hour it reads the years before 0050 as those from 1950 on.
  */
 export const parseTime = (text: string): Date =>
-  new Date(text.replace(/:60(?=[.Zz+-])/, ":59").replace(/[+-]\d\d$/, "$&:00"));
+  new Date(
+    text
+      .replace(" ", "T")
+      .replace(/:60(?=[.Zz+-])/, ":59")
+      .replace(/[+-]\d\d$/, "$&:00"),
+  );
 
 /** The same for a filter that may be absent. Null without it. */
 export const timeIn = (text: string | undefined): Date | null =>

@@ -63,6 +63,7 @@ describe("the command line fails with exit code 2", () => {
       /'--from <time>' argument 'yesterday' is invalid\. It must be a day, or a time/,
     ],
     ["order list --since 2026-02-30", /It must be a day/],
+    ["order list --since 0000-01-01T00:00:00+14:00", /It must be in the years 0000 to 9999 in UTC/],
     ["endpoint recover e --connection c --since 12:00", /It must be a day/],
     ["token rotate t --expires-at tomorrow", /It must be a day/],
     ["delivery list --connection c --has-failed-attempts true", /must be yes or no/],

@@ -1,4 +1,5 @@
 import { parseTime } from "../../platform/time.ts";
+import { isDay, yearError } from "../../platform/wire/date-times.ts";
 
 // Reads what people write on the command line. The back office checks the values.
 
@@ -104,15 +105,11 @@ const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)
 export function time(text: string): string {
   const [, day = ""] = TIME.exec(text) ?? [];
   const moment = parseTime(day === text ? `${day}T00:00:00Z` : text);
-  // `Date` takes the 30th of February for a day of March.
   if (Number.isNaN(moment.getTime()) || !isDay(day))
     throw new InvalidValue("must be a day, or a time with its zone: 2026-01-31, 2026-01-31T12:00:00Z.");
+  const error = yearError(moment);
+  if (error !== null) throw new InvalidValue(`${error}.`);
   return moment.toISOString();
-}
-
-function isDay(text: string): boolean {
-  const midnight = new Date(text);
-  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
 }
 
 export function yesOrNo(text: string): boolean {

@@ -29,6 +29,7 @@ export const fieldExplanations: readonly Explanation[] = [
   [/^must be a UUID$/, "muss eine UUID sein"],
   [/^must be an id that begins with (.+)$/, "muss eine ID sein, die mit $1 beginnt"],
   [/^must be an ISO 8601 date-time with a time zone$/, "muss ein Zeitpunkt nach ISO 8601 mit Zeitzone sein"],
+  [/^must be in the years 0000 to 9999 in UTC$/, "muss in UTC in den Jahren 0000 bis 9999 liegen"],
   [/^must be a two-letter country code$/, "muss ein Ländercode aus zwei Buchstaben sein"],
   [
     /^must be an assigned ISO 3166-1 country code, or XK; use (.+) instead of (.+)$/,
@@ -59,7 +60,6 @@ export const fieldExplanations: readonly Explanation[] = [
   [/^must be in the future$/, "muss in der Zukunft liegen"],
   [/^must be after since$/, "muss nach dem Beginn liegen"],
   [/^must not be after `to`, or after now$/, "darf nicht nach dem Ende liegen, und nicht in der Zukunft"],
-  [/^must be before the year 10000$/, "muss vor dem Jahr 10000 liegen"],
   [/^must be false for goods that are damaged or defective$/, "geht nicht für beschädigte oder defekte Ware"],
   [
     /^must not be given twice: name all things in one grant$/,
