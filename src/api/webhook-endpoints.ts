@@ -24,7 +24,7 @@ export const RecoverySchema = Type.Object(
     endpointId: Type.String({ description: "Id of the endpoint." }),
     since: dateTime("Failed deliveries of events from this time on are sent again."),
     until: dateTime(
-      "Only deliveries of events from before this time are sent again: the time of the request.",
+      "Only deliveries of events from before this time are sent again: a minute after the request, for events that were being stored.",
     ),
     deliveryCount: nullable(
       Type.Integer({ minimum: 0 }),
