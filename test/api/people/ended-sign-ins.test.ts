@@ -4,7 +4,6 @@ import { endSignIns } from "../../../src/people/sessions/end-sign-ins.ts";
 import { openPeople } from "../../../src/people/sign-in/people.ts";
 import { toTypeId } from "../../../src/platform/ids.ts";
 import { untilBlocked } from "../../support/blocked.ts";
-import { type IdentityProvider, startIdentityProvider } from "../../support/identity-provider.ts";
 import { type Device, madePasskey, newDevice, usedPasskey } from "../../support/made-passkey.ts";
 import { passCodes, totp } from "../../support/one-time-codes.ts";
 import {
@@ -15,22 +14,23 @@ import {
   PASSWORD,
   signIn,
 } from "../../support/people.ts";
-import { startTestService, type TestService } from "../../support/test-service.ts";
+import {
+  aSubject,
+  comeBack,
+  type ServiceWithProvider,
+  startServiceWithProvider,
+  visitProvider,
+} from "../../support/single-sign-on.ts";
 
-let provider: IdentityProvider;
-let service: TestService;
+let service: ServiceWithProvider;
 beforeAll(async () => {
-  provider = await startIdentityProvider();
-  service = await startTestService({ config: provider.config });
+  service = await startServiceWithProvider();
   await service.db.runScript(`
     create function wait() returns trigger language plpgsql as $$
       begin perform pg_advisory_xact_lock_shared(1); return new; end $$;
     create trigger wait before insert on person_sessions for each row execute function wait();`);
 });
-afterAll(async () => {
-  await service.close();
-  await provider.close();
-});
+afterAll(() => service.close());
 
 /** A person with all ways to sign in, and a browser on which it has signed in. */
 type World = {
@@ -76,11 +76,9 @@ const WAYS = {
     return () => browser.post("/auth/sign-in/passkey", { response: usedPasskey({ challenge, device }) });
   },
   "an identity provider": async ({ person }, browser) => {
-    provider.subject = { sub: person.id, email: person.email, email_verified: true };
-    const { url } = (await browser.post("/auth/sign-in/single-sign-on", {})).body;
-    const { headers } = await fetch(url, { redirect: "manual" });
-    const { pathname, search } = new URL(headers.get("location") ?? "");
-    return () => browser.raw(`${pathname}${search}`);
+    service.provider.subject = aSubject(person.email);
+    const target = await visitProvider(browser);
+    return () => comeBack(browser, target);
   },
 } satisfies Record<string, (world: World, browser: Browser) => Promise<() => Promise<unknown>>>;
 

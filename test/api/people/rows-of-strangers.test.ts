@@ -4,22 +4,16 @@ import { challengeOf } from "../../../src/people/passkeys/browser-challenge.ts";
 import { openPeople } from "../../../src/people/sign-in/people.ts";
 import { after, MINUTE_MS } from "../../../src/platform/time.ts";
 import { countRows } from "../../support/builders.ts";
-import { type IdentityProvider, startIdentityProvider } from "../../support/identity-provider.ts";
 import { madePasskey, newDevice, usedPasskey } from "../../support/made-passkey.ts";
 import { type Browser, createPerson, openBrowser, signIn } from "../../support/people.ts";
+import { type ServiceWithProvider, startServiceWithProvider } from "../../support/single-sign-on.ts";
 import { dumpTables } from "../../support/tables.ts";
-import { startTestService, type TestService } from "../../support/test-service.ts";
 
-let provider: IdentityProvider;
-let service: TestService;
+let service: ServiceWithProvider;
 beforeAll(async () => {
-  provider = await startIdentityProvider();
-  service = await startTestService({ config: provider.config });
+  service = await startServiceWithProvider();
 });
-afterAll(async () => {
-  await service.close();
-  await provider.close();
-});
+afterAll(() => service.close());
 
 const challengeFor = async (browser: Browser): Promise<string> =>
   (await browser.post("/auth/sign-in/passkey-options")).body.options.challenge;

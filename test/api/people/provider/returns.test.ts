@@ -6,24 +6,23 @@ import {
 } from "../../../../src/people/sign-in/sign-in-with-provider.ts";
 import type { Visitor } from "../../../../src/people/sign-in/visitor.ts";
 import { UnavailableError } from "../../../../src/platform/database/database.ts";
-import { type IdentityProvider, startIdentityProvider } from "../../../support/identity-provider.ts";
 import { type Browser, createPerson, openBrowser } from "../../../support/people.ts";
-import { startTestService, type TestService } from "../../../support/test-service.ts";
+import {
+  aSubject,
+  comeBack,
+  FAILED,
+  type ServiceWithProvider,
+  startServiceWithProvider,
+  visitProvider,
+} from "../../../support/single-sign-on.ts";
 
-const FAILED = "http://localhost:8081/sign-in?error=sign-in-failed";
-
-let service: TestService;
-let provider: IdentityProvider;
+let service: ServiceWithProvider;
 beforeAll(async () => {
-  provider = await startIdentityProvider();
-  service = await startTestService({ config: provider.config });
+  service = await startServiceWithProvider();
 });
-afterAll(async () => {
-  await service.close();
-  await provider.close();
-});
+afterAll(() => service.close());
 beforeEach(() => {
-  provider.claims = {};
+  service.provider.claims = {};
 });
 
 /** A visitor with the cookies of a browser. */
@@ -38,12 +37,10 @@ const visitorOf = ({ cookies }: Browser): Visitor => ({
 });
 
 /** A browser that comes back from the provider, where a person of a new subject has signed in. */
-async function comeBack(email: string): Promise<{ browser: Browser; target: URL }> {
-  provider.subject = { sub: `subject of ${email}`, email, email_verified: true };
+async function aReturn(email: string): Promise<{ browser: Browser; target: URL }> {
+  service.provider.subject = aSubject(email);
   const browser = openBrowser(service);
-  const { url } = (await browser.post("/auth/sign-in/single-sign-on", {})).body;
-  const { headers } = await fetch(url, { redirect: "manual" });
-  return { browser, target: new URL(headers.get("location") ?? "") };
+  return { browser, target: await visitProvider(browser) };
 }
 
 describe("an identity provider that does not respond", () => {
@@ -51,19 +48,19 @@ describe("an identity provider that does not respond", () => {
     const limits = { providerMs: 100 };
     const people = openPeople(service.context, limits);
     const visitor = visitorOf(openBrowser(service));
-    const held = provider.hold("/.well-known/openid-configuration");
+    const held = service.provider.hold("/.well-known/openid-configuration");
     await expect(startProviderSignIn(people, "/", visitor)).rejects.toThrow(UnavailableError);
     held.end();
     limits.providerMs = 10_000;
     const { url } = await startProviderSignIn(people, "/", visitor);
-    expect(url).toContain(`${provider.issuer}/authorize`);
+    expect(url).toContain(`${service.provider.issuer}/authorize`);
     held.release();
   });
 
   it("to the return sends the browser to the sign-in page, and a response that comes later signs no person in", async () => {
     const person = await createPerson(service);
-    const { browser, target } = await comeBack(person.email);
-    const held = provider.hold("/token");
+    const { browser, target } = await aReturn(person.email);
+    const held = service.provider.hold("/token");
     const people = openPeople(service.context, { providerMs: 100 });
     const query = Object.fromEntries(target.searchParams);
     expect(await finishProviderSignIn(people, query, visitorOf(browser))).toEqual({
@@ -108,9 +105,9 @@ describe("a return from the identity provider", () => {
     ["with one that does not say when it was issued", { iat: undefined }],
   ])("%s signs no person in", async (_what, claims) => {
     const person = await createPerson(service);
-    const { browser, target } = await comeBack(person.email);
-    provider.claims = claims;
-    const answer = await browser.raw(`${target.pathname}${target.search}`);
+    const { browser, target } = await aReturn(person.email);
+    service.provider.claims = claims;
+    const answer = await comeBack(browser, target);
     expect([answer.statusCode, answer.headers["location"]]).toEqual([302, FAILED]);
     expect((await browser.get("/api/me")).status).toBe(401);
   });
@@ -121,9 +118,9 @@ describe("a return from the identity provider", () => {
     ["is of a clock a few seconds ahead", { iat: seconds(10) }],
   ])("with an ID token that %s signs in", async (_what, claims) => {
     const person = await createPerson(service);
-    const { browser, target } = await comeBack(person.email);
-    provider.claims = claims;
-    await browser.raw(`${target.pathname}${target.search}`);
+    const { browser, target } = await aReturn(person.email);
+    service.provider.claims = claims;
+    await comeBack(browser, target);
     expect((await browser.get("/api/me")).body).toMatchObject({ name: person.name });
   });
 });

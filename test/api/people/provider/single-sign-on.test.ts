@@ -1,37 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type IdentityProvider, startIdentityProvider } from "../../../support/identity-provider.ts";
-import { type Browser, createPerson, openBrowser, signIn } from "../../../support/people.ts";
-import { startServiceForTest, startTestService, type TestService } from "../../../support/test-service.ts";
+import { createPerson, openBrowser, signIn } from "../../../support/people.ts";
+import {
+  aSubject,
+  comeBack,
+  FAILED,
+  type ServiceWithProvider,
+  signInThere,
+  startServiceWithProvider,
+  visitProvider,
+} from "../../../support/single-sign-on.ts";
+import { startServiceForTest } from "../../../support/test-service.ts";
 
-let service: TestService;
-let provider: IdentityProvider;
+let service: ServiceWithProvider;
 beforeAll(async () => {
-  provider = await startIdentityProvider();
-  service = await startTestService({ config: provider.config });
+  service = await startServiceWithProvider();
 });
-afterAll(async () => {
-  await service.close();
-  await provider.close();
-});
+afterAll(() => service.close());
 
-/** Goes to the identity provider and back, as a browser does. Returns where it ends. */
-async function signInThere(browser: Browser, returnTo?: string): Promise<string> {
-  const { url } = (await browser.post("/auth/sign-in/single-sign-on", { ...(returnTo && { returnTo }) }))
-    .body;
-  const back = await fetch(url, { redirect: "manual" });
-  const target = new URL(back.headers.get("location") ?? "");
-  expect(target.pathname).toBe("/auth/callback/oidc");
-  const answer = await browser.raw(`${target.pathname}${target.search}`);
-  expect(answer.statusCode).toBe(302);
-  return String(answer.headers["location"]);
-}
-
-const FAILED = "http://localhost:8081/sign-in?error=sign-in-failed";
-let counter = 0;
-const aSubject = (email: string, isVerified = true) => {
-  counter += 1;
-  return { sub: `subject-${counter}`, email, email_verified: isVerified };
-};
+const START = "http://localhost:8081/";
 
 describe("sign-in by the identity provider", () => {
   it("is offered by its name", async () => {
@@ -42,13 +28,13 @@ describe("sign-in by the identity provider", () => {
 
   it("signs in a person who was invited, and knows it by its subject from then on", async () => {
     const person = await createPerson(service, { grants: [{ role: "support" }] });
-    provider.subject = aSubject(person.email);
+    service.provider.subject = aSubject(person.email);
     const browser = openBrowser(service);
     expect(await signInThere(browser, "/orders?status=NEW")).toBe("http://localhost:8081/orders?status=NEW");
     expect((await browser.get("/api/me")).body).toMatchObject({ name: person.name, role: "support" });
-    provider.subject = { ...provider.subject, email: "changed@example.com" };
+    service.provider.subject = { ...service.provider.subject, email: "changed@example.com" };
     const again = openBrowser(service);
-    expect(await signInThere(again)).toBe("http://localhost:8081/");
+    expect(await signInThere(again)).toBe(START);
     expect((await again.get("/api/me")).body.name).toBe(person.name);
     const stored = await service.db.query({
       name: "tokens",
@@ -62,9 +48,9 @@ describe("sign-in by the identity provider", () => {
     const person = await createPerson(service);
     const first = aSubject(person.email);
     const second = aSubject(person.email);
-    provider.subject = first;
-    expect(await signInThere(openBrowser(service))).toBe("http://localhost:8081/");
-    provider.subject = second;
+    service.provider.subject = first;
+    expect(await signInThere(openBrowser(service))).toBe(START);
+    service.provider.subject = second;
     const stranger = openBrowser(service);
     expect(await signInThere(stranger)).toBe(FAILED);
     expect((await stranger.get("/api/me")).status).toBe(401);
@@ -72,18 +58,18 @@ describe("sign-in by the identity provider", () => {
     await service.backOffice.request("PATCH", `/api/people/${person.email}`, { body: { email } });
     const successor = await createPerson(service, { email: person.email });
     const own = openBrowser(service);
-    expect(await signInThere(own)).toBe("http://localhost:8081/");
+    expect(await signInThere(own)).toBe(START);
     expect((await own.get("/api/me")).body.name).toBe(successor.name);
-    provider.subject = first;
+    service.provider.subject = first;
     const again = openBrowser(service);
-    expect(await signInThere(again)).toBe("http://localhost:8081/");
+    expect(await signInThere(again)).toBe(START);
     expect((await again.get("/api/me")).body.name).toBe(person.name);
   });
 
   it("links another account after an operator has unlinked the first, whose sessions end", async () => {
     const person = await createPerson(service);
     const [first, second] = [aSubject(person.email), aSubject(person.email)];
-    provider.subject = first;
+    service.provider.subject = first;
     const before = openBrowser(service);
     await signInThere(before);
     const path = `/api/people/${person.email}`;
@@ -91,10 +77,10 @@ describe("sign-in by the identity provider", () => {
     const unlinked = await service.backOffice.post(`${path}/unlink-single-sign-on`);
     expect(unlinked).toMatchObject({ status: 200, body: { hasSingleSignOn: false } });
     expect((await before.get("/api/me")).status).toBe(401);
-    provider.subject = second;
+    service.provider.subject = second;
     const after = openBrowser(service);
-    expect(await signInThere(after)).toBe("http://localhost:8081/");
-    provider.subject = first;
+    expect(await signInThere(after)).toBe(START);
+    service.provider.subject = first;
     expect(await signInThere(openBrowser(service))).toBe(FAILED);
     const colleague = await signIn(service, await createPerson(service, { grants: [{ role: "support" }] }));
     expect((await colleague.post(`${path}/unlink-single-sign-on`)).status).toBe(403);
@@ -115,16 +101,14 @@ describe("sign-in by the identity provider", () => {
     const person = await createPerson(service);
     const returns = [];
     for (const subject of [aSubject(person.email), aSubject(person.email)]) {
-      provider.subject = subject;
+      service.provider.subject = subject;
       const browser = openBrowser(service);
-      const { url } = (await browser.post("/auth/sign-in/single-sign-on", {})).body;
-      const { headers } = await fetch(url, { redirect: "manual" });
-      const { pathname, search } = new URL(headers.get("location") ?? "");
-      returns.push(() => browser.raw(`${pathname}${search}`));
+      const target = await visitProvider(browser);
+      returns.push(() => comeBack(browser, target));
     }
     const answers = await Promise.all(returns.map((send) => send()));
     const locations = answers.map(({ headers }) => String(headers["location"])).sort();
-    expect(locations).toEqual(["http://localhost:8081/", FAILED]);
+    expect(locations).toEqual([START, FAILED]);
   });
 
   it("rejects a person who was not invited, whose address is not verified, or who is disabled", async () => {
@@ -136,7 +120,7 @@ describe("sign-in by the identity provider", () => {
       aSubject(person.email, false),
       aSubject(disabled.email),
     ]) {
-      provider.subject = subject;
+      service.provider.subject = subject;
       const browser = openBrowser(service);
       expect(await signInThere(browser), subject.email).toBe(FAILED);
       expect((await browser.get("/api/me")).status).toBe(401);
@@ -151,13 +135,11 @@ describe("sign-in by the identity provider", () => {
 
   it("needs the state of the same browser, and each code is good once", async () => {
     const person = await createPerson(service);
-    provider.subject = aSubject(person.email);
+    service.provider.subject = aSubject(person.email);
     const browser = openBrowser(service);
-    const { url } = (await browser.post("/auth/sign-in/single-sign-on", {})).body;
-    const target = new URL((await fetch(url, { redirect: "manual" })).headers.get("location") ?? "");
-    const path = `${target.pathname}${target.search}`;
+    const target = await visitProvider(browser);
     const victim = openBrowser(service);
-    await victim.raw(path);
+    await comeBack(victim, target);
     expect((await victim.get("/api/me")).status).toBe(401);
     await browser.raw("/auth/callback/oidc?error=access_denied&state=x");
     expect((await browser.get("/api/me")).status).toBe(401);
@@ -173,8 +155,8 @@ describe("sign-in by the identity provider", () => {
 
   it("rejects an ID token that another key has signed", async () => {
     const person = await createPerson(service);
-    provider.subject = aSubject(person.email);
-    provider.forge();
+    service.provider.subject = aSubject(person.email);
+    service.provider.forge();
     const browser = openBrowser(service);
     expect(await signInThere(browser)).toBe(FAILED);
     expect((await browser.get("/api/me")).status).toBe(401);
