@@ -9,6 +9,7 @@ import { passCodes, totp } from "../../support/one-time-codes.ts";
 import {
   type Browser,
   createPersonWithPassword,
+  linkAccount,
   linkToken,
   openBrowser,
   PASSWORD,
@@ -105,7 +106,13 @@ const ENDS = {
     const [{ id }] = (await browser.get("/auth/passkeys")).body.data;
     return browser.request("DELETE", `/auth/passkeys/${id}`);
   },
+  "the operator unlinks it from the identity provider": async ({ person }) => {
+    await linkAccount(service, person.id);
+    return unlink(person);
+  },
 } satisfies Record<string, (world: World) => Promise<{ status: number }>>;
+
+const unlink = ({ email }: Person) => service.backOffice.post(`/api/people/${email}/unlink-single-sign-on`);
 
 /** Sends a request, and lets something happen before better-auth stores the session. */
 async function sendWhile(send: () => Promise<unknown>, happens: () => Promise<{ status: number }>) {
@@ -149,6 +156,17 @@ describe("a sign-in that began before the sign-ins of the person were ended open
     const isEverywhere = /reset|operator|disabled|address/.test(end);
     expect((await world.browser.get("/api/me")).status).toBe(isEverywhere ? 401 : 200);
     expect(await storedSessions(world.person)).toHaveLength(isEverywhere ? 0 : 1);
+  });
+
+  it("with the account that is unlinked", async () => {
+    const world = await aWorld();
+    const stranger = openBrowser(service);
+    const send = await WAYS["an identity provider"](world, stranger);
+    await sendWhile(send, () => unlink(world.person));
+    expect((await stranger.get("/api/me")).status).toBe(401);
+    expect(await storedSessions(world.person)).toEqual([]);
+    const { body } = await service.backOffice.get(`/api/people/${world.person.email}`);
+    expect(body).toMatchObject({ hasSingleSignOn: false });
   });
 
   it("with a passkey, while they are being ended", async () => {
