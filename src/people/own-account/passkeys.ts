@@ -44,9 +44,11 @@ export async function addPasskey(
   if (compared === null || compared.answer.error !== null) return "failed";
   const { answer } = compared;
   return inTransaction(people, async (tx) => {
-    if (!(await lockSession(tx, opened))) {
+    const isPresent = await lockSession(tx, opened);
+    // Others can have been added since they were counted.
+    if (!isPresent || (await countPasskeys(tx, person.id)) > PASSKEYS_MAX) {
       await deletePasskey(tx, person.id, String(answer.body["id"]));
-      return "failed";
+      return isPresent ? "too-many" : "failed";
     }
     await recordAudit(tx, people, byPerson(opened, visitor, "addPasskey"), {
       merchantId: null,

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { lockPerson } from "../../../src/people/people-sql.ts";
+import { untilBlocked } from "../../support/blocked.ts";
 import { madePasskey } from "../../support/made-passkey.ts";
 import { passCodes, totp } from "../../support/one-time-codes.ts";
 import {
@@ -9,6 +11,7 @@ import {
   PASSWORD,
   signIn,
 } from "../../support/people.ts";
+import { preparePasskey } from "../../support/person-with-all-ways.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let service: TestService;
@@ -78,6 +81,28 @@ describe("one-time codes", () => {
 });
 
 describe("a passkey", () => {
+  it("is one of 20 at most, also of many that are added at the same time", async () => {
+    const person = await createPerson(service);
+    await service.db.query({
+      name: "test-nineteen-passkeys",
+      text: `
+        insert into person_passkeys (id, person_id, public_key, credential_id, counter, device_type, backed_up)
+        select gen_random_uuid(), $1::uuid, '', $1::text || n, 0, '', false from generate_series(1, 19) n`,
+      values: [person.id],
+    });
+    const adds: Awaited<ReturnType<typeof preparePasskey>>[] = [];
+    for (let count = 0; count < 3; count += 1) adds.push(await preparePasskey(await signIn(service, person)));
+    const { sent } = await service.db.transaction(async (tx) => {
+      await lockPerson(tx, person.id);
+      const requests = adds.map((add) => add());
+      await untilBlocked(service, adds.length);
+      return { sent: requests };
+    });
+    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([204, 409, 409]);
+    expect((await (await signIn(service, person)).get("/auth/account")).body).toMatchObject({ passkeys: 20 });
+  });
+
   it("needs a device that verifies the person, when it is made and at each sign-in", async () => {
     const browser = await signIn(service, await createPerson(service));
     const signInOptions = (await browser.post("/auth/sign-in/passkey-options")).body.options;

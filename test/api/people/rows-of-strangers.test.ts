@@ -4,8 +4,9 @@ import { challengeOf } from "../../../src/people/passkeys/browser-challenge.ts";
 import { openPeople } from "../../../src/people/sign-in/people.ts";
 import { after, MINUTE_MS } from "../../../src/platform/time.ts";
 import { countRows } from "../../support/builders.ts";
-import { madePasskey, newDevice, usedPasskey } from "../../support/made-passkey.ts";
+import { newDevice, usedPasskey } from "../../support/made-passkey.ts";
 import { type Browser, createPerson, openBrowser, signIn } from "../../support/people.ts";
+import { addPasskey } from "../../support/person-with-all-ways.ts";
 import { type ServiceWithProvider, startServiceWithProvider } from "../../support/single-sign-on.ts";
 import { dumpTables } from "../../support/tables.ts";
 
@@ -21,14 +22,7 @@ const challengeFor = async (browser: Browser): Promise<string> =>
 const signInWith = (browser: Browser, response: object) =>
   browser.post("/auth/sign-in/passkey", { response });
 
-async function aPasskey() {
-  const browser = await signIn(service, await createPerson(service));
-  const device = newDevice();
-  const { challenge } = (await browser.post("/auth/passkeys/options")).body.options;
-  const response = madePasskey({ challenge, isVerified: true, device });
-  expect((await browser.post("/auth/passkeys", { name: "Laptop", response })).status).toBe(204);
-  return device;
-}
+const aPasskey = async () => addPasskey(await signIn(service, await createPerson(service)));
 
 describe("a stranger stores nothing", () => {
   it("with requests for a passkey, nor with one that is not known", async () => {
