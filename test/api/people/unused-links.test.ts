@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LinkKind } from "../../../src/people/links/link.ts";
+import { deleteLinks } from "../../../src/people/links/links-sql.ts";
+import { lockPerson, recordSignIn } from "../../../src/people/people-sql.ts";
 import type { Person } from "../../../src/people/person.ts";
+import { untilBlocked } from "../../support/blocked.ts";
 import { createPerson, linkToken, openBrowser, PASSWORD, signIn } from "../../support/people.ts";
+import { countRowsNaming } from "../../support/tables.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let service: TestService;
@@ -83,4 +87,18 @@ describe("a link that was not used", () => {
     expect(await after(person, ["demo"], ends)).toEqual([200]);
     expect(await use("invitation", other)).toBe(200);
   });
+});
+
+it("an invitation is not sent again while the person accepts the earlier one", async () => {
+  const person = await createPerson(service);
+  const { resent } = await service.db.transaction(async (tx) => {
+    await lockPerson(tx, person.id);
+    await recordSignIn(tx, person.id, service.clock.now());
+    await deleteLinks(tx, person.id, ["invitation"]);
+    const request = service.backOffice.post(`/api/people/${person.email}/resend-invitation`);
+    await untilBlocked(service, 1);
+    return { resent: request };
+  });
+  expect(await resent).toMatchObject({ status: 409, body: { state: "active" } });
+  expect(await countRowsNaming(service, person.id)).not.toHaveProperty("person_links");
 });
