@@ -62,6 +62,15 @@ export async function deleteProviderAccounts(tx: Queryable, personId: string): P
   return rows.length > 0;
 }
 
+/** Unlinks one account of an identity provider. */
+export async function deleteAccount(db: Queryable, accountId: string): Promise<void> {
+  await db.query({
+    name: "delete-person-account",
+    text: "delete from person_accounts where id = $1",
+    values: [accountId],
+  });
+}
+
 /** The person of a sign-in in which the password was right and the code has not been entered. */
 export async function readPersonOfStep(db: Queryable, step: string): Promise<string | null> {
   const [row] = await db.query<{ value: string }>({

@@ -7,7 +7,7 @@ import { authSecrets, cookieSecretOf } from "./auth-secrets.ts";
 import { beforeAccount, NO_TOKENS } from "./before-account.ts";
 import { beforeSession } from "./before-session.ts";
 import { kyselyPool } from "./kysely-pool.ts";
-import type { oidcPlugins } from "./oidc.ts";
+import { keepLinkedAccount, type oidcPlugins } from "./oidc.ts";
 import { openSessionPlugin } from "./open-session.ts";
 import { passkeys, secondFactor } from "./second-factors.ts";
 import { tables } from "./tables.ts";
@@ -50,7 +50,7 @@ export function createAuth(context: PeopleContext, provider: ReturnType<typeof o
       session: { create: { before: beforeSession(context) } },
       verification: { create: { before: withholdChallenge } },
       account: {
-        create: { before: beforeAccount(context) },
+        create: { before: beforeAccount(context), after: keepLinkedAccount },
         update: { before: async () => ({ data: NO_TOKENS }) },
       },
     },

@@ -10,19 +10,32 @@ import { findPersonOfSubject } from "./accounts-sql.ts";
 
 export const OIDC_PROVIDER = "oidc";
 
-/** The return from the identity provider that is evaluated now. */
-const returning = new AsyncLocalStorage<{ beginning: Person | null }>();
+/** What is known of a return from the identity provider. */
+export type ProviderReturn = {
+  /** The person as it was before better-auth looked for it. Null: the provider has confirmed no person that is known. */
+  readonly beginning: Person | null;
+  /** Id of the account that better-auth has linked with the person now. Null: it was linked before, or it is not. */
+  readonly linkedAccountId: string | null;
+};
 
-/**
- * Evaluates a return from the identity provider, and keeps the person that it is about as it was before better-auth looked for it.
- * Null: the provider has confirmed no person that is known.
- */
-export async function withBeginning<Result>(
+type Writable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
+
+/** The return that is evaluated now. */
+const returning = new AsyncLocalStorage<Writable<ProviderReturn>>();
+
+/** Evaluates a return from the identity provider, and keeps what better-auth does not return. */
+export async function withReturn<Result>(
   evaluate: () => Promise<Result>,
-): Promise<{ result: Result; beginning: Person | null }> {
-  const store: { beginning: Person | null } = { beginning: null };
+): Promise<ProviderReturn & { result: Result }> {
+  const store: Writable<ProviderReturn> = { beginning: null, linkedAccountId: null };
   const result = await returning.run(store, evaluate);
-  return { result, beginning: store.beginning };
+  return { result, ...store };
+}
+
+/** Called after better-auth has linked an account. */
+export async function keepLinkedAccount({ id }: { readonly id: string }): Promise<void> {
+  const store = returning.getStore();
+  if (store !== undefined) store.linkedAccountId = id;
 }
 
 /**

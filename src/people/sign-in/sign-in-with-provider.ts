@@ -1,10 +1,10 @@
 import { UnavailableError } from "../../platform/database/database.ts";
 import { within } from "../../platform/pause.ts";
 import { isStorableText } from "../../platform/wire/text.ts";
+import { deleteAccount } from "../auth/accounts-sql.ts";
 import { type AuthAnswer, readAnswer } from "../auth/answers.ts";
 import type { Auth } from "../auth/auth.ts";
-import { OIDC_PROVIDER, withBeginning } from "../auth/oidc.ts";
-import type { Person } from "../person.ts";
+import { OIDC_PROVIDER, type ProviderReturn, withReturn } from "../auth/oidc.ts";
 import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import type { People } from "./people.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
@@ -59,6 +59,10 @@ export async function finishProviderSignIn(
           method: "identity provider",
           beginning: evaluated.beginning,
         });
+  // better-auth links the account before it opens a session. Otherwise it would stay linked with a person who is disabled, or has another
+  // address by now (decision 0219).
+  if (signIn.outcome !== "signed-in" && evaluated !== null && evaluated.linkedAccountId !== null)
+    await deleteAccount(people.db, evaluated.linkedAccountId);
   const failed = `${people.config.backOfficeUrl}/sign-in?error=sign-in-failed`;
   return { signIn, location: signIn.outcome === "signed-in" ? (evaluated?.answer.location ?? "/") : failed };
 }
@@ -71,11 +75,11 @@ async function evaluateReturn(
   people: People,
   query: Readonly<Record<string, unknown>>,
   visitor: Visitor,
-): Promise<{ answer: AuthAnswer; beginning: Person | null } | null> {
+): Promise<(ProviderReturn & { answer: AuthAnswer }) | null> {
   const parameters = parametersOf(query);
   if (parameters === null) return null;
   const evaluated = inTime(people, ({ api }) =>
-    withBeginning(() =>
+    withReturn(() =>
       api.callbackOAuth({
         method: "GET",
         params: { id: OIDC_PROVIDER },
@@ -86,7 +90,9 @@ async function evaluateReturn(
     ),
   );
   const returned = await evaluated.catch(() => null); // The reason is logged.
-  return returned && { answer: await readAnswer(returned.result), beginning: returned.beginning };
+  if (returned === null) return null;
+  const { result, ...known } = returned;
+  return { ...known, answer: await readAnswer(result) };
 }
 
 /** What identity providers add to the address. */

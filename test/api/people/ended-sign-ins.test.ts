@@ -4,8 +4,8 @@ import { endSignIns } from "../../../src/people/sessions/end-sign-ins.ts";
 import { openPeople } from "../../../src/people/sign-in/people.ts";
 import { toTypeId } from "../../../src/platform/ids.ts";
 import { untilBlocked } from "../../support/blocked.ts";
-import { type Device, madePasskey, newDevice, usedPasskey } from "../../support/made-passkey.ts";
-import { passCodes, totp } from "../../support/one-time-codes.ts";
+import { usedPasskey } from "../../support/made-passkey.ts";
+import { totp } from "../../support/one-time-codes.ts";
 import {
   type Browser,
   createPersonWithPassword,
@@ -15,6 +15,11 @@ import {
   PASSWORD,
   signIn,
 } from "../../support/people.ts";
+import {
+  createPersonWithAllWays,
+  type PersonWithAllWays,
+  preparePasskey,
+} from "../../support/person-with-all-ways.ts";
 import {
   aSubject,
   comeBack,
@@ -32,27 +37,6 @@ beforeAll(async () => {
     create trigger wait before insert on person_sessions for each row execute function wait();`);
 });
 afterAll(() => service.close());
-
-/** A person with all ways to sign in, and a browser on which it has signed in. */
-type World = {
-  readonly person: Person;
-  readonly browser: Browser;
-  readonly device: Device;
-  readonly uri: string;
-  readonly backupCodes: readonly string[];
-};
-
-async function aWorld(): Promise<World> {
-  const { person, browser } = await createPersonWithPassword(service);
-  const device = newDevice();
-  const { challenge } = (await browser.post("/auth/passkeys/options")).body.options;
-  const response = madePasskey({ challenge, isVerified: true, device });
-  expect((await browser.post("/auth/passkeys", { name: "Laptop", response })).status).toBe(204);
-  const { uri, backupCodes } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
-  expect((await browser.post("/auth/second-factor/verify", { code: totp(uri) })).status).toBe(204);
-  await passCodes(service);
-  return { person, browser, device, uri, backupCodes };
-}
 
 /** How a browser signs in: what it does before, and the last request. */
 const WAYS = {
@@ -81,7 +65,7 @@ const WAYS = {
     const target = await visitProvider(browser);
     return () => comeBack(browser, target);
   },
-} satisfies Record<string, (world: World, browser: Browser) => Promise<() => Promise<unknown>>>;
+} satisfies Record<string, (world: PersonWithAllWays, browser: Browser) => Promise<() => Promise<unknown>>>;
 
 /** What ends the sign-ins of a person. */
 const ENDS = {
@@ -106,13 +90,14 @@ const ENDS = {
     const [{ id }] = (await browser.get("/auth/passkeys")).body.data;
     return browser.request("DELETE", `/auth/passkeys/${id}`);
   },
-  "the operator unlinks it from the identity provider": async ({ person }) => {
-    await linkAccount(service, person.id);
-    return unlink(person);
+  "the operator unlinks it from the identity provider": async (world) => {
+    await linkAccount(service, world.person.id);
+    return unlink(world);
   },
-} satisfies Record<string, (world: World) => Promise<{ status: number }>>;
+} satisfies Record<string, (world: PersonWithAllWays) => Promise<{ status: number }>>;
 
-const unlink = ({ email }: Person) => service.backOffice.post(`/api/people/${email}/unlink-single-sign-on`);
+const unlink = ({ person }: PersonWithAllWays) =>
+  service.backOffice.post(`/api/people/${person.email}/unlink-single-sign-on`);
 
 /** Sends a request, and lets something happen before better-auth stores the session. */
 async function sendWhile(send: () => Promise<unknown>, happens: () => Promise<{ status: number }>) {
@@ -136,7 +121,7 @@ const storedSessions = ({ id }: Person) =>
 
 describe("a sign-in that began before the sign-ins of the person were ended opens no session", () => {
   it.each(Object.entries(WAYS))("with %s", async (_way, begin) => {
-    const world = await aWorld();
+    const world = await createPersonWithAllWays(service);
     const thief = openBrowser(service);
     const send = await begin(world, thief);
     await sendWhile(send, () => ENDS["the person signs out everywhere else"](world));
@@ -146,7 +131,7 @@ describe("a sign-in that began before the sign-ins of the person were ended open
   });
 
   it.each(Object.entries(ENDS))("if %s", async (end, happens) => {
-    const world = await aWorld();
+    const world = await createPersonWithAllWays(service);
     const other = await signIn(service, world.person);
     const thief = openBrowser(service);
     const send = await WAYS["a link"](world, thief);
@@ -158,19 +143,25 @@ describe("a sign-in that began before the sign-ins of the person were ended open
     expect(await storedSessions(world.person)).toHaveLength(isEverywhere ? 0 : 1);
   });
 
-  it("with the account that is unlinked", async () => {
-    const world = await aWorld();
-    const stranger = openBrowser(service);
-    const send = await WAYS["an identity provider"](world, stranger);
-    await sendWhile(send, () => unlink(world.person));
-    expect((await stranger.get("/api/me")).status).toBe(401);
-    expect(await storedSessions(world.person)).toEqual([]);
-    const { body } = await service.backOffice.get(`/api/people/${world.person.email}`);
-    expect(body).toMatchObject({ hasSingleSignOn: false });
-  });
+  it.each([
+    ["is unlinked", unlink],
+    ["has another mail address than its person by now", ENDS["the mail address is changed"]],
+  ])(
+    "with an account of the identity provider that %s, which is not linked either",
+    async (_what, happens) => {
+      const world = await createPersonWithAllWays(service);
+      const stranger = openBrowser(service);
+      const send = await WAYS["an identity provider"](world, stranger);
+      await sendWhile(send, () => happens(world));
+      expect((await stranger.get("/api/me")).status).toBe(401);
+      expect(await storedSessions(world.person)).toEqual([]);
+      const { body } = await service.backOffice.get(`/api/people/${toTypeId("per", world.person.id)}`);
+      expect(body).toMatchObject({ hasSingleSignOn: false });
+    },
+  );
 
   it("with a passkey, while they are being ended", async () => {
-    const world = await aWorld();
+    const world = await createPersonWithAllWays(service);
     const thief = openBrowser(service);
     const send = await WAYS["a passkey"](world, thief);
     const { sent } = await service.db.transaction(async (tx) => {
@@ -197,7 +188,7 @@ describe("a sign-in that began before the sign-ins of the person were ended open
 });
 
 it("a sign-in that waits for its code ends when the operator signs the person out everywhere", async () => {
-  const world = await aWorld();
+  const world = await createPersonWithAllWays(service);
   const thief = openBrowser(service);
   const send = await WAYS["a one-time code"](world, thief);
   expect((await ENDS["the operator signs it out everywhere"](world)).status).toBe(200);
@@ -207,12 +198,10 @@ it("a sign-in that waits for its code ends when the operator signs the person ou
 
 it("a session that ends while it adds a passkey adds none", async () => {
   const { person, browser: thief } = await createPersonWithPassword(service);
-  const device = newDevice();
-  const { challenge } = (await thief.post("/auth/passkeys/options")).body.options;
-  const response = madePasskey({ challenge, isVerified: true, device });
+  const add = await preparePasskey(thief);
   const { added } = await service.db.transaction(async (tx) => {
     await endSignIns(tx, person.id, null);
-    const request = thief.post("/auth/passkeys", { name: "Of the thief", response });
+    const request = add();
     await untilBlocked(service, 1);
     return { added: request };
   });
@@ -221,7 +210,7 @@ it("a session that ends while it adds a passkey adds none", async () => {
 });
 
 it.each(Object.entries(WAYS))("a sign-in with %s opens a session otherwise", async (_way, begin) => {
-  const world = await aWorld();
+  const world = await createPersonWithAllWays(service);
   const browser = openBrowser(service);
   await (await begin(world, browser))();
   expect((await browser.get("/api/me")).body).toMatchObject({ name: world.person.name });

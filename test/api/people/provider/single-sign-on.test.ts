@@ -125,6 +125,8 @@ describe("sign-in by the identity provider", () => {
       expect(await signInThere(browser), subject.email).toBe(FAILED);
       expect((await browser.get("/api/me")).status).toBe(401);
     }
+    const { body } = await service.backOffice.get(`/api/people/${disabled.email}`);
+    expect(body, "not linked until it is enabled again").toMatchObject({ hasSingleSignOn: false });
     const people = await service.db.query({
       name: "strangers",
       text: "select id from people where email = 'stranger@example.com'",
