@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import { commandsOnCitus } from "../distribution/commands-on-citus.ts";
+import { openKeyring } from "../keyring/open-keyring.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
-import { readOrMakeSecret, requireSecretKey } from "../platform/data-dir/secret-file.ts";
 import { type Database, openDatabase } from "../platform/database/database.ts";
 import { ensureDayPartitions } from "../platform/database/day-partitions.ts";
 import { migrate, pendingMigrations } from "../platform/database/migrate.ts";
@@ -11,12 +11,9 @@ import { startEmbeddedPostgres } from "../platform/embedded-postgres/embedded-po
 import { StartError } from "../platform/environment/start-error.ts";
 import { newIdsFrom } from "../platform/ids.ts";
 import { atMostEvery } from "../platform/log.ts";
-import { createSecretBox } from "../platform/secret-box.ts";
 import { openSignalChannel, type SignalChannel } from "../platform/signals.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/context.ts";
-import { checkSecretKeys } from "../webhooks/secrets/check-secret-keys.ts";
-import { listKeyIdsInUse } from "../webhooks/secrets/reseal-secrets-sql.ts";
 import { createPools, type Pools } from "./pools.ts";
 
 /** Opens the database. Starts neither a listener nor a worker. */
@@ -103,10 +100,7 @@ export async function openService(
   try {
     if (schema === "migrate") await bringUpToDate(url, db, log, clock);
     else await rejectPendingMigrations(db);
-    const secrets = createSecretBox(
-      config.webhookSecretKeys ?? [await readSecretKey(config, db, clock, lostKeyId)],
-    );
-    if (lostKeyId === null) await checkSecretKeys(db, secrets, clock.now());
+    const secrets = await openKeyring(config, db, clock.now(), lostKeyId);
     const newId = newIdsFrom(clock);
     const signals = openSignalChannel(db, log, newId());
     const context: WebhookContext = { config, clock, newId, db, log, signals, secrets };
@@ -125,20 +119,4 @@ async function bringUpToDate(url: string, db: Database, log: Logger, clock: Cloc
 async function rejectPendingMigrations(db: Database): Promise<void> {
   const pending = await pendingMigrations(db);
   if (pending.length > 0) throw new PendingMigrationsError(pending);
-}
-
-/**
- * All processes that create or send deliveries need the same key. None is made for a database with secrets, unless theirs is
- * lost: it would be the wrong one, and the next backup would replace the last good copy with it.
- */
-async function readSecretKey(
-  { dataDir }: Config,
-  db: Database,
-  clock: Clock,
-  lostKeyId: string | null,
-): Promise<Buffer> {
-  const inUse = await listKeyIdsInUse(db, clock.now());
-  const mayMake = inUse.length === 0 || (lostKeyId !== null && inUse.includes(lostKeyId));
-  const key = mayMake ? readOrMakeSecret(dataDir, "webhook-secret-key") : requireSecretKey(dataDir, inUse);
-  return Buffer.from(await key, "base64url");
 }

@@ -100,8 +100,8 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/orders/backlog-sql.ts",
     "src/payments/backlog-sql.ts",
     "src/webhooks/backlog-sql.ts",
-    "src/webhooks/secrets/reseal-secrets-sql.ts",
   ],
+  "Which keys are needed, over all that they encrypt": ["src/webhooks/secrets/reseal-secrets-sql.ts"],
 };
 
 /**

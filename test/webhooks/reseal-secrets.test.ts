@@ -1,11 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
 import { createSecretBox } from "../../src/platform/secret-box.ts";
 import type { WebhookContext } from "../../src/webhooks/context.ts";
-import { checkSecretKeys } from "../../src/webhooks/secrets/check-secret-keys.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import {
   type StoredEndpoint,
@@ -15,8 +12,6 @@ import {
   storeEndpoint,
 } from "../support/dispatch.ts";
 import { runJob } from "../support/jobs.ts";
-import { startMain, temporaryFolder } from "../support/main-process.ts";
-import { dumpTables } from "../support/tables.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
 const [oldKey, newKey, strangeKey] = [randomBytes(32), randomBytes(32), randomBytes(32)];
@@ -130,69 +125,5 @@ describe("after a new key was added before the old one", () => {
       { endpoint: { id: moved?.id }, code: "not-authentic" },
     ]);
     expect(JSON.stringify(log.mock.calls)).not.toContain(before[0]);
-  });
-});
-
-describe("a start without a key that encrypts secrets", () => {
-  const keyIdOf = (key: Buffer) => createSecretBox([key]).keyId;
-
-  it("fails with one sentence that contains the key's id and the variable, and no secret", async () => {
-    const { test, partner } = await start();
-    const { secret } = await storeEndpoint(test, partner, { url });
-    const main = startMain({
-      DATABASE_URL: test.context.config.databaseUrl ?? "",
-      DATA_DIR: join(await temporaryFolder(), "data"),
-      WEBHOOK_SECRET_KEYS: newKey.toString("base64"),
-    });
-    expect(await main.exited()).toEqual({ code: 1, signal: null });
-    expect(main.errors()).toContain(`WEBHOOK_SECRET_KEYS lacks the key ${keyIdOf(oldKey)}`);
-    const [sealed = ""] = await storedSecrets(test);
-    for (const hidden of [secret, sealed, newKey.toString("base64"), "node:internal", ".ts:"])
-      expect(main.errors()).not.toContain(hidden);
-  });
-
-  it("makes no key in place of a lost file, and says to put it back", async () => {
-    const { test, partner } = await start();
-    await storeEndpoint(test, partner, { url });
-    const dataDir = join(await temporaryFolder(), "data");
-    const main = startMain({ DATABASE_URL: test.context.config.databaseUrl ?? "", DATA_DIR: dataDir });
-    expect(await main.exited()).toEqual({ code: 1, signal: null });
-    const file = join(dataDir, "webhook-secret-key");
-    expect(main.errors()).toContain(
-      `${file} is missing: the key ${keyIdOf(oldKey)} of signing secrets in the database. Put it back from a backup`,
-    );
-    expect(existsSync(file)).toBe(false);
-  });
-
-  it("names every missing key, and no configured one", async () => {
-    const { test, partner } = await start();
-    for (const key of [oldKey, newKey, strangeKey])
-      await storeEndpoint(withKeys(test, key), partner, { url });
-    const check = (...keys: Buffer[]) => checkSecretKeys(test.db, createSecretBox(keys), test.clock.now());
-    await expect(check(newKey)).rejects.toMatchObject({
-      errors: [keyIdOf(oldKey), keyIdOf(strangeKey)].sort().map((id) => expect.stringContaining(id)),
-    });
-    await expect(check(newKey, strangeKey, oldKey)).resolves.toBeUndefined();
-  });
-
-  it("does not fail for an expired secret, nor for one that no key can decrypt", async () => {
-    const { test, partner } = await start();
-    await storeEndpoint(test, partner, { url });
-    await storeEndpoint(test, partner, { url });
-    const [first] = (await dumpTables(test))["webhook_endpoints"] ?? [];
-    const endpointId = first?.split(",")[1];
-    await test.db.query({
-      name: "test-spoil",
-      text: "update webhook_secrets set sealed = 'spoilt' where endpoint_id = $1",
-      values: [endpointId],
-    });
-    await test.db.query({
-      name: "test-end",
-      text: "update webhook_secrets set expires_at = $2 where endpoint_id <> $1",
-      values: [endpointId, test.clock.now()],
-    });
-    await expect(
-      checkSecretKeys(test.db, createSecretBox([newKey]), test.clock.now()),
-    ).resolves.toBeUndefined();
   });
 });

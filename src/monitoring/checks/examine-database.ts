@@ -1,5 +1,6 @@
 import { listTables, readCitusVersion, readNodes } from "../../distribution/distribution-sql.ts";
 import { isDistributed, misplacedTables } from "../../distribution/placement.ts";
+import { listAllKeyIdsInUse, missingKeyIds } from "../../keyring/key-ids-in-use.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config.ts";
 import { readSecret } from "../../platform/data-dir/secret-file.ts";
@@ -8,7 +9,6 @@ import { DAY_TABLES, partitionsAheadMs } from "../../platform/database/day-parti
 import { pendingMigrations } from "../../platform/database/migrate.ts";
 import { createSecretBox } from "../../platform/secret-box.ts";
 import { countPausedEndpoints } from "../../webhooks/backlog-sql.ts";
-import { listKeyIdsInUse } from "../../webhooks/secrets/reseal-secrets-sql.ts";
 import { messageOf } from "../error-message.ts";
 import { PROCESSES_SHOWN_MAX, type Process, sumUpJobs } from "../processes/process.ts";
 import { listJobRuns, listProcesses } from "../processes/processes-sql.ts";
@@ -100,11 +100,9 @@ async function check(name: string, run: () => Promise<Result>): Promise<Finding>
 
 /** The service would generate a missing key. The check only reads it. */
 async function missingKeys(db: Queryable, config: Config, now: Date): Promise<string[]> {
-  const inUse = await listKeyIdsInUse(db, now);
+  const inUse = await listAllKeyIdsInUse(db, now);
   const keys = config.webhookSecretKeys ?? (await keptKeys(config));
-  if (keys.length === 0) return inUse;
-  const secrets = createSecretBox(keys);
-  return inUse.filter((keyId) => !secrets.knows(keyId));
+  return keys.length === 0 ? inUse : missingKeyIds(inUse, createSecretBox(keys));
 }
 
 async function keptKeys({ dataDir }: Config): Promise<Buffer[]> {

@@ -128,10 +128,10 @@ export function checkPartitions(aheadMs: number): Result {
 /** @param missing ids of keys that stored secrets are encrypted with, but that are not configured */
 export const checkSecretKeys = (missing: readonly string[]): Result =>
   missing.length === 0
-    ? ok("all signing secrets can be decrypted")
+    ? ok("all secrets can be decrypted")
     : fail(
         "secret-keys-missing",
-        `WEBHOOK_SECRET_KEYS lacks ${missing.join(", ")}: webhooks cannot be signed`,
+        `WEBHOOK_SECRET_KEYS lacks ${missing.join(", ")}: secrets in the database cannot be decrypted`,
         { keys: missing.join(", ") },
       );
 

@@ -14,6 +14,14 @@ export const authSecrets = (secrets: SecretBox): { version: number; value: strin
 /** The library expects a number: the id of the key. */
 const versionOf = (keyId: string): number => Number.parseInt(keyId, 16);
 
+/** The id of the key that a version names. Null if no key can have it. */
+export const keyIdOf = (version: number): string | null =>
+  version > VERSION_MAX ? null : version.toString(16).padStart(KEY_ID_LENGTH, "0");
+
+/** Hexadecimal digits. */
+const KEY_ID_LENGTH = 8;
+const VERSION_MAX = 16 ** KEY_ID_LENGTH - 1;
+
 /** What better-auth writes before a text that it has encrypted with a key. */
 export const beginningOf = (keyId: string): string => `$ba$${versionOf(keyId)}$`;
 

@@ -6,7 +6,7 @@ import { makeDataDir } from "./data-dir.ts";
 import { readTextFile } from "./text-file.ts";
 
 const RESTORE_KEY =
-  "Put it back from a backup: without it, the signing secrets of endpoints are lost (docs/operation.md, The key is lost).";
+  "Put it back from a backup: without it, the signing secrets of endpoints and the one-time codes of people are lost (docs/operation.md, The key is lost).";
 
 /** What the file of a secret contains, and what to do if it does not. */
 const SECRETS = {
@@ -61,6 +61,6 @@ export async function requireSecretKey(dataDir: string, keyIds: readonly string[
   const kept = await readSecret(dataDir, "webhook-secret-key");
   if (kept !== null) return kept;
   throw new StartError(
-    `${join(dataDir, "webhook-secret-key")} is missing: the key ${keyIds.join(", ")} of signing secrets in the database. ${RESTORE_KEY}`,
+    `${join(dataDir, "webhook-secret-key")} is missing: the key ${keyIds.join(", ")} of secrets in the database. ${RESTORE_KEY}`,
   );
 }

@@ -26,7 +26,7 @@ export const systemNames: Translated<typeof en> = {
       processes: "Prozesse",
       jobs: "Aufgaben",
       "paused endpoints": "Angehaltene Endpunkte",
-      "secret keys": "Schlüssel der Signaturgeheimnisse",
+      "secret keys": "Schlüssel der Geheimnisse",
       "partitions of events": "Partitionen der Ereignisse",
       "partitions of attempts": "Partitionen der Zustellversuche",
     },
@@ -75,7 +75,8 @@ export const systemNames: Translated<typeof en> = {
         "Für heute gibt es keine Partition. Es kann keine Zeile gespeichert werden. Prüfen Sie, ob ein Worker läuft.",
       "few-partitions":
         "Partitionen gibt es nur für die nächsten {{aheadMs}}. Prüfen Sie, ob ein Worker läuft.",
-      "secret-keys-missing": "In WEBHOOK_SECRET_KEYS fehlt {{keys}}. Webhooks können nicht signiert werden.",
+      "secret-keys-missing":
+        "In WEBHOOK_SECRET_KEYS fehlt {{keys}}. Geheimnisse in der Datenbank können nicht entschlüsselt werden.",
       "processes-missing":
         "Seit einer Minute nicht gesehen: {{processes}}. Der Prozess wurde beendet oder erreicht die Datenbank nicht.",
       "jobs-failed": "Der letzte Lauf ist fehlgeschlagen: {{jobs}}. Das Log des Workers nennt den Grund.",

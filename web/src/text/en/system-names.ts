@@ -24,7 +24,7 @@ export const systemNames = {
       processes: "Processes",
       jobs: "Jobs",
       "paused endpoints": "Paused endpoints",
-      "secret keys": "Keys of the signing secrets",
+      "secret keys": "Keys of secrets",
       "partitions of events": "Partitions of events",
       "partitions of attempts": "Partitions of delivery attempts",
     },
@@ -68,7 +68,8 @@ export const systemNames = {
       "tables-misplaced": "Not where they should be: {{tables}}. Run: npm run cli -- distribute",
       "no-partition": "There is no partition for today, so no row can be stored. Check that a worker runs.",
       "few-partitions": "Partitions exist for the next {{aheadMs}} only. Check that a worker runs.",
-      "secret-keys-missing": "WEBHOOK_SECRET_KEYS lacks {{keys}}, so webhooks cannot be signed.",
+      "secret-keys-missing":
+        "WEBHOOK_SECRET_KEYS lacks {{keys}}, so secrets in the database cannot be decrypted.",
       "processes-missing":
         "Not seen for a minute: {{processes}}. It was killed, or cannot reach the database.",
       "jobs-failed": "The last run failed: {{jobs}}. The log of the worker has the reason.",

@@ -1,0 +1,43 @@
+import { type Config, ConfigError } from "../platform/config.ts";
+import { readOrMakeSecret, requireSecretKey } from "../platform/data-dir/secret-file.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { createSecretBox, type SecretBox } from "../platform/secret-box.ts";
+import { listAllKeyIdsInUse, missingKeyIds } from "./key-ids-in-use.ts";
+
+/**
+ * Checks at start that all keys are configured with which secrets in the database are encrypted. Without one of them some
+ * deliveries could not be signed, which would show only when a partner complains, and some people could not sign in.
+ * @param lostKeyId for the command that replaces what a lost key has encrypted: then no key is required
+ * @throws ConfigError with the ids of the missing keys
+ * @throws StartError if the file of the key is missing
+ */
+export async function openKeyring(
+  config: Pick<Config, "webhookSecretKeys" | "dataDir">,
+  db: Queryable,
+  now: Date,
+  lostKeyId: string | null = null,
+): Promise<SecretBox> {
+  const inUse = await listAllKeyIdsInUse(db, now);
+  const keys = config.webhookSecretKeys ?? [await readSecretKey(config, inUse, lostKeyId)];
+  const secrets = createSecretBox(keys);
+  const missing = lostKeyId === null ? missingKeyIds(inUse, secrets) : [];
+  if (missing.length > 0) throw new ConfigError(missing.map(missingKey));
+  return secrets;
+}
+
+/**
+ * All processes that create or send deliveries need the same key. None is made for a database with secrets, unless theirs is
+ * lost: it would be the wrong one, and the next backup would replace the last good copy with it.
+ */
+async function readSecretKey(
+  { dataDir }: Pick<Config, "dataDir">,
+  inUse: readonly string[],
+  lostKeyId: string | null,
+): Promise<Buffer> {
+  const mayMake = inUse.length === 0 || (lostKeyId !== null && inUse.includes(lostKeyId));
+  const key = mayMake ? readOrMakeSecret(dataDir, "webhook-secret-key") : requireSecretKey(dataDir, inUse);
+  return Buffer.from(await key, "base64url");
+}
+
+const missingKey = (keyId: string): string =>
+  `WEBHOOK_SECRET_KEYS lacks the key ${keyId}, with which secrets in the database are encrypted. Add it again, after the newest key. A key that the service created is in DATA_DIR/webhook-secret-key. If no copy is left: replace-lost-secrets --key ${keyId} (docs/operation.md, The key is lost).`;
