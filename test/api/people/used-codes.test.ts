@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { purgePeopleRecords } from "../../../src/people/purge-people-records.ts";
+import { before, MINUTE_MS } from "../../../src/platform/time.ts";
+import { countRows } from "../../support/builders.ts";
 import { passCodes, totp } from "../../support/one-time-codes.ts";
 import { type Browser, createPersonWithPassword, openBrowser, PASSWORD } from "../../support/people.ts";
-import { startTestService, type TestService } from "../../support/test-service.ts";
+import { startServiceForTest, startTestService, type TestService } from "../../support/test-service.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -63,6 +66,31 @@ describe("a one-time code", () => {
     const code = totp(uri);
     const statuses = await Promise.all(browsers.map((browser) => signIn(browser, code)));
     expect(statuses.sort()).toEqual([200, 401, 401, 401, 401]);
+  });
+});
+
+describe("what proofs have left", () => {
+  it("is deleted by the job an hour after its end, and not while a person signs in", async () => {
+    const test = await startServiceForTest();
+    const own = await createPersonWithPassword(test);
+    const { uri } = (await own.browser.post("/auth/second-factor", { password: PASSWORD })).body;
+    await own.browser.post("/auth/second-factor/verify", { code: totp(uri) });
+    await passCodes(test);
+    await test.db.query({
+      name: "test-ended-proof",
+      text: "insert into person_verifications values ($1, 'used-challenge', '', $2, $2, $2)",
+      values: [test.context.newId(), before(test.clock.now(), MINUTE_MS)],
+    });
+    const browser = openBrowser(test);
+    await browser.post("/auth/sign-in/password", { email: own.person.email, password: PASSWORD });
+    expect(await signIn(browser, totp(uri))).toBe(200);
+    const left = () => countRows(test, "person_verifications");
+    test.clock.advance({ minutes: 58 });
+    await purgePeopleRecords(test.context);
+    expect(await left()).toBe(1);
+    test.clock.advance({ minutes: 1 });
+    expect(await purgePeopleRecords(test.context)).toBeGreaterThan(0);
+    expect(await left()).toBe(0);
   });
 });
 
