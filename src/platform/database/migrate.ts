@@ -11,7 +11,8 @@ import { openSession } from "./servers/open-session.ts";
 const MIGRATIONS_DIR = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "migrations");
 const MIGRATIONS_TABLE = "schema_migrations";
 const UNDEFINED_TABLE = "42P01";
-const LOCK_NOT_AVAILABLE = "55P03";
+/** lock_not_available, and deadlock_detected: a request locks the same tables in another order. PostgreSQL finds that after a second. */
+const LOCK_NOT_OBTAINED: ReadonlySet<string | null> = new Set(["55P03", "40P01"]);
 
 /**
  * Longest wait of a migration for a lock. All who need the table afterwards wait behind it. It is longer than a second: then
@@ -80,7 +81,7 @@ async function applyMigrations(
     return true;
   } catch (error) {
     await dbClient.query("rollback");
-    if (sqlState(error) === LOCK_NOT_AVAILABLE) return false;
+    if (LOCK_NOT_OBTAINED.has(sqlState(error))) return false;
     for (const message of errors) log(message);
     throw error;
   }

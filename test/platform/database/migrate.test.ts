@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { commandsOnCitus } from "../../../src/distribution/commands-on-citus.ts";
 import { openDatabase, type Pool } from "../../../src/platform/database/database.ts";
 import { migrate, pendingMigrations } from "../../../src/platform/database/migrate.ts";
+import { untilBlocked } from "../../support/blocked.ts";
 import { migrateBefore } from "../../support/migrations.ts";
 import { createDatabase } from "../../support/test-service.ts";
 
@@ -42,6 +43,23 @@ it("a migration that does not get a lock makes room for others, and is applied w
     return [migrating];
   });
   await Promise.all(both);
+  expect(await pendingMigrations(db)).toEqual([]);
+});
+
+it("a migration that would wait for a request which waits for it begins again", async () => {
+  const url = await createOlderDatabase("0127"); // It locks `people`, and then `person_sessions`.
+  const db = open(url);
+  const reads = (table: string) => ({ name: `test-${table}`, text: `select from ${table}`, values: [] });
+  const waited = Promise.withResolvers<string>();
+  const both = await db.transaction(async (tx) => {
+    await tx.query(reads("person_sessions"));
+    const migrating = migrate(url, waited.resolve, commandsOnCitus);
+    await untilBlocked({ db }, 1);
+    await tx.query(reads("people"));
+    return { migrating };
+  });
+  await both.migrating;
+  expect(await waited.promise).toContain("waited for a lock");
   expect(await pendingMigrations(db)).toEqual([]);
 });
 
