@@ -1,7 +1,9 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { toTypeId } from "../../src/platform/ids.ts";
 import { findingsOf } from "../support/browser.ts";
 import { createFacility } from "../support/facilities.ts";
+import { createPersonWithPassword } from "../support/people.ts";
 import { startWorld, type World } from "./world.ts";
 
 let world: World;
@@ -59,6 +61,20 @@ describe("people", () => {
     await page.getByRole("button", { name: "Enable" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Enable" }).click();
     await page.getByRole("button", { name: "Disable" }).waitFor();
+  });
+
+  it("an operator removes all ways in which a person signs in, and is warned of who receives its mails", async () => {
+    const grants = [{ role: "support" }] as const;
+    const { person, browser } = await createPersonWithPassword(world.service, { grants });
+    const page = await world.open(world.people.operator);
+    page.setDefaultTimeout(9000);
+    await page.goto(`/people/${toTypeId("per", person.id)}`);
+    await page.getByRole("button", { name: "Remove all ways to sign in" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(`If another human receives the mails to ${person.email}`).waitFor();
+    await dialog.getByRole("button", { name: "Remove all ways to sign in" }).click();
+    await page.getByText("All ways to sign in are removed.").waitFor();
+    expect((await browser.get("/api/me")).status).toBe(401);
   });
 
   it("a merchant's person gives its own access alone, and keeps what was typed if the address is taken", async () => {

@@ -1,6 +1,6 @@
 import { toTypeId } from "../../src/platform/ids.ts";
 import type { AuditedWorld, ChangeRequest } from "./audited-changes.ts";
-import { createPerson, linkAccount, signIn } from "./people.ts";
+import { createPerson, createPersonWithPassword, linkAccount, signIn } from "./people.ts";
 
 const SUPPORT = { name: "Sam Support", grants: [{ role: "support" }] };
 
@@ -34,6 +34,11 @@ export const peopleChanges = (
     const { id } = await createPerson(test);
     await linkAccount(test, id);
     return ["POST", `/api/people/${toTypeId("per", id)}/unlink-single-sign-on`];
+  },
+  removeSignInMethods: async () => {
+    const { test } = world;
+    const { person } = await createPersonWithPassword(test);
+    return ["POST", `/api/people/${toTypeId("per", person.id)}/remove-sign-in-methods`];
   },
   makeSignInLink: async () => ["POST", await aPersonsPath(world, "sign-in-link")],
 });

@@ -174,6 +174,7 @@ export const WAREHOUSE_NOT_MERCHANTS = [
 export const OPERATOR_ONLY = [
   "updatePerson",
   "unlinkSingleSignOn",
+  "removeSignInMethods",
   "makeSignInLink",
   "createMerchant",
   "updateMerchant",

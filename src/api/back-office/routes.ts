@@ -35,6 +35,7 @@ import { shippingRoutes } from "./orders/shipping-routes.ts";
 import { overviewRoutes } from "./overview/overview-routes.ts";
 import { workOverviewRoutes } from "./overview/work-overview-routes.ts";
 import { personRoutes } from "./people/manage/person-routes.ts";
+import { signInMethodRoutes } from "./people/manage/sign-in-method-routes.ts";
 import { testOrderRoutes } from "./sandbox/test-order-routes.ts";
 import { searchRoutes } from "./search/search-routes.ts";
 import { settingsRoutes } from "./system/settings-routes.ts";
@@ -105,6 +106,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...searchRoutes,
   ...updateRoutes,
   ...personRoutes,
+  ...signInMethodRoutes,
   ...meRoutes,
 ]
   .map(admittingSupport)

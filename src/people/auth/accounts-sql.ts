@@ -71,6 +71,16 @@ export async function deleteAccount(db: Queryable, accountId: string): Promise<v
   });
 }
 
+/** Removes the password and the account of the identity provider from a person. Returns the providers of what there was. */
+export async function deleteAccounts(tx: Queryable, personId: string): Promise<string[]> {
+  const rows = await tx.query<{ provider_id: string }>({
+    name: "delete-person-accounts",
+    text: "delete from person_accounts where person_id = $1 returning provider_id",
+    values: [personId],
+  });
+  return rows.map(({ provider_id }) => provider_id);
+}
+
 /** The person of a sign-in in which the password was right and the code has not been entered. */
 export async function readPersonOfStep(db: Queryable, step: string): Promise<string | null> {
   const [row] = await db.query<{ value: string }>({

@@ -52,3 +52,13 @@ export async function deletePasskey(
   });
   return row === undefined ? null : (row.name ?? "");
 }
+
+/** Deletes all passkeys of a person. Returns how many. */
+export async function deletePasskeys(tx: Queryable, personId: string): Promise<number> {
+  const rows = await tx.query({
+    name: "delete-person-passkeys",
+    text: "delete from person_passkeys where person_id = $1 returning id",
+    values: [personId],
+  });
+  return rows.length;
+}

@@ -94,6 +94,8 @@ const ENDS = {
     await linkAccount(service, world.person.id);
     return unlink(world);
   },
+  "the operator removes all its ways to sign in": ({ person }) =>
+    service.backOffice.post(`/api/people/${person.email}/remove-sign-in-methods`),
 } satisfies Record<string, (world: PersonWithAllWays) => Promise<{ status: number }>>;
 
 const unlink = ({ person }: PersonWithAllWays) =>

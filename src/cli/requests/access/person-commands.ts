@@ -55,7 +55,16 @@ export const PERSON_COMMANDS: readonly RequestCommand[] = [
     columns: ["id", "ipAddress", "userAgent", "signedInAt", "seenAt", "endsAt"],
   },
   { words: "person sign-out", operationId: "endSessions" },
-  { words: "person unlink", operationId: "unlinkSingleSignOn" },
+  {
+    words: "person unlink",
+    operationId: "unlinkSingleSignOn",
+    help: "unlink a person from the identity provider; password and passkeys stay",
+  },
+  {
+    words: "person remove-sign-in",
+    operationId: "removeSignInMethods",
+    help: "remove password, passkeys, one-time codes and single sign-on, after another human has signed in as the person",
+  },
   {
     words: "person link",
     secret: {

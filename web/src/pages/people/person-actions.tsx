@@ -18,6 +18,7 @@ export function PersonActions({ person }: Props) {
       {isOperator && <Rename person={person} />}
       {state === "invited" && <Resend person={person} />}
       {isOperator && person.hasSingleSignOn && <Unlink person={person} />}
+      {isOperator && state !== "invited" && <RemoveMethods person={person} />}
       {isOperator && state !== "disabled" && <SignInLink person={person} />}
       {state === "disabled" ? <Enable person={person} /> : <Disable person={person} />}
     </>
@@ -62,7 +63,7 @@ function Resend({ person }: Props) {
   );
 }
 
-/** For a person whose account at the identity provider was made again, or is not its own. */
+/** For a person whose account at the identity provider was made again. */
 function Unlink({ person }: Props) {
   const { t } = useTranslation();
   return (
@@ -72,6 +73,21 @@ function Unlink({ person }: Props) {
       done={t("people.unlinked")}
       isDanger
       run={() => dataOf(api.POST("/api/people/{id}/unlink-single-sign-on", pathOf(person)))}
+    />
+  );
+}
+
+/** For a person as whom another human has signed in. */
+function RemoveMethods({ person }: Props) {
+  const { t } = useTranslation();
+  const { name, email } = person;
+  return (
+    <ConfirmAction
+      label={t("people.removeMethods")}
+      effect={t("people.removeMethodsEffect", { name, email })}
+      done={t("people.methodsRemoved")}
+      isDanger
+      run={() => dataOf(api.POST("/api/people/{id}/remove-sign-in-methods", pathOf(person)))}
     />
   );
 }

@@ -79,8 +79,12 @@ export const people: Translated<typeof en> = {
     accessChanged: "Der Zugang wurde geändert.",
     unlink: "Von Single Sign-on trennen",
     unlinkEffect:
-      "Das Konto beim Identitätsanbieter meldet nicht mehr als {{name}} an, und alle Browser von {{name}} werden abgemeldet. Das nächste Konto mit dieser E-Mail-Adresse wird verknüpft.",
+      "Das Konto beim Identitätsanbieter meldet nicht mehr als {{name}} an, und alle Browser von {{name}} werden abgemeldet. Das nächste Konto mit dieser E-Mail-Adresse wird verknüpft. Passwort, Passkeys und Einmalcodes bleiben: Hat jemand anderes das Konto benutzt, entfernen Sie stattdessen alle Anmeldewege.",
     unlinked: "Die Person ist getrennt.",
+    removeMethods: "Alle Anmeldewege entfernen",
+    removeMethodsEffect:
+      "Für eine Person, als die sich jemand anderes angemeldet hat. Passwort, Passkeys, Einmalcodes und Single Sign-on von {{name}} werden entfernt, alle Browser werden abgemeldet, und unbenutzte Links enden. Danach fordert {{name}} einen Link per E-Mail an, oder Sie erstellen einen Anmeldelink. Erhält jemand anderes die E-Mails an {{email}}, ändern Sie zuerst die E-Mail-Adresse.",
+    methodsRemoved: "Alle Anmeldewege sind entfernt.",
     makeLink: "Anmeldelink erstellen",
     makeLinkEffect:
       "Für jemanden, der sich weder anmelden noch E-Mails empfangen kann. Der Link meldet als {{name}} an, einmal innerhalb einer Stunde, ohne Einmalcode.",

@@ -74,8 +74,12 @@ export const people = {
     accessChanged: "The access was changed.",
     unlink: "Unlink from single sign-on",
     unlinkEffect:
-      "The account of the identity provider does not sign in as {{name}} any more, and all browsers of {{name}} are signed out. The next account with this mail address is linked.",
+      "The account of the identity provider does not sign in as {{name}} any more, and all browsers of {{name}} are signed out. The next account with this mail address is linked. Password, passkeys and one-time codes stay: if another human used the account, remove all ways to sign in instead.",
     unlinked: "The person is unlinked.",
+    removeMethods: "Remove all ways to sign in",
+    removeMethodsEffect:
+      "For a person as whom another human has signed in. Password, passkeys, one-time codes and single sign-on of {{name}} are removed, all browsers are signed out, and links that were not used end. Then {{name}} requests a link by mail, or you make a sign-in link. If another human receives the mails to {{email}}, change the mail address first.",
+    methodsRemoved: "All ways to sign in are removed.",
     makeLink: "Make a sign-in link",
     makeLinkEffect:
       "For someone who can neither sign in nor receive mail. The link signs in as {{name}}, once within an hour, without a one-time code.",

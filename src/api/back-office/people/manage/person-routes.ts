@@ -5,9 +5,7 @@ import {
   disablePerson,
   enablePerson,
   endSessions,
-  makeSignInLink,
   renamePerson,
-  unlinkSingleSignOn,
 } from "../../../../people/manage/change-person.ts";
 import { invitePerson, resendInvitation } from "../../../../people/manage/invite-person.ts";
 import { listPeople } from "../../../../people/people-sql.ts";
@@ -32,13 +30,7 @@ import { RoleSchema } from "../../grants/grant-wire.ts";
 import { SessionListSchema, toWireSessions } from "../session-wire.ts";
 import { grantsErrors } from "./grants-errors.ts";
 import { answer, changeNamed, findPerson, missing, PersonIdParams } from "./named-person.ts";
-import {
-  PersonEmailSchema,
-  PersonSchema,
-  SignInLinkSchema,
-  StateSchema,
-  toWirePerson,
-} from "./person-wire.ts";
+import { aPerson, PersonEmailSchema, PersonSchema, StateSchema, toWirePerson } from "./person-wire.ts";
 
 const TAG = "People";
 const grantsField = Type.Array(GrantRequestSchema, {
@@ -50,8 +42,6 @@ const grantsField = Type.Array(GrantRequestSchema, {
 
 const toGrants = (context: Context, grants: readonly GrantRequest[]): Promise<Grant[]> =>
   Promise.all(grants.map((grant) => toGrant(context, grant)));
-
-const aPerson = (description: string) => ({ 200: { description, schema: PersonSchema } });
 
 export const personRoutes: readonly BackOfficeRoute[] = [
   route({
@@ -242,43 +232,5 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     responses: aPerson("The person."),
     problems: ["not-found"],
     handle: (request, { context }) => changeNamed(context, request, (change) => endSessions(context, change)),
-  }),
-  route({
-    method: "POST",
-    path: "/api/people/{id}/unlink-single-sign-on",
-    operationId: "unlinkSingleSignOn",
-    admits: operatorOnly,
-    needsRecentAuthentication: true,
-    tag: TAG,
-    summary: "Unlink a person from the identity provider",
-    description:
-      "For a person whose account at the identity provider was made again, or is not its own. All sessions of the person end. The next account that signs in with the person's mail address is linked. Repeating the request has no further effect.",
-    params: PersonIdParams,
-    responses: aPerson("The person."),
-    problems: ["not-found"],
-    handle: (request, { context }) =>
-      changeNamed(context, request, (change) => unlinkSingleSignOn(context, change)),
-  }),
-  route({
-    method: "POST",
-    path: "/api/people/{id}/sign-in-link",
-    operationId: "makeSignInLink",
-    admits: operatorOnly,
-    needsRecentAuthentication: true,
-    tag: TAG,
-    summary: "Make a link to sign in with",
-    description:
-      "For a person who can neither sign in nor receive mail. It works once within an hour, without a second factor, so give it to that person alone.",
-    params: PersonIdParams,
-    responses: { 201: { description: "The link.", schema: SignInLinkSchema } },
-    problems: ["not-found", "person-state"],
-    handle: async ({ caller, params, by }, { context }) => {
-      const person = await findPerson(context, caller, params.id);
-      const link =
-        person === null ? null : await makeSignInLink(context, { personId: person.id, giver: caller, by });
-      if (link === null) return missing;
-      if (isProblem(link)) return link;
-      return { status: 201, body: { url: link.url, expiresAt: link.expiresAt.toISOString() } };
-    },
   }),
 ];

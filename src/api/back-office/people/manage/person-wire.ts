@@ -45,6 +45,9 @@ export const PersonSchema = Type.Object(
   { title: "Person", description: "A person who signs in to the back office." },
 );
 
+/** The response of a route that returns a person. */
+export const aPerson = (description: string) => ({ 200: { description, schema: PersonSchema } });
+
 export const PersonEmailSchema = Type.String({
   format: "email",
   minLength: 3,
