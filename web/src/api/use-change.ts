@@ -9,8 +9,8 @@ type Change<Input, Output> = {
   /** What has happened, in a few words. Absent: nothing is announced. */
   readonly done?: string | ((output: Output) => string);
   readonly onDone?: (output: Output) => void;
-  /** Whether an error is announced. False where the page shows it itself. */
-  readonly isAnnounced?: boolean;
+  /** Whether the page shows an error itself, so that it is not announced. Default: never. */
+  readonly showsError?: () => boolean;
 };
 
 /** Problems of a request that was made for what is no longer stored. */
@@ -25,7 +25,7 @@ export function useChange<Input = void, Output = unknown>({
   run,
   done,
   onDone,
-  isAnnounced = true,
+  showsError = () => false,
 }: Change<Input, Output>) {
   const queryClient = useQueryClient();
   const announce = useAnnounce();
@@ -42,7 +42,7 @@ export function useChange<Input = void, Output = unknown>({
       // The page shows whether it was done, or what another person has changed.
       if (isUncertain(error) || WERE_CHANGED.some((code) => isProblem(error, code)))
         void queryClient.invalidateQueries();
-      if (isAnnounced) announce.failed(error);
+      if (!showsError()) announce.failed(error);
     },
     onSettled: () => {
       isSending.current = false;

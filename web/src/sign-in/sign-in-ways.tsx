@@ -45,7 +45,7 @@ export function SignInWays({ onSignedIn, returnTo }: Props) {
 /** A link or a provider would leave the page and lose what was typed. Another tab signs in for this one too. */
 function OtherTab({ onSignedIn }: Pick<Props, "onSignedIn">) {
   const { t } = useTranslation();
-  const check = useChange({ run: checkSession, onDone: onSignedIn, isAnnounced: false });
+  const check = useChange({ run: checkSession, onDone: onSignedIn, showsError: () => true });
   return (
     <>
       <Text size="sm">{t("signIn.expiredOtherTab")}</Text>

@@ -2,12 +2,14 @@ import { notifications } from "@mantine/notifications";
 import { useTranslation } from "react-i18next";
 import { useProblemText } from "./problem-message.tsx";
 
-/** An error stays longer than a success: it has to be read. */
-const ERROR_MS = 10_000;
+/** What was not expected stays longer than a success: it has to be read. */
+const UNEXPECTED_MS = 10_000;
 
 type Announce = {
   /** What has happened, in a few words. */
   done(message: string): void;
+  /** What the page has taken away from the person, and why. */
+  ended(message: string): void;
   failed(error: unknown): void;
 };
 
@@ -18,7 +20,14 @@ export function useAnnounce(): Announce {
   const closeButtonProps = { "aria-label": t("ui.close") };
   return {
     done: (message) => notifications.show({ message, color: "green", closeButtonProps }),
+    ended: (message) =>
+      notifications.show({ message, color: "yellow", autoClose: UNEXPECTED_MS, closeButtonProps }),
     failed: (error) =>
-      notifications.show({ message: textOf(error), color: "red", autoClose: ERROR_MS, closeButtonProps }),
+      notifications.show({
+        message: textOf(error),
+        color: "red",
+        autoClose: UNEXPECTED_MS,
+        closeButtonProps,
+      }),
   };
 }

@@ -59,6 +59,7 @@ export const shell: Translated<typeof en> = {
     cancel: "Abbrechen",
     close: "Schließen",
     back: "Zurück",
+    dialogEnded: "Der Dialog „{{action}}“ wurde geschlossen. Es ist schon geschehen oder nicht mehr möglich.",
     required: "Das wird gebraucht.",
     crumbs: "Weg zu dieser Seite",
     shownOnce: "Dies wird nur jetzt gezeigt. Speichern Sie es, bevor Sie schließen.",

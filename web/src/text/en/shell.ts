@@ -56,6 +56,7 @@ export const shell = {
     cancel: "Cancel",
     close: "Close",
     back: "Back",
+    dialogEnded: "The dialog “{{action}}” was closed. It has been done already, or is no longer possible.",
     required: "This is needed.",
     crumbs: "Way to this page",
     removeFilter: "Remove the filter {{filter}}",

@@ -1,12 +1,13 @@
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import type { FormErrors, UseFormReturnType } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
-import type { ReactNode } from "react";
+import type { ReactNode, RefObject } from "react";
 import { useTranslation } from "react-i18next";
 import { isGivenUp } from "../../api/passkeys.ts";
 import { ProblemMessage } from "../problem-message.tsx";
 import { Conflict } from "./conflict.tsx";
 import { type Edit, useApiForm } from "./use-api-form.ts";
+import { useEndedDialog } from "./use-ended-dialog.ts";
 import { useFocusAfterRemoval } from "./use-focus-after-removal.ts";
 
 type Props<Values extends object> = {
@@ -33,8 +34,15 @@ type Props<Values extends object> = {
   readonly run: (values: Values, edit: Edit<Values>) => Promise<unknown>;
 };
 
-/** A button that says what it will do before it does it. */
-export function ConfirmAction<Values extends object = object>(props: Props<Values>) {
+/**
+ * A button that says what it will do before it does it. A button with another label is another action, also in the same
+ * place: the dialog of the first one ends, and never becomes that of its opposite (decision 0229).
+ */
+export const ConfirmAction = <Values extends object = object>(props: Props<Values>) => (
+  <Action key={props.label} {...props} />
+);
+
+function Action<Values extends object>(props: Props<Values>) {
   const { label, icon, isDanger = false, isPrimary = false } = props;
   const { t } = useTranslation();
   const [isOpen, { open, close }] = useDisclosure(false);
@@ -60,14 +68,19 @@ export function ConfirmAction<Values extends object = object>(props: Props<Value
         centered
         closeButtonProps={{ "aria-label": t("ui.close") }}
       >
-        {isOpen && <Question {...props} close={close} />}
+        {isOpen && <Question {...props} button={button} close={close} />}
       </Modal>
     </>
   );
 }
 
+type QuestionProps<Values extends object> = Props<Values> & {
+  readonly button: RefObject<HTMLButtonElement | null>;
+  readonly close: () => void;
+};
+
 /** Mounted when the dialog opens, so that each opening begins with fresh fields. */
-function Question<Values extends object>(props: Props<Values> & { close: () => void }) {
+function Question<Values extends object>(props: QuestionProps<Values>) {
   const {
     label,
     effect,
@@ -89,6 +102,7 @@ function Question<Values extends object>(props: Props<Values> & { close: () => v
     ...(validate && { validate }),
     ...(version !== undefined && { version }),
   });
+  useEndedDialog({ label, button: props.button, isSending: isPending });
   const shown = typeof effect === "function" ? effect(form.values) : effect;
   return (
     <form onSubmit={submit} noValidate>

@@ -1,5 +1,5 @@
 import { type FormErrors, type UseFormReturnType, useForm } from "@mantine/form";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { ApiProblem, isProblem } from "../../api/problem.ts";
 import { useChange } from "../../api/use-change.ts";
 import { explained } from "../../text/explanations.ts";
@@ -52,6 +52,7 @@ export function useApiForm<Values extends object, Output = unknown>({
   const form = useForm<Values>({ initialValues, ...(validate && { validate }) });
   const [opened] = useState({ values: initialValues, version });
   const [hasConflict, setHasConflict] = useState(false);
+  const isShown = useIsShown();
   const change = useChange<Values, Output>({
     run: (values) =>
       run(values, {
@@ -60,7 +61,8 @@ export function useApiForm<Values extends object, Output = unknown>({
       }),
     ...(done !== undefined && { done }),
     ...(onDone && { onDone }),
-    isAnnounced: false,
+    // A dialog can end while its request is on the way (decision 0229).
+    showsError: () => isShown.current,
   });
   const submit = form.onSubmit((values) =>
     change.mutate(values, {
@@ -82,6 +84,17 @@ export function useApiForm<Values extends object, Output = unknown>({
       change.reset();
     },
   };
+}
+
+function useIsShown(): RefObject<boolean> {
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  return isShown;
 }
 
 const changedOf = <Values extends object>(before: Values, after: Values): Partial<Values> => {

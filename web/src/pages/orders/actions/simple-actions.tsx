@@ -100,6 +100,8 @@ export function RetryPaymentAction({ order, action, isPrimary }: ActionProps) {
   const effectOf = useEffectText();
   return (
     <ConfirmAction
+      // To charge and to pay a refund again are two actions of one name (decision 0229).
+      key={action.effect}
       label={t("orderActions.retryPayment")}
       effect={effectOf(action)}
       done={t("orderActions.retried")}
