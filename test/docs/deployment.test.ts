@@ -9,7 +9,6 @@ import { parse } from "yaml";
 import { POOLS } from "../../src/app/pools.ts";
 import { readConfig } from "../../src/platform/config.ts";
 import { runIn } from "../support/block-runs.ts";
-import { makeCertificate } from "../support/certificate.ts";
 import { PAGES } from "../support/code-blocks.ts";
 import { startDemo } from "../support/demo.ts";
 import { temporaryFolder } from "../support/main-process.ts";
@@ -158,37 +157,6 @@ describe("the systemd unit", () => {
     expect(stderr.split("\n").filter((line) => line.includes("partner-orders"))).toEqual([]);
     expect(status).toBe(0);
   });
-});
-
-describe("the proxy", () => {
-  it("exposes the partner API, the problem pages and the documentation, and leaves the path as it was sent", async () => {
-    const text = (await read("deploy/nginx/partner-orders.conf")).replace(/#.*$/gm, "");
-    const passed = [...text.matchAll(/location ([^{]+) \{[^}]*?(?:\}[^}]*?)?proxy_pass ([^;]+);/g)];
-    expect(passed.map(([, location, target]) => [location, target])).toEqual([
-      ["/", "http://partner_orders_api"],
-      ["~ ^/errors/[a-z-]+$", "http://127.0.0.1:8081"],
-      ["/docs/", "http://127.0.0.1:8081"],
-    ]);
-    expect(text).toContain("merge_slashes off;");
-  });
-});
-
-const nginx = spawnSync("nginx", ["-v"]).error === undefined;
-it.skipIf(!nginx)("the proxy is accepted by nginx (skipped where it is not installed)", async () => {
-  const folder = await temporaryFolder();
-  const file = (name: string): string => join(folder, name);
-  const { key, cert } = makeCertificate({ name: "orders.example.com" });
-  await Promise.all([writeFile(file("key.pem"), key), writeFile(file("cert.pem"), cert)]);
-  const text = (await read("deploy/nginx/partner-orders.conf"))
-    .replace(/(ssl_certificate) \S+;/, `$1 ${file("cert.pem")};`)
-    .replace(/(ssl_certificate_key) \S+;/, `$1 ${file("key.pem")};`);
-  await writeFile(file("partner-orders.conf"), text);
-  const main = `pid ${file("nginx.pid")};\nevents {}\nhttp { include ${file("partner-orders.conf")}; }\n`;
-  await writeFile(file("nginx.conf"), main);
-  const args = ["-t", "-p", folder, "-c", file("nginx.conf")];
-  const { status, stderr } = spawnSync("nginx", args, { encoding: "utf8" });
-  expect(stderr).toContain("syntax is ok");
-  expect(status, stderr).toBe(0);
 });
 
 describe("the documented database connections", () => {
