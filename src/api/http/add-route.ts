@@ -153,7 +153,7 @@ function responder<Operations, Caller extends object>(
     if (isProblem(answer)) return problems.send(reply, answer);
     if (answer.headers !== undefined) reply.headers(answer.headers);
     reply.code(answer.status);
-    if (route.isEndless) endWithClient(request);
+    if (route.isEndless) endWithClient(request, reply);
     return answer.json === undefined ? reply.send(answer.body) : reply.type(JSON_TYPE).send(answer.json);
   };
 }
