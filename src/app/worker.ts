@@ -23,7 +23,7 @@ export function startWorker(
   notes: JobNotes = new JobNotes(context.clock),
 ): Worker {
   const stopping = new AbortController();
-  const logFailure = failureLog(context);
+  const logFailure = failureLog(context, jobs);
   const loops = jobs.map((job) => repeat(context, { metrics, notes, logFailure }, job, stopping.signal));
   return {
     async stop() {
@@ -37,15 +37,25 @@ type LogFailure = (err: unknown, job: Job) => void;
 /** Where the outcome of a run goes: to metrics, to operators, and to the log if it failed. */
 type Reports = { readonly metrics: JobMetrics; readonly notes: JobNotes; readonly logFailure: LogFailure };
 
-/** While the database is unavailable, all jobs fail again and again: one line in this time has their number. */
-const UNAVAILABLE_LINE_MS = 10 * SECOND_MS;
+/**
+ * What fails, fails again in each run, such as an order that cannot be stored: twice a second. One line of each job in this
+ * time has the number of its failed runs, and while the database is unavailable one line that of all jobs.
+ */
+const FAILURE_LINE_MS = 10 * SECOND_MS;
 
-function failureLog({ log }: WebhookContext): LogFailure {
-  const logUnavailable = atMostEvery<unknown>(UNAVAILABLE_LINE_MS, (err, count) =>
+function failureLog({ log }: WebhookContext, jobs: readonly Job[]): LogFailure {
+  const logUnavailable = atMostEvery<unknown>(FAILURE_LINE_MS, (err, count) =>
     log.error({ err, count }, "database unavailable, jobs will run again"),
   );
-  return (err, job) =>
-    isOutOfReach(err) ? logUnavailable(err) : log.error({ err, job: job.name }, "job failed, will run again");
+  const logOf = new Map(
+    jobs.map((job) => [
+      job,
+      atMostEvery<unknown>(FAILURE_LINE_MS, (err, count) =>
+        log.error({ err, job: job.name, count }, "job failed, will run again"),
+      ),
+    ]),
+  );
+  return (err, job) => (isOutOfReach(err) ? logUnavailable(err) : logOf.get(job)?.(err));
 }
 
 async function repeat(

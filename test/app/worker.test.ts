@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { JOBS } from "../../src/app/jobs.ts";
 import { startWorker } from "../../src/app/worker.ts";
+import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { storedStatuses } from "../support/jobs.ts";
@@ -44,6 +45,28 @@ describe("startWorker", () => {
     await until(() => failures("throws") >= 3 && failures("rejects") >= 3 && done.mock.calls.length >= 3);
     await worker.stop();
     expect(new Set(done.mock.calls.map(([name, count]) => `${name} ${count}`))).toEqual(new Set(["works 7"]));
+  });
+
+  it("writes one line of each job that fails all the time, not one of each run", async () => {
+    const test = await startServiceForTest();
+    const lines: { job: string; count: number; err: { message: string } }[] = [];
+    const log = createLog("error", { write: (line) => void lines.push(JSON.parse(line)) });
+    const runs = { one: 0, two: 0 };
+    const jobs = (["one", "two"] as const).map((name) => ({
+      name,
+      everyMs: 1,
+      run: async () => {
+        runs[name] += 1;
+        throw new Error(`${name} always fails.`);
+      },
+    }));
+    const worker = startWorker({ ...test.context, log }, createMetrics(), jobs);
+    await until(() => runs.one >= 20 && runs.two >= 20);
+    await worker.stop();
+    expect(lines.map(({ job, count, err }) => [job, count, err.message])).toEqual([
+      ["one", 1, "one always fails."],
+      ["two", 1, "two always fails."],
+    ]);
   });
 
   it("continues with a job that succeeds after failures", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readTimeline } from "../../src/orders/timeline/timeline-sql.ts";
 import { listPaymentRetries } from "../../src/payments/retry/payment-retries-sql.ts";
 import { retryDeclinedCharges, retryNextBatch } from "../../src/payments/retry/retry-declined-charges.ts";
+import { createLog } from "../../src/platform/log.ts";
 import { countRows, createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { dyingDatabase } from "../support/dying-database.ts";
 import { givenUp } from "../support/given-up.ts";
@@ -30,7 +31,7 @@ async function retryTwo(test: TestService): Promise<number> {
   const [retry] = await listPaymentRetries(test.db);
   return retry === undefined
     ? 0
-    : retryNextBatch(test.context, retry, { scheduled: 2, declined: 2, failed: 2 });
+    : retryNextBatch(test.context, retry, [], { scheduled: 2, declined: 2, failed: 2 });
 }
 
 /** Locks orders as a slow transaction does, while `work` runs. */
@@ -102,7 +103,7 @@ describe("retry-declined-charges", () => {
     await retryTwo(test);
     expect(await dueCount()).toBe(2);
     await sendDuePayments(test); // Declined again, and scheduled for the same time as before.
-    expect(await retryNextBatch(test.context, running)).toBe(0); // A worker that is late.
+    expect(await retryNextBatch(test.context, running, [])).toBe(0); // A worker that is late.
     const due: number[] = [await dueCount()];
     while ((await retryTwo(test)) > 0) due.push(await dueCount());
     expect(due.slice(0, 4)).toEqual([0, 2, 3, 3]);
@@ -144,7 +145,7 @@ describe("retry-declined-charges", () => {
     if (running === undefined) throw new Error("The retry has more orders.");
     await sendDuePayments(test);
     await payIn(test, partner, "1.00");
-    expect(await retryNextBatch(test.context, running)).toBe(0); // A worker that has not noticed the change.
+    expect(await retryNextBatch(test.context, running, [])).toBe(0); // A worker that has not noticed the change.
     expect(await allMoves(test, partner, ids)).toEqual([
       FAILED_TWICE,
       FAILED_TWICE,
@@ -158,6 +159,36 @@ describe("retry-declined-charges", () => {
       "goods 2 pending",
       "goods 2 pending",
     ]);
+  });
+
+  it("reports orders that cannot be stored together at the end of a run, and logs none of them alone", async () => {
+    const { test, partner, ids } = await givenUp(12);
+    const other = await createPartner(test);
+    await setCreditLimit(test, other, 0n);
+    const { id } = await placeOrder(other);
+    await processDuePayments(test);
+    await test.db.runScript(`
+      create function reject() returns trigger language plpgsql as $$ begin
+        if new.merchant_id = '${connectionKey(partner).merchantId}' then raise exception 'rejected'; end if;
+        return new;
+      end $$;
+      create trigger reject before insert on timeline_entries for each row execute function reject();`);
+    await payIn(test, partner, "1.00");
+    await payIn(test, other, "1.00");
+    const lines: string[] = [];
+    const log = createLog("debug", { write: (line) => void lines.push(line) });
+    const error = await retryDeclinedCharges({ ...test.context, log }).catch((thrown: unknown) => thrown);
+    if (!(error instanceof AggregateError)) throw new Error("The orders of the partner cannot be stored.");
+    expect(error.message).toBe("12 batches or items of this run failed.");
+    expect(error.errors.map(({ message }) => message)).toHaveLength(10);
+    expect(ids.map((each) => `Order ${each} could not be charged again.`)).toEqual(
+      expect.arrayContaining(error.errors.map(({ message }) => message)),
+    );
+    expect(lines).toEqual([]);
+    expect(await moves(test, other, id)).toEqual(DUE_AGAIN);
+    await test.db.runScript("drop trigger reject on timeline_entries");
+    await retryDeclined(test);
+    expect(await allMoves(test, partner, ids)).toEqual(ids.map(() => DUE_AGAIN));
   });
 
   it("retries an order that is locked later, and the others now", async () => {

@@ -2,6 +2,7 @@ import { bringForwardUpTo, findDueAfter } from "../../ledger/due-payments-sql.ts
 import { asOf } from "../../lifecycle/lifecycle.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import { lockFreeOrders } from "../../orders/changes/lock-orders-sql.ts";
+import { OrderFailure } from "../../orders/changes/process-orders.ts";
 import { readOrders } from "../../orders/orders-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { isOutOfReach, type Queryable } from "../../platform/database/database.ts";
@@ -33,18 +34,20 @@ type BatchSizes = Record<keyof typeof BATCH_SIZES, number>;
 export async function retryDeclinedCharges(context: Context, stopping?: AbortSignal): Promise<number> {
   return runInTurn(
     listedEachPass(() => listPaymentRetries(context.db)),
-    (retry) => retryNextBatch(context, retry),
+    (retry, failures) => retryNextBatch(context, retry, failures),
     stopping,
   );
 }
 
 /**
  * Processes a batch of a merchant. Each transaction stores its position, so that after a crash another worker continues there,
- * and nothing is attempted twice for one change. Returns 0 if there is nothing left to do now.
+ * and nothing is attempted twice for one change. Returns 0 if there is nothing left to do now. Adds to `failures` each order
+ * that still could not be stored: the run reports the first of them together.
  */
 export async function retryNextBatch(
   context: Context,
   retry: PaymentRetry,
+  failures: unknown[],
   sizes: BatchSizes = BATCH_SIZES,
 ): Promise<number> {
   const { db } = context;
@@ -53,7 +56,7 @@ export async function retryNextBatch(
   const isFull = failedOrderIds.length >= sizes.failed;
   const ids = isFull ? [] : await listDeclinedOrders(db, merchantId, position, sizes.declined);
   if (ids.length > 0) return retryOrders(context, retry, ids);
-  if (failedOrderIds.length > 0) return retryFailedOrders(context, retry);
+  if (failedOrderIds.length > 0) return retryFailedOrders(context, retry, failures);
   await finishRetry(db, retry);
   return 0;
 }
@@ -88,8 +91,12 @@ async function retryOrders(context: Context, retry: PaymentRetry, ids: readonly 
   return ids.length;
 }
 
-/** Throws if one fails again, so that the run reports it, and continues with other merchants. */
-async function retryFailedOrders(context: Context, retry: PaymentRetry): Promise<number> {
+/** Throws if one fails again, so that the run continues with other merchants. */
+async function retryFailedOrders(
+  context: Context,
+  retry: PaymentRetry,
+  failures: unknown[],
+): Promise<number> {
   const { db } = context;
   const owing = new Map(
     (await listGivenUpOrders(db, retry.merchantId, retry.failedOrderIds)).map((order) => [order.id, order]),
@@ -101,15 +108,17 @@ async function retryFailedOrders(context: Context, retry: PaymentRetry): Promise
       outcomes.push(await retryOrder(context, order, (tx) => removeFailedOrder(tx, retry, id)));
     else await removeFailedOrder(db, retry, id); // Paid, canceled or retried since.
   }
-  if (outcomes.includes("failed")) throw new Error("Declined charges of orders could not be made due.");
+  const [failed, ...others] = outcomes.filter((outcome) => outcome instanceof OrderFailure);
+  failures.push(...others);
+  if (failed !== undefined) throw failed;
   return retry.failedOrderIds.length - outcomes.filter((outcome) => outcome === "locked").length;
 }
 
 /**
- * `retried`: an attempt is due, or the order owes nothing any more. `locked`: by another transaction. `failed`: it could not
- * be stored. `overtaken`: another worker has processed it, or a later change has begun the retry again.
+ * `retried`: an attempt is due, or the order owes nothing any more. `locked`: by another transaction.
+ * `overtaken`: another worker has processed it, or a later change has begun the retry again. A failure: it could not be stored.
  */
-type Outcome = "retried" | "locked" | "failed" | "overtaken";
+type Outcome = "retried" | "locked" | "overtaken" | OrderFailure;
 
 /**
  * Gives an order one more attempt.
@@ -135,8 +144,6 @@ async function retryOrder(
     });
   } catch (err) {
     if (isOutOfReach(err)) throw err;
-    const ids = { order: { id: key.id }, connection: { id: key.connectionId } };
-    context.log.error({ err, ...ids }, "declined charge not retried, will retry");
-    return "failed";
+    return new OrderFailure(key, "charged again", err);
   }
 }

@@ -49,6 +49,12 @@ export function createOutcomeStore(
   const onFailed = atMostEvery<unknown>(SECOND_MS, (err, count) =>
     log.warn({ err, count }, "groups of outcomes not stored, each outcome will be stored apart"),
   );
+  const onLost = atMostEvery<unknown>(SECOND_MS, (err, count) =>
+    log.error(
+      { err, count },
+      "outcomes not stored, their deliveries will be sent again when the lease expires",
+    ),
+  );
   const succeed = groupSuccesses(context, onFailed);
   const inOrder = storeInOrder(GROUP_MAX, {
     store: (recorded, isApart) =>
@@ -72,7 +78,7 @@ export function createOutcomeStore(
   function isLost({ completion: { delivery } }: RecordedCompletion, err: unknown): boolean {
     const isOver = clock.now() >= delivery.leasedUntil;
     if (isUnavailable(err) && !isOver && !givenUp.signal.aborted) return false;
-    log.error({ err }, "outcome not stored, its delivery will be sent again when the lease expires");
+    onLost(err);
     return true;
   }
 
