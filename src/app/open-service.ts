@@ -86,7 +86,7 @@ export async function openConfiguredDatabase(
  *   throws PendingMigrationsError if migrations are missing
  * @param options.lostKeyId for the command that replaces the secrets of a lost key, which is then not required
  * @throws ConfigError if secrets in the database are encrypted with a key that is not configured
- * @throws StartError if the file of their key is missing
+ * @throws SecretFileError if the file of their key is missing
  */
 export async function openService(
   config: Config,
@@ -108,6 +108,16 @@ export async function openService(
   } catch (error) {
     await database.close();
     throw error;
+  }
+}
+
+/** Migrates the database and creates partitions ahead, as a start of the service does. It needs no key of secrets. */
+export async function migrateConfiguredDatabase(config: Config, log: Logger, clock: Clock): Promise<void> {
+  const { url, db, close } = await openConfiguredDatabase(config, log, { mayCreate: true });
+  try {
+    await bringUpToDate(url, db, log, clock);
+  } finally {
+    await close();
   }
 }
 

@@ -10,7 +10,7 @@ import { runAuditExport } from "./export-audit.ts";
 import { runExposure } from "./expose.ts";
 import { UnavailableError, UsageError } from "./failure.ts";
 import { runImport } from "./import.ts";
-import { type Output, OutputError, writeChange } from "./output.ts";
+import { type Output, OutputError } from "./output.ts";
 import { createProgram } from "./program.ts";
 import { runRequest } from "./requests/run-request.ts";
 
@@ -90,9 +90,8 @@ async function run(args: readonly string[], { environment, output, input }: Term
       },
       migrate: async () => {
         rejectService("migrate", url, environment);
-        const { openInProcess } = await import("./back-office/in-process.ts");
-        await (await openInProcess(environment, "migrate")).close();
-        await writeChange(output, "The schema of the database is up to date.\n");
+        const { runMigrate } = await import("./migrate.ts");
+        await runMigrate(environment, output);
       },
       replaceLostSecrets: async ({ key }) => {
         rejectService("replace-lost-secrets", url, environment);
@@ -125,7 +124,7 @@ async function openBackOffice(
   const address = readServiceAddress(url, environment);
   if (address === null) {
     const { openInProcess } = await import("./back-office/in-process.ts");
-    return openInProcess(environment, "as-it-is");
+    return openInProcess(environment);
   }
   if (isUnencrypted(address.url))
     output.note(`Warning: http:// sends the token to ${address.url.host} without encryption.\n`);

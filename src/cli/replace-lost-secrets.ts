@@ -1,12 +1,11 @@
 import { openService } from "../app/open-service.ts";
-import { messageOf } from "../monitoring/error-message.ts";
 import { systemClock } from "../platform/clock.ts";
-import { ConfigError, readConfig } from "../platform/config.ts";
+import { readConfig } from "../platform/config.ts";
 import { counted } from "../platform/wire/text.ts";
 import { replaceLostSecrets } from "../webhooks/secrets/replace-lost-secrets.ts";
-import { cliLog, operatorName } from "./back-office/in-process.ts";
+import { cliLog, operatorName, orUnavailable } from "./back-office/in-process.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { UnavailableError, UsageError } from "./failure.ts";
+import { UsageError } from "./failure.ts";
 import { type Output, writeChange } from "./output.ts";
 
 /** `replace-lost-secrets`: the way back if no copy of a key is left. The id of the key is the confirmation. */
@@ -17,9 +16,7 @@ export async function runReplaceLostSecrets(
 ): Promise<ExitCode> {
   const config = readConfig(environment);
   const log = cliLog(environment, config);
-  const service = await openService(config, log, systemClock, "as-it-is", { lostKeyId }).catch((error) => {
-    throw error instanceof ConfigError ? error : new UnavailableError(messageOf(error));
-  });
+  const service = await orUnavailable(openService(config, log, systemClock, "as-it-is", { lostKeyId }));
   try {
     if (service.context.secrets.knows(lostKeyId))
       throw new UsageError(`The key ${lostKeyId} is configured: what it encrypts is not lost.`);

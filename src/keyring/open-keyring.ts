@@ -9,7 +9,7 @@ import { listAllKeyIdsInUse, missingKeyIds } from "./key-ids-in-use.ts";
  * deliveries could not be signed, which would show only when a partner complains, and some people could not sign in.
  * @param lostKeyId for the command that replaces what a lost key has encrypted: then no key is required
  * @throws ConfigError with the ids of the missing keys
- * @throws StartError if the file of the key is missing
+ * @throws SecretFileError if the file of the key is missing
  */
 export async function openKeyring(
   config: Pick<Config, "webhookSecretKeys" | "dataDir">,

@@ -6,9 +6,10 @@ import { type OpenService, openService, PendingMigrationsError } from "../../app
 import { messageOf } from "../../monitoring/error-message.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { type Config, ConfigError, readConfig } from "../../platform/config.ts";
+import { SecretFileError } from "../../platform/data-dir/secret-file.ts";
 import { createLog } from "../../platform/log.ts";
 import { createMetrics } from "../../platform/metrics.ts";
-import { UnavailableError } from "../failure.ts";
+import { UnavailableError, UsageError } from "../failure.ts";
 import type { BackOfficeRequest } from "../requests/command.ts";
 import { type BackOffice, type BackOfficeResponse, readResponse } from "./back-office.ts";
 
@@ -18,21 +19,23 @@ export const cliLog = (environment: NodeJS.ProcessEnv, config: Config) =>
 
 /**
  * Opens the back office within this process, as the operator: the same rules as over HTTP, without a listener.
- * @throws ConfigError; UnavailableError if the database cannot be used or lacks migrations.
+ * @throws ConfigError; UnavailableError if the database cannot be used or lacks migrations; UsageError without the key of secrets
  */
-export async function openInProcess(
-  environment: NodeJS.ProcessEnv,
-  schema: "migrate" | "as-it-is",
-): Promise<BackOffice> {
+export async function openInProcess(environment: NodeJS.ProcessEnv): Promise<BackOffice> {
   const config = readConfig(environment);
-  try {
-    return backOfficeOf(await openService(config, cliLog(environment, config), systemClock, schema));
-  } catch (error) {
+  return backOfficeOf(
+    await orUnavailable(openService(config, cliLog(environment, config), systemClock, "as-it-is")),
+  );
+}
+
+/** Says of a failure to open the database that it is one. What is wrong with the configuration and its files says so itself. */
+export const orUnavailable = <Result>(opening: Promise<Result>): Promise<Result> =>
+  opening.catch((error) => {
     if (error instanceof ConfigError) throw error;
+    if (error instanceof SecretFileError) throw new UsageError(error.message);
     const message = error instanceof PendingMigrationsError ? "" : "The database cannot be used. ";
     throw new UnavailableError(`${message}${messageOf(error)}`);
-  }
-}
+  });
 
 type InjectedResponse = {
   readonly statusCode: number;

@@ -22,10 +22,13 @@ const SECRETS = {
 } as const;
 type SecretName = keyof typeof SECRETS;
 
+/** The file of a secret is missing or damaged, or cannot be read. */
+export class SecretFileError extends StartError {}
+
 /**
  * A secret that the service generates at its first start, and keeps in a file that only its user can read. Processes
  * that start together all get the secret that the first one has written.
- * @throws StartError if the file contains something else
+ * @throws SecretFileError if the file contains something else
  */
 export async function readOrMakeSecret(dataDir: string, name: SecretName): Promise<string> {
   const kept = await readSecret(dataDir, name);
@@ -45,22 +48,24 @@ export async function readOrMakeSecret(dataDir: string, name: SecretName): Promi
   return (await readSecret(dataDir, name)) ?? readOrMakeSecret(dataDir, name);
 }
 
-/** Returns null if there is none yet. @throws StartError if the file contains something else, or cannot be read */
+/** Returns null if there is none yet. @throws SecretFileError if the file contains something else, or cannot be read */
 export async function readSecret(dataDir: string, name: SecretName): Promise<string | null> {
   const file = join(dataDir, name);
   const { pattern, remedy } = SECRETS[name];
-  const text = await readTextFile(file);
+  const text = await readTextFile(file).catch((error) => {
+    throw error instanceof StartError ? new SecretFileError(error.message) : error;
+  });
   if (text === null) return null;
   const secret = text.trim();
-  if (!pattern.test(secret)) throw new StartError(`${file} ${remedy}`);
+  if (!pattern.test(secret)) throw new SecretFileError(`${file} ${remedy}`);
   return secret;
 }
 
-/** Reads the key with which secrets in the database are encrypted: a new one would not decrypt them. @throws StartError */
+/** Reads the key with which secrets in the database are encrypted: a new one would not decrypt them. @throws SecretFileError */
 export async function requireSecretKey(dataDir: string, keyIds: readonly string[]): Promise<string> {
   const kept = await readSecret(dataDir, "webhook-secret-key");
   if (kept !== null) return kept;
-  throw new StartError(
+  throw new SecretFileError(
     `${join(dataDir, "webhook-secret-key")} is missing: the key ${keyIds.join(", ")} of secrets in the database. ${RESTORE_KEY}`,
   );
 }
