@@ -2,9 +2,17 @@ import { byService } from "../audit/initiator.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import { inTransaction } from "../platform/context.ts";
+import type { Queryable } from "../platform/database/database.ts";
 import type { PeopleContext } from "./context.ts";
 import { type MadeLink, makeLink } from "./links/make-link.ts";
-import { countPeople, hasActiveOperator, insertPerson, lockPeople, readPersonByEmail } from "./people-sql.ts";
+import {
+  countPeople,
+  hasActiveOperator,
+  insertPerson,
+  lockPeople,
+  lockPerson,
+  readPersonByEmail,
+} from "./people-sql.ts";
 import type { Person } from "./person.ts";
 import { personFact } from "./person-fact.ts";
 
@@ -47,14 +55,20 @@ export async function ensureFirstOperator(context: PeopleContext): Promise<void>
 }
 
 /** The first operator, as long as no operator has signed in. Null: one has, or the first is disabled or not there any more. */
-export async function awaitsFirstOperator({ db }: Pick<PeopleContext, "db">): Promise<Person | null> {
+export async function awaitsFirstOperator({ db }: { readonly db: Queryable }): Promise<Person | null> {
   if (await hasActiveOperator(db)) return null; // Others can then let a person in who cannot sign in.
   const person = await readPersonByEmail(db, FIRST_OPERATOR_EMAIL);
   return person?.acceptedAt === null && person.disabledAt === null ? person : null;
 }
 
-/** A link for the first operator, if it is awaited. */
+/** A link for the first operator, if it is awaited. Of processes that start together, the link of the last one is valid. */
 export async function firstOperatorLink(context: PeopleContext): Promise<MadeLink | null> {
   const person = await awaitsFirstOperator(context);
-  return person && inTransaction(context, (tx) => makeLink(tx, context, person.id, "sign-in"));
+  return (
+    person &&
+    inTransaction(context, async (tx) => {
+      await lockPerson(tx, person.id);
+      return (await awaitsFirstOperator({ db: tx })) && makeLink(tx, context, person.id, "sign-in");
+    })
+  );
 }

@@ -5,6 +5,9 @@ import {
   FIRST_OPERATOR_EMAIL,
   firstOperatorLink,
 } from "../../../src/people/first-operator.ts";
+import { recordSignIn } from "../../../src/people/people-sql.ts";
+import { untilBlocked } from "../../support/blocked.ts";
+import { countRows } from "../../support/builders.ts";
 import { createPerson, signIn } from "../../support/people.ts";
 import { startServiceForTest } from "../../support/test-service.ts";
 
@@ -22,6 +25,20 @@ describe("the link for the first operator", () => {
     expect(await firstOperatorLink(service.context)).toBeNull();
     await browser.post("/auth/sign-out");
     expect(await firstOperatorLink(service.context)).toBeNull();
+  });
+
+  it("is not made while the person signs in", async () => {
+    const service = await startServiceForTest();
+    await ensureFirstOperator(service.context);
+    const person = await awaitsFirstOperator(service.context);
+    const { made } = await service.db.transaction(async (tx) => {
+      await recordSignIn(tx, person?.id ?? "", service.clock.now());
+      const link = firstOperatorLink(service.context);
+      await untilBlocked(service, 1);
+      return { made: link };
+    });
+    expect(await made).toBeNull();
+    expect(await countRows(service, "person_links")).toBe(0);
   });
 
   it("is not made for a person who is disabled: it would sign no one in", async () => {
