@@ -9,19 +9,34 @@ import { finishSignIn, type SignIn } from "./finish-sign-in.ts";
 import type { People } from "./people.ts";
 import { headersOf, type Visitor } from "./visitor.ts";
 
-/** Of a page to return to. It is in an encrypted cookie, of which browsers keep 4,096 characters. */
+/** Browsers drop a cookie whose name and value have more characters. */
+const COOKIE_LENGTH_MAX = 4_096;
+
+/** Of a page to return to, which is in an encrypted cookie. */
 export const RETURN_LENGTH_MAX = 1_000;
 
 /** Pages of the console to return to: a path of this service, and not the address of another one. */
 const PATH = /^\/(?![/\\])[\x21-\x7e]*$/;
 export const isReturnPath = (path: string): boolean => PATH.test(path);
 
-/** Where the browser signs in. `returnTo`: the page that follows. */
+type Visit = { readonly url: string; readonly cookies: readonly string[] };
+
+/**
+ * Where the browser signs in. `returnTo`: the page that follows. Signs that JSON escapes, and a long BACK_OFFICE_URL, make the
+ * cookie larger: where it would be dropped, and the sign-in with it, the first page follows.
+ */
 export async function startProviderSignIn(
   people: People,
   returnTo: string,
   visitor: Visitor,
-): Promise<{ url: string; cookies: readonly string[] }> {
+): Promise<Visit> {
+  const visit = await beginVisit(people, returnTo, visitor);
+  return visit.cookies.every(isKept) ? visit : beginVisit(people, "/", visitor);
+}
+
+const isKept = (cookie: string): boolean => (cookie.split(";", 1)[0] ?? "").length <= COOKIE_LENGTH_MAX;
+
+async function beginVisit(people: People, returnTo: string, visitor: Visitor): Promise<Visit> {
   const { backOfficeUrl } = people.config;
   const response = await inTime(people, ({ api }) =>
     api.signInSocial({

@@ -150,7 +150,8 @@ export const signInRoutes: readonly Route<People>[] = [
             maxLength: RETURN_LENGTH_MAX,
             default: "/",
             examples: ["/orders"],
-            description: "Path of the page that follows the sign-in. Default: the first page.",
+            description:
+              "Path of the page that follows the sign-in. Default: the first page, which also follows if a cookie cannot hold the path.",
           }),
         ),
       },

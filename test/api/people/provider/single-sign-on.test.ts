@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPerson, openBrowser, signIn } from "../../../support/people.ts";
+import { createPerson, openBrowser, setCookies, signIn } from "../../../support/people.ts";
 import {
   aSubject,
   comeBack,
@@ -154,6 +154,22 @@ describe("sign-in by the identity provider", () => {
       expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: "/returnTo" }] } });
     },
   );
+
+  // In the cookie a quote takes twice the characters of a letter.
+  it.each([
+    { name: "the page of 1,000 letters", returnTo: `/${"x".repeat(999)}`, page: `/${"x".repeat(999)}` },
+    { name: "the first page in place of 999 quotes", returnTo: `/${'"'.repeat(999)}`, page: "/" },
+    { name: "the first page in place of 999 backslashes", returnTo: `/x${"\\".repeat(998)}`, page: "/" },
+  ])("opens $name, and no cookie is larger than browsers keep", async ({ returnTo, page }) => {
+    const person = await createPerson(service);
+    service.provider.subject = aSubject(person.email);
+    const browser = openBrowser(service);
+    const begun = await browser.post("/auth/sign-in/single-sign-on", { returnTo });
+    expect(begun.status).toBe(200);
+    for (const cookie of setCookies(begun))
+      expect(cookie.split(";")[0]?.length, "name and value").toBeLessThanOrEqual(4_096);
+    expect(await signInThere(browser, returnTo)).toBe(`http://localhost:8081${page}`);
+  });
 
   it("rejects an ID token that another key has signed", async () => {
     const person = await createPerson(service);
