@@ -32,8 +32,9 @@ describe("stock", () => {
     await page.getByRole("button", { name: "Count" }).click();
     await setStock(world.service, hall.facility, glue, 9); // Another person is faster.
     await dialog.getByLabel("On hand").fill("1");
-    await dialog.getByRole("button", { name: "Count" }).click();
+    await dialog.getByRole("button", { name: "Count" }).press("Enter");
     await dialog.getByText("The stock has moved: 9 units are on hand.").waitFor();
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Count");
     // Another count begins with what is there now.
     await dialog.getByRole("button", { name: "Back" }).click();
     await page.getByRole("button", { name: "Count" }).click();

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, Stack, Text } from "@mantine/core";
 import type { FormErrors, UseFormReturnType } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
-import type { ReactNode, RefObject } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { isGivenUp } from "../../api/passkeys.ts";
 import { ProblemMessage } from "../problem-message.tsx";
@@ -102,6 +102,7 @@ function Question<Values extends object>(props: QuestionProps<Values>) {
     ...(validate && { validate }),
     ...(version !== undefined && { version }),
   });
+  const submitButton = useFocusAfterProblem(problem);
   useEndedDialog({ label, button: props.button, isSending: isPending });
   const shown = typeof effect === "function" ? effect(form.values) : effect;
   return (
@@ -116,6 +117,7 @@ function Question<Values extends object>(props: QuestionProps<Values>) {
             {t("ui.back")}
           </Button>
           <Button
+            ref={submitButton}
             type="submit"
             size="sm"
             loading={isPending}
@@ -129,4 +131,13 @@ function Question<Values extends object>(props: QuestionProps<Values>) {
       </Stack>
     </form>
   );
+}
+
+/** A browser takes the focus from a button that is disabled, as it is while a request is on the way. */
+function useFocusAfterProblem(problem: Error | null): RefObject<HTMLButtonElement | null> {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (problem !== null && document.activeElement === document.body) button.current?.focus();
+  }, [problem]);
+  return button;
 }
