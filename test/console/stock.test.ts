@@ -101,8 +101,18 @@ describe("stock", () => {
       await dialog.getByLabel("On hand").fill("6");
       await dialog.getByRole("button", { name: "Record stock" }).click();
     };
-    await record(barcode);
-    await dialog.getByText("Several products have this code. Choose one of them.").first().waitFor();
+    const scanInto = async (code: string, message: string) => {
+      await page.keyboard.insertText(code); // As a scanner, into whatever has the focus.
+      await dialog.getByRole("button", { name: "Record stock" }).click();
+      await dialog.getByText(message).first().waitFor();
+      expect(await dialog.getByText(message).count()).toBe(1);
+      expect(await dialog.getByLabel("Barcode or SKU").inputValue()).toBe(code);
+    };
+    await record("no-such-code");
+    await dialog.getByText("No product has this barcode or SKU.").first().waitFor();
+    await scanInto("no-other-code", "No product has this barcode or SKU.");
+    await scanInto(barcode, "Several products have this code. Choose one of them.");
+    await scanInto(barcode, "Several products have this code. Choose one of them.");
     await dialog.getByRole("combobox", { name: "Which product" }).click();
     expect(await page.getByRole("option").count()).toBe(2);
     await page.getByRole("option", { name: /^Paper Ltd · Stapler · .* · 9501101530034$/ }).click();

@@ -1,6 +1,6 @@
 import { NumberInput, Select, Stack, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
 import { ApiProblem } from "../../../api/problem.ts";
@@ -21,14 +21,17 @@ const PRODUCT_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 export function RecordStock({ facilityId }: { facilityId: string }) {
   const { t } = useTranslation();
   const [choices, setChoices] = useState<Choices | null>(null);
+  const codeField = useRef<HTMLInputElement>(null);
   const productOf = async (code: string, chosen: string | null): Promise<string> => {
     if (chosen !== null && choices?.code === code) return chosen;
     const found = await productsOf(code);
     const [product, other] = found;
-    if (product === undefined) throw invalid("code", t("stock.noProduct"));
-    if (other === undefined) return product.value;
+    if (product !== undefined && other === undefined) return product.value;
+    codeField.current?.focus();
+    codeField.current?.select(); // The next scan replaces the code.
+    if (product === undefined) throw rejected(t("stock.noProduct"));
     setChoices({ code, of: found });
-    throw invalid("productId", t("stock.severalProducts"));
+    throw rejected(t("stock.severalProducts"));
   };
   return (
     <ConfirmAction<{ code: string; onHand: number | ""; productId: string | null }>
@@ -45,6 +48,7 @@ export function RecordStock({ facilityId }: { facilityId: string }) {
       fields={(form) => (
         <Stack gap="sm">
           <TextInput
+            ref={codeField}
             label={t("stock.code")}
             required
             maxLength={255}
@@ -102,9 +106,5 @@ async function productsOf(code: string): Promise<Choice[]> {
   }));
 }
 
-const invalid = (field: string, detail: string): ApiProblem =>
-  new ApiProblem(422, new Headers(), {
-    code: "product",
-    detail,
-    errors: [{ pointer: `/${field}`, detail }],
-  });
+const rejected = (detail: string): ApiProblem =>
+  new ApiProblem(422, new Headers(), { code: "product", detail });
