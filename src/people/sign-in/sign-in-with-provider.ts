@@ -74,17 +74,22 @@ export async function finishProviderSignIn(
           method: "identity provider",
           beginning: evaluated.beginning,
         });
-  // better-auth links the account before it opens a session. Otherwise it would stay linked with a person who is disabled, or has another
-  // address by now (decision 0219).
-  if (signIn.outcome !== "signed-in" && evaluated !== null && evaluated.linkedAccountId !== null)
-    await deleteAccount(people.db, evaluated.linkedAccountId);
+  if (signIn.outcome !== "signed-in" && evaluated !== null) await unlink(people, evaluated);
   const failed = `${people.config.backOfficeUrl}/sign-in?error=sign-in-failed`;
   return { signIn, location: signIn.outcome === "signed-in" ? (evaluated?.answer.location ?? "/") : failed };
 }
 
 /**
+ * After a sign-in that failed. better-auth links the account before it opens a session. Otherwise it would stay linked with a person who
+ * is disabled, or has another address by now (decision 0219).
+ */
+async function unlink({ db }: Pick<People, "db">, { linkedAccountId }: ProviderReturn): Promise<void> {
+  if (linkedAccountId !== null) await deleteAccount(db, linkedAccountId);
+}
+
+/**
  * What better-auth makes of the return. Null: it is not one, or the identity provider did not respond in time. A session that
- * better-auth stores later is never finished, so it opens nothing (decision 0210).
+ * better-auth stores later is never finished, so it opens nothing (decision 0210), and an account that it links later is unlinked.
  */
 async function evaluateReturn(
   people: People,
@@ -93,8 +98,9 @@ async function evaluateReturn(
 ): Promise<(ProviderReturn & { answer: AuthAnswer }) | null> {
   const parameters = parametersOf(query);
   if (parameters === null) return null;
-  const evaluated = inTime(people, ({ api }) =>
-    withReturn(() =>
+  let isLate = false;
+  const evaluated = inTime(people, async ({ api }) => {
+    const found = await withReturn(() =>
       api.callbackOAuth({
         method: "GET",
         params: { id: OIDC_PROVIDER },
@@ -102,9 +108,12 @@ async function evaluateReturn(
         headers: headersOf(visitor),
         asResponse: true,
       }),
-    ),
-  );
+    );
+    if (isLate) await unlink(people, found);
+    return found;
+  });
   const returned = await evaluated.catch(() => null); // The reason is logged.
+  isLate = returned === null;
   if (returned === null) return null;
   const { result, ...known } = returned;
   return { ...known, answer: await readAnswer(result) };
