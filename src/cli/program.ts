@@ -216,6 +216,11 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
     .option("--to <time>", "only entries before this time")
     .addOption(serviceOption())
     .action((options) => special.exportAudit(options));
+  addDatabaseCommands(program, special);
+}
+
+/** These work beside the database only. */
+function addDatabaseCommands(program: Command, special: SpecialCommands): void {
   program
     .command("doctor")
     .description("check configuration, database, clock, queues and partitions")
@@ -237,9 +242,16 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
     .action((options) => special.distribute(options));
   program
     .command("replace-lost-secrets")
-    .description("if a key of signing secrets is lost: pause its endpoints, with new secrets")
-    .requiredOption("--key <id>", required("id of the key that is lost, as a start names it"))
+    .description(
+      "if a key of secrets is lost: pause its endpoints, with new secrets, and delete its one-time codes",
+    )
+    .requiredOption("--key <id>", required("id of the key that is lost, as a start names it"), readKeyId)
     .action((options) => special.replaceLostSecrets(options));
+}
+
+function readKeyId(text: string): string {
+  if (/^[0-9a-f]{8}$/.test(text)) return text;
+  throw new InvalidArgumentError("It must have 8 digits from 0 to f, such as 8a08c2f0.");
 }
 
 const SHARDS_DEFAULT = 32;

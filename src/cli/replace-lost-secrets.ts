@@ -1,8 +1,8 @@
 import { openService } from "../app/open-service.ts";
+import { type Replaced, replaceLostKey } from "../keyring/replace-lost-key.ts";
 import { systemClock } from "../platform/clock.ts";
 import { readConfig } from "../platform/config.ts";
 import { counted } from "../platform/wire/text.ts";
-import { replaceLostSecrets } from "../webhooks/secrets/replace-lost-secrets.ts";
 import { cliLog, operatorName, orUnavailable } from "./back-office/in-process.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { UsageError } from "./failure.ts";
@@ -22,15 +22,17 @@ export async function runReplaceLostSecrets(
       throw new UsageError(`The key ${lostKeyId} is configured: what it encrypts is not lost.`);
     const actor = { kind: "operator", name: operatorName() } as const;
     const by = { actor, requestId: null, action: "replaceLostSecrets" };
-    const count = await replaceLostSecrets(service.context, lostKeyId, by);
-    await writeChange(
-      output,
-      count === 0
-        ? `No endpoint has a secret that is encrypted with the key ${lostKeyId}.\n`
-        : `Paused ${counted(count, "endpoint")} with a new secret: their partners rotate the secret and resume.\n`,
-    );
+    await writeChange(output, textOf(await replaceLostKey(service.context, lostKeyId, by), lostKeyId));
     return EXIT.done;
   } finally {
     await service.close();
   }
+}
+
+function textOf({ endpoints, people }: Replaced, lostKeyId: string): string {
+  if (endpoints + people === 0) return `Nothing is encrypted with the key ${lostKeyId}.\n`;
+  const paused = `Paused ${counted(endpoints, "endpoint")} with a new secret: their partners rotate the secret and resume.\n`;
+  const whose = people === 1 ? "1 person" : `${people} people`;
+  const deleted = `Deleted the one-time codes of ${whose}, which stay required: make a link for each (person link), who then removes the codes and sets them up again.\n`;
+  return `${endpoints > 0 ? paused : ""}${people > 0 ? deleted : ""}`;
 }

@@ -89,7 +89,7 @@ describe("replace-lost-secrets", () => {
     for (const keyId of [lostKeyId, "00000000"])
       expect(await replace(keyId)).toMatchObject({
         code: 0,
-        output: `No endpoint has a secret that is encrypted with the key ${keyId}.\n`,
+        output: `Nothing is encrypted with the key ${keyId}.\n`,
       });
     expect(await dumpTables(test)).toEqual(tables);
   });

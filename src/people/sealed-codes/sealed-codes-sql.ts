@@ -70,3 +70,31 @@ export async function storeSealedCodes(tx: Queryable, codes: readonly LockedCode
     ],
   });
 }
+
+/** People whose codes, or a part of them, begin as those of a key do. */
+export async function listPeopleOfKey(db: Queryable, beginning: string, limit: number): Promise<string[]> {
+  const rows = await db.query<{ personId: string }>({
+    name: "list-people-of-key",
+    text: `
+      select person_id as "personId"
+      from person_two_factors
+      where verified and (starts_with(secret, $1) or starts_with(backup_codes, $1))
+      order by person_id
+      limit $2`,
+    values: [beginning, limit],
+  });
+  return rows.map((row) => row.personId);
+}
+
+/** Deletes the codes of a person if they, or a part of them, begin as those of a key do. Returns whether they did. */
+export async function deleteCodesOfKey(tx: Queryable, personId: string, beginning: string): Promise<boolean> {
+  const rows = await tx.query({
+    name: "delete-person-codes-of-key",
+    text: `
+      delete from person_two_factors
+      where person_id = $1 and verified and (starts_with(secret, $2) or starts_with(backup_codes, $2))
+      returning id`,
+    values: [personId, beginning],
+  });
+  return rows.length > 0;
+}
