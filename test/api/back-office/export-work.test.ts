@@ -1,31 +1,21 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { exportWork } from "../../../src/fulfilment/work-list/export-work.ts";
+import type { WorkItem } from "../../../src/fulfilment/work-list/pick-list.ts";
+import { readWork } from "../../../src/fulfilment/work-list/read-work.ts";
 import { warehouseOf } from "../../support/back-office-resources.ts";
-import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
+import { placeOrder } from "../../support/builders.ts";
 import { acceptAll, createFacility, routeAll, ship } from "../../support/facilities.ts";
-import { startServiceForTest, type TestService } from "../../support/test-service.ts";
+import { operationApplied } from "../../support/real-orders.ts";
 import { uuidIn } from "../../support/webhooks.ts";
+import { startWarehouse, type Warehouse } from "../../support/work-list.ts";
 
-let test: TestService;
-let partner: Partner;
-let facility: string;
+let test: Warehouse["test"];
+let partner: Warehouse["partner"];
+let facility: Warehouse["facility"];
+let placeReady: Warehouse["placeReady"];
 beforeEach(async () => {
-  test = await startServiceForTest();
-  partner = await createPartner(test);
-  facility = await createFacility(test);
+  ({ test, partner, facility, placeReady } = await startWarehouse());
 });
-
-/** Orders that can be shipped, oldest first. */
-async function placeReady(count: number): Promise<string[]> {
-  const ids: string[] = [];
-  for (let at = 0; at < count; at += 1) {
-    test.clock.advance({ ms: 1 });
-    ids.push((await placeOrder(partner)).id);
-  }
-  await acceptAll(test);
-  await routeAll(test);
-  return ids;
-}
 
 /** The orders of a file, in its order. */
 async function exported(query = ""): Promise<string[]> {
@@ -60,15 +50,52 @@ describe("GET /api/work-list/export", () => {
     expect((await warehouseOf(test).get("/api/work-list/export?facilityId=x")).status).toBe(422);
   });
 
-  it("reads a page at a time, and leaves out what has shipped by then", async () => {
-    const ids = await placeReady(5);
+  const ALL = { facilityIds: null, taken: null };
+  const uuidsOf = (ids: readonly (string | undefined)[]) => ids.map((id = "") => uuidIn("ord", id));
+
+  it("reads a page at a time, and leaves out what cannot be shipped any more by then", async () => {
+    const ids = await placeReady(7);
+    const [, , shipped = "", held = "", canceled = ""] = ids;
     const found: string[][] = [];
-    for await (const page of exportWork(test.db, { facilityIds: null, taken: null }, test.clock.now(), 2)) {
+    for await (const page of exportWork(test.db, ALL, test.clock.now(), 2)) {
       found.push(page.map(({ id }) => id));
-      if (found.length === 1) await ship(test, partner, ids[2] ?? "");
+      if (found.length > 1) continue;
+      await ship(test, partner, shipped);
+      await operationApplied(test, held, "hold");
+      await operationApplied(test, canceled, "cancel");
     }
-    expect(found.flat()).toEqual([0, 1, 3, 4].map((at) => uuidIn("ord", ids[at] ?? "")));
+    expect(found.flat()).toEqual(uuidsOf([ids[0], ids[1], ids[5], ids[6]]));
     expect(Math.max(...found.map((page) => page.length))).toBe(2);
+  });
+
+  it("has no order twice, also if one that was left out can be shipped again, and new ones come", async () => {
+    const ids = await placeReady(4);
+    await operationApplied(test, ids[0] ?? "", "hold");
+    const found: string[] = [];
+    for await (const page of exportWork(test.db, ALL, test.clock.now(), 2)) {
+      found.push(...page.map(({ id }) => id));
+      if (found.length > 2) continue;
+      await operationApplied(test, ids[0] ?? "", "release-hold");
+      ids.push(...(await placeReady(1)));
+    }
+    expect(found).toEqual(uuidsOf(ids.slice(1)));
+  });
+
+  it("shows the lines that are left when their page is read, and no order of which all has shipped since", async () => {
+    const lines = partner.productIds.slice(0, 2).map((productId) => ({ productId, quantity: 1 }));
+    const [first = "", gone = ""] = await placeReady(2);
+    const { id: two } = await placeOrder(partner, { lines });
+    await acceptAll(test);
+    await routeAll(test);
+    const pages = exportWork(test.db, ALL, test.clock.now());
+    const { value: page } = (await pages.next()) as IteratorYieldResult<readonly WorkItem[]>; // There is one.
+    expect(page.map(({ id }) => id)).toEqual(uuidsOf([first, gone, two]));
+    await ship(test, partner, gone);
+    await ship(test, partner, two, [0]);
+    const work = await readWork(test.db, page);
+    expect(work.map((each) => [each.id, each.lines.length])).toEqual(
+      uuidsOf([first, two]).map((id) => [id, 1]),
+    );
   });
 
   it("records who has read the addresses", async () => {

@@ -1,32 +1,20 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { warehouseOf } from "../../support/back-office-resources.ts";
-import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
+import { createPartner, placeOrder } from "../../support/builders.ts";
 import { acceptAll, createFacility, routeAll, ship } from "../../support/facilities.ts";
 import { runJob } from "../../support/jobs.ts";
 import { operationApplied } from "../../support/real-orders.ts";
 import { dumpTables } from "../../support/tables.ts";
-import { startServiceForTest, type TestService } from "../../support/test-service.ts";
+import { startWarehouse, type Warehouse } from "../../support/work-list.ts";
 
-let test: TestService;
-let partner: Partner;
-let facility: string;
+let test: Warehouse["test"];
+let partner: Warehouse["partner"];
+let facility: Warehouse["facility"];
+let placeReady: Warehouse["placeReady"];
 beforeEach(async () => {
-  test = await startServiceForTest();
-  partner = await createPartner(test);
-  facility = await createFacility(test);
+  ({ test, partner, facility, placeReady } = await startWarehouse());
 });
 
-/** Orders that can be shipped, oldest first. */
-async function placeReady(count: number, of: Partner = partner): Promise<string[]> {
-  const ids: string[] = [];
-  for (let at = 0; at < count; at += 1) {
-    test.clock.advance({ ms: 1 });
-    ids.push((await placeOrder(of)).id);
-  }
-  await acceptAll(test);
-  await routeAll(test);
-  return ids;
-}
 const listed = async (query = "") => (await test.backOffice.get(`/api/work-list${query}`)).body;
 const idsOf = (orders: { orderId: string }[]): string[] => orders.map(({ orderId }) => orderId);
 const take = (takenBy: string, fields: object = {}) =>
