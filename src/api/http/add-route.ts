@@ -16,6 +16,7 @@ import { errorsOf } from "../../platform/wire/validation.ts";
 import type { RouteDescription } from "../route-description.ts";
 import { bodyCheck, ignoreBody } from "./body.ts";
 import { allowLongBody } from "./connections/body-timeout.ts";
+import { cutOffWithBody } from "./connections/cut-off.ts";
 import { endWithClient } from "./connections/half-closed.ts";
 import { messageError } from "./connections/unparsed.ts";
 import type { ProblemWriter } from "./replies.ts";
@@ -154,6 +155,7 @@ function responder<Operations, Caller extends object>(
     if (answer.headers !== undefined) reply.headers(answer.headers);
     reply.code(answer.status);
     if (route.isEndless) endWithClient(request, reply);
+    cutOffWithBody(answer.body, request, reply);
     return answer.json === undefined ? reply.send(answer.body) : reply.type(JSON_TYPE).send(answer.json);
   };
 }

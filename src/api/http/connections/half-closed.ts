@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { cutOff } from "./cut-off.ts";
 
 /**
  * Responds to requests whose client has closed its own side of the connection after them, as `nc -N` does: it may still
@@ -13,12 +14,8 @@ export function respondToHalfClosed(server: Server): void {
  * Ends the connection of a response without an end when the client closes its side. Such a client has gone. A write would
  * show it too, but the second one only. The responses before it on the connection are sent first.
  */
-export function endWithClient({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
-  const end = (): void => {
-    // Only the response whose turn it is has a socket.
-    if (response.socket === null) response.once("socket", () => socket.destroy());
-    else socket.destroy();
-  };
-  if (socket.readableEnded) end();
-  else socket.once("end", end);
+export function endWithClient(request: FastifyRequest, reply: FastifyReply): void {
+  const { socket } = request.raw;
+  if (socket.readableEnded) cutOff(request, reply);
+  else socket.once("end", () => cutOff(request, reply));
 }
