@@ -17,10 +17,11 @@ export async function openKeyring(
   now: Date,
   lostKeyId: string | null = null,
 ): Promise<SecretBox> {
-  const inUse = await listAllKeyIdsInUse(db, now);
-  const keys = config.webhookSecretKeys ?? [await readSecretKey(config, inUse, lostKeyId)];
+  const keys = config.webhookSecretKeys ?? [await readSecretKey(config, db, now, lostKeyId)];
   const secrets = createSecretBox(keys);
-  const missing = lostKeyId === null ? missingKeyIds(inUse, secrets) : [];
+  if (lostKeyId !== null) return secrets;
+  // Read after the key: while it was made, another process may have encrypted the first secret with its own key.
+  const missing = missingKeyIds(await listAllKeyIdsInUse(db, now), secrets);
   if (missing.length > 0) throw new ConfigError(missing.map(missingKey));
   return secrets;
 }
@@ -31,9 +32,11 @@ export async function openKeyring(
  */
 async function readSecretKey(
   { dataDir }: Pick<Config, "dataDir">,
-  inUse: readonly string[],
+  db: Queryable,
+  now: Date,
   lostKeyId: string | null,
 ): Promise<Buffer> {
+  const inUse = await listAllKeyIdsInUse(db, now);
   const mayMake = inUse.length === 0 || (lostKeyId !== null && inUse.includes(lostKeyId));
   const key = mayMake ? readOrMakeSecret(dataDir, "webhook-secret-key") : requireSecretKey(dataDir, inUse);
   return Buffer.from(await key, "base64url");
