@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
+import { visit } from "../support/browser.ts";
 import { createExposedProduct, createPartner, type Partner } from "../support/builders.ts";
 import { createFacility, routeAll, setStock } from "../support/facilities.ts";
-import { placeAcceptedOrder } from "../support/real-orders.ts";
+import { placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
 import { startWorld, type World } from "./world.ts";
 
 export const BARCODE = "4006381333931";
@@ -16,6 +17,12 @@ export type Hall = {
   stocked(name: string, barcode: string, onHand: number): Promise<string>;
   /** An order of pens that can be shipped. */
   placeReady(externalOrderId: string, quantity?: number): Promise<string>;
+  /** An order as the operator sees it. */
+  detailOf(orderId: string): ReturnType<typeof readDetail>;
+  /** The packing table, in a new browser of a person of the warehouse. */
+  openTable(): Promise<Page>;
+  /** The same of the page for returns. */
+  openDoor(): Promise<Page>;
 };
 
 export async function startHall(): Promise<Hall> {
@@ -38,7 +45,17 @@ export async function startHall(): Promise<Hall> {
     await routeAll(service);
     return id;
   };
-  return { world, partner, facility, stocked, placeReady };
+  const openPage = async (path: string, heading: string) => {
+    const page = await world.open(world.people.warehouse);
+    await visit(page, path, heading);
+    return page;
+  };
+  return {
+    ...{ world, partner, facility, stocked, placeReady },
+    detailOf: (orderId) => readDetail(service, orderId),
+    openTable: () => openPage("/work/pack", "Packing table"),
+    openDoor: () => openPage("/returns", "Returns"),
+  };
 }
 
 export async function createHall({ service }: World, name: string): Promise<string> {

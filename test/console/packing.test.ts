@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
-import { operationApplied, readDetail } from "../support/real-orders.ts";
+import { operationApplied } from "../support/real-orders.ts";
 import { BARCODE, type Hall, OTHER_BARCODE, scan, startHall } from "./hall.ts";
 import type { World } from "./world.ts";
 
@@ -13,31 +13,27 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const detailOf = (id: string) => readDetail(world.service, id);
-
 describe("the packing table", () => {
   it("packs an order by scanner alone, however fast it types, and continues with the next", async () => {
     const [first, second] = [await hall.placeReady("pack-1"), await hall.placeReady("pack-2", 1)];
-    const page = await world.open(world.people.warehouse);
-    await visit(page, "/work/pack", "Packing table");
+    const page = await hall.openTable();
     // In one go: what comes while the order is looked up waits in line.
     await scan(page, first, BARCODE, BARCODE, "0.25 kg", "DHL", "JD0146");
     await page.getByText("pack-1 has shipped. Next order.").waitFor();
     // A SKU-less second parcel: the carrier of the first is kept by Enter.
     await scan(page, second, BARCODE, "", "", "JD0147");
     await page.getByText("pack-2 has shipped. Next order.").waitFor();
-    expect((await detailOf(first)).shipments).toMatchObject([
+    expect((await hall.detailOf(first)).shipments).toMatchObject([
       { carrier: "DHL", trackingNumber: "JD0146", weightGrams: 250, status: "shipped" },
     ]);
-    expect((await detailOf(second)).shipments).toMatchObject([
+    expect((await hall.detailOf(second)).shipments).toMatchObject([
       { carrier: "DHL", trackingNumber: "JD0147", weightGrams: null },
     ]);
   });
 
   it("reports a wrong item, too many, and what is no code, and records nothing of it", async () => {
     const id = await hall.placeReady("pack-3", 1);
-    const page = await world.open(world.people.warehouse);
-    await visit(page, "/work/pack", "Packing table");
+    const page = await hall.openTable();
     const alert = page.getByRole("alert");
     await scan(page, "no-such-code");
     await alert.getByText("Nothing has the code no-such-code.").waitFor();
@@ -55,15 +51,14 @@ describe("the packing table", () => {
     await alert.getByText(`${BARCODE} is not a carrier.`).waitFor();
     await scan(page, "DHL", BARCODE);
     await alert.getByText(`${BARCODE} is not a tracking number.`).waitFor();
-    expect((await detailOf(id)).shipments).toEqual([]);
+    expect((await hall.detailOf(id)).shipments).toEqual([]);
     await page.getByRole("button", { name: "Put aside" }).click();
     await page.getByText("Put aside. Nothing was recorded.").waitFor();
   });
 
   it("never loses the focus, nor gives a letter to a shortcut", async () => {
     await hall.placeReady("go-7", 1); // `g` and `o` open the orders elsewhere.
-    const page = await world.open(world.people.warehouse);
-    await visit(page, "/work/pack", "Packing table");
+    const page = await hall.openTable();
     await page.getByRole("heading", { level: 1 }).click();
     await scan(page, "go-7");
     await page.getByText("go-7: scan the goods").waitFor();
@@ -109,13 +104,12 @@ describe("the packing table", () => {
     await one.getByText("pack-5 has shipped.").waitFor();
     await scan(two, "TABLE-2");
     await two.getByRole("alert").waitFor();
-    expect((await detailOf(id)).shipments).toMatchObject([{ trackingNumber: "TABLE-1" }]);
+    expect((await hall.detailOf(id)).shipments).toMatchObject([{ trackingNumber: "TABLE-1" }]);
   });
 
   it("does not ship twice when the response was lost", async () => {
     const id = await hall.placeReady("pack-6", 1);
-    const page = await world.open(world.people.warehouse);
-    await visit(page, "/work/pack", "Packing table");
+    const page = await hall.openTable();
     let isLost = false;
     await page.route("**/ship", async (route) => {
       if (isLost) return route.continue();
@@ -127,14 +121,13 @@ describe("the packing table", () => {
     await page.getByRole("alert").getByText("The service cannot be reached.").waitFor();
     await scan(page, "LOST-1");
     await page.getByText("pack-6 has shipped.").waitFor();
-    expect((await detailOf(id)).shipments).toMatchObject([{ trackingNumber: "LOST-1" }]);
+    expect((await hall.detailOf(id)).shipments).toMatchObject([{ trackingNumber: "LOST-1" }]);
   });
 });
 
 /** A page on which the parcel of an order needs only its tracking number. */
 async function packToTracking(externalOrderId: string, units: number): Promise<Page> {
-  const page = await world.open(world.people.warehouse);
-  await visit(page, "/work/pack", "Packing table");
+  const page = await hall.openTable();
   await scan(page, externalOrderId, `${units}*${BARCODE}`, "450", "DHL");
   await page.getByText("Now the tracking number.").waitFor();
   return page;
@@ -144,15 +137,15 @@ describe("an order that another person changes while it lies on the packing tabl
   it("is counted again if units have shipped elsewhere", async () => {
     const id = await hall.placeReady("pack-7", 4);
     const page = await packToTracking("pack-7", 4);
-    const [{ id: lineId }] = (await detailOf(id)).lines;
+    const [{ id: lineId }] = (await hall.detailOf(id)).lines;
     await operationApplied(world.service, id, "ship", { lines: [{ lineId, quantity: 1 }] });
     await scan(page, "");
     await page.getByRole("alert").getByText("What is left to ship of pack-7 has changed").waitFor();
     await page.getByText("0 / 3", { exact: true }).waitFor();
-    expect((await detailOf(id)).shipments).toMatchObject([{ carrier: null, weightGrams: null }]);
+    expect((await hall.detailOf(id)).shipments).toMatchObject([{ carrier: null, weightGrams: null }]);
     await scan(page, `3*${BARCODE}`, "350", "", "");
     await page.getByText("pack-7 has shipped.").waitFor();
-    expect((await detailOf(id)).shipments).toMatchObject([
+    expect((await hall.detailOf(id)).shipments).toMatchObject([
       { carrier: null },
       { carrier: "DHL", weightGrams: 350 },
     ]);
@@ -174,7 +167,7 @@ describe("an order that another person changes while it lies on the packing tabl
     await scan(between, "");
     await between.getByRole("alert").getByText("pack-9 cannot ship.").waitFor();
     for (const id of ids)
-      expect((await detailOf(id)).shipments).toMatchObject([{ carrier: "UPS", weightGrams: null }]);
+      expect((await hall.detailOf(id)).shipments).toMatchObject([{ carrier: "UPS", weightGrams: null }]);
   });
 
   it("is not said to have shipped if another table ships it after a request was lost on its way", async () => {
@@ -208,9 +201,11 @@ describe("an order that another person changes while it lies on the packing tabl
       .waitFor();
     await page.getByText("SW1Y 4JX").waitFor();
     await page.getByText("Back door").waitFor();
-    expect((await detailOf(id)).shipments).toEqual([]);
+    expect((await hall.detailOf(id)).shipments).toEqual([]);
     await scan(page, "LABEL-2");
     await page.getByText("pack-11 has shipped.").waitFor();
-    expect((await detailOf(id)).shipments).toMatchObject([{ trackingNumber: "LABEL-2", weightGrams: 450 }]);
+    expect((await hall.detailOf(id)).shipments).toMatchObject([
+      { trackingNumber: "LABEL-2", weightGrams: 450 },
+    ]);
   });
 });

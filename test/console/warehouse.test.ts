@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
 import { createPerson } from "../support/people.ts";
-import { operationApplied, readDetail } from "../support/real-orders.ts";
+import { operationApplied } from "../support/real-orders.ts";
 import { uuidIn } from "../support/webhooks.ts";
 import { BARCODE, createHall, type Hall, scan, startHall } from "./hall.ts";
 import type { World } from "./world.ts";
@@ -15,8 +15,6 @@ beforeAll(async () => {
   world = hall.world;
 });
 afterAll(() => world.close());
-
-const detailOf = (id: string) => readDetail(world.service, id);
 
 describe("the work list", () => {
   it("gives a batch to one person, on paper with its barcodes, and takes it back", async () => {
@@ -72,8 +70,7 @@ describe("the work list", () => {
 describe("returns at the door", () => {
   it("finds the parcel by its tracking number, and restocks what came back", async () => {
     const id = await hall.placeReady("back-1", 3);
-    const page = await world.open(world.people.warehouse);
-    await visit(page, "/work/pack", "Packing table");
+    const page = await hall.openTable();
     await scan(page, "back-1", `3*${BARCODE}`, "", "DHL", "BACK-TRACK");
     await page.getByText("back-1 has shipped.").waitFor();
     await visit(page, "/returns", "Returns");
@@ -84,7 +81,7 @@ describe("returns at the door", () => {
     expect(await page.getByLabel("Refund the merchant").count(), "only the operator refunds").toBe(0);
     await page.getByRole("button", { name: "Record return" }).click();
     await page.getByText("The return of back-1 is recorded.").waitFor();
-    const order = await detailOf(id);
+    const order = await hall.detailOf(id);
     expect(order.returns).toMatchObject([{ restocked: true, lines: [{ quantity: 2 }] }]);
     expect(order.returns[0].reference).toMatch(/^door-/);
   });
@@ -94,8 +91,7 @@ describe("returns at the door", () => {
       const id = await hall.placeReady(name);
       await operationApplied(world.service, id, "ship");
     }
-    const page = await world.open(world.people.warehouse);
-    await visit(page, "/returns", "Returns");
+    const page = await hall.openDoor();
     const isFastShown = Promise.withResolvers<void>();
     await page.route("**/api/work-list/scan?code=slow-1", async (route) => {
       await isFastShown.promise;
@@ -112,8 +108,7 @@ describe("returns at the door", () => {
 
   it("waits with the next parcel for the return that is being recorded", async () => {
     await shipped("sent-1", "next-1");
-    const page = await world.open(world.people.warehouse);
-    await visit(page, "/returns", "Returns");
+    const page = await hall.openDoor();
     await scan(page, "sent-1");
     const held = await holdReturn(page);
     const steps: string[] = [];
@@ -123,13 +118,12 @@ describe("returns at the door", () => {
     held.release();
     await page.getByRole("heading", { name: "next-1" }).waitFor();
     expect(steps).toEqual(["recorded", "next parcel"]);
-    expect((await detailOf(held.orderId)).returns).toHaveLength(1);
+    expect((await hall.detailOf(held.orderId)).returns).toHaveLength(1);
   });
 
   it("says why a return was refused, also if the next parcel was scanned before the refusal", async () => {
     await shipped("refused-1", "after-1");
-    const page = await world.open(world.people.warehouse);
-    await visit(page, "/returns", "Returns");
+    const page = await hall.openDoor();
     await scan(page, "refused-1");
     const held = await holdReturn(page);
     await scan(page, "after-1");
