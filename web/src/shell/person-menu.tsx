@@ -32,7 +32,7 @@ export function PersonMenu() {
           </Text>
         </Button>
       </Popover.Target>
-      <Popover.Dropdown aria-label={me.name}>
+      <Popover.Dropdown aria-label={me.name} maw="calc(100vw - 1rem)">
         <Stack gap="sm">
           <Text size="xs" c="dimmed">
             {t("shell.role", {

@@ -2,6 +2,9 @@ import { SegmentedControl, useMantineColorScheme } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { changeLanguage, LANGUAGES, type Language } from "../text/i18n.ts";
 
+/** On a narrow page with large letters, the choices are below each other, and none is cut off. */
+const WRAPPED = { flexWrap: "wrap" } as const;
+
 /** Light, dark, or as the system is. */
 export function ThemeChoice() {
   const { t } = useTranslation();
@@ -10,6 +13,7 @@ export function ThemeChoice() {
     <SegmentedControl
       size="xs"
       fullWidth
+      style={WRAPPED}
       aria-label={t("shell.theme")}
       value={colorScheme}
       onChange={(value) => setColorScheme(value as typeof colorScheme)} // One of the values below.
@@ -28,6 +32,7 @@ export function LanguageChoice() {
     <SegmentedControl
       size="xs"
       fullWidth
+      style={WRAPPED}
       aria-label={t("shell.language")}
       value={i18n.language}
       onChange={(value) => void changeLanguage(value as Language)} // One of the values below.

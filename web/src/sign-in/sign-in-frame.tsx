@@ -25,7 +25,7 @@ export function SignInFrame({ title, children }: { title: string; children: Reac
             {children}
           </Stack>
         </Paper>
-        <Box w={180} mx="auto">
+        <Box w={180} maw="100%" mx="auto">
           <LanguageChoice />
         </Box>
       </Stack>
