@@ -1,7 +1,9 @@
 import { openService } from "../app/open-service.ts";
 import { type Replaced, replaceLostKey } from "../keyring/replace-lost-key.ts";
+import { runningProcesses } from "../monitoring/processes/running-processes.ts";
 import { systemClock } from "../platform/clock.ts";
 import { readConfig } from "../platform/config.ts";
+import type { Context } from "../platform/context.ts";
 import { counted } from "../platform/wire/text.ts";
 import { cliLog, operatorName, orUnavailable } from "./back-office/in-process.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
@@ -20,6 +22,7 @@ export async function runReplaceLostSecrets(
   try {
     if (service.context.secrets.knows(lostKeyId))
       throw new UsageError(`The key ${lostKeyId} is configured: what it encrypts is not lost.`);
+    await requireNoProcess(service.context);
     const actor = { kind: "operator", name: operatorName() } as const;
     const by = { actor, requestId: null, action: "replaceLostSecrets" };
     await writeChange(output, textOf(await replaceLostKey(service.context, lostKeyId, by), lostKeyId));
@@ -27,6 +30,16 @@ export async function runReplaceLostSecrets(
   } finally {
     await service.close();
   }
+}
+
+/** A process that runs perhaps has the key: it does not start without. */
+async function requireNoProcess(context: Pick<Context, "db" | "clock">): Promise<void> {
+  const [running] = await runningProcesses(context);
+  if (running === undefined) return;
+  const { host, pid, seenAt } = running;
+  throw new UsageError(
+    `A process runs that perhaps has the key: ${pid} on ${host}, seen at ${seenAt.toISOString()}. Look for the key there, or stop it. If it was killed, wait for a minute.`,
+  );
 }
 
 function textOf({ endpoints, people }: Replaced, lostKeyId: string): string {

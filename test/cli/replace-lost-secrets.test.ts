@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
 import { byService } from "../../src/audit/initiator.ts";
+import { upsertProcess } from "../../src/monitoring/processes/processes-sql.ts";
+import { systemClock } from "../../src/platform/clock.ts";
 import { createSecretBox } from "../../src/platform/secret-box.ts";
 import { resumeEndpoint } from "../../src/webhooks/recovery/resume-endpoint.ts";
 import { rotateSecret } from "../../src/webhooks/secrets/rotate-secret.ts";
@@ -106,6 +108,23 @@ describe("replace-lost-secrets", () => {
     expect((await replace(lostKeyId, { PARTNER_ORDERS_URL: "https://example.com" })).code).toBe(2);
     expect((await runCli({}, ["replace-lost-secrets"])).code).toBe(2);
     expect(await dumpTables(test)).toEqual(tables);
+  });
+
+  it("replaces nothing while a process runs that perhaps has the key", async () => {
+    const { test, partner, before, replace } = await start();
+    await storeEndpoint(before, partner, { url });
+    const now = systemClock.now();
+    const [id, roles] = [test.context.newId(), ["worker"]];
+    const running = { id, roles, version: "1", host: "hall-1", pid: 4711, startedAt: now, seenAt: now };
+    await upsertProcess(test.db, { ...running, stoppedAt: null }, []);
+    const tables = await dumpTables(test);
+    expect(await replace()).toMatchObject({
+      code: 2,
+      errors: expect.stringMatching(/^A process runs that perhaps has the key: 4711 on hall-1, /),
+    });
+    expect(await dumpTables(test)).toEqual(tables);
+    await upsertProcess(test.db, { ...running, stoppedAt: now }, []);
+    expect((await replace()).code).toBe(0);
   });
 
   it("makes a new webhook-secret-key in place of a lost file, for the named key alone", async () => {
