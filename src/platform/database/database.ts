@@ -3,9 +3,8 @@ import { activeSpan, traced } from "../telemetry/tracing.ts";
 import { parseUtcTimestamp } from "../time.ts";
 import { type Distribution, isDistributed } from "./distributed.ts";
 import { serversOf } from "./servers/find-primary.ts";
-import { CONNECTION } from "./servers/open-session.ts";
+import { connectionTo } from "./servers/open-session.ts";
 import { clientsOf, NoPrimaryError, type Servers } from "./servers/primary-client.ts";
-import { serverUrls } from "./servers/server-list.ts";
 
 /** Runs one statement. A pool uses any connection, a transaction its own. */
 export type Queryable = {
@@ -136,8 +135,7 @@ function openPool({
   onIdleError,
 }: DatabaseOptions): pg.Pool {
   const pool = new pg.Pool({
-    ...CONNECTION,
-    connectionString: serverUrls(url)[0],
+    ...connectionTo(url),
     Client: clientsOf(servers),
     max: connectionsMax,
     statement_timeout: statementTimeoutMs,

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { isUnavailable } from "../../../src/platform/database/database.ts";
-import { startServiceForTest } from "../../support/test-service.ts";
+import { createDatabase, startServiceForTest } from "../../support/test-service.ts";
 
 it("a connection lost inside a transaction fails only that transaction, and the pool recovers", async () => {
   const { db } = await startServiceForTest();
@@ -40,4 +40,12 @@ it("the server compiles no statement of the service, and none of its functions",
     values: [],
   });
   expect(compiled).toEqual([]);
+});
+
+it("options in the address of the database add to those of the service, and replace none", async () => {
+  const url = new URL(await createDatabase());
+  url.searchParams.set("options", "-c jit=on -c work_mem=8MB");
+  const { db } = await startServiceForTest({ databaseUrl: url.href });
+  const text = "select current_setting('jit') as jit, current_setting('work_mem') as memory";
+  expect(await db.query({ name: "options", text, values: [] })).toEqual([{ jit: "off", memory: "8MB" }]);
 });
