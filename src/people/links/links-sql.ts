@@ -77,6 +77,18 @@ export async function deleteLinks(
   });
 }
 
+/** Deletes the links of a person by which it could sign in for the first time, if it has not signed in before. */
+export async function deleteFirstLinks(tx: Queryable, personId: string): Promise<void> {
+  await tx.query({
+    name: "delete-first-person-links",
+    text: `
+      delete from person_links l
+      using people p
+      where l.person_id = $1 and l.kind = 'sign-in' and l.used_at is null and p.id = l.person_id and p.accepted_at is null`,
+    values: [personId],
+  });
+}
+
 /** Deletes the links of a person that could still be used, but for those of the demo. Returns how many. */
 export async function deleteUsableLinks(tx: Queryable, personId: string, now: Date): Promise<number> {
   const rows = await tx.query({

@@ -5,7 +5,7 @@ import { inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import type { AuthAnswer } from "../auth/answers.ts";
-import { deleteLinks } from "../links/links-sql.ts";
+import { deleteFirstLinks, deleteLinks } from "../links/links-sql.ts";
 import { recordSignIn } from "../people-sql.ts";
 import { findSession } from "../sessions/find-session.ts";
 import { finishSession } from "../sessions/finish-session.ts";
@@ -83,6 +83,8 @@ async function record(
   method: string,
 ): Promise<void> {
   const { person, session } = opened;
+  // A further link for the first operator can have been made since the one was used that has opened this session.
+  await deleteFirstLinks(tx, person.id);
   await recordSignIn(tx, person.id, people.clock.now());
   // An invitation that was not opened is not needed any more. It would be a way past the password and the code.
   await deleteLinks(tx, person.id, ["invitation"]);

@@ -5,10 +5,11 @@ import {
   FIRST_OPERATOR_EMAIL,
   firstOperatorLink,
 } from "../../../src/people/first-operator.ts";
+import type { MadeLink } from "../../../src/people/links/make-link.ts";
 import { recordSignIn } from "../../../src/people/people-sql.ts";
 import { untilBlocked } from "../../support/blocked.ts";
 import { countRows } from "../../support/builders.ts";
-import { createPerson, signIn } from "../../support/people.ts";
+import { createPerson, openBrowser, signIn } from "../../support/people.ts";
 import { startServiceForTest } from "../../support/test-service.ts";
 
 describe("the link for the first operator", () => {
@@ -39,6 +40,26 @@ describe("the link for the first operator", () => {
     });
     expect(await made).toBeNull();
     expect(await countRows(service, "person_links")).toBe(0);
+  });
+
+  it("ends if it is made between the use of an earlier one and the end of that sign-in", async () => {
+    const service = await startServiceForTest();
+    await ensureFirstOperator(service.context);
+    const tokenOf = (link: MadeLink | null) => link?.url.split("#token=")[1];
+    const token = tokenOf(await firstOperatorLink(service.context));
+    const { link, answer } = await service.db.transaction(async (tx) => {
+      await tx.query({
+        name: "test-lock-sessions",
+        text: "lock table person_sessions in share mode",
+        values: [],
+      });
+      const signsIn = openBrowser(service).post("/auth/sign-in/link", { token });
+      await untilBlocked(service, 1);
+      return { link: await firstOperatorLink(service.context), answer: signsIn };
+    });
+    expect((await answer).status).toBe(200);
+    const second = await openBrowser(service).post("/auth/sign-in/link", { token: tokenOf(link) });
+    expect(second.status).toBe(401);
   });
 
   it("is not made for a person who is disabled: it would sign no one in", async () => {
