@@ -108,7 +108,7 @@ const isOwnPassword = async (
     ? (await readPasswordHash(people.db, person.id)) === null
     : isPassword(people, person.id, password);
 
-/** New backup codes. The earlier ones are no longer valid. */
+/** New backup codes. The earlier ones are no longer valid. A session that was ended at the same time does not see the new ones. */
 export async function renewBackupCodes(
   people: People,
   opened: PersonSession,
@@ -126,9 +126,13 @@ export async function renewBackupCodes(
       }),
     );
   });
-  if (!("outcome" in answer) && answer.error === null)
-    await record(people.db, people, opened, visitor, "renewBackupCodes");
-  return answer;
+  if ("outcome" in answer || answer.error !== null) return answer;
+  const isPresent = await inTransaction(people, async (tx) => {
+    const isOpen = await lockSession(tx, opened);
+    await record(tx, people, opened, visitor, "renewBackupCodes");
+    return isOpen;
+  });
+  return isPresent ? answer : SESSION_ENDED;
 }
 
 const record = (

@@ -211,6 +211,18 @@ it("a session that ends while it adds a passkey adds none", async () => {
   expect((await (await signIn(service, person)).get("/auth/account")).body).toMatchObject({ passkeys: 0 });
 });
 
+it("a session that ends while it renews backup codes gets none", async () => {
+  const { person, browser: thief } = await createPersonWithAllWays(service);
+  const { renewed } = await service.db.transaction(async (tx) => {
+    await endSignIns(tx, person.id, null);
+    const request = thief.post("/auth/second-factor/backup-codes", { password: PASSWORD });
+    await untilBlocked(service, 1);
+    return { renewed: request };
+  });
+  const { status, body } = await renewed;
+  expect([status, body.backupCodes]).toEqual([401, undefined]);
+});
+
 it.each(Object.entries(WAYS))("a sign-in with %s opens a session otherwise", async (_way, begin) => {
   const world = await createPersonWithAllWays(service);
   const browser = openBrowser(service);
