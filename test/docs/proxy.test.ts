@@ -52,6 +52,7 @@ describe("the proxy", () => {
 const isInstalled = spawnSync("nginx", ["-v"]).error === undefined;
 describe.skipIf(!isInstalled)("nginx (skipped where it is not installed), while the service is down", () => {
   const LONG = "a".repeat(40_000);
+  const LONG_PATH = `/v1/orders/${LONG}`;
 
   it.each([
     ["any request", "GET /v1/me", {}, 503, "unavailable"],
@@ -63,7 +64,8 @@ describe.skipIf(!isInstalled)("nginx (skipped where it is not installed), while 
       413,
       "payload-too-large",
     ],
-    ["a long path", `GET /v1/orders/${LONG}`, {}, 400, "malformed-request"],
+    ["a path with a quote", 'GET /v1/orders/a"b', {}, 503, "unavailable"],
+    ["a long path", `GET ${LONG_PATH}`, {}, 400, "malformed-request"],
     ["a long header field", "GET /v1/me", { "X-Long": LONG }, 400, "malformed-request"],
     ["a method that it knows not", "TRACE /v1/me", {}, 404, "not-found"],
     ["a change of a page", "POST /errors/not-found", {}, 404, "not-found"],
@@ -79,6 +81,7 @@ describe.skipIf(!isInstalled)("nginx (skipped where it is not installed), while 
       retryAfter: status === 503 ? "5" : undefined,
     });
     expect(JSON.parse(response.body)).toMatchObject({
+      instance: path === LONG_PATH ? "" : path.split('"')[0], // What is certainly valid in JSON.
       code,
       status: PROBLEMS[code as keyof typeof PROBLEMS].status,
     });
