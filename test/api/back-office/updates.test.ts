@@ -171,8 +171,12 @@ describe("GET /api/updates", () => {
     onTestFinished(() => app.close());
     const url = `${await app.listen({ host: "127.0.0.1", port: 0 })}/api/updates`;
     const leaving = new AbortController();
-    const open = (signal = AbortSignal.timeout(60_000)) =>
-      fetch(url, { headers: bearer(OPERATOR_TOKEN), signal });
+    const opened: Response[] = []; // Node ends the stream of a response that nothing refers to.
+    const open = async (signal = AbortSignal.timeout(60_000)) => {
+      const response = await fetch(url, { headers: bearer(OPERATOR_TOKEN), signal });
+      opened.push(response);
+      return response;
+    };
     await open(leaving.signal);
     for (let count = 1; count < STREAMS_OF_CALLER_MAX; count += 1) expect((await open()).status).toBe(200);
     const refused = await open();

@@ -17,5 +17,8 @@ export function respondToHalfClosed(server: Server): void {
 export function endWithClient(request: FastifyRequest, reply: FastifyReply): void {
   const { socket } = request.raw;
   if (socket.readableEnded) cutOff(request, reply);
-  else socket.once("end", () => cutOff(request, reply));
+  else {
+    socket.setMaxListeners(socket.getMaxListeners() + 1); // One for each of the requests on it, whose number is limited.
+    socket.once("end", () => cutOff(request, reply));
+  }
 }
