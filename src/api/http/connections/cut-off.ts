@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
@@ -6,8 +7,9 @@ import type { FastifyReply, FastifyRequest } from "fastify";
  * too, but not if the response waits for its turn on the connection: that would never end (decision 0227).
  */
 export function cutOffWithBody(body: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  if (!(body instanceof Readable)) return;
   const { socket, httpVersion } = request.raw;
+  // The command line sends requests without a connection.
+  if (!(body instanceof Readable && socket instanceof Socket)) return;
   body.once("error", () => {
     if (!reply.raw.headersSent) return; // The response becomes a problem.
     cutOff(request, reply, () => {
