@@ -20,15 +20,9 @@ import { countOtherOperators, replaceGrants, setDisabled, setNameAndEmail } from
 const isOperator = ({ grants }: Pick<Person, "grants">): boolean =>
   grants.some(({ role }) => role === "operator");
 
-/**
- * Whether the person is the only operator who can sign in. One who has only been invited does not replace one who has signed in: perhaps
- * its address is not right.
- */
-async function isLastOperator(tx: Queryable, person: Person): Promise<boolean> {
-  if (!isOperator(person) || person.disabledAt !== null) return false;
-  const { enabled, active } = await countOtherOperators(tx, person.id);
-  return (person.acceptedAt === null ? enabled : active) === 0;
-}
+/** Whether the person is the only operator who can sign in. */
+const isLastOperator = async (tx: Queryable, person: Person): Promise<boolean> =>
+  isOperator(person) && person.disabledAt === null && (await countOtherOperators(tx, person.id)) === 0;
 
 /**
  * Replaces what a person may do. It counts from its next request on.

@@ -12,21 +12,18 @@ export async function countPeopleOfMerchants(tx: Queryable, merchantIds: readonl
   return row?.count ?? 0;
 }
 
-/** Operators who are not disabled, but for one person, and how many of them have signed in. The caller has locked the people. */
-export async function countOtherOperators(
-  tx: Queryable,
-  personId: string,
-): Promise<{ enabled: number; active: number }> {
-  const [row] = await tx.query<{ enabled: number; active: number }>({
+/** Operators who can sign in, but for one person. The caller has locked the people. */
+export async function countOtherOperators(tx: Queryable, personId: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
     name: "count-other-operators",
     text: `
-      select count(*)::integer as enabled, count(p.accepted_at)::integer as active
+      select count(*)::integer as count
       from person_grants g
       join people p on p.id = g.person_id
       where g.role = 'operator' and p.id <> $1 and p.disabled_at is null`,
     values: [personId],
   });
-  return row ?? { enabled: 0, active: 0 };
+  return row?.count ?? 0;
 }
 
 /** Replaces all grants of a person. */
