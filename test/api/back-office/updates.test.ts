@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Readable } from "node:stream";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Grant } from "../../../src/access/grant.ts";
 import { createBackOffice } from "../../../src/api/back-office/app.ts";
 import { operatorAuthentication } from "../../../src/api/back-office/authentication.ts";
@@ -204,6 +204,19 @@ describe("GET /api/updates", () => {
       expect(statuses, "the streams before it have ended").not.toContain("HTTP/1.1 409");
     }
     await sendAndClose("/api/updates"); // Also without others before it.
+  });
+
+  it("can wait for its turn behind others on a connection, and Node warns of nothing", async () => {
+    const app = createBackOffice(test.context, operatorAuthentication(OPERATOR_TOKEN), createMetrics());
+    onTestFinished(() => app.close());
+    const accepted = once(app.server, "connection");
+    const url = await app.listen({ host: "127.0.0.1", port: 0 });
+    using warned = vi.spyOn(process, "emitWarning");
+    const request = requestText("GET /api/updates HTTP/1.1", bearer(OPERATOR_TOKEN));
+    (await openConnection(url)).socket.write(Buffer.concat(Array(STREAMS_OF_CALLER_MAX).fill(request)));
+    const [socket] = await accepted;
+    await expect.poll(() => socket.listenerCount("end")).toBeGreaterThan(STREAMS_OF_CALLER_MAX);
+    expect(warned).not.toHaveBeenCalled();
   });
 
   it("ends with the client's side also when its turn comes long after that", async () => {
