@@ -1,5 +1,9 @@
+import { vi } from "vitest";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import type { TestService } from "./test-service.ts";
+
+/** Longer than a statement takes to get to its lock on a busy machine, and less than a test has. */
+const WAIT_MS = 60_000;
 
 /** How many statements wait for a lock. */
 export async function countBlocked(db: Queryable): Promise<number> {
@@ -15,5 +19,6 @@ export async function countBlocked(db: Queryable): Promise<number> {
 
 /** Resolves when this many statements wait for a lock; no statement in the test's own transaction may be among them. */
 export async function untilBlocked({ db }: Pick<TestService, "db">, count: number): Promise<void> {
-  while ((await countBlocked(db)) < count);
+  const areBlocked = async () => (await countBlocked(db)) >= count;
+  await vi.waitUntil(areBlocked, { timeout: WAIT_MS, interval: 5 });
 }
