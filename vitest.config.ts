@@ -27,7 +27,7 @@ export default defineConfig({
           // All files share one process, because starting one for each took a fifth of the run. Files share only the
           // modules; each has its own database.
           isolate: false,
-          setupFiles: ["test/support/histories.ts", ...(ON_CITUS ? ["test/support/citus-setup.ts"] : [])],
+          setupFiles: ["test/support/histories.ts", `test/support/${ON_CITUS ? "citus" : "plain"}-setup.ts`],
           // Longer than anything takes on a busy machine: a test fails because of what it sees, not of how long it takes.
           testTimeout: ON_CITUS ? 120_000 : 90_000,
           expect: { poll: { timeout: 20_000 } },

@@ -1,7 +1,7 @@
 import { afterAll, expect } from "vitest";
 import { findUnlisted, readList, widestPlans } from "../../scripts/citus-plans.ts";
 import { explainStatements, recordStatements, writePlans } from "./citus-plans.ts";
-import { dropCitusCopies } from "./test-service.ts";
+import { dropDatabases } from "./test-service.ts";
 
 recordStatements();
 // The hooks of the file itself run before this one.
@@ -11,6 +11,6 @@ afterAll(async () => {
     writePlans(planned);
     expect(findUnlisted(widestPlans(planned), readList())).toEqual([]);
   } finally {
-    await dropCitusCopies();
+    await dropDatabases();
   }
 });

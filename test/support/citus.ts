@@ -1,10 +1,8 @@
 import pg from "pg";
 import { commandsOnCitus } from "../../src/distribution/commands-on-citus.ts";
 import { distribute } from "../../src/distribution/distribute.ts";
-import { openDatabase } from "../../src/platform/database/database.ts";
-import { ensureDayPartitions } from "../../src/platform/database/day-partitions.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
-import { createTestClock } from "./test-clock.ts";
+import { makeFirstPartitions } from "./first-partitions.ts";
 
 /** Few, so that a test database is made quickly. Enough for merchants to be on several nodes and shards. */
 const SHARDS = 4;
@@ -24,16 +22,6 @@ export async function createCitusTemplate(coordinator: string, template: string)
   await makeFirstPartitions(url);
   for (const each of urls) await release(each, template);
   return urls;
-}
-
-/** On Citus they take five seconds, which each test that stores an event would wait for. */
-async function makeFirstPartitions(url: string): Promise<void> {
-  const db = openDatabase({ url, connectionsMax: 1, onIdleError: () => undefined });
-  try {
-    await ensureDayPartitions(db, createTestClock().now());
-  } finally {
-    await db.close();
-  }
 }
 
 /** An empty database on these nodes, in which Citus knows all of them. Returns its address at the coordinator. */

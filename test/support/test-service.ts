@@ -98,9 +98,15 @@ function serverUrl(): URL {
   return new URL(urls[(processNumber - 1) % urls.length] ?? "");
 }
 
-/** Databases on Citus that the file in progress has made. Citus keeps a process for each one on each node. */
+/** Databases that the file in progress has made. */
 const copies: string[] = [];
-export const dropCitusCopies = (): Promise<void> => dropCopies(provided("citusNodes"), copies.splice(0));
+
+/** Their files would take 20 GB until the end of a run. On Citus there is also a process for each one on each node. */
+export async function dropDatabases(): Promise<void> {
+  const nodes = provided("citusNodes");
+  const servers = nodes.length > 0 ? nodes : [withDatabase(serverUrl(), "postgres")];
+  await dropCopies(servers, copies.splice(0));
+}
 
 /** A new database on Citus without tables; returns its address. */
 export async function createCitusDatabase(): Promise<string> {
@@ -125,9 +131,9 @@ const runningSeparately = (db: Pool): Pool => ({
 export async function createDatabase(): Promise<string> {
   const url = serverUrl();
   const name = `test_${randomUUID().replaceAll("-", "")}`;
+  copies.push(name);
   const citusNodes = provided("citusNodes");
   if (citusNodes.length > 0) {
-    copies.push(name);
     await copyTemplate(citusNodes, TEMPLATE, name);
     return `${withDatabase(url, name)}?options=${encodeURIComponent(FAULTS_ON_CITUS)}`;
   }
