@@ -23,6 +23,7 @@ import {
 } from "../support/facilities.ts";
 import { failPayment, readOrder, readOrderEvents, transitionOrder } from "../support/orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
+import { startSecondForTest } from "../support/two-services.ts";
 import { uuidIn } from "../support/webhooks.ts";
 
 let test: TestService;
@@ -234,7 +235,7 @@ describe("stock", () => {
     const sibling = await createSibling(test, partner);
     for (const by of [partner, sibling]) await Promise.all(Array.from({ length: 20 }, () => placeOrder(by)));
     await acceptAll(test);
-    const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
+    const second = await startSecondForTest(test);
     // Each takes the orders of a connection, and both come to the stock together.
     const both = await test.db.transaction(async (tx) => {
       await tx.query({

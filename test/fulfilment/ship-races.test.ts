@@ -11,7 +11,7 @@ import {
 import { runJob, storedStatuses } from "../support/jobs.ts";
 import { readOrderEventTypes } from "../support/orders.ts";
 import { startServiceForTest } from "../support/test-service.ts";
-import { tally, times } from "../support/two-services.ts";
+import { startSecondForTest, tally, times } from "../support/two-services.ts";
 
 /** A service with a facility, and an order whose acceptance window has just closed; no worker has run since. */
 async function startWithDueOrder() {
@@ -28,8 +28,7 @@ const STORED_ONCE = ["accept", "route", "ship"];
 
 it("ships an order once that is shipped many times at once, while the workers of two processes accept and route it", async () => {
   const { test, partner, facility, id } = await startWithDueOrder();
-  const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
-  second.clock.advance({ ms: test.clock.now().getTime() - second.clock.now().getTime() });
+  const second = await startSecondForTest(test);
   const [answers] = await Promise.all([
     Promise.all(times(8, (n) => (n % 2 === 0 ? test : second).backOffice.post(`/api/orders/${id}/ship`, {}))),
     ...[test, second].flatMap((service) =>

@@ -14,7 +14,8 @@ import {
   setRates,
   setStock,
 } from "../support/facilities.ts";
-import { startServiceForTest, type TestService } from "../support/test-service.ts";
+import type { TestService } from "../support/test-service.ts";
+import { startSecondForTest } from "../support/two-services.ts";
 import { openWaitingRoom } from "../support/waiting.ts";
 import { uuidIn } from "../support/webhooks.ts";
 
@@ -132,7 +133,7 @@ describe("a supply change of stock", () => {
     await routeAll(test);
     const id = await place(partner);
     await acceptAll(test);
-    const other = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
+    const other = await startSecondForTest(test);
     const all = await test.db.transaction(async (tx) => {
       // Routing writes the order's timeline last: it has decided by then, and has not committed.
       await tx.query({ name: "test-block", text: "lock table timeline_entries in share mode", values: [] });
@@ -151,7 +152,7 @@ describe("a supply change of stock", () => {
   it("of rates and of stock may come in any order, from any source, and causes no deadlock", async () => {
     const { test, product, facility, placeWaiting, isRouted } = await openWaitingRoom();
     const ids = await placeWaiting(1, 1, 1, 1);
-    const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
+    const second = await startSecondForTest(test);
     for (let round = 1; round <= 5; round += 1)
       await Promise.all([
         setRates(test, facility, [aRate({ country: round % 2 === 0 ? "GB" : "FR" })]),
@@ -171,7 +172,7 @@ describe("a supply change of stock", () => {
     const { test, product, facility, placeWaiting, isRouted } = await openWaitingRoom();
     const ids = await placeWaiting(...Array.from({ length: 30 }, () => 1));
     await setStock(test, facility, product, 20);
-    const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
+    const second = await startSecondForTest(test);
     await Promise.all([routeAll(test), routeAll(second), routeAll(test), routeAll(second)]);
     expect(await isRouted(...ids)).toEqual(ids.map((_, index) => index < 20));
     for (const id of ids.slice(0, 20))

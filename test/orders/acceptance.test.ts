@@ -16,6 +16,7 @@ import {
 } from "../support/orders.ts";
 import { applied } from "../support/sandbox.ts";
 import { startServiceForTest, startTestService, type TestService } from "../support/test-service.ts";
+import { startSecondForTest } from "../support/two-services.ts";
 
 // The specification, part 3, "Real orders"; decisions 0011 and 0012. What a read or a cancel shows before any worker
 // has run stands with their endpoints; here is the worker, which makes the same true in the tables.
@@ -249,10 +250,9 @@ describe("acceptance, of many orders and by many workers", () => {
   });
 
   it("accepts each order once with two workers at the same time", async () => {
-    const second = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
     await placeMany(partner, 60);
     test.clock.advance({ hours: 2 });
-    second.clock.advance({ ms: test.clock.now().getTime() - second.clock.now().getTime() });
+    const second = await startSecondForTest(test);
     const counts = await Promise.all(
       [test, second, test, second].map((service) => acceptAll(partner, service)),
     );

@@ -12,6 +12,7 @@ import {
 import { applied, transition } from "../support/sandbox.ts";
 import { countRowsNaming, dumpTables } from "../support/tables.ts";
 import { startServiceForTest, startTestService, type TestService } from "../support/test-service.ts";
+import { startSecondForTest } from "../support/two-services.ts";
 
 let test: TestService;
 let partner: Partner;
@@ -194,8 +195,7 @@ describe("the worker's job", () => {
   });
 
   it("erases every order once when two workers run at the same time", async () => {
-    const other = await startServiceForTest({ databaseUrl: test.context.config.databaseUrl ?? "" });
-    other.clock.advance({ ms: test.clock.now().getTime() - other.clock.now().getTime() });
+    const other = await startSecondForTest(test);
     const before = await dumpTables(test);
     const second = await createPartner(test);
     const orders = await Promise.all(

@@ -1,5 +1,5 @@
 import { createPartner, type Partner } from "./builders.ts";
-import { type Answer, startTestService, type TestService } from "./test-service.ts";
+import { type Answer, startServiceForTest, startTestService, type TestService } from "./test-service.ts";
 
 /**
  * Two services represent two processes: each has its own groups and database connections, and they share only the
@@ -21,12 +21,22 @@ export async function startTwoServices(): Promise<TwoServices> {
     second,
     async nextPartner() {
       const partner = await createPartner(first);
-      second.clock.advance({ ms: first.clock.now().getTime() - second.clock.now().getTime() });
+      setClock(second, first);
       return partner;
     },
     close: () => Promise.all([second.close(), first.close()]),
   };
 }
+
+/** A second process for the database of a service, at the same time of day. For a single test. */
+export async function startSecondForTest(first: TestService): Promise<TestService> {
+  const second = await startServiceForTest({ databaseUrl: first.context.config.databaseUrl ?? "" });
+  setClock(second, first);
+  return second;
+}
+
+const setClock = ({ clock }: TestService, first: TestService): void =>
+  clock.advance({ ms: first.clock.now().getTime() - clock.now().getTime() });
 
 export const times = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => make(index));
