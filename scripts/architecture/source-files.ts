@@ -14,17 +14,9 @@ type Import = {
 export type SourceFile = {
   /** Relative to the project, with forward slashes. */
   readonly path: string;
-  readonly lineCount: number;
   readonly imports: readonly Import[];
   /** Every string and template, each substitution as `…`. */
   readonly texts: readonly string[];
-  readonly functions: readonly SourceFunction[];
-};
-
-type SourceFunction = {
-  /** The line of its beginning, from 1. */
-  readonly line: number;
-  readonly lineCount: number;
 };
 
 /** Reads and parses the TypeScript files below folders of the project, in the order of their paths. */
@@ -43,29 +35,17 @@ export function parseSource(path: string, source: string): SourceFile {
   if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0]?.message}`);
   const imports: Import[] = [];
   const texts: string[] = [];
-  const functions: SourceFunction[] = [];
   visit(program, (node) => {
     const found = importOf(node);
     if (found !== null) imports.push({ ...found, file: resolve(path, found.specifier) });
     const text = textOf(node);
     if (text !== null) texts.push(text);
-    if (FUNCTIONS.has(node.type)) functions.push(linesOf(node, source));
   });
-  return { path, lineCount: countLines(source.replace(/\n$/, "")), imports, texts, functions };
+  return { path, imports, texts };
 }
 
 const resolve = (from: string, specifier: string): string | null =>
   specifier.startsWith(".") ? posix.join(posix.dirname(from), specifier) : null;
-
-const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
-
-const countLines = (text: string): number => text.split("\n").length;
-
-/** Every node has its range in the source. */
-const linesOf = ({ start, end }: Node, source: string): SourceFunction => ({
-  line: countLines(source.slice(0, Number(start))),
-  lineCount: countLines(source.slice(Number(start), Number(end))),
-});
 
 /** A node of the syntax tree (ESTree, with TypeScript's own nodes). Its other fields depend on its type. */
 type Node = { readonly type: string } & Readonly<Record<string, unknown>>;

@@ -2,24 +2,17 @@ import { readdir, readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { readSourceFiles } from "../../scripts/architecture/source-files.ts";
 import {
-  findCrowdedFolders,
   findCycles,
   findForeignSql,
   findHttpImports,
   findImportsAcrossWalls,
   findImpureImports,
-  findLongFiles,
-  findLongFunctions,
   findSharedTables,
   findUnknownFolders,
   findUpwardImports,
   type OpenSqlFiles,
   type SharedTables,
 } from "./rules.ts";
-
-const FILES_MAX = 15;
-const LINES_MAX = 300;
-const FUNCTION_LINES_MAX = 70;
 
 /** SQL files that other slices may import, by the reason. */
 const OPEN_SQL: OpenSqlFiles = {
@@ -116,7 +109,6 @@ const SHARED_TABLES: SharedTables = {
 };
 
 const source = await readSourceFiles("src", "packages", "web");
-const all = [...source, ...(await readSourceFiles("test", "bench", "scripts"))];
 
 async function readTables(): Promise<string[]> {
   const names = (await readdir("migrations")).filter((name) => name.endsWith(".sql"));
@@ -142,11 +134,3 @@ it("each table is written by one slice, or is listed as shared", async () =>
 
 it("src, packages and web do not import each other", () =>
   expect(findImportsAcrossWalls(source)).toEqual([]));
-
-it(`src: at most ${FILES_MAX} files stand side by side`, () =>
-  expect(findCrowdedFolders(source, FILES_MAX)).toEqual([]));
-
-it(`no file has more than ${LINES_MAX} lines`, () => expect(findLongFiles(all, LINES_MAX)).toEqual([]));
-
-it(`no function has more than ${FUNCTION_LINES_MAX} lines`, () =>
-  expect(findLongFunctions(all, FUNCTION_LINES_MAX)).toEqual([]));

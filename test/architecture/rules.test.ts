@@ -1,14 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { parseSource } from "../../scripts/architecture/source-files.ts";
 import {
-  findCrowdedFolders,
   findCycles,
   findForeignSql,
   findHttpImports,
   findImportsAcrossWalls,
   findImpureImports,
-  findLongFiles,
-  findLongFunctions,
   findSharedTables,
   findUnknownFolders,
   findUpwardImports,
@@ -147,29 +144,4 @@ describe("each rule reports what breaks it", () => {
       "web/src/page.ts imports src/lifecycle/order.ts; src, packages and web do not import each other",
       "src/api/console.ts imports web/src/page.ts; src, packages and web do not import each other",
     ]));
-
-  it("a folder with too many files; folders within it do not count", () =>
-    expect(
-      findCrowdedFolders(
-        project({ "src/mail/a.ts": "", "src/mail/b.ts": "", "src/mail/c/d.ts": "", "test/mail/e.ts": "" }),
-        1,
-      ),
-    ).toEqual(["src/mail has 2 files; at most 1 stand side by side"]));
-
-  it("a file with too many lines", () =>
-    expect(findLongFiles(project({ "test/a.ts": "1;\n2;\n", "test/b.ts": "1;\n2;\n3;\n" }), 2)).toEqual([
-      "test/b.ts has 3 lines; at most 2 are allowed",
-    ]));
-
-  it("a function with too many lines", () =>
-    expect(
-      findLongFunctions(
-        project({
-          "src/a.ts":
-            "function one() {\n  return 1;\n}\nexport const two = () => {\n  one();\n  return one;\n};\n",
-          "test/b.ts": "it(() => {\n\n\n\n});",
-        }),
-        3,
-      ),
-    ).toEqual(["the function at src/a.ts:4 has 4 lines; at most 3 are allowed"]));
 });

@@ -1,4 +1,3 @@
-import { posix } from "node:path";
 import { folderOf, layerOf } from "../../scripts/architecture/layers.ts";
 import type { SourceFile } from "../../scripts/architecture/source-files.ts";
 
@@ -130,30 +129,3 @@ export const findImportsAcrossWalls = (files: readonly SourceFile[]): Violations
     .filter(({ from, to }) => isInSrc(from) !== isInSrc(to))
     .filter(({ from, to }) => [from, to].some((path) => /^(packages|web)\//.test(path)))
     .map(({ from, to }) => `${from} imports ${to}; src, packages and web do not import each other`);
-
-export function findCrowdedFolders(files: readonly SourceFile[], filesMax: number): Violations {
-  const counts = Map.groupBy(files.map(({ path }) => path).filter(isInSrc), (path) => posix.dirname(path));
-  return [...counts]
-    .filter(([, members]) => members.length > filesMax)
-    .map(
-      ([folder, members]) => `${folder} has ${members.length} files; at most ${filesMax} stand side by side`,
-    );
-}
-
-export const findLongFiles = (files: readonly SourceFile[], linesMax: number): Violations =>
-  files
-    .filter(({ lineCount }) => lineCount > linesMax)
-    .map(({ path, lineCount }) => `${path} has ${lineCount} lines; at most ${linesMax} are allowed`);
-
-/** Tests are left out: a `describe` is a function as well. */
-export const findLongFunctions = (files: readonly SourceFile[], linesMax: number): Violations =>
-  files
-    .filter(({ path }) => !path.startsWith("test/"))
-    .flatMap(({ path, functions }) =>
-      functions
-        .filter(({ lineCount }) => lineCount > linesMax)
-        .map(
-          ({ line, lineCount }) =>
-            `the function at ${path}:${line} has ${lineCount} lines; at most ${linesMax} are allowed`,
-        ),
-    );
