@@ -84,7 +84,6 @@ export async function openConfiguredDatabase(
  * Opens the database and creates the context.
  * @param schema `migrate` migrates the database and creates partitions ahead; `as-it-is` changes nothing and
  *   throws PendingMigrationsError if migrations are missing
- * @param options.lostKeyId for the command that replaces the secrets of a lost key, which is then not required
  * @throws ConfigError if secrets in the database are encrypted with a key that is not configured
  * @throws SecretFileError if the file of their key is missing
  */
@@ -93,14 +92,13 @@ export async function openService(
   log: Logger,
   clock: Clock,
   schema: "migrate" | "as-it-is",
-  { lostKeyId = null }: { lostKeyId?: string | null } = {},
 ): Promise<OpenService> {
   const database = await openConfiguredDatabase(config, log, { mayCreate: schema === "migrate" });
   const { url, db } = database;
   try {
     if (schema === "migrate") await bringUpToDate(url, db, log, clock);
     else await rejectPendingMigrations(db);
-    const secrets = await openKeyring(config, db, clock.now(), lostKeyId);
+    const secrets = await openKeyring(config, db, clock.now());
     const newId = newIdsFrom(clock);
     const signals = openSignalChannel(db, log, newId());
     const context: WebhookContext = { config, clock, newId, db, log, signals, secrets };

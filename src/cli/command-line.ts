@@ -93,11 +93,6 @@ async function run(args: readonly string[], { environment, output, input }: Term
         const { runMigrate } = await import("./migrate.ts");
         await runMigrate(environment, output);
       },
-      replaceLostSecrets: async ({ key }) => {
-        rejectService("replace-lost-secrets", url, environment);
-        const { runReplaceLostSecrets } = await import("./replace-lost-secrets.ts");
-        exitCode = await runReplaceLostSecrets(environment, output, key);
-      },
       distribute: async ({ shards }) => {
         rejectService("distribute", url, environment);
         const { runDistribute } = await import("./distribute.ts");

@@ -43,7 +43,6 @@ export type SpecialCommands = {
   doctor(options: { json?: true; strict?: true }): Promise<void>;
   migrate(): Promise<void>;
   distribute(options: { shards: number }): Promise<void>;
-  replaceLostSecrets(options: { key: string }): Promise<void>;
 };
 
 /** Where commander writes help and errors. It does not wait. */
@@ -240,18 +239,6 @@ function addDatabaseCommands(program: Command, special: SpecialCommands): void {
         .default(SHARDS_DEFAULT),
     )
     .action((options) => special.distribute(options));
-  program
-    .command("replace-lost-secrets")
-    .description(
-      "if a key of secrets is lost: pause its endpoints, with new secrets, and delete its one-time codes",
-    )
-    .requiredOption("--key <id>", required("id of the key that is lost, as a start names it"), readKeyId)
-    .action((options) => special.replaceLostSecrets(options));
-}
-
-function readKeyId(text: string): string {
-  if (/^[0-9a-f]{8}$/.test(text)) return text;
-  throw new InvalidArgumentError("It must have 8 digits from 0 to f, such as 8a08c2f0.");
 }
 
 const SHARDS_DEFAULT = 32;

@@ -7,7 +7,6 @@ import { listAllKeyIdsInUse, missingKeyIds } from "./key-ids-in-use.ts";
 /**
  * Checks at start that all keys are configured with which secrets in the database are encrypted. Without one of them some
  * deliveries could not be signed, which would show only when a partner complains, and some people could not sign in.
- * @param lostKeyId for the command that replaces what a lost key has encrypted: then no key is required
  * @throws ConfigError with the ids of the missing keys
  * @throws SecretFileError if the file of the key is missing
  */
@@ -15,11 +14,9 @@ export async function openKeyring(
   config: Pick<Config, "webhookSecretKeys" | "dataDir">,
   db: Queryable,
   now: Date,
-  lostKeyId: string | null = null,
 ): Promise<SecretBox> {
-  const keys = config.webhookSecretKeys ?? [await readSecretKey(config, db, now, lostKeyId)];
+  const keys = config.webhookSecretKeys ?? [await readSecretKey(config, db, now)];
   const secrets = createSecretBox(keys);
-  if (lostKeyId !== null) return secrets;
   // Read after the key: while it was made, another process may have encrypted the first secret with its own key.
   const missing = missingKeyIds(await listAllKeyIdsInUse(db, now), secrets);
   if (missing.length > 0) throw new ConfigError(missing.map(missingKey));
@@ -27,20 +24,19 @@ export async function openKeyring(
 }
 
 /**
- * All processes that create or send deliveries need the same key. None is made for a database with secrets, unless theirs is
- * lost: it would be the wrong one, and the next backup would replace the last good copy with it.
+ * All processes that create or send deliveries need the same key. None is made for a database with secrets:
+ * it would be the wrong one, and the next backup would replace the last good copy with it.
  */
 async function readSecretKey(
   { dataDir }: Pick<Config, "dataDir">,
   db: Queryable,
   now: Date,
-  lostKeyId: string | null,
 ): Promise<Buffer> {
   const inUse = await listAllKeyIdsInUse(db, now);
-  const mayMake = inUse.length === 0 || (lostKeyId !== null && inUse.includes(lostKeyId));
-  const key = mayMake ? readOrMakeSecret(dataDir, "webhook-secret-key") : requireSecretKey(dataDir, inUse);
+  const key =
+    inUse.length === 0 ? readOrMakeSecret(dataDir, "webhook-secret-key") : requireSecretKey(dataDir, inUse);
   return Buffer.from(await key, "base64url");
 }
 
 const missingKey = (keyId: string): string =>
-  `WEBHOOK_SECRET_KEYS lacks the key ${keyId}, with which secrets in the database are encrypted. Add it again, after the newest key. A key that the service created is in DATA_DIR/webhook-secret-key. If no copy is left: replace-lost-secrets --key ${keyId} (docs/operation.md, The key is lost).`;
+  `WEBHOOK_SECRET_KEYS lacks the key ${keyId}, with which secrets in the database are encrypted. Add it again, after the newest key. A key that the service created is in DATA_DIR/webhook-secret-key. If no copy is left: docs/operation.md, The key is lost.`;

@@ -39,7 +39,6 @@ describe("without the file of the key", () => {
     ["audit", "export"],
     ["person", "link", "operator@localhost"],
     ["token", "rotate", "x"],
-    ["replace-lost-secrets", "--key", "00000000"],
   ])("%s %s fails with 2 and the message of the start, and makes no key", async (...args) => {
     const { file, cli } = await withDataDir();
     const before = await dumpTables(at.test);

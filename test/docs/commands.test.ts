@@ -22,7 +22,6 @@ const SPECIAL: SpecialCommands = {
   doctor: note,
   migrate: note,
   distribute: note,
-  replaceLostSecrets: note,
 };
 const create = () => createProgram({ writeOut: () => undefined, writeErr: () => undefined }, note, SPECIAL);
 
