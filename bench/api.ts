@@ -1,21 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
-import { insertOrders } from "./insert-orders.ts";
 import type { LoadResult } from "./load-generator.ts";
 import { createOrders, creation, loadOf } from "./loads.ts";
 import { preloadOrders } from "./preload.ts";
 import { generateLoad, hasPgbench, type Started, startBareServer, stop } from "./processes.ts";
+import { insertOrders, openReference, type Reference } from "./reference/reference.ts";
 import { type Figure, median } from "./report.ts";
-import {
-  closeSite,
-  countOrders,
-  emptyOrders,
-  openSite,
-  type Postgres,
-  residentMiB,
-  type Site,
-} from "./site.ts";
+import { closeSite, emptyOrders, openSite, type Postgres, residentMiB, type Site } from "./site.ts";
 
 const WARM_UP_SECONDS = 3;
 
@@ -30,7 +22,7 @@ export type ApiOptions = {
 };
 
 async function measureCreation(
-  { empty, full, direct, bare }: { empty: Site; full: Site; direct: Site; bare: Started },
+  { empty, full, direct, bare }: { empty: Site; full: Site; direct: Reference; bare: Started },
   { rounds, seconds, stored, say }: ApiOptions,
 ): Promise<Figure[]> {
   const results = {
@@ -43,7 +35,6 @@ async function measureCreation(
   for (let round = 0; round <= rounds; round += 1) {
     const time = round === 0 ? WARM_UP_SECONDS : seconds; // Round 0 warms up and is not counted.
     await emptyOrders(empty);
-    await emptyOrders(direct);
     await empty.db.runScript("checkpoint");
     const bareResult = await generateLoad(creation(empty, bare.url, { seconds: time }));
     const serviceResult = await createOrders(empty, { seconds: time });
@@ -51,7 +42,6 @@ async function measureCreation(
     const directResult = pgbench
       ? await insertOrders(direct, { ordersEach: 1, clients: 32, seconds: time })
       : Number.NaN;
-    if (pgbench) await countOrders(direct);
     say(
       `  create ${round}: ${[bareResult.perSecond, serviceResult.perSecond, fullResult.perSecond, directResult].map(Math.round).join(" / ")}`,
     );
@@ -178,9 +168,8 @@ export async function measureApi(postgres: Postgres, options: ApiOptions): Promi
   const [empty, full, direct] = [
     await openSite(postgres, "bench_empty"),
     await openSite(postgres, "bench_full"),
-    await openSite(postgres, "bench_direct"),
+    await openReference(postgres, "bench_direct"),
   ];
-  await stop(direct.service); // Only its database is used.
   await preloadOrders(full.db, full.partner, stored, (done) => say(`  ${done} orders stored`));
   await vacuumAndCheckpoint(full.databaseUrl);
 

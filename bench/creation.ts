@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { insertOrders } from "./insert-orders.ts";
 import type { LoadResult } from "./load-generator.ts";
 import { createOrders, creation } from "./loads.ts";
 import { generateLoad, hasPgbench, startBareServer, stop } from "./processes.ts";
+import { insertOrders, openReference } from "./reference/reference.ts";
 import { type Figure, median } from "./report.ts";
-import { closeSite, countOrders, emptyOrders, openSite, type Postgres, type Site } from "./site.ts";
+import { closeSite, emptyOrders, openSite, type Postgres } from "./site.ts";
 
 export type CreationOptions = { rounds: number; seconds: number; say: (text: string) => void };
 
@@ -37,12 +37,8 @@ export async function measureCreation(
         note: "pgbench is not installed (Debian: postgresql-contrib)",
       },
     ];
-  const roles = { ROLES: "api,back-office" };
-  const [site, direct] = [
-    await openSite(postgres, "bench_creation", roles),
-    await openSite(postgres, "bench_groups", roles),
-  ];
-  await stop(direct.service); // Only its database is used.
+  const site = await openSite(postgres, "bench_creation", { ROLES: "api,back-office" });
+  const reference = await openReference(postgres, "bench_groups");
   const echo = join(postgres.dataDir, "empty.json");
   await writeFile(echo, "{}");
   const bare = await startBareServer(echo, echo);
@@ -50,10 +46,9 @@ export async function measureCreation(
   for (let round = 0; round <= rounds; round += 1) {
     const time = round === 0 ? WARM_UP_SECONDS : seconds; // Round 0 warms up and is not counted.
     await emptyOrders(site);
-    await emptyOrders(direct);
     await site.db.runScript("checkpoint");
     const { perSecond: requests } = await generateLoad(creation(site, bare.url, { seconds: time }));
-    const stored = await storeGroups(direct, time);
+    const stored = await insertOrders(reference, { ordersEach: GROUP_SIZE, clients: GROUPS, seconds: time });
     const results = {
       64: await createOrders(site, { seconds: time, connections: 64 }),
       256: await createOrders(site, { seconds: time, connections: 256 }),
@@ -67,7 +62,7 @@ export async function measureCreation(
   const half = Math.round((figures[0]?.perSecond ?? 0) / 2);
   await site.db.runScript("checkpoint"); // As before each round: the files of the log are used again (decision 0187).
   const calm = await createOrders(site, { seconds, perSecond: half });
-  await Promise.all([closeSite(site), direct.db.close(), stop(bare)]);
+  await Promise.all([closeSite(site), reference.db.close(), stop(bare)]);
   return [
     ...figures,
     {
@@ -78,15 +73,6 @@ export async function measureCreation(
       p99MaxMs: P99_MAX_MS,
     },
   ];
-}
-
-/** Orders per second that PostgreSQL alone stores. Their number is counted in the database. */
-async function storeGroups(site: Site, seconds: number): Promise<number> {
-  const groups = await insertOrders(site, { ordersEach: GROUP_SIZE, clients: GROUPS, seconds });
-  const stored = await countOrders(site);
-  if (stored < groups * GROUP_SIZE * seconds * 0.9)
-    throw new Error(`PostgreSQL has stored ${stored} orders only.`);
-  return groups * GROUP_SIZE;
 }
 
 function figureOf(clients: (typeof CLIENTS)[number], rounds: readonly Round[]): Figure {

@@ -1,4 +1,5 @@
 -- The rows of some creations, with their charges, in one statement, from values that PostgreSQL makes itself, for pgbench.
+-- Frozen with the tables of `schema.sql`, and never changed.
 with ids as materialized (
   select uuidv7() as order_id, uuidv7() as line_1, uuidv7() as line_2, uuidv7() as event_id, now() as created_at
   from generate_series(1, :orders::integer)
