@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import type { Config } from "../config.ts";
 import type { Environment } from "../environment/environment-reader.ts";
 import { within } from "../pause.ts";
-import { readTelemetrySettings } from "./telemetry-settings.ts";
+import type { Signals } from "./open-telemetry.ts";
 
 /** Sends traces and metrics to a collector (decision 0106). */
 export type Telemetry = {
@@ -27,14 +27,15 @@ export async function startTelemetry(
   log: Logger,
   roles: Config["roles"],
 ): Promise<Telemetry> {
-  const settings = readTelemetrySettings(environment);
-  for (const warning of settings.warnings) log.warn({ reason: warning }, "telemetry setting not supported");
-  if (settings.traces === null && settings.metrics === null) return NO_TELEMETRY;
+  const signals = requestedSignals(environment);
+  if (!signals.traces && !signals.metrics) return NO_TELEMETRY;
   try {
     const { openTelemetry } = await import("./open-telemetry.ts");
-    const { exportMetrics, shutDown } = openTelemetry(settings, log, roles);
-    const signals = [...(settings.traces ? ["traces"] : []), ...(settings.metrics ? ["metrics"] : [])];
-    log.info({ signals }, "telemetry exported");
+    const { exportMetrics, shutDown } = openTelemetry(signals, log, roles);
+    log.info(
+      { signals: [...(signals.traces ? ["traces"] : []), ...(signals.metrics ? ["metrics"] : [])] },
+      "telemetry exported",
+    );
     return {
       exportMetrics,
       stop: () =>
@@ -46,4 +47,19 @@ export async function startTelemetry(
     log.error({ err }, "telemetry not started, the service runs without it");
     return NO_TELEMETRY;
   }
+}
+
+/**
+ * The SDK exports both signals unless it is told otherwise, to an address of its own. The service exports a signal if an
+ * exporter or an address for it is set. `/metrics` is always there for Prometheus.
+ */
+export function requestedSignals(environment: Environment): Signals {
+  const text = (name: string): string => environment[name]?.trim() ?? "";
+  if (text("OTEL_SDK_DISABLED").toLowerCase() === "true") return { traces: false, metrics: false };
+  const isRequested = (signal: "TRACES" | "METRICS"): boolean => {
+    const exporter = text(`OTEL_${signal}_EXPORTER`);
+    if (exporter !== "") return exporter !== "none" && exporter !== "prometheus";
+    return (text(`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`) || text("OTEL_EXPORTER_OTLP_ENDPOINT")) !== "";
+  };
+  return { traces: isRequested("TRACES"), metrics: isRequested("METRICS") };
 }

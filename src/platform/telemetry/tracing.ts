@@ -1,9 +1,21 @@
-import type { AsyncLocalStorage } from "node:async_hooks";
-import type { Attributes, Link, Span } from "@opentelemetry/api";
+import { AsyncLocalStorage } from "node:async_hooks";
+import {
+  type Attributes,
+  type Link,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+
+const KINDS = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 
 type SpanStart = {
   readonly name: string;
-  readonly kind?: "internal" | "server" | "client";
+  readonly kind?: keyof typeof KINDS;
   /** Never bodies, keys, personal data, texts of partners, paths or query strings (decision 0106). */
   readonly attributes?: Attributes;
   /** Other spans that led to this one, and do not contain it. */
@@ -26,14 +38,7 @@ type Scope = {
 /** A batch with so many statements has found work. */
 const HELD_MAX = 100;
 
-export type Tracer = {
-  readonly scopes: AsyncLocalStorage<Scope>;
-  start(span: SpanStart): Span;
-  /** The span that a `traceparent` header names. None if it is invalid, or is not to be linked. */
-  linksTo(traceparent: string): Link[];
-  /** Marks a span as failed. Messages of errors contain values of rows, so a span has only the type. */
-  fail(span: Span, errorType: string): void;
-};
+const scopes = new AsyncLocalStorage<Scope>();
 
 /** Null unless traces are exported: then each function here costs a comparison. */
 let tracer: Tracer | null = null;
@@ -46,36 +51,55 @@ export const isTracing = (): boolean => tracer !== null;
 
 /** The span in progress that is recorded. Null outside of spans, for those that are not sampled, and without tracing. */
 export function activeSpan(): Span | null {
-  const span = tracer?.scopes.getStore()?.span ?? null;
+  if (tracer === null) return null;
+  const span = scopes.getStore()?.span ?? null;
   return span?.isRecording() === true ? span : null;
 }
 
 /** Null without tracing. The caller ends it. */
-export const startSpan = (start: SpanStart): Span | null => tracer?.start(start) ?? null;
+export const startSpan = (span: SpanStart): Span | null => (tracer === null ? null : start(tracer, span));
 
-/** What caused a request, as its caller says. The caller decides neither the trace's id nor whether it is sampled. */
-export const linksTo = (traceparent: string | undefined): Link[] =>
-  traceparent === undefined ? [] : (tracer?.linksTo(traceparent) ?? []);
+const start = (
+  spans: Tracer,
+  { name, kind = "internal", attributes = {}, links = [], parent }: SpanStart,
+): Span =>
+  spans.startSpan(
+    name,
+    { kind: KINDS[kind], attributes, links: [...links] },
+    parent === null ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, parent),
+  );
 
+/**
+ * What caused a request, as its caller says: the span that its `traceparent` header names, unless that is invalid or
+ * `OTEL_PROPAGATORS` is without it. The caller decides neither the trace's id nor whether it is sampled.
+ */
+export function linksTo(traceparent: string | undefined): Link[] {
+  if (tracer === null || traceparent === undefined) return [];
+  const context = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent }));
+  return context === undefined ? [] : [{ context }];
+}
+
+/** Marks a span as failed. Messages of errors contain values of rows, so a span has only the type. */
 export function failSpan(span: Span, errorType: string): void {
-  tracer?.fail(span, errorType);
+  span.setAttribute("error.type", errorType);
+  span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 /** Runs `work` as a part of this span, or of none. */
 export const withinSpan = <T>(span: Span | null, work: () => T): T =>
-  tracer === null ? work() : tracer.scopes.run({ span, job: null, held: null }, work);
+  tracer === null ? work() : scopes.run({ span, job: null, held: null }, work);
 
 /** Runs `work` in a span of its own, which ends with it. */
 export async function traced<T>(
-  start: SpanStart,
+  spanStart: SpanStart,
   work: (span: Span | null) => Promise<T>,
   errorTypeOf: (error: unknown) => string = typeOf,
 ): Promise<T> {
   if (tracer === null) return work(null);
-  const span = tracer.start(start);
-  const held = start.parent === null ? null : (tracer.scopes.getStore()?.held ?? null);
+  const span = start(tracer, spanStart);
+  const held = spanStart.parent === null ? null : (scopes.getStore()?.held ?? null);
   try {
-    return await tracer.scopes.run({ span, job: null, held }, () => work(span));
+    return await scopes.run({ span, job: null, held }, () => work(span));
   } catch (error) {
     failSpan(span, errorTypeOf(error));
     throw error;
@@ -112,20 +136,20 @@ export function tracedGroup<T>(
 
 /** Batches within `work` are spans that have the name of the job. */
 export const withinJob = <T>(job: string, work: () => Promise<T>): Promise<T> =>
-  tracer === null ? work() : tracer.scopes.run({ span: null, job, held: null }, work);
+  tracer === null ? work() : scopes.run({ span: null, job, held: null }, work);
 
 /**
  * A span for a batch of a job. Returns how much the batch did. One that did nothing leaves no span, nor do its statements:
  * jobs look for work every half a second.
  */
 export async function tracedBatch(work: () => Promise<number>): Promise<number> {
-  const name = tracer?.scopes.getStore()?.job ?? null;
+  const name = scopes.getStore()?.job ?? null;
   if (tracer === null || name === null) return work();
-  const span = tracer.start({ name, parent: null });
+  const span = start(tracer, { name, parent: null });
   const held: Held = { ends: [], isOpen: true };
   let isKept = true;
   try {
-    const count = await tracer.scopes.run({ span, job: null, held }, work);
+    const count = await scopes.run({ span, job: null, held }, work);
     span.setAttribute("partner_orders.batch.items", count);
     isKept = count > 0;
     return count;

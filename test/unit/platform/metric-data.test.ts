@@ -1,10 +1,9 @@
 import { AggregationTemporality, DataPointType } from "@opentelemetry/sdk-metrics";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { toMetricData } from "../../../src/platform/telemetry/metric-data.ts";
+import { toMetricData } from "../../../src/platform/telemetry/open-telemetry.ts";
 
 const times = { startTime: [1, 0] as [number, number], endTime: [2, 0] as [number, number] };
-const enumerations = { dataPoint: DataPointType, temporality: AggregationTemporality };
 
 it("keeps names, labels and values of counters, gauges and histograms", async () => {
   const registry = new Registry();
@@ -17,7 +16,7 @@ it("keeps names, labels and values of counters, gauges and histograms", async ()
   for (const value of [0.5, 1, 3, 7, 8]) histogram.observe({ kind: "a" }, value);
   histogram.observe({ kind: "b" }, 2);
 
-  const found = toMetricData(await registry.getMetricsAsJSON(), times, enumerations);
+  const found = toMetricData(await registry.getMetricsAsJSON(), times);
   const [things, size, seconds] = found;
   expect(things).toMatchObject({
     descriptor: { name: "things_total", description: "Help." },
@@ -53,6 +52,6 @@ it("leaves out what is no number, and metrics without values have no points", as
   const registry = new Registry();
   new Gauge({ name: "unknown", help: "Help.", registers: [registry] }).set(Number.NaN);
   new Counter({ name: "none_total", help: "Help.", labelNames: ["kind"], registers: [registry] });
-  const found = toMetricData(await registry.getMetricsAsJSON(), times, enumerations);
+  const found = toMetricData(await registry.getMetricsAsJSON(), times);
   expect(found.map(({ dataPoints }) => dataPoints)).toEqual([[], []]);
 });

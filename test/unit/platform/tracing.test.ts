@@ -1,7 +1,8 @@
+import { propagation } from "@opentelemetry/api";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { groupCalls } from "../../../src/platform/database/group.ts";
-import { createTracer } from "../../../src/platform/telemetry/open-telemetry.ts";
 import {
   activeSpan,
   linksTo,
@@ -15,14 +16,16 @@ import {
 const TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 let exporter: InMemorySpanExporter;
 
-function use(linksCallers: boolean): void {
+beforeEach(() => {
   exporter = new InMemorySpanExporter();
   const spanProcessors = [new SimpleSpanProcessor({ exporter })];
-  setTracer(createTracer(new TracerProvider({ spanProcessors }), linksCallers));
-}
-
-beforeEach(() => use(true));
-afterEach(() => setTracer(null));
+  setTracer(new TracerProvider({ spanProcessors }).getTracer("test"));
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+});
+afterEach(() => {
+  setTracer(null);
+  propagation.disable();
+});
 
 const spansNamed = (name: string) => exporter.getFinishedSpans().filter((span) => span.name === name);
 const request = <T>(work: () => Promise<T>): Promise<T> => traced({ name: "request", parent: null }, work);
@@ -120,7 +123,7 @@ describe("a caller's trace context", () => {
   });
 
   it("is ignored if propagation is disabled", () => {
-    use(false);
+    propagation.disable();
     expect(linksTo(TRACEPARENT)).toEqual([]);
   });
 });
