@@ -99,8 +99,8 @@ export const toEntry = (row: LedgerRow): LedgerEntry => ({
 });
 
 /**
- * Charges the goods of real orders that were approved, and makes the charges due. Goods that cost nothing, and those that
- * are charged already, are left out. The caller has locked the orders.
+ * Charges the goods of real orders that were approved, and makes the charges due. Goods that cost nothing are
+ * left out. The caller has locked the orders.
  */
 export async function insertGoodsCharges(
   tx: Queryable,
@@ -116,7 +116,6 @@ export async function insertGoodsCharges(
         from unnest($1::uuid[], $2::uuid[], $4::text[]) as approved (merchant_id, order_id, request_id)
         join orders o on o.merchant_id = approved.merchant_id and o.id = approved.order_id
         where not o.test_mode and o.goods_minor > 0 and ${amongMerchants("$5", "o.merchant_id")}
-        on conflict (merchant_id, order_id, id) do nothing -- An earlier version charged it at its creation.
         returning merchant_id, order_id, id
       )
       insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)

@@ -78,13 +78,4 @@ describe("an order in review (decision 0090)", () => {
     });
     expect((await moves(test, partner, id))[0]).toBe("goods 1 failed");
   });
-
-  it("that an earlier version has charged at its creation is not charged again", async () => {
-    await test.db.runScript(`
-      insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, created_at)
-      select merchant_id, id, id, 'goods', 1, goods_minor, created_at from orders where id = '${orderUuid(id)}'`);
-    await operationApplied(test, id, "approve");
-    expect(await dueOf(id)).toEqual([]);
-    expect(await moves(test, partner, id)).toEqual(["goods 1 pending"]);
-  });
 });

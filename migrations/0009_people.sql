@@ -1,8 +1,8 @@
--- People of the back office, and what they sign in with (decision 0115). Until now only programs could use it.
+-- People and programs that use the back office, what they sign in with (decision 0115), and the filters that they keep.
 --
--- A person belongs to no merchant: it may work for several, and for the warehouse as well. So these tables are shared, small
--- and mostly read, as back_office_tokens is. Times named *_at that better-auth writes are those of the process; those that
--- decide about a session are the service's own.
+-- They belong to no merchant: a person may work for several, and for the warehouse as well. So these tables are shared, small
+-- and mostly read. Times named *_at that better-auth writes are those of the process; those that decide about a session are
+-- the service's own.
 
 create table people (
   id                 uuid        not null,
@@ -18,6 +18,7 @@ create table people (
   created_by_id      text,
   accepted_at        timestamptz,
   last_signed_in_at  timestamptz,
+  sign_in_version    integer     not null default 0,
   disabled_at        timestamptz,
   constraint people_pkey primary key (id),
   constraint people_email_key unique (email),
@@ -37,6 +38,7 @@ comment on column people.created_by_name is 'The name of who invited the person.
 comment on column people.created_by_id is 'The id on the wire of who invited the person. Null for OPERATOR_TOKEN, the command line and the service.';
 comment on column people.accepted_at is 'When the person first signed in. Null: the invitation is open.';
 comment on column people.last_signed_in_at is 'When the person last signed in. Null: never.';
+comment on column people.sign_in_version is 'Raised when all sign-ins of the person end. One that began with a lower number opens no session.';
 comment on column people.disabled_at is 'Since then the person cannot sign in. Null: it can.';
 
 create table person_grants (
@@ -47,8 +49,7 @@ create table person_grants (
   connection_ids uuid[] not null,
   constraint person_grants_pkey primary key (person_id, role),
   constraint person_grants_person_id_fkey foreign key (person_id) references people (id) on delete cascade,
-  constraint person_grants_role_known
-    check (role in ('operator', 'warehouse', 'merchant', 'partner', 'support', 'monitoring')),
+  constraint person_grants_role_known check (role in ('operator', 'warehouse', 'merchant', 'partner', 'support', 'monitoring')),
   constraint person_grants_scope_of_role check (
     case role
       when 'merchant' then cardinality(merchant_ids) between 1 and 100 and facility_ids is null and connection_ids = '{}'
@@ -77,6 +78,7 @@ create table person_sessions (
   signed_in_at     timestamptz not null,
   seen_at          timestamptz not null,
   authenticated_at timestamptz not null,
+  finished         boolean     not null default true,
   constraint person_sessions_pkey primary key (id),
   constraint person_sessions_token_key unique (token),
   constraint person_sessions_person_id_fkey foreign key (person_id) references people (id) on delete cascade
@@ -90,6 +92,7 @@ comment on column person_sessions.user_agent is 'The browser, as it names itself
 comment on column person_sessions.signed_in_at is 'A session ends seven days after it.';
 comment on column person_sessions.seen_at is 'When it was used, written at most once in five minutes. A session ends twelve hours after it.';
 comment on column person_sessions.authenticated_at is 'When the person last proved who it is. Keys, secrets and money need that within 15 minutes.';
+comment on column person_sessions.finished is 'Whether the sign-in was finished. Until then the session opens nothing.';
 
 create table person_accounts (
   id                       uuid        not null,
@@ -107,9 +110,9 @@ create table person_accounts (
   updated_at               timestamptz not null,
   constraint person_accounts_pkey primary key (id),
   constraint person_accounts_provider_key unique (provider_id, account_id),
+  constraint person_accounts_person_key unique (person_id, provider_id),
   constraint person_accounts_person_id_fkey foreign key (person_id) references people (id) on delete cascade
 );
-create index person_accounts_person_id_idx on person_accounts (person_id);
 comment on table person_accounts is 'What a person signs in with: a password, or the account of an identity provider.';
 comment on column person_accounts.provider_id is 'credential: a password. oidc: the identity provider of OIDC_ISSUER.';
 comment on column person_accounts.account_id is 'The id of the person for a password, the subject for an identity provider.';
@@ -127,7 +130,7 @@ create table person_verifications (
 );
 create index person_verifications_identifier_idx on person_verifications (identifier);
 create index person_verifications_expires_at_idx on person_verifications (expires_at);
-comment on table person_verifications is 'Sign-ins that are not finished: a challenge of a passkey, a second factor, a visit to the identity provider.';
+comment on table person_verifications is 'Proofs of sign-ins in progress: a right password that a code must follow, how many codes followed it, a challenge of a passkey while it is compared, and challenges that were used. Rows are purged an hour after their end.';
 
 create table person_two_factors (
   id                        uuid    not null,
@@ -135,6 +138,7 @@ create table person_two_factors (
   secret                    text    not null,
   backup_codes              text    not null,
   verified                  boolean not null,
+  last_code_step            bigint,
   failed_verification_count integer not null default 0,
   locked_until              timestamptz,
   constraint person_two_factors_pkey primary key (id),
@@ -145,18 +149,19 @@ comment on table person_two_factors is 'The second factor of a person: one-time 
 comment on column person_two_factors.secret is 'Encrypted with a key that is derived from WEBHOOK_SECRET_KEYS.';
 comment on column person_two_factors.backup_codes is 'Those that were not used, encrypted as the secret is.';
 comment on column person_two_factors.verified is 'Whether the person has proved that its device has the secret.';
+comment on column person_two_factors.last_code_step is 'The time step of the last code that was accepted: how many times 30 seconds after 1970 began. Codes of it and of earlier ones are rejected. Null: none was accepted.';
 comment on column person_two_factors.failed_verification_count is 'Wrong codes in a row.';
-comment on column person_two_factors.locked_until is 'Until then no code is accepted. Only who knows the password can cause it.';
+comment on column person_two_factors.locked_until is 'Until then no code is accepted. Only a person who knows the password, or has a session, can cause it.';
 
 create table person_passkeys (
-  id            uuid        not null,
-  person_id     uuid        not null,
+  id            uuid             not null,
+  person_id     uuid             not null,
   name          text,
-  public_key    text        not null,
-  credential_id text        not null,
+  public_key    text             not null,
+  credential_id text             not null,
   counter       double precision not null,
-  device_type   text        not null,
-  backed_up     boolean     not null,
+  device_type   text             not null,
+  backed_up     boolean          not null,
   transports    text,
   aaguid        text,
   created_at    timestamptz,
@@ -171,13 +176,13 @@ comment on column person_passkeys.counter is 'Uses that the device has counted, 
 comment on column person_passkeys.aaguid is 'The model of the device.';
 
 create table person_links (
-  id              uuid        not null,
-  person_id       uuid        not null,
-  kind            text        not null,
-  token_hash      bytea       not null,
-  created_at      timestamptz not null,
-  expires_at      timestamptz not null,
-  used_at         timestamptz,
+  id         uuid        not null,
+  person_id  uuid        not null,
+  kind       text        not null,
+  token_hash bytea       not null,
+  created_at timestamptz not null,
+  expires_at timestamptz not null,
+  used_at    timestamptz,
   constraint person_links_pkey primary key (id),
   constraint person_links_token_key unique (token_hash),
   constraint person_links_person_id_fkey foreign key (person_id) references people (id) on delete cascade,
@@ -201,3 +206,81 @@ create index person_attempts_window_start_idx on person_attempts (window_start);
 comment on table person_attempts is 'How often someone tried to sign in, so that all processes limit it together.';
 comment on column person_attempts.bucket is 'What is counted: a digest of an address, or of an address and an account.';
 comment on column person_attempts.window_start is 'When counting began. It begins again after the window.';
+
+-- Named tokens of programs (decision 0077). A token has one role, and never changes. The merchant of a connection is stored
+-- beside it, because statements about a connection name its merchant. It never changes either.
+create table back_office_tokens (
+  id                      uuid        not null,
+  token_hash              bytea       not null,
+  name                    text        not null,
+  role                    text        not null,
+  merchant_ids            uuid[]      not null,
+  facility_ids            uuid[],
+  connection_ids          uuid[]      not null default '{}',
+  connection_merchant_ids uuid[]      not null default '{}',
+  prefix                  text        not null,
+  created_by_kind         text        not null,
+  created_by_name         text,
+  created_by_id           text,
+  created_at              timestamptz not null,
+  expires_at              timestamptz,
+  revoked_at              timestamptz,
+  last_used_at            timestamptz,
+  replaces_id             uuid,
+  constraint back_office_tokens_pkey primary key (id),
+  constraint back_office_tokens_hash_key unique (token_hash),
+  constraint back_office_tokens_replaces_key unique (replaces_id),
+  constraint back_office_tokens_hash_length check (octet_length(token_hash) = 32),
+  constraint back_office_tokens_name_length check (char_length(name) between 1 and 255),
+  constraint back_office_tokens_merchants_of_role
+    check (case when role = 'merchant' then cardinality(merchant_ids) between 1 and 100 else merchant_ids = '{}' end),
+  constraint back_office_tokens_role_known check (role in ('operator', 'warehouse', 'merchant', 'partner', 'support', 'monitoring')),
+  constraint back_office_tokens_facilities_of_role
+    check (facility_ids is null or role = 'warehouse' and cardinality(facility_ids) between 1 and 100),
+  constraint back_office_tokens_connections_of_role
+    check (case when role = 'partner' then cardinality(connection_ids) between 1 and 100 else connection_ids = '{}' end),
+  constraint back_office_tokens_merchants_of_connections check (cardinality(connection_merchant_ids) = cardinality(connection_ids))
+);
+comment on table back_office_tokens is 'Tokens of programs that use the back office. The token of OPERATOR_TOKEN is not among them.';
+comment on column back_office_tokens.id is 'UUIDv7, made by the service. On the wire it has the prefix tok.';
+comment on column back_office_tokens.token_hash is 'SHA-256 of the token. The token itself is never stored.';
+comment on column back_office_tokens.name is 'What timeline and audit log call the program. It never changes.';
+comment on column back_office_tokens.role is 'What the token may do. It never changes.';
+comment on column back_office_tokens.merchant_ids is 'The merchants whose data a token with the role merchant sees. Empty for the other roles.';
+comment on column back_office_tokens.facility_ids is 'The facilities that a token with the role warehouse is for. Null: all facilities, and for the other roles.';
+comment on column back_office_tokens.connection_ids is 'The connections that a token with the role partner sees. Empty for the other roles.';
+comment on column back_office_tokens.connection_merchant_ids is 'The merchant of each of connection_ids, in the same order.';
+comment on column back_office_tokens.prefix is 'First characters of the token, by which people recognize it.';
+comment on column back_office_tokens.created_by_kind is 'Who created it, as in timeline_entries.';
+comment on column back_office_tokens.created_by_name is 'The name of who created it.';
+comment on column back_office_tokens.created_by_id is 'The id on the wire of the token that created it. Null for OPERATOR_TOKEN and the command line.';
+comment on column back_office_tokens.created_at is 'When it was created.';
+comment on column back_office_tokens.expires_at is 'From this time on it is not valid. Null: it does not expire. A rotation brings it forward.';
+comment on column back_office_tokens.revoked_at is 'When it was revoked. Null if it was not.';
+comment on column back_office_tokens.last_used_at is 'When it was used, written at most once in five minutes. Null: it never was.';
+comment on column back_office_tokens.replaces_id is 'The token that a rotation replaced with this one. Null if none. Unique: a token is rotated once.';
+
+-- A view belongs to a person or to a token, not to a merchant (decision 0137).
+create table saved_views (
+  owner_id   text        not null,
+  slot       integer     not null,
+  id         uuid        not null,
+  name       text        not null,
+  page       text        not null,
+  query      text        not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  constraint saved_views_pkey primary key (owner_id, slot),
+  constraint saved_views_id_key unique (id),
+  constraint saved_views_name_key unique (owner_id, page, name),
+  constraint saved_views_slot_in_range check (slot between 1 and 50),
+  constraint saved_views_owner_id_length check (char_length(owner_id) between 1 and 64),
+  constraint saved_views_name_length check (char_length(name) between 1 and 100),
+  constraint saved_views_page_length check (char_length(page) between 1 and 100),
+  constraint saved_views_query_length check (char_length(query) <= 2000)
+);
+comment on table saved_views is 'Filters of lists that people of the back office keep under a name. Each sees its own.';
+comment on column saved_views.owner_id is 'The id on the wire of the person or of the token; operator for OPERATOR_TOKEN.';
+comment on column saved_views.slot is 'The primary key holds at most one view in each slot of an owner, so the number of views is bounded also for concurrent requests.';
+comment on column saved_views.page is 'The page of the console, such as orders.';
+comment on column saved_views.query is 'The query string of the page, without the question mark. It can contain a text that was searched for.';

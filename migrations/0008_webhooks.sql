@@ -1,11 +1,12 @@
--- Webhook endpoints and deliveries. The deliveries of an event are written in the same statement as the event. A
--- small table holds only the deliveries that can be sent now. The log of attempts is append-only.
+-- Webhook endpoints and deliveries. The deliveries of an event are written in the transaction of the event. A small table holds
+-- only the deliveries that can be sent now. The log of attempts is append-only.
 
 create table webhook_endpoints (
   merchant_id   uuid        not null,
   connection_id uuid        not null,
   id            uuid        not null,
   number        integer     not null,
+  mode          text        not null default 'live',
   url           text        not null,
   description   text,
   event_types   text[]      not null,
@@ -16,18 +17,28 @@ create table webhook_endpoints (
   created_at    timestamptz not null,
   updated_at    timestamptz not null,
   constraint webhook_endpoints_pkey primary key (merchant_id, id),
-  constraint webhook_endpoints_number_key unique (connection_id, number, merchant_id),
   constraint webhook_endpoints_connection_id_fkey foreign key (merchant_id, connection_id) references connections (merchant_id, id),
   constraint webhook_endpoints_status_known check (status in ('active', 'paused', 'deleted')),
-  constraint webhook_endpoints_pause_reason_known check (pause_reason in ('gone', 'failing')),
   constraint webhook_endpoints_paused_with_reason check ((status = 'paused') = (paused_at is not null and pause_reason is not null)),
   constraint webhook_endpoints_event_types_not_empty check (cardinality(event_types) >= 1 and array_position(event_types, null) is null),
   constraint webhook_endpoints_in_flight_max_in_range check (in_flight_max between 1 and 100),
   constraint webhook_endpoints_number_positive check (number >= 1),
-  constraint webhook_endpoints_url_length check (char_length(url) between 1 and 2048)
+  constraint webhook_endpoints_url_length check (char_length(url) between 1 and 2048),
+  constraint webhook_endpoints_mode_known check (mode in ('live', 'test')),
+  constraint webhook_endpoints_pause_reason_known check (pause_reason in ('gone', 'failing', 'requested'))
 );
-comment on table webhook_endpoints is 'A URL to which the events of a connection are delivered. A deleted endpoint keeps its row for the log of its deliveries.';
+-- Two indexes instead of one over all endpoints: publishing reads the endpoints that exist, however many were deleted, and
+-- the job that removes deleted ones reads nothing else.
+create unique index webhook_endpoints_live_key on webhook_endpoints (merchant_id, connection_id, number)
+  where status <> 'deleted';
+create index webhook_endpoints_deleted_idx on webhook_endpoints (merchant_id, connection_id, id)
+  where status = 'deleted';
+-- The back office lists the endpoints of all connections by id.
+create index webhook_endpoints_shown_idx on webhook_endpoints (id) where status <> 'deleted';
+comment on table webhook_endpoints is 'A URL to which the events of a connection are delivered. A deleted endpoint keeps its row until nothing of its log is left.';
 comment on column webhook_endpoints.number is 'Counts the endpoints of the connection; part of the ids of its deliveries (decision 0028).';
+comment on column webhook_endpoints.mode is 'live: it receives the events of all orders, and those about no order. test: only events of test orders.';
+comment on column webhook_endpoints.pause_reason is 'gone: the endpoint returned 410. failing: no success for days. requested: the back office paused it. Null while it is active.';
 comment on column webhook_endpoints.in_flight_max is 'Maximum number of concurrent requests.';
 
 create table webhook_secrets (
@@ -55,8 +66,10 @@ create table webhook_endpoint_states (
   failing_since        timestamptz,
   last_failure_at      timestamptz,
   last_success_at      timestamptz not null,
+  succeeded_at         timestamptz,
   backoff_until        timestamptz,
   warnings_sent        integer     not null,
+  proven_host          text,
   constraint webhook_endpoint_states_pkey primary key (merchant_id, endpoint_id),
   constraint webhook_endpoint_states_endpoint_fkey foreign key (merchant_id, endpoint_id) references webhook_endpoints (merchant_id, id),
   constraint webhook_endpoint_states_failures_not_negative check (consecutive_failures >= 0),
@@ -65,26 +78,29 @@ create table webhook_endpoint_states (
 comment on table webhook_endpoint_states is 'The worker that currently sends to an endpoint, and the health of the endpoint.';
 comment on column webhook_endpoint_states.worker_id is 'Only this worker sends to the endpoint until leased_until. Null when no worker holds the endpoint.';
 comment on column webhook_endpoint_states.last_success_at is 'Updated at most once an hour, so that not every success is a write. Initially the time of creation.';
+comment on column webhook_endpoint_states.succeeded_at is 'The last success. Null before the first one. Updated at most once an hour, and by the first success and the first one after a failure.';
 comment on column webhook_endpoint_states.backoff_until is 'After consecutive failures nothing is sent until this time. Then a single delivery probes the endpoint.';
 comment on column webhook_endpoint_states.warnings_sent is 'Warning mails sent since the last success.';
+comment on column webhook_endpoint_states.proven_host is 'The host and port that returned 2xx last. Null while none has. Not that of the URL if the URL was changed since.';
 
+-- The fill factor: each row is updated once, when the delivery finishes, mostly soon after its neighbors.
 create table deliveries (
-  merchant_id   uuid    not null,
-  connection_id uuid    not null,
-  id            uuid    not null,
-  endpoint_id   uuid    not null,
-  event_id      uuid    not null,
-  event_type    text    not null,
+  merchant_id   uuid not null,
+  connection_id uuid not null,
+  id            uuid not null,
+  endpoint_id   uuid not null,
+  event_id      uuid not null,
+  event_type    text not null,
   order_id      uuid,
   sequence      integer,
-  stream_id     uuid    not null,
+  stream_id     uuid not null,
   not_after     timestamptz,
-  status        text    not null,
+  status        text not null,
   constraint deliveries_pkey primary key (merchant_id, connection_id, id),
   constraint deliveries_endpoint_fkey foreign key (merchant_id, endpoint_id) references webhook_endpoints (merchant_id, id),
   constraint deliveries_status_known check (status in ('pending', 'succeeded', 'failed')),
   constraint deliveries_stream_is_order_or_event check (stream_id = coalesce(order_id, event_id))
-) with (fillfactor = 50); -- Each row is updated once, when the delivery finishes, mostly soon after its neighbors.
+) with (fillfactor = 50);
 create index deliveries_endpoint_idx on deliveries (endpoint_id, id);
 -- Also finds the deliveries of an order, because the events of an order are a stream. No index contains the status, so
 -- that a change of the status is a HOT update.
@@ -142,43 +158,96 @@ create table attempts (
 comment on table attempts is 'Every attempt to send a delivery. Append-only. Partitioned by day on the id, which is the id of the claim.';
 comment on column attempts.duration_ms is 'Null when the worker ended before it could record the outcome.';
 
-create table webhook_recoveries (
-  merchant_id   uuid        not null,
-  connection_id   uuid               not null,
-  id              uuid               not null,
-  endpoint_id     uuid               not null,
-  includes_failed boolean         not null,
-  since           timestamptz not null,
-  until           timestamptz not null,
-  position        uuid               not null,
-  pass            integer         not null default 1,
-  created_at      timestamptz not null,
-  finished_at     timestamptz,
-  constraint webhook_recoveries_pass_known check (pass in (1, 2)),
-  constraint webhook_recoveries_pkey primary key (merchant_id, id),
-  constraint webhook_recoveries_endpoint_fkey foreign key (merchant_id, endpoint_id) references webhook_endpoints (merchant_id, id)
-);
-create index webhook_recoveries_open_idx on webhook_recoveries (connection_id, id) where finished_at is null;
-comment on table webhook_recoveries is 'Requests of partners to send pending or failed deliveries again. Processed in batches, and resumed after a crash.';
-comment on column webhook_recoveries.includes_failed is 'False for a resume: only pending deliveries are sent. True for a recovery: failed deliveries as well.';
-comment on column webhook_recoveries.until is 'Covers deliveries created before this time, which is a little later than the request: transactions may not have committed yet.';
-comment on column webhook_recoveries.pass is 'The second pass runs after until and finds deliveries whose transactions committed during the first one.';
-comment on column webhook_recoveries.position is 'The delivery up to which the current pass has been processed.';
-
-create table outgoing_mails (
+-- What is due at an endpoint is removed in batches after the endpoint was paused or deleted (decision 0207). There may be
+-- millions of rows, too many for the statement that pauses or deletes it.
+create table webhook_clearings (
   merchant_id   uuid        not null,
   connection_id uuid        not null,
-  id            uuid        not null,
-  recipient     text        not null,
-  subject       text        not null,
-  body          text        not null,
-  due_at        timestamptz not null,
-  attempt_count integer     not null,
-  sent_at       timestamptz,
-  failed_at     timestamptz,
-  constraint outgoing_mails_pkey primary key (merchant_id, id),
-  constraint outgoing_mails_connection_id_fkey foreign key (merchant_id, connection_id) references connections (merchant_id, id),
-  constraint outgoing_mails_ended_once check (sent_at is null or failed_at is null)
+  endpoint_id   uuid        not null,
+  part          text        not null,
+  position      uuid        not null,
+  created_at    timestamptz not null,
+  constraint webhook_clearings_pkey primary key (merchant_id, endpoint_id),
+  constraint webhook_clearings_endpoint_fkey foreign key (merchant_id, endpoint_id) references webhook_endpoints (merchant_id, id),
+  constraint webhook_clearings_part_known check (part in ('streams', 'deliveries'))
 );
-create index outgoing_mails_due_idx on outgoing_mails (connection_id, due_at) where sent_at is null and failed_at is null;
-comment on table outgoing_mails is 'Mail to merchants, queued in the transaction that causes it and sent by a worker.';
+comment on table webhook_clearings is 'Endpoints that were paused or deleted, and whose due deliveries a worker still has to remove. A row is deleted when all are removed, or when the endpoint was resumed.';
+comment on column webhook_clearings.part is 'streams: heads of streams are removed from due_deliveries. deliveries: after that, the pending deliveries of a deleted endpoint fail.';
+comment on column webhook_clearings.position is 'The stream or the delivery up to which the part has been processed.';
+comment on column webhook_clearings.created_at is 'When the endpoint was last paused or deleted.';
+
+create table webhook_recoveries (
+  merchant_id     uuid        not null,
+  connection_id   uuid        not null,
+  id              uuid        not null,
+  endpoint_id     uuid        not null,
+  includes_failed boolean     not null,
+  since           timestamptz not null,
+  until           timestamptz not null,
+  position        uuid        not null,
+  pass            integer     not null default 1,
+  created_at      timestamptz not null,
+  finished_at     timestamptz,
+  constraint webhook_recoveries_pkey primary key (merchant_id, id),
+  constraint webhook_recoveries_endpoint_fkey foreign key (merchant_id, endpoint_id) references webhook_endpoints (merchant_id, id),
+  constraint webhook_recoveries_pass_known check (pass in (1, 2))
+);
+create index webhook_recoveries_open_idx on webhook_recoveries (connection_id, id) where finished_at is null;
+-- An endpoint has at most one recovery of each kind: a further request changes it (decision 0064).
+create unique index webhook_recoveries_endpoint_key on webhook_recoveries (merchant_id, endpoint_id, includes_failed);
+comment on table webhook_recoveries is 'Requests of partners to send pending or failed deliveries again. Processed in batches, and resumed after a crash. A request changes the row of an earlier one, open or finished.';
+comment on column webhook_recoveries.includes_failed is 'False for a resume: only pending deliveries are sent. True for a recovery: failed deliveries as well.';
+comment on column webhook_recoveries.until is 'Covers deliveries created before this time, which is a little later than the request: transactions may not have committed yet.';
+comment on column webhook_recoveries.position is 'The delivery up to which the current pass has been processed.';
+comment on column webhook_recoveries.pass is 'The second pass runs after until and finds deliveries whose transactions committed during the first one.';
+
+-- Sending many deliveries once more with progress (decision 0142). A person chooses deliveries, or a period of the log. A
+-- worker sends them, and the row says how far it is and how they ended.
+create table webhook_resends (
+  merchant_id     uuid        not null,
+  connection_id   uuid        not null,
+  id              uuid        not null,
+  delivery_ids    uuid[],
+  since           timestamptz,
+  until           timestamptz,
+  endpoint_id     uuid,
+  event_type      text,
+  delivery_status text,
+  total           integer,
+  position        uuid        not null,
+  sending         uuid[]      not null,
+  is_read         boolean     not null,
+  succeeded_count integer     not null,
+  failed_count    integer     not null,
+  skipped         jsonb       not null,
+  created_at      timestamptz not null,
+  canceled_at     timestamptz,
+  finished_at     timestamptz,
+  constraint webhook_resends_pkey primary key (merchant_id, id),
+  constraint webhook_resends_connection_id_fkey foreign key (merchant_id, connection_id) references connections (merchant_id, id),
+  constraint webhook_resends_selection_or_period check ((delivery_ids is null) = (since is not null and until is not null)),
+  constraint webhook_resends_selection_bounded check (cardinality(delivery_ids) between 1 and 100),
+  constraint webhook_resends_sending_bounded check (cardinality(sending) <= 500),
+  constraint webhook_resends_status_known check (delivery_status in ('pending', 'succeeded', 'failed')),
+  constraint webhook_resends_counts_not_negative check (total >= 0 and succeeded_count >= 0 and failed_count >= 0)
+);
+create index webhook_resends_connection_idx on webhook_resends (connection_id, id);
+create index webhook_resends_open_idx on webhook_resends (connection_id, id) where finished_at is null;
+comment on table webhook_resends is 'Requests to send a selection or a period of the delivery log once more. Processed in batches, and resumed after a crash.';
+comment on column webhook_resends.id is 'UUIDv7, made by the service. On the wire it has the prefix rsd.';
+comment on column webhook_resends.delivery_ids is 'The chosen deliveries. Null for a period.';
+comment on column webhook_resends.since is 'Deliveries of events from this time on. Null for a selection.';
+comment on column webhook_resends.until is 'Deliveries of events before this time. Null for a selection.';
+comment on column webhook_resends.endpoint_id is 'Only deliveries to this endpoint. Null: to all.';
+comment on column webhook_resends.event_type is 'Only deliveries of events of this type. Null: of all.';
+comment on column webhook_resends.delivery_status is 'Only deliveries with this status when they are read. Null: with any.';
+comment on column webhook_resends.total is 'Deliveries that fitted at the request. Null: too many to count.';
+comment on column webhook_resends.position is 'The delivery up to which the log has been read.';
+comment on column webhook_resends.sending is 'Deliveries that were made due, and whose outcome is not counted yet. Reading waits while there are many.';
+comment on column webhook_resends.is_read is 'Whether all deliveries have been read.';
+comment on column webhook_resends.succeeded_count is 'Deliveries that were sent once more, with success.';
+comment on column webhook_resends.failed_count is 'Deliveries that were sent once more, without success.';
+comment on column webhook_resends.skipped is 'Numbers of deliveries that were not sent, by reason.';
+comment on column webhook_resends.created_at is 'When it was requested.';
+comment on column webhook_resends.canceled_at is 'When it was canceled. No further delivery is made due from then on. Null if it was not.';
+comment on column webhook_resends.finished_at is 'When the last outcome was counted. Null before that.';

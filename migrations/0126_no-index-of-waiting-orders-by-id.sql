@@ -1,2 +1,0 @@
--- orders_waiting_idx has replaced it.
-drop index orders_routing_waiting_idx;
