@@ -140,12 +140,6 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
   }
 }
 
-/** The outcome of a request that has nothing to do: the order is as it is at `now`. */
-export function unchanged(stored: Order, now: Date): Outcome {
-  const order = asOf(stored, now);
-  return { outcome: "applied", from: order, order, facts: [] };
-}
-
 /**
  * The rule that forbids the transition in the order's present state, whatever its other arguments. Null if there is
  * none.

@@ -60,11 +60,14 @@ function withReturned(
   };
 }
 
+/** Units of a line that came back. `line` is the line after that. */
+export type ReturnedUnits = { readonly line: OrderLine; readonly quantity: number };
+
 /** What came back between two states of an order. */
 export const returnedBetween = (
   before: Pick<Order, "lines">,
   after: Pick<Order, "lines">,
-): { readonly line: OrderLine; readonly quantity: number }[] => {
+): ReturnedUnits[] => {
   const earlier = new Map(before.lines.map(({ id, returnedQuantity }) => [id, returnedQuantity]));
   return after.lines.flatMap((line) => {
     const quantity = line.returnedQuantity - (earlier.get(line.id) ?? 0);

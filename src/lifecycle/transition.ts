@@ -44,7 +44,7 @@ export type LinePart = { readonly lineId: string; readonly quantity: number; rea
 
 export type Tracking = Pick<Shipment, "carrier" | "trackingNumber" | "trackingUrl">;
 /** An absent field keeps its value. */
-type ShipmentChange = Partial<Tracking & { readonly status: Exclude<ShipmentStatus, "returned"> }>;
+export type ShipmentChange = Partial<Tracking & { readonly status: Exclude<ShipmentStatus, "returned"> }>;
 
 export type TransitionRule =
   | "order_on_hold"

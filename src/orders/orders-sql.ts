@@ -1,5 +1,4 @@
 import { merchantByMerchant, ofMerchant } from "../distribution/merchant-by-merchant.ts";
-import { isExpired } from "../lifecycle/lifecycle.ts";
 import type { Order, OrderKey, OrderRef } from "../lifecycle/order.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type ConnectionKey, connectionColumns } from "../platform/connection-key.ts";
@@ -182,20 +181,4 @@ export async function lockOrder(
     locked.map(({ id }) => id),
   );
   return orderFinder(orders, clock.now())(ref);
-}
-
-/** Locks and reads the order with this id. */
-export async function lockOrderById(tx: Queryable, key: OrderKey, clock: Clock): Promise<Order | undefined> {
-  const locked = await tx.query({
-    name: "lock-order-by-id",
-    text: `
-      select o.id
-      from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and o.id = $3
-      for no key update`,
-    values: [key.merchantId, key.connectionId, key.id],
-  });
-  if (locked.length === 0) return undefined;
-  const [order] = await readOrders(tx, key, [key.id]);
-  return order === undefined || isExpired(order, clock.now()) ? undefined : order;
 }

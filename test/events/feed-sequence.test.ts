@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { NUMBERED_TOGETHER_MAX, numberNextEvents } from "../../src/events/number-events.ts";
 import { NO_POSITION } from "../../src/events/positions-sql.ts";
 import { fullAccess } from "../../src/merchants/key-mode.ts";
-import { cancelOrder } from "../../src/orders/changes/cancel-order.ts";
+import { cancelOrder } from "../../src/orders/changes/change-order.ts";
 import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import type { Context } from "../../src/platform/context.ts";

@@ -1,14 +1,8 @@
 import { expect } from "vitest";
-import { SERVICE } from "../../src/lifecycle/applied-transition.ts";
-import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
 import type { Transition } from "../../src/lifecycle/transition.ts";
-import { changeOrder } from "../../src/orders/changes/change-order.ts";
 import { eraseExpiredTestOrders } from "../../src/orders/deadlines/erase-test-orders.ts";
-import { parseOrderRef } from "../../src/orders/order-wire.ts";
-import { lockOrder } from "../../src/orders/orders-sql.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Database } from "../../src/platform/database/database.ts";
-import { notFound } from "../../src/platform/wire/problems.ts";
 import type { SendResult } from "../../src/webhooks/dispatch/send/exchange.ts";
 import { recoverNextBatch } from "../../src/webhooks/recovery/recover-deliveries.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "./builders.ts";
@@ -22,7 +16,7 @@ import {
   quiet,
   startFaultyWorker,
 } from "./faulty-worker.ts";
-import { connectionKey } from "./orders.ts";
+import { applyToOrder, connectionKey } from "./orders.ts";
 import type { TestService } from "./test-service.ts";
 
 /** As many requests as each of the two endpoints takes at the same time. */
@@ -199,14 +193,11 @@ export class History {
           await db.query({ name: "test-pass-time", text: "select 1", values: [] });
         return answer;
       });
-    await changeOrder(
+    await applyToOrder(
       { ...this.#test.context, db: { ...db, transaction } },
-      {
-        lock: (tx) => lockOrder(tx, this.#connection, parseOrderRef(id), this.#test.clock),
-        missing: notFound("order"),
-        cause: { actor: SERVICE, operation: transition.name },
-        decide: (order, now) => applyTransition(order, transition, now),
-      },
+      this.#connection,
+      id,
+      transition,
     );
   }
 

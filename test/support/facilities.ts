@@ -1,14 +1,9 @@
 import { expect } from "vitest";
 import { SERVICE } from "../../src/lifecycle/applied-transition.ts";
-import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
-import { changeOrder } from "../../src/orders/changes/change-order.ts";
-import { parseOrderRef } from "../../src/orders/order-wire.ts";
-import { lockOrder } from "../../src/orders/orders-sql.ts";
 import { fromTypeId, toTypeId } from "../../src/platform/ids.ts";
-import { notFound } from "../../src/platform/wire/problems.ts";
 import { created, createKey, exposeProduct, type Partner } from "./builders.ts";
 import { runJob } from "./jobs.ts";
-import { connectionKey, readOrder, transitionOrder } from "./orders.ts";
+import { applyToOrder, connectionKey, readOrder, transitionOrder } from "./orders.ts";
 import type { TestService } from "./test-service.ts";
 
 /** A rate bracket: for a country, up to a weight, in EUR unless given otherwise. */
@@ -172,11 +167,8 @@ export async function takeBack(
   orderId: string,
   restock: boolean,
 ): Promise<void> {
-  const outcome = await changeOrder(test.context, {
-    lock: (tx) => lockOrder(tx, connectionKey(partner), parseOrderRef(orderId), test.clock),
-    missing: notFound("order"),
-    cause: { actor: SERVICE, operation: "returnShipment", restock },
-    decide: (order, now) => applyTransition(order, { name: "returnShipment", shipmentId: null }, now),
-  });
+  const transition = { name: "returnShipment", shipmentId: null } as const;
+  const cause = { actor: SERVICE, operation: "returnShipment", restock };
+  const outcome = await applyToOrder(test.context, connectionKey(partner), orderId, transition, cause);
   expect(outcome).toMatchObject({ outcome: "applied" });
 }

@@ -1,13 +1,13 @@
 import { expect } from "vitest";
-import { SERVICE } from "../../src/lifecycle/applied-transition.ts";
-import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
+import { appliedTransitions, SERVICE, type TransitionCause } from "../../src/lifecycle/applied-transition.ts";
+import { applyTransition, type Outcome } from "../../src/lifecycle/lifecycle.ts";
 import type { Transition } from "../../src/lifecycle/transition.ts";
-import { changeOrder } from "../../src/orders/changes/change-order.ts";
+import { inOrderTransaction } from "../../src/orders/changes/change-order.ts";
+import { storeTransitions } from "../../src/orders/changes/store-transitions.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
-import { lockOrder } from "../../src/orders/orders-sql.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
+import type { Context } from "../../src/platform/context.ts";
 import { fromTypeId, wireOrderId } from "../../src/platform/ids.ts";
-import { notFound } from "../../src/platform/wire/problems.ts";
 import { type Partner, readEvents } from "./builders.ts";
 import type { Answer, TestService } from "./test-service.ts";
 
@@ -95,6 +95,21 @@ export async function expectNothingHappened(test: TestService, partner: Partner)
   expect(await readOrderEvents(test, partner)).toEqual([]);
 }
 
+/** Applies a transition in one transaction, by default as the service itself does. Null if there is no such order. */
+export const applyToOrder = (
+  context: Context,
+  connection: ConnectionKey,
+  orderId: string,
+  transition: Transition,
+  cause: TransitionCause = { actor: SERVICE, operation: transition.name },
+): Promise<Outcome | null> =>
+  inOrderTransaction(context, connection, parseOrderRef(orderId), async (tx, order, at) => {
+    if (order === undefined) return null;
+    const outcome = applyTransition(order, transition, at.now);
+    await storeTransitions(tx, appliedTransitions(order, outcome, cause), at);
+    return outcome;
+  });
+
 /** Applies a transition that a partner cannot request, such as a hold on a real order. */
 export async function transitionOrder(
   { context }: TestService,
@@ -102,12 +117,7 @@ export async function transitionOrder(
   orderId: string,
   transition: Transition,
 ): Promise<void> {
-  const outcome = await changeOrder(context, {
-    lock: (tx) => lockOrder(tx, connectionKey(partner), parseOrderRef(orderId), context.clock),
-    missing: notFound("order"),
-    cause: { actor: SERVICE, operation: transition.name },
-    decide: (order, now) => applyTransition(order, transition, now),
-  });
+  const outcome = await applyToOrder(context, connectionKey(partner), orderId, transition);
   expect(outcome).toMatchObject({ outcome: "applied" });
 }
 

@@ -44,8 +44,11 @@ export const moves = async (test: TestService, partner: Partner, orderId: string
 export const retry = ({ context }: TestService, partner: Partner, orderId: string) =>
   retryPayment(
     context,
+    {
+      grants: [{ role: "operator" }],
+      by: { actor: { kind: "operator", name: "operator" }, requestId: null, action: "retryPayment" },
+    },
     { ...connectionKey(partner), id: orderUuid(orderId) },
-    { actor: { kind: "operator", name: "operator" }, requestId: null, action: "retryPayment" },
   );
 
 /** The balance of a merchant's account, in minor units. */

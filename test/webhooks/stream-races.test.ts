@@ -1,11 +1,6 @@
 import { expect, it } from "vitest";
 import { PARTNER } from "../../src/lifecycle/applied-transition.ts";
-import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
-import { changeOrder } from "../../src/orders/changes/change-order.ts";
-import { parseOrderRef } from "../../src/orders/order-wire.ts";
-import { lockOrder } from "../../src/orders/orders-sql.ts";
 import type { Database } from "../../src/platform/database/database.ts";
-import { notFound } from "../../src/platform/wire/problems.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { createPartner, type Partner, placeTestOrder } from "../support/builders.ts";
 import {
@@ -16,7 +11,7 @@ import {
   startReceiverForTest,
   storeEndpoint,
 } from "../support/dispatch.ts";
-import { connectionKey } from "../support/orders.ts";
+import { applyToOrder, connectionKey } from "../support/orders.ts";
 import { transition } from "../support/sandbox.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
@@ -80,13 +75,11 @@ async function holdOrder(
       await beforeCommit();
       return answer;
     });
-  await changeOrder(
+  await applyToOrder(
     { ...context, db: { ...db, transaction } },
-    {
-      lock: (tx) => lockOrder(tx, connectionKey(partner), parseOrderRef(orderId), context.clock),
-      missing: notFound("order"),
-      cause: { actor: PARTNER, operation: "hold" },
-      decide: (order, now) => applyTransition(order, { name: "hold", reasons: ["out_of_stock"] }, now),
-    },
+    connectionKey(partner),
+    orderId,
+    { name: "hold", reasons: ["out_of_stock"] },
+    { actor: PARTNER, operation: "hold" },
   );
 }

@@ -23,11 +23,9 @@ import { failureRoutes } from "./money/failure-routes.ts";
 import { refundRoutes } from "./money/refund-routes.ts";
 import { statementRoutes } from "./money/statement-routes.ts";
 import { stripeRoutes } from "./money/stripe-routes.ts";
-import { addressRoutes } from "./orders/address-routes.ts";
 import { deliveryRoutes } from "./orders/delivery-routes.ts";
 import { exportRoutes } from "./orders/export-routes.ts";
 import { findRoutes } from "./orders/find-routes.ts";
-import { noteRoutes } from "./orders/history/note-routes.ts";
 import { orderEventRoutes } from "./orders/history/order-event-routes.ts";
 import { orderOperationRoutes } from "./orders/order-operation-routes.ts";
 import { orderRoutes } from "./orders/order-routes.ts";
@@ -81,9 +79,7 @@ export const backOfficeRoutes: readonly BackOfficeRoute[] = [
   ...findRoutes,
   ...orderRoutes,
   ...orderOperationRoutes,
-  ...noteRoutes,
   ...orderEventRoutes,
-  ...addressRoutes,
   ...refundRoutes,
   ...shippingRoutes,
   ...facilityRoutes,

@@ -1,5 +1,4 @@
-import { cancelOrder, missingOrder } from "../../orders/changes/cancel-order.ts";
-import { byPartner } from "../../orders/changes/requester.ts";
+import { byPartner, cancelOrder, missingOrder } from "../../orders/changes/change-order.ts";
 import { TransitionRequestSchema, transitionTestOrder } from "../../orders/changes/transition-test-order.ts";
 import {
   IdempotencyKeyHeaders,

@@ -1,14 +1,13 @@
-import type { Initiator } from "../../audit/initiator.ts";
 import { isShippingPending } from "../../ledger/ledger.ts";
 import { readLedger } from "../../ledger/ledger-sql.ts";
 import { changesAddress } from "../../lifecycle/corrected-address.ts";
-import { asOf } from "../../lifecycle/lifecycle.ts";
+import { applyTransition, isChange } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { addressVersion } from "../../orders/address/address-version.ts";
 import { ADDRESS_CORRECTION, hasCorrectionsLeft } from "../../orders/address/corrections-left.ts";
 import type { AddressUpdate } from "../../orders/address-schemas.ts";
-import { transitionOrder } from "../../orders/changes/transition-order.ts";
-import { transitionRefused } from "../../orders/changes/transition-refused.ts";
+import { inSeenOrder, type Staff, storeOutcome } from "../../orders/changes/change-order.ts";
+import { orderOrRefusal, transitionRefused } from "../../orders/changes/transition-refused.ts";
 import { readOrders } from "../../orders/orders-sql.ts";
 import type { Context } from "../../platform/context.ts";
 import { versionChanged } from "../../platform/wire/content-version.ts";
@@ -21,40 +20,32 @@ import { assignFacilities } from "./assign-facilities.ts";
  * in between. A retry is safe: it changes nothing. If the address has another version than expected, it is rejected
  * (decision 0223).
  */
-export async function correctAddress(
+export function correctAddress(
   context: Context,
+  staff: Staff,
   key: OrderKey,
-  update: AddressUpdate,
-  by: Initiator,
+  { countryCode, expectedVersion, ...texts }: AddressUpdate,
 ): Promise<Order | Problem> {
-  const { countryCode, expectedVersion, ...texts } = update;
   const change = { ...texts, ...(countryCode !== undefined && { countryCode: countryCode.toUpperCase() }) };
-  let isPending = false;
-  let isPossible = true;
-  const corrected = await transitionOrder(context, key, {
-    by,
-    cause: { operation: ADDRESS_CORRECTION, detail: Object.keys(change).sort().join(", ") },
-    async prepare(tx, order) {
-      isPending = isShippingPending(await readLedger(tx, order, order.id)); // No outcome is recorded under the lock.
-      isPossible = await hasCorrectionsLeft(tx, order);
-      return order;
-    },
-    transition(order) {
-      const isChange = changesAddress(order, change);
+  return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
+    if (changesAddress(order, change)) {
       const version = addressVersion(order.shippingAddress);
-      if (isChange && expectedVersion !== undefined && expectedVersion !== version)
+      if (expectedVersion !== undefined && expectedVersion !== version)
         return versionChanged("The fields of the address", version);
-      return isPossible || !isChange
-        ? { name: ADDRESS_CORRECTION, change, isShippingPending: isPending }
-        : transitionRefused(ADDRESS_CORRECTION, order, "too_many_corrections");
-    },
-    async alongside(tx, { before, after }, at) {
-      if (after !== before && after.status === "ACCEPTED" && after.routedAt === null)
-        await assignFacilities(tx, [after], at);
-      return null;
-    },
+      if (!(await hasCorrectionsLeft(tx, order)))
+        return transitionRefused(ADDRESS_CORRECTION, order, "too_many_corrections");
+    }
+    const isPending = isShippingPending(await readLedger(tx, order, order.id)); // No outcome is recorded under the lock.
+    const correction = { name: ADDRESS_CORRECTION, change, isShippingPending: isPending } as const;
+    const outcome = applyTransition(order, correction, at.now);
+    const cause = { operation: ADDRESS_CORRECTION, by, detail: Object.keys(change).sort().join(", ") };
+    await storeOutcome(tx, order, outcome, cause, at);
+    const corrected = orderOrRefusal(ADDRESS_CORRECTION, outcome);
+    if (isProblem(corrected)) return corrected;
+    const isUnrouted = corrected.status === "ACCEPTED" && corrected.routedAt === null;
+    if (!isUnrouted || !isChange(outcome)) return corrected;
+    await assignFacilities(tx, [corrected], at);
+    const [routed = corrected] = await readOrders(tx, corrected, [corrected.id]);
+    return routed;
   });
-  if (isProblem(corrected)) return corrected;
-  const [stored = corrected] = await readOrders(context.db, key, [key.id]);
-  return asOf(stored, context.clock.now());
 }

@@ -1,4 +1,5 @@
 import type { Actor } from "../../lifecycle/applied-transition.ts";
+import type { NewEntry } from "../ledger.ts";
 
 /** Why an order is refunded. */
 export const REFUND_REASONS = [
@@ -45,9 +46,13 @@ export const isRepeated = (refund: Refund, { amountMinor, reason }: RefundReques
   refund.reason === reason &&
   (amountMinor === null ? refund.allLeft : !refund.allLeft && refund.amountMinor === amountMinor);
 
-export type RefundOutcome =
-  /** `replayed`: an earlier request with the reference made it. */
-  | { readonly outcome: "requested"; readonly refund: Refund; readonly replayed: boolean }
+/** A refund that the order's charges allow, with its entries for the ledger. */
+export type PossibleRefund = { readonly refund: Refund; readonly entries: readonly NewEntry[] };
+
+export type RefundDecision =
+  | ({ readonly outcome: "possible" } & PossibleRefund)
+  /** An earlier request with the same reference made it. */
+  | { readonly outcome: "repeated"; readonly refund: Refund }
   /** The reference was used for a different refund of the order. */
   | { readonly outcome: "reference-taken" }
   | { readonly outcome: "nothing-left" }

@@ -1,72 +1,152 @@
+import type { Grant } from "../../access/grant.ts";
+import { roleOnOrder } from "../../access/scope.ts";
+import type { AuditFact } from "../../audit/audit-entry.ts";
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
 import {
-  type AppliedTransition,
   appliedTransitions,
+  PARTNER,
   type RecordContext,
   type TransitionCause,
 } from "../../lifecycle/applied-transition.ts";
-import type { Outcome } from "../../lifecycle/lifecycle.ts";
-import type { Order } from "../../lifecycle/order.ts";
+import { applyTransition, isChange, isSettled, type Outcome } from "../../lifecycle/lifecycle.ts";
+import type { Order, OrderKey, OrderRef } from "../../lifecycle/order.ts";
+import type { KeyAccess } from "../../merchants/key-mode.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { isProblem, type Problem } from "../../platform/wire/problems.ts";
+import { notFound, type Problem } from "../../platform/wire/problems.ts";
+import { lockOrder } from "../orders-sql.ts";
 import { storeTransitions } from "./store-transitions.ts";
 
-/** What a request does with one order. */
-export type RequestedChange = {
-  /** Locks the order and reads it under the lock. Undefined if it is missing or has expired. */
-  lock(tx: Queryable): Promise<Order | undefined>;
-  /** The problem to return if there is no such order. */
-  readonly missing: Problem;
-  readonly cause: TransitionCause;
-  /** Stores what must be stored before the decision, in the same transaction. Returns the order after that. */
-  prepare?(tx: Queryable, order: Order, at: RecordContext): Promise<Order>;
-  /** Applies the lifecycle, or returns a problem. `now` is read under the order's lock. */
-  decide(order: Order, now: Date): Outcome | Problem;
-  /**
-   * Stores further changes in the same transaction, if the lifecycle allows the transition. A problem rolls back all of
-   * it.
-   */
-  alongside?(
-    tx: Queryable,
-    change: Pick<AppliedTransition, "before" | "after">,
-    at: RecordContext,
-  ): Promise<Problem | null>;
-};
+/**
+ * POST /v1/orders/{orderId}/cancel. Specification, part 4. Cancel and acceptance can never both succeed (decision
+ * 0012). A retry is safe: for a canceled order it returns the order again and publishes nothing.
+ */
+export const cancelOrder = (
+  context: Context,
+  access: KeyAccess,
+  ref: OrderRef,
+  by: Requester = byPartner(),
+): Promise<Order | Problem> =>
+  inOrderTransaction(context, access, ref, async (tx, order, at) => {
+    if (order === undefined || (access.testOnly && !order.testMode)) return missingOrder(access);
+    const outcome = applyTransition(order, { name: "cancelByPartner" }, at.now);
+    await storeOutcome(tx, order, outcome, { operation: "cancel", by }, at);
+    return outcome.outcome === "applied" ? outcome.order : notCancelable(outcome.order);
+  });
 
-/** Rolls back the transaction of a change that a further change rejects. */
-class RejectedChange extends Error {
-  readonly problem: Problem;
-  constructor(problem: Problem) {
-    super("A change was rejected.");
-    this.problem = problem;
-  }
+/** For a test key a real order is missing, and the response names what was searched (decision 0074). */
+export const missingOrder = ({ testOnly }: Pick<KeyAccess, "testOnly">): Problem =>
+  notFound(testOnly ? "test order" : "order");
+
+function notCancelable(order: Order): Problem {
+  const { status } = order;
+  const members = { orderStatus: status };
+  if (isSettled(order))
+    return {
+      code: "order-not-cancelable",
+      detail: "The order is already completed, canceled or returned.",
+      members,
+    };
+  const detail =
+    status === "PROCESSING"
+      ? "An order in review cannot be canceled: it never had a cancel window. It remains active, and its events continue."
+      : "The order's cancel window has closed. The order remains active, and its events continue.";
+  return { code: "order-not-cancelable", detail, members };
 }
 
+/** What operations use in the transaction that has locked an order: `now` was read under the lock. */
+export type LockedContext = Context & RecordContext;
+
 /**
- * Changes one order by request, in one transaction: locks it, calls the lifecycle, and stores the transition with all
- * that follows from it. A rejected request can change the order too, if the deadline has accepted it (decision 0012).
+ * Runs an operation on one order, in one transaction: locks the order, reads it under the lock, and sends signals after
+ * the commit. The transaction commits whatever the operation returns, a problem too, so operations reject before they
+ * write.
+ *
+ * @param operation receives undefined if the order is missing, another connection's, or an expired test order
  */
-export async function changeOrder(context: Context, change: RequestedChange): Promise<Outcome | Problem> {
-  const changed = await inTransaction(context, async (tx) => {
-    const locked = await change.lock(tx);
-    if (locked === undefined) return null;
-    const at = { newId: context.newId, now: context.clock.now() };
-    const before = (await change.prepare?.(tx, locked, at)) ?? locked;
-    const outcome = change.decide(before, at.now);
-    if (isProblem(outcome)) return { order: locked, outcome };
-    await storeTransitions(tx, appliedTransitions(before, outcome, change.cause), at);
-    if (outcome.outcome === "applied") {
-      const problem = await change.alongside?.(tx, { before, after: outcome.order }, at);
-      if (problem) throw new RejectedChange(problem);
-    }
-    return { order: locked, outcome };
-  }).catch((error: unknown) => {
-    if (error instanceof RejectedChange) return error;
-    throw error;
+export async function inOrderTransaction<Answer>(
+  context: Context,
+  connection: ConnectionKey,
+  ref: OrderRef,
+  operation: (tx: Queryable, order: Order | undefined, at: LockedContext) => Promise<Answer>,
+): Promise<Answer> {
+  const { order, answer } = await inTransaction(context, async (tx) => {
+    const order = await lockOrder(tx, connection, ref, context.clock);
+    const at = { ...context, now: context.clock.now() };
+    return { order, answer: await operation(tx, order, at) };
   });
-  if (changed instanceof RejectedChange) return changed.problem;
-  if (changed === null) return change.missing;
-  context.signals.send("deliveries_due", [changed.order]);
-  context.signals.sendOrders([changed.order]);
-  return changed.outcome;
+  if (order !== undefined) {
+    context.signals.send("deliveries_due", [order]);
+    context.signals.sendOrders([order]);
+  }
+  return answer;
+}
+
+/** A caller of the back office: what it sees, and how timeline and audit log name it. */
+export type Staff = { readonly grants: readonly Grant[]; readonly by: Initiator };
+
+/**
+ * Runs an operation of the back office on a real order. If the caller does not see the order, it is missing: this is
+ * decided under the lock, because routing may have moved the order to another facility. So is a test order: only
+ * partners change test orders.
+ *
+ * @param operation receives the caller in the role in which it sees the order
+ */
+export const inSeenOrder = <Answer>(
+  context: Context,
+  { grants, by }: Staff,
+  key: OrderKey,
+  operation: (tx: Queryable, order: Order, at: LockedContext, by: Initiator) => Promise<Answer>,
+): Promise<Answer | Problem> =>
+  inOrderTransaction(
+    context,
+    key,
+    { id: key.id, testMode: false, externalOrderId: null },
+    async (tx, order, at) => {
+      const role = order === undefined ? null : roleOnOrder(grants, order);
+      if (order === undefined || role === null) return notFound("order");
+      return operation(tx, order, at, { ...by, actor: { ...by.actor, kind: role } });
+    },
+  );
+
+/**
+ * Who requests an operation that partners and the back office share: a partner, known by the id of its request, or a
+ * caller of the back office. The timeline names both.
+ */
+export type Requester = Initiator | { readonly partnersRequestId: string | null };
+
+export const byPartner = (requestId: string | null = null): Requester => ({ partnersRequestId: requestId });
+
+/** Why an order changes: the operation, as the timeline names it, and its requester. */
+export type OperationCause = Pick<TransitionCause, "operation" | "detail" | "restock"> & {
+  readonly by: Requester;
+};
+
+/**
+ * Stores what the lifecycle has decided about a locked order, with all that follows from it. A change by the back office
+ * is in the audit log too. A rejected request can change the order, if the deadline has accepted it (decision 0012).
+ */
+export async function storeOutcome(
+  tx: Queryable,
+  order: Order,
+  outcome: Outcome,
+  { by, ...cause }: OperationCause,
+  at: LockedContext,
+): Promise<void> {
+  const requester =
+    "action" in by
+      ? { actor: by.actor, requestId: by.requestId }
+      : { actor: PARTNER, requestId: by.partnersRequestId };
+  await storeTransitions(tx, appliedTransitions(order, outcome, { ...cause, ...requester }), at);
+  if ("action" in by && isChange(outcome)) await recordAudit(tx, at, by, orderFact(order, outcome.order));
+}
+
+/** A change of an order for the audit log. The actor's own text stays in the timeline: it may name the buyer. */
+function orderFact(before: Order, after: Order): AuditFact {
+  const { merchantId, connectionId, id, testMode, status, holdReasons } = after;
+  const isChanged = String(before.holdReasons) !== String(holdReasons);
+  const details = { status, ...(isChanged && { holdReasons }) };
+  return { merchantId, connectionId, subject: testMode ? "test" : "ord", ids: [id], details };
 }

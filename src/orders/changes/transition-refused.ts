@@ -1,5 +1,6 @@
 import { ADDRESS_CORRECTIONS_MAX } from "../../lifecycle/corrected-address.ts";
 import { HOLD_REASONS_MAX } from "../../lifecycle/hold-reasons.ts";
+import type { Outcome } from "../../lifecycle/lifecycle.ts";
 import { LINES_MAX } from "../../lifecycle/lines.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import type { TransitionRule } from "../../lifecycle/transition.ts";
@@ -45,6 +46,10 @@ export const transitionRefused = (transition: string, order: Order, rule: Transi
   detail: detailOf(rule),
   members: { transition, orderStatus: order.status, rule },
 });
+
+/** The order after an operation, or the problem if the lifecycle has rejected it. */
+export const orderOrRefusal = (operation: string, outcome: Outcome): Order | Problem =>
+  outcome.outcome === "applied" ? outcome.order : transitionRefused(operation, outcome.order, outcome.rule);
 
 /** Every rule. */
 export const TRANSITION_RULES = Object.keys(DETAILS) as TransitionRule[]; // The table's own keys.

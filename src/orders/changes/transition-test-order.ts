@@ -12,14 +12,12 @@ import type { Queryable } from "../../platform/database/database.ts";
 import type { NewId } from "../../platform/ids.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { enumeration } from "../../platform/wire/schemas.ts";
-import { lockOrder } from "../orders-sql.ts";
 import { type ReadShipRequest, readShipRequest, shipFields, toShip } from "../shipments/ship-request.ts";
 import { countTimelineEntries } from "../timeline/timeline-sql.ts";
-import { changeOrder } from "./change-order.ts";
+import { inOrderTransaction, type Requester, storeOutcome } from "./change-order.ts";
 import { namedShipment, shipmentErrors } from "./named-parts.ts";
 import { holdReasonsField, shipmentIdField } from "./request-fields.ts";
-import { auditedIfStaff, causedBy, type Requester } from "./requester.ts";
-import { transitionRefused } from "./transition-refused.ts";
+import { orderOrRefusal } from "./transition-refused.ts";
 
 export const TestOrderTransitionSchema = enumeration(
   "TestOrderTransition",
@@ -58,30 +56,17 @@ export async function transitionTestOrder(
   request: TransitionRequest,
   by: Requester,
 ): Promise<Order | Problem> {
-  const missing = notFound("test order");
   const read = readShipRequest(request);
-  let reached: Problem | null = null;
-  const outcome = await changeOrder(context, {
-    async lock(tx) {
-      const order = await lockOrder(tx, connection, ref, context.clock);
-      reached = order?.testMode ? await reachedLimit(tx, order) : null;
-      return order;
-    },
-    missing,
-    cause: causedBy(by, request.transition),
-    ...auditedIfStaff(context, by),
-    decide(order, now) {
-      if (!order.testMode) return missing;
-      const requested = toTransition(order, request, read, context.newId);
-      if (isProblem(requested)) return requested;
-      const outcome = applyTransition(order, requested, now);
-      return reached !== null && isChange(outcome) ? reached : outcome;
-    },
+  return inOrderTransaction(context, connection, ref, async (tx, order, at) => {
+    if (!order?.testMode) return notFound("test order");
+    const transition = toTransition(order, request, read, at.newId);
+    if (isProblem(transition)) return transition;
+    const outcome = applyTransition(order, transition, at.now);
+    const reached = isChange(outcome) ? await reachedLimit(tx, order) : null;
+    if (reached !== null) return reached;
+    await storeOutcome(tx, order, outcome, { operation: request.transition, by }, at);
+    return orderOrRefusal(request.transition, outcome);
   });
-  if (isProblem(outcome)) return outcome;
-  return outcome.outcome === "applied"
-    ? outcome.order
-    : transitionRefused(request.transition, outcome.order, outcome.rule);
 }
 
 /** Under the order's lock, so the limit is exact. A transition without an event counts, too: it adds to the timeline. */

@@ -8,11 +8,12 @@ import { type Context, inTransaction } from "../../platform/context.ts";
 import { isOutOfReach, type Queryable } from "../../platform/database/database.ts";
 import { planBatch } from "../../platform/database/transaction-settings.ts";
 import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
-import { notFound, type Problem } from "../../platform/wire/problems.ts";
+import type { Problem } from "../../platform/wire/problems.ts";
 import { eraseResponses } from "../../webhooks/log/erase-responses-sql.ts";
 import { rewriteEventBodies } from "../../webhooks/publishing/rewrite-events-sql.ts";
+import { inSeenOrder, type Staff } from "../changes/change-order.ts";
 import { transitionRefused } from "../changes/transition-refused.ts";
-import { lockOrderById, readOrders } from "../orders-sql.ts";
+import { readOrders } from "../orders-sql.ts";
 import { eraseReturnNotes } from "../returns/returns-sql.ts";
 import { insertTimelineEntries } from "../timeline/timeline-sql.ts";
 import { ERASED, erasedEventBody } from "./erased-texts.ts";
@@ -32,28 +33,17 @@ const BATCH_SIZE = 200;
  * Erases the personal data of the buyer of an order, wherever it is stored (decision 0071). Returns the order, or 409
  * `order_not_settled`. A retry is safe: it changes nothing.
  */
-export async function erasePersonalData(
-  context: Context,
-  key: OrderKey,
-  by: Initiator,
-): Promise<Order | Problem> {
-  return inTransaction(context, async (tx) => {
-    const stored = await lockOrderById(tx, key, context.clock);
-    if (stored === undefined || stored.testMode) return notFound("order");
-    const now = context.clock.now();
-    const order = asOf(stored, now);
+export const erasePersonalData = (context: Context, staff: Staff, key: OrderKey): Promise<Order | Problem> =>
+  inSeenOrder(context, staff, key, async (tx, stored, at, by) => {
+    const order = asOf(stored, at.now);
     if (!isSettled(order)) return transitionRefused(OPERATION, order, "order_not_settled");
-    const erased = await eraseOrders(tx, context, [key], {
-      unchangedSince: order.updatedAt,
-      by,
-    });
+    const erased = await eraseOrders(tx, at, [key], { unchangedSince: order.updatedAt, by });
     if (erased === 0) return order;
-    const { merchantId, connectionId, id } = key;
-    await recordAudit(tx, context, by, { merchantId, connectionId, subject: "ord", ids: [id] });
-    const [after = order] = await readOrders(tx, key, [id]);
+    const { merchantId, connectionId, id } = order;
+    await recordAudit(tx, at, by, { merchantId, connectionId, subject: "ord", ids: [id] });
+    const [after = order] = await readOrders(tx, order, [id]);
     return after;
   });
-}
 
 /**
  * Erases the personal data of orders that have been settled for PERSONAL_DATA_DAYS, in batches over all connections. An

@@ -1,13 +1,25 @@
 import type { Initiator } from "../../audit/initiator.ts";
-import type { RefundRequest } from "../../ledger/refunds/refund.ts";
-import type { Order } from "../../lifecycle/order.ts";
+import type { PossibleRefund, RefundRequest } from "../../ledger/refunds/refund.ts";
+import { decideRefund, readRefundableGoods } from "../../ledger/refunds/request-refund.ts";
+import { applyTransition, asOf, isChange } from "../../lifecycle/lifecycle.ts";
+import type { Order, OrderKey } from "../../lifecycle/order.ts";
+import { type ReturnedUnits, returnedBetween } from "../../lifecycle/returns.ts";
 import type { Context } from "../../platform/context.ts";
-import { isProblem, type Problem, validationFailed } from "../../platform/wire/problems.ts";
-import { type FoundKey, transitionOrder } from "../changes/transition-order.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import {
+  isProblem,
+  type Problem,
+  type ValidationError,
+  validationFailed,
+} from "../../platform/wire/problems.ts";
+import { inSeenOrder, type LockedContext, type Staff, storeOutcome } from "../changes/change-order.ts";
+import { orderOrRefusal, transitionRefused } from "../changes/transition-refused.ts";
+import { readOrderPrices } from "../order-prices-sql.ts";
 import { hashReturnRequest } from "./hash-return-request.ts";
-import { recordReturn } from "./record-return.ts";
+import { RETURNS_MAX } from "./order-return.ts";
+import { allowedRefund, storeOrderRefund } from "./refund-order.ts";
 import { type ReturnRequest, returnDetail, returnFacts, toReturn } from "./return-request.ts";
-import { findReturnHash } from "./returns-sql.ts";
+import { countReturns, findReturnHash, insertReturn } from "./returns-sql.ts";
 
 type ReturnedGoods = {
   readonly order: Order;
@@ -20,44 +32,54 @@ type ReturnedGoods = {
  * order has one return for each reference: a retry changes nothing, and the order's lock lets it wait for the first
  * request (decision 0105). A return without a reference of its own has that of its refund (decision 0205).
  */
-export async function returnGoods(
+export function returnGoods(
   context: Context,
-  key: FoundKey,
+  staff: Staff,
+  key: OrderKey,
   request: ReturnRequest,
   refund: RefundRequest | null,
-  by: Initiator,
 ): Promise<ReturnedGoods | Problem> {
   const { restock = false, shipmentId, lines } = request;
   const reference = request.reference ?? refund?.reference ?? null;
   const facts = returnFacts(request);
   const requestHash =
     reference === null ? null : hashReturnRequest({ ...facts, shipmentId, lines, restock, refund });
-  let earlierHash: Buffer | null = null;
-  const order = await transitionOrder(context, key, {
-    by,
-    cause: { operation: "returnShipment", detail: returnDetail(facts), restock },
-    async prepare(tx, locked) {
-      earlierHash = reference === null ? null : await findReturnHash(tx, locked, reference);
-      return locked;
-    },
-    transition(locked) {
-      if (earlierHash === null || requestHash === null) return toReturn(locked, request);
-      return earlierHash.equals(requestHash) ? null : referenceTaken(request);
-    },
-    async alongside(tx, change, at) {
-      if (earlierHash !== null) return null;
-      const requested = {
-        ...facts,
-        reference,
-        requestHash,
-        restock,
-        refund,
-        namesLines: lines !== undefined,
-      };
-      return recordReturn(tx, context, change, requested, by, at);
-    },
+  return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
+    const earlierHash = reference === null ? null : await findReturnHash(tx, order, reference);
+    if (earlierHash !== null && requestHash !== null)
+      return earlierHash.equals(requestHash)
+        ? { order: asOf(order, at.now), replayed: true }
+        : referenceTaken(request);
+    const transition = toReturn(order, request);
+    if (isProblem(transition)) return transition;
+
+    const outcome = applyTransition(order, transition, at.now);
+    const isReturn = isChange(outcome);
+    if (isReturn && lines !== undefined && (await countReturns(tx, order)) >= RETURNS_MAX)
+      return transitionRefused("returnShipment", order, "too_many_returns");
+    const units = returnedBetween(order, outcome.order);
+    const refunded =
+      isReturn && refund !== null ? await decideReturnRefund(tx, order, { units, refund, by }, at) : null;
+    if (refunded !== null && isProblem(refunded)) return refunded;
+
+    const cause = { operation: "returnShipment", by, detail: returnDetail(facts), restock };
+    await storeOutcome(tx, order, outcome, cause, at);
+    const returned = orderOrRefusal("returnShipment", outcome);
+    if (isProblem(returned)) return returned;
+    if (refunded !== null) await storeOrderRefund(tx, returned, refunded, by, at);
+    const added = {
+      ...facts,
+      id: at.newId(),
+      reference,
+      restocked: restock,
+      refundId: refunded?.refund.id ?? null,
+      lines: units.map(({ line, quantity }) => ({ lineId: line.id, quantity })),
+      actor: by.actor,
+      createdAt: at.now,
+    };
+    await insertReturn(tx, order, added, requestHash);
+    return { order: returned, replayed: false };
   });
-  return isProblem(order) ? order : { order, replayed: earlierHash !== null };
 }
 
 const referenceTaken = ({ reference }: ReturnRequest): Problem =>
@@ -67,3 +89,60 @@ const referenceTaken = ({ reference }: ReturnRequest): Problem =>
       detail: "was already used for a different return of the order",
     },
   ]);
+
+/** The refund of units that come back. Null if there is nothing to refund, or why the return is rejected with it. */
+async function decideReturnRefund(
+  tx: Queryable,
+  order: Order,
+  returned: {
+    readonly units: readonly ReturnedUnits[];
+    /** Without an amount: the price of the returned goods, as far as it is left. */
+    readonly refund: RefundRequest;
+    readonly by: Initiator;
+  },
+  at: LockedContext,
+): Promise<PossibleRefund | Problem | null> {
+  const { units, refund, by } = returned;
+  const request = refund.amountMinor === null ? await refundOfGoods(tx, order, units, refund) : refund;
+  if (request === null || isProblem(request)) return request;
+  const decided = allowedRefund(order, await decideRefund(tx, order, request, by, at));
+  if (isProblem(decided)) return inRefund(decided);
+  // A retry of a return would bring more units back, and refund nothing.
+  return decided.outcome === "repeated"
+    ? validationFailed([
+        { pointer: "/refund/reference", detail: "was already used for a refund of the order" },
+      ])
+    : decided;
+}
+
+/**
+ * The refund of goods that come back: their price, but no more than is left of the charge for the goods. Null if nothing
+ * is: they were free, or were refunded before. Then there is only a return to record (decision 0205).
+ */
+async function refundOfGoods(
+  tx: Queryable,
+  order: Order,
+  units: readonly ReturnedUnits[],
+  refund: RefundRequest,
+): Promise<RefundRequest | Problem | null> {
+  const { lines } = await readOrderPrices(tx, order, order.id);
+  const priceMinor = units.reduce(
+    (sum, { line, quantity }) => sum + BigInt(quantity) * (lines.get(line.id)?.unitPriceMinor ?? 0n),
+    0n,
+  );
+  if (priceMinor === 0n) return null;
+  const leftMinor = await readRefundableGoods(tx, order);
+  // The charge can still be paid, so a return without its refund would keep the merchant's money.
+  if (leftMinor === null) return transitionRefused("refund", order, "nothing_to_refund");
+  if (leftMinor === 0n) return null;
+  return { ...refund, amountMinor: priceMinor < leftMinor ? priceMinor : leftMinor, onlyGoods: true };
+}
+
+/** The problem of a refund, whose positions begin at the refund in the body. */
+function inRefund(problem: Problem): Problem {
+  if (problem.code !== "validation-failed") return problem;
+  const errors = (problem.members?.["errors"] ?? []) as readonly ValidationError[]; // As `validationFailed` writes them.
+  return validationFailed(
+    errors.map((error) => ("pointer" in error ? { ...error, pointer: `/refund${error.pointer}` } : error)),
+  );
+}

@@ -34,7 +34,7 @@ export const shipFields = (use = "") => ({
   trackingUrl: Type.Optional(trackingUrlField(`${use}Address where the shipment can be tracked.`)),
 });
 type ShipFields = ReturnType<typeof shipFields>;
-type ShipRequest = { [Field in keyof ShipFields]?: Static<ShipFields[Field]> } & {
+export type ShipRequest = { [Field in keyof ShipFields]?: Static<ShipFields[Field]> } & {
   /** Only the warehouse weighs. */
   readonly weightGrams?: number;
 };

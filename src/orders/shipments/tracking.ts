@@ -1,4 +1,5 @@
-import type { Tracking } from "../../lifecycle/transition.ts";
+import type { Order } from "../../lifecycle/order.ts";
+import type { ShipmentChange, Tracking, Transition } from "../../lifecycle/transition.ts";
 
 /** The tracking pages of large carriers. `{number}` is replaced by the tracking number. */
 const TRACKING_PAGES: Readonly<Record<string, string>> = {
@@ -49,7 +50,7 @@ export function trackingUrlOf(carrier: string | null, trackingNumber: string | n
  * A carrier or a tracking number as it is stored. Copied ones often have spaces around them. A scan is compared with the whole
  * number, and would not find it. Null if nothing else is left.
  */
-export const trackingText = (text: string | null): string | null => text?.trim() || null;
+const trackingText = (text: string | null): string | null => text?.trim() || null;
 
 /** The tracking of a new shipment. Absent fields are unknown. */
 export function toTracking(request: Partial<Tracking>): Tracking {
@@ -57,4 +58,24 @@ export function toTracking(request: Partial<Tracking>): Tracking {
   const trackingNumber = trackingText(request.trackingNumber ?? null);
   const trackingUrl = request.trackingUrl ?? trackingUrlOf(carrier, trackingNumber);
   return { carrier, trackingNumber, trackingUrl };
+}
+
+/**
+ * The transition that a change of a shipment means. If the request has no tracking address, a new number replaces the
+ * address, which belongs to the old number.
+ */
+export function toShipmentUpdate(order: Order, shipmentId: string, requested: ShipmentChange): Transition {
+  const shipment = order.shipments.find(({ id }) => id === shipmentId);
+  const change = {
+    ...requested,
+    ...(requested.carrier !== undefined && { carrier: trackingText(requested.carrier) }),
+    ...(requested.trackingNumber !== undefined && { trackingNumber: trackingText(requested.trackingNumber) }),
+  };
+  const asSent: Transition = { name: "updateShipment", shipmentId, change };
+  if (shipment === undefined || requested.trackingUrl !== undefined) return asSent;
+  const { carrier, trackingNumber } = { ...shipment, ...change };
+  const isSameNumber = trackingNumber === shipment.trackingNumber;
+  if (isSameNumber && carrier === shipment.carrier) return asSent;
+  const trackingUrl = trackingUrlOf(carrier, trackingNumber) ?? (isSameNumber ? shipment.trackingUrl : null);
+  return { ...asSent, change: { ...change, trackingUrl } };
 }

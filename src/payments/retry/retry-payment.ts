@@ -6,13 +6,13 @@ import { insertEntries, readLedger } from "../../ledger/ledger-sql.ts";
 import { type RecordContext, SERVICE } from "../../lifecycle/applied-transition.ts";
 import { asOf, wasCanceled } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
+import { inSeenOrder, type Staff } from "../../orders/changes/change-order.ts";
 import { transitionRefused } from "../../orders/changes/transition-refused.ts";
-import { lockOrderById } from "../../orders/orders-sql.ts";
-import { isOneTooMany } from "../../orders/timeline/repeatable-changes.ts";
+import { isTimelineFull } from "../../orders/timeline/repeatable-changes.ts";
 import { insertTimelineEntries } from "../../orders/timeline/timeline-sql.ts";
-import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Context } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { notFound, type Problem } from "../../platform/wire/problems.ts";
+import type { Problem } from "../../platform/wire/problems.ts";
 
 const OPERATION = "retryPayment";
 
@@ -21,25 +21,20 @@ const OPERATION = "retryPayment";
  * schedule. For a canceled order, these are its refunds. Returns the order, or 409 `nothing_to_pay`. A retry is safe:
  * an attempt that is due or in progress stays the only one, and nothing changes.
  */
-export async function retryPayment(context: Context, key: OrderKey, by: Initiator): Promise<Order | Problem> {
-  return inTransaction(context, async (tx) => {
-    const stored = await lockOrderById(tx, key, context.clock);
-    if (stored === undefined || stored.testMode) return notFound("order");
-    const at = { newId: context.newId, now: context.clock.now() };
+export const retryPayment = (context: Context, staff: Staff, key: OrderKey): Promise<Order | Problem> =>
+  inSeenOrder(context, staff, key, async (tx, stored, at, by) => {
     const order = asOf(stored, at.now);
     const retries = await readRetries(tx, order, at);
     if (retries.add.length + retries.bringForward.length === 0)
       return transitionRefused(OPERATION, order, "nothing_to_pay");
     const waiting = retries.bringForward.map(({ id }) => id);
     if (retries.add.length === 0 && !(await hasScheduled(tx, order, order.id, waiting, at.now))) return order;
-    if (await isOneTooMany(tx, order, OPERATION))
-      return transitionRefused(OPERATION, order, "too_many_changes");
+    if (await isTimelineFull(tx, order)) return transitionRefused(OPERATION, order, "too_many_changes");
     await storeRetries(tx, order, retries, by, at);
-    const { merchantId, connectionId, id } = key;
-    await recordAudit(tx, context, by, { merchantId, connectionId, subject: "ord", ids: [id] });
+    const { merchantId, connectionId, id } = order;
+    await recordAudit(tx, at, by, { merchantId, connectionId, subject: "ord", ids: [id] });
     return order;
   });
-}
 
 /** What of an order can be paid again at once. The caller has locked the order. */
 export async function readRetries(tx: Queryable, order: Order, at: RecordContext): Promise<Retries> {

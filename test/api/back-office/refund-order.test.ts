@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { lockOrderById } from "../../../src/orders/orders-sql.ts";
-import { refundLockedOrder } from "../../../src/orders/refunds/refund-order.ts";
-import { inTransaction } from "../../../src/platform/context.ts";
+import { readRefunds } from "../../../src/ledger/refunds/refunds-sql.ts";
+import { decideRefund } from "../../../src/ledger/refunds/request-refund.ts";
+import { inSeenOrder } from "../../../src/orders/changes/change-order.ts";
+import { storeOrderRefund } from "../../../src/orders/returns/refund-order.ts";
 import { personOf, warehouseOf } from "../../support/back-office-resources.ts";
 import { createPartner, type Partner, placeOrder } from "../../support/builders.ts";
 import { cancelOrder, connectionKey } from "../../support/orders.ts";
@@ -227,14 +228,13 @@ describe("a refund within another operation", () => {
       requestId: null,
       action: "returnShipment",
     } as const;
-    const failed = inTransaction(test.context, async (tx) => {
-      const order = await lockOrderById(tx, key, test.clock);
-      if (order === undefined) throw new Error("The order is gone.");
-      const at = { newId: test.context.newId, now: test.clock.now() };
+    const staff = { grants: [{ role: "operator" }], by } as const;
+    const failed = inSeenOrder(test.context, staff, key, async (tx, order, at) => {
       const request = { amountMinor: 100n, reason: "returned", note: null, reference: "return-1" } as const;
-      expect(await refundLockedOrder(tx, test.context, order, request, by, at)).toMatchObject({
-        replayed: false,
-      });
+      const decided = await decideRefund(tx, order, request, by, at);
+      if (decided.outcome !== "possible") throw new Error(decided.outcome);
+      await storeOrderRefund(tx, order, decided, by, at);
+      expect(await readRefunds(tx, order)).toMatchObject([{ reference: "return-1" }]);
       throw new Error("The return failed.");
     });
     await expect(failed).rejects.toThrow("The return failed.");

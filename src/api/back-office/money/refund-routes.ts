@@ -1,20 +1,21 @@
 import { readMerchant } from "../../../merchants/merchants-sql.ts";
-import { refundOrder } from "../../../orders/refunds/refund-order.ts";
+import { refundOrder } from "../../../orders/returns/refund-order.ts";
 import { isProblem, notFound } from "../../../platform/wire/problems.ts";
 import { type BackOfficeRoute, operatorOnly, route } from "../access.ts";
-import { describeOrder, findOwner } from "../orders/find-order.ts";
-import { orderOperationRow } from "../orders/handle-transition.ts";
-import { BackOfficeOrderSchema } from "../orders/order-schemas.ts";
+import { describeOrder, findOwner, OrderIdParams } from "../orders/find-order.ts";
+import { BackOfficeOrderSchema, OPERATION_PROBLEMS } from "../orders/order-schemas.ts";
 import { RefundRequestSchema, refundErrors, toRefundRequest } from "./refund-wire.ts";
 
 export const refundRoutes: readonly BackOfficeRoute[] = [
   route({
-    ...orderOperationRow,
+    method: "POST",
     path: "/api/orders/{id}/refund",
     operationId: "refundOrder",
     needsRecentAuthentication: true,
     admits: operatorOnly,
     tag: "Money",
+    params: OrderIdParams,
+    problems: OPERATION_PROBLEMS,
     summary: "Refund an order",
     description:
       "Refunds the merchant an amount, or all that is left of the order's charges, through the gateways that charged it. The status of the order does not change. Never more is refunded than was charged. Repeating a reference with the same amount and reason returns 200 and refunds nothing.",
@@ -31,7 +32,7 @@ export const refundRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, body, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
-      const refunded = await refundOrder(context, found, toRefundRequest(body), by);
+      const refunded = await refundOrder(context, { ...caller, by }, found, toRefundRequest(body));
       if (isProblem(refunded)) return refunded;
       const { order, replayed } = refunded;
       return {

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import type { Role } from "../../../access/grant.ts";
 import { roleOnOrder } from "../../../access/scope.ts";
-import type { Initiator } from "../../../audit/initiator.ts";
 import { readLedger } from "../../../ledger/ledger-sql.ts";
 import { readRefunds } from "../../../ledger/refunds/refunds-sql.ts";
 import { asOf, isExpired } from "../../../lifecycle/lifecycle.ts";
@@ -14,6 +13,8 @@ import { readReturns } from "../../../orders/returns/returns-sql.ts";
 import { readTimeline } from "../../../orders/timeline/timeline-sql.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
+import { isProblem, type Problem } from "../../../platform/wire/problems.ts";
+import type { RouteResponse } from "../../http/route.ts";
 import type { BackOfficeCaller } from "../access.ts";
 import { actionsFor } from "./action-wire.ts";
 import { toBackOfficeOrder } from "./order-schemas.ts";
@@ -24,10 +25,7 @@ export const OrderIdParams = Type.Object({ id: Type.String({ description: "Id of
 export type FoundOrder = { readonly order: Order; readonly owner: SeenOrder };
 
 /** The owner of an order, and the role in which the caller sees the order. */
-export type SeenOrder = PlacedOrder & {
-  readonly role: Role;
-  readonly isStillSeen: (order: Order) => boolean;
-};
+export type SeenOrder = PlacedOrder & { readonly role: Role };
 
 /** The key and the owner of the order that a path names. Null if it is missing, or the caller may not see it. */
 export async function findOwner(
@@ -43,16 +41,8 @@ export async function findOwner(
 /** An order as its caller sees it. Null if the caller may not see it. */
 export function seenBy({ grants }: BackOfficeCaller, found: PlacedOrder | null): SeenOrder | null {
   const role = found === null ? null : roleOnOrder(grants, found);
-  return found === null || role === null
-    ? null
-    : { ...found, role, isStillSeen: (order) => roleOnOrder(grants, order) !== null };
+  return found === null || role === null ? null : { ...found, role };
 }
-
-/** The caller in the role in which it sees an order, for what this role decides and for the order's timeline. */
-export const actingOn = ({ role }: SeenOrder, by: Initiator): Initiator => ({
-  ...by,
-  actor: { ...by.actor, kind: role },
-});
 
 /** The order that a path names, as it is now. Null if it is missing, or the caller may not see it. */
 export async function findOrder(
@@ -66,6 +56,15 @@ export async function findOrder(
   const [order] = await readOrders(context.db, found, [found.id]);
   return order === undefined || isExpired(order, now) ? null : { order: asOf(order, now), owner: found };
 }
+
+/** The response of an operation: the order that it has stored, or the problem. */
+export const orderResponse = async (
+  context: Context,
+  caller: BackOfficeCaller,
+  owner: SeenOrder,
+  order: Order | Problem,
+): Promise<RouteResponse | Problem> =>
+  isProblem(order) ? order : { status: 200, body: await describeOrder(context, caller, { order, owner }) };
 
 /** The order with all its details in the back office, and what this caller may do with it. */
 export async function describeOrder(

@@ -1,9 +1,18 @@
 import { Type } from "typebox";
 import type { Role } from "../../../access/grant.ts";
+import { correctAddress } from "../../../fulfilment/routing/correct-address.ts";
 import { MERCHANT_REQUEST, PAYMENT_FAILED } from "../../../lifecycle/hold-reasons.ts";
+import { AddressUpdateSchema } from "../../../orders/address-schemas.ts";
 import { holdReasonsField } from "../../../orders/changes/request-fields.ts";
-import { transitionRefused } from "../../../orders/changes/transition-refused.ts";
-import { releaseHold } from "../../../orders/holds/release-hold.ts";
+import {
+  addNote,
+  approveOrder,
+  cancelByStaff,
+  holdOrder,
+  NOTES_MAX,
+  rejectOrder,
+  releaseHold,
+} from "../../../orders/changes/transition-order.ts";
 import { erasePersonalData } from "../../../orders/personal-data/erase-personal-data.ts";
 import { retryPayment } from "../../../payments/retry/retry-payment.ts";
 import { isProblem, notFound, type ValidationError } from "../../../platform/wire/problems.ts";
@@ -17,8 +26,8 @@ import {
   warehouse,
 } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
-import { actingOn, describeOrder, findOwner } from "./find-order.ts";
-import { handleTransition, orderOperationRow } from "./handle-transition.ts";
+import { describeOrder, findOwner, OrderIdParams, orderResponse } from "./find-order.ts";
+import { BackOfficeOrderSchema, OPERATION_PROBLEMS, ORDER_AFTER } from "./order-schemas.ts";
 
 const ReasonBody = Type.Object(
   {
@@ -34,82 +43,91 @@ const ReasonBody = Type.Object(
   { title: "ReasonRequest", description: "Why an order is changed." },
 );
 
-/** Review, holds and cancellation of real orders, on the lifecycle that the sandbox rehearses. */
+/** Review, holds, cancellation, payment, notes, address and personal data of real orders. */
 export const orderOperationRoutes: readonly BackOfficeRoute[] = [
   route({
-    ...orderOperationRow,
+    method: "POST",
     path: "/api/orders/{id}/approve",
     operationId: "approveOrder",
+    tag: "Orders",
+    params: OrderIdParams,
     admits: warehouse,
     summary: "Approve an order in review",
     description: "Accepts the order, and charges its goods to the merchant.",
     body: ReasonBody,
-    handle: async ({ caller, params, body, by }, { context }) =>
-      handleTransition(context, caller, params.id, {
-        by,
-        operation: "approve",
-        detail: body.reason ?? null,
-        transition: () => ({ name: "approve" }),
-      }),
+    responses: { 200: ORDER_AFTER },
+    problems: OPERATION_PROBLEMS,
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const found = await findOwner(context, caller, params.id);
+      if (found === null) return notFound("order");
+      const order = await approveOrder(context, { ...caller, by }, found, body.reason ?? null);
+      return orderResponse(context, caller, found, order);
+    },
   }),
   route({
-    ...orderOperationRow,
+    method: "POST",
     path: "/api/orders/{id}/reject",
     operationId: "rejectOrder",
+    tag: "Orders",
+    params: OrderIdParams,
     admits: warehouse,
     summary: "Reject an order in review",
     description: "Cancels the order: `order.canceled` is published. The merchant is not charged.",
     body: ReasonBody,
-    handle: async ({ caller, params, body, by }, { context }) =>
-      handleTransition(context, caller, params.id, {
-        by,
-        operation: "reject",
-        detail: body.reason ?? null,
-        transition: () => ({ name: "reject" }),
-      }),
+    responses: { 200: ORDER_AFTER },
+    problems: OPERATION_PROBLEMS,
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const found = await findOwner(context, caller, params.id);
+      if (found === null) return notFound("order");
+      const order = await rejectOrder(context, { ...caller, by }, found, body.reason ?? null);
+      return orderResponse(context, caller, found, order);
+    },
   }),
   route({
-    ...orderOperationRow,
+    method: "POST",
     path: "/api/orders/{id}/cancel",
     operationId: "cancelOrder",
+    tag: "Orders",
+    params: OrderIdParams,
     admits: merchantSide,
     summary: "Cancel an order",
     description:
       "Cancels the order from any status that is not settled; by a merchant's staff only before anything has shipped. `order.canceled` is published, and the merchant is refunded.",
     body: ReasonBody,
-    handle: async ({ caller, params, body, by }, { context }) =>
-      handleTransition(context, caller, params.id, {
-        by,
-        operation: "cancel",
-        detail: body.reason ?? null,
-        // After goods have shipped, a merchant cannot cancel and be refunded (decision 0038).
-        transition: (order, role) =>
-          role === "merchant" && order.shipments.length > 0
-            ? transitionRefused("cancel", order, "already_shipped")
-            : { name: "cancel" },
-      }),
+    responses: { 200: ORDER_AFTER },
+    problems: OPERATION_PROBLEMS,
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const found = await findOwner(context, caller, params.id);
+      if (found === null) return notFound("order");
+      const order = await cancelByStaff(context, { ...caller, by }, found, body.reason ?? null);
+      return orderResponse(context, caller, found, order);
+    },
   }),
   route({
-    ...orderOperationRow,
+    method: "POST",
     path: "/api/orders/{id}/retry-payment",
     operationId: "retryPayment",
+    tag: "Orders",
+    params: OrderIdParams,
     admits: merchantSide,
     summary: "Retry an order's payment",
     description:
       "Attempts declined charges again within a second, instead of at their scheduled time. For a canceled order, it attempts declined refunds.",
+    responses: { 200: ORDER_AFTER },
+    problems: OPERATION_PROBLEMS,
     handle: async ({ caller, params, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
-      const order = await retryPayment(context, found, actingOn(found, by));
-      return isProblem(order)
-        ? order
-        : { status: 200, body: await describeOrder(context, caller, { order, owner: found }) };
+      const order = await retryPayment(context, { ...caller, by }, found);
+      return orderResponse(context, caller, found, order);
     },
   }),
   route({
-    ...orderOperationRow,
+    method: "POST",
     path: "/api/orders/{id}/hold",
     operationId: "holdOrder",
+    tag: "Orders",
+    params: OrderIdParams,
     admits: everyone,
     summary: "Hold an order",
     description:
@@ -125,19 +143,23 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
       },
       { title: "HoldRequest", description: "Why an order is put on hold." },
     ),
+    responses: { 200: ORDER_AFTER },
+    problems: OPERATION_PROBLEMS,
     bodyErrors: async ({ caller, params, body }, { context }) =>
       reasonErrors((await findOwner(context, caller, params.id))?.role ?? roleOf(caller), body),
-    handle: async ({ caller, params, body, by }, { context }) =>
-      handleTransition(context, caller, params.id, {
-        by,
-        operation: "hold",
-        transition: () => ({ name: "hold", reasons: body.reasons ?? [MERCHANT_REQUEST] }),
-      }),
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const found = await findOwner(context, caller, params.id);
+      if (found === null) return notFound("order");
+      const order = await holdOrder(context, { ...caller, by }, found, body.reasons ?? [MERCHANT_REQUEST]);
+      return orderResponse(context, caller, found, order);
+    },
   }),
   route({
-    ...orderOperationRow,
+    method: "POST",
     path: "/api/orders/{id}/release-hold",
     operationId: "releaseOrderHold",
+    tag: "Orders",
+    params: OrderIdParams,
     admits: everyone,
     summary: "Release an order's hold",
     description:
@@ -153,32 +175,84 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
       },
       { title: "ReleaseHoldRequest", description: "Which reasons for a hold are released." },
     ),
+    responses: { 200: ORDER_AFTER },
+    problems: OPERATION_PROBLEMS,
     bodyErrors: async ({ caller, params, body }, { context }) =>
       reasonErrors((await findOwner(context, caller, params.id))?.role ?? roleOf(caller), body),
     handle: async ({ caller, params, body, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
-      const order = await releaseHold(context, found, { reasons: body.reasons, by: actingOn(found, by) });
-      return isProblem(order)
-        ? order
-        : { status: 200, body: await describeOrder(context, caller, { order, owner: found }) };
+      const order = await releaseHold(context, { ...caller, by }, found, body.reasons);
+      return orderResponse(context, caller, found, order);
     },
   }),
   route({
-    ...orderOperationRow,
+    method: "POST",
     path: "/api/orders/{id}/erase-personal-data",
     operationId: "erasePersonalData",
+    tag: "Orders",
+    params: OrderIdParams,
     admits: operatorOnly,
     summary: "Erase the buyer's personal data of an order",
     description:
       "Erases the address, the tracking and the texts of the timeline, in the order, its events, deliveries and mails. It cannot be undone. Rejected until the order is settled. Repeating the request returns the same.",
+    responses: { 200: ORDER_AFTER },
+    problems: OPERATION_PROBLEMS,
     handle: async ({ caller, params, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
-      const order = await erasePersonalData(context, found, actingOn(found, by));
-      return isProblem(order)
-        ? order
-        : { status: 200, body: await describeOrder(context, caller, { order, owner: found }) };
+      const order = await erasePersonalData(context, { ...caller, by }, found);
+      return orderResponse(context, caller, found, order);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/orders/{id}/notes",
+    operationId: "addOrderNote",
+    tag: "Orders",
+    params: OrderIdParams,
+    admits: everyone,
+    summary: "Add a note to an order",
+    description: `A text for the staff who handle the order, in its timeline, in every status. The partner does not see it. At most ${NOTES_MAX} of an order; none of a test order. It cannot be changed; the erasure of the buyer's personal data erases it.`,
+    body: Type.Object(
+      {
+        text: Type.String({
+          minLength: 1,
+          maxLength: 1_000,
+          format: "text",
+          description: "The note. All who see the order in the back office see it.",
+        }),
+      },
+      { title: "NoteRequest", description: "A note of the staff." },
+    ),
+    responses: { 201: { description: "The order with the note.", schema: BackOfficeOrderSchema } },
+    problems: ["not-found", "validation-failed", "limit-reached"],
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const found = await findOwner(context, caller, params.id);
+      if (found === null) return notFound("order");
+      const order = await addNote(context, { ...caller, by }, found, body.text);
+      if (isProblem(order)) return order;
+      return { status: 201, body: await describeOrder(context, caller, { order, owner: found }) };
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/api/orders/{id}/shipping-address",
+    operationId: "updateShippingAddress",
+    tag: "Orders",
+    params: OrderIdParams,
+    admits: merchantSide,
+    summary: "Correct an order's address",
+    description:
+      "Possible until something has shipped, in every status that is not settled, up to 20 times. If the country changes, the order is routed again: its reservations are released, the holds of routing are decided again, and the difference of the price of shipping is charged or refunded. Rejected while a charge for shipping is being processed. No event announces the correction; later events show the new address.",
+    body: AddressUpdateSchema,
+    responses: { 200: { ...ORDER_AFTER, description: "The corrected order." } },
+    problems: [...OPERATION_PROBLEMS, "version-changed"],
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const found = await findOwner(context, caller, params.id);
+      if (found === null) return notFound("order");
+      const order = await correctAddress(context, { ...caller, by }, found, body);
+      return orderResponse(context, caller, found, order);
     },
   }),
 ];

@@ -159,6 +159,10 @@ export const BackOfficeOrderSchema = Type.Object(
   { title: "Order", description: "An order with its charges, shipments, holds and timeline." },
 );
 
+/** The response of every operation that changes an order, and its problems. */
+export const ORDER_AFTER = { description: "The order after the transition.", schema: BackOfficeOrderSchema };
+export const OPERATION_PROBLEMS = ["not-found", "validation-failed", "transition-refused"] as const;
+
 export const toBackOfficeShipment = (
   order: Order,
   shipment: Shipment,

@@ -1,15 +1,11 @@
-import { type Static, Type } from "typebox";
-import { mailTracking } from "../../../fulfilment/shipping/mail-tracking.ts";
-import { prepareShipping } from "../../../fulfilment/shipping/prepare-shipping.ts";
-import type { Order } from "../../../lifecycle/order.ts";
-import type { Transition } from "../../../lifecycle/transition.ts";
+import { Type } from "typebox";
+import { shipOrder, updateShipment } from "../../../fulfilment/shipping.ts";
 import { readMerchant } from "../../../merchants/merchants-sql.ts";
-import { transitionOrder } from "../../../orders/changes/transition-order.ts";
+import { completeOrder } from "../../../orders/changes/transition-order.ts";
 import { findOrderOfShipment } from "../../../orders/order-owners-sql.ts";
 import { returnGoods } from "../../../orders/returns/return-goods.ts";
 import { returnFields } from "../../../orders/returns/return-request.ts";
-import { readShipRequest, shipFields, toShip } from "../../../orders/shipments/ship-request.ts";
-import { trackingText, trackingUrlOf } from "../../../orders/shipments/tracking.ts";
+import { shipFields } from "../../../orders/shipments/ship-request.ts";
 import {
   carrierField,
   trackingNumberField,
@@ -21,9 +17,13 @@ import { enumeration, nullable } from "../../../platform/wire/schemas.ts";
 import { andPartner, type BackOfficeRoute, everyone, hasRole, route, warehouse } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
 import { refundErrors } from "../money/refund-wire.ts";
-import { describeOrder, findOrder, findOwner, seenBy } from "./find-order.ts";
-import { handleTransition, orderOperationRow } from "./handle-transition.ts";
-import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-schemas.ts";
+import { describeOrder, findOrder, findOwner, OrderIdParams, orderResponse, seenBy } from "./find-order.ts";
+import {
+  BackOfficeShipmentSchema,
+  OPERATION_PROBLEMS,
+  ORDER_AFTER,
+  toBackOfficeShipment,
+} from "./order-schemas.ts";
 import { ReturnRefundSchema, toReturnRefund } from "./return-wire.ts";
 
 const ShipBody = Type.Object(
@@ -78,51 +78,58 @@ const ShipmentIdParams = Type.Object({ id: Type.String({ description: "Id of the
 /** The warehouse's operations: shipments, tracking and returns. */
 export const shippingRoutes: readonly BackOfficeRoute[] = [
   route({
-    ...orderOperationRow,
+    method: "POST",
     path: "/api/orders/{id}/ship",
     operationId: "shipOrder",
+    tag: "Orders",
+    params: OrderIdParams,
     admits: warehouse,
     summary: "Ship lines of an order",
     description:
       "Creates a shipment: `shipped` if it has a tracking number or address, else `pending`. The first one moves the order to IN_PROGRESS. Rejected while the order is on hold, not accepted, or not routed to a facility. Tracking can be added later.",
     body: ShipBody,
+    responses: { 200: ORDER_AFTER },
+    problems: OPERATION_PROBLEMS,
     handle: async ({ caller, params, body, by }, { context }) => {
-      const request = readShipRequest(body);
-      return handleTransition(context, caller, params.id, {
-        by,
-        operation: "ship",
-        prepare: prepareShipping,
-        transition: (order) => toShip(order, request, context.newId),
-        alongside: mailTracking,
-      });
+      const found = await findOwner(context, caller, params.id);
+      if (found === null) return notFound("order");
+      const order = await shipOrder(context, { ...caller, by }, found, body);
+      return orderResponse(context, caller, found, order);
     },
   }),
   route({
-    ...orderOperationRow,
+    method: "POST",
     path: "/api/orders/{id}/complete",
     operationId: "completeOrder",
+    tag: "Orders",
+    params: OrderIdParams,
     admits: warehouse,
     summary: "Complete an order",
     description:
       "Shipments that are still `pending` become `shipped`. Rejected while a line has no shipment.",
-    handle: async ({ caller, params, by }, { context }) =>
-      handleTransition(context, caller, params.id, {
-        by,
-        operation: "complete",
-        transition: () => ({ name: "complete" }),
-      }),
+    responses: { 200: ORDER_AFTER },
+    problems: OPERATION_PROBLEMS,
+    handle: async ({ caller, params, by }, { context }) => {
+      const found = await findOwner(context, caller, params.id);
+      if (found === null) return notFound("order");
+      const order = await completeOrder(context, { ...caller, by }, found);
+      return orderResponse(context, caller, found, order);
+    },
   }),
   route({
-    ...orderOperationRow,
+    method: "POST",
     path: "/api/orders/{id}/return",
     operationId: "returnShipment",
+    tag: "Orders",
+    params: OrderIdParams,
     admits: warehouse,
     summary: "Record a return",
     description:
       "Records goods that came back, whole shipments or some units, also of a settled order. A shipment of which nothing is out any more is `returned`, which is published as `order.shipmentReturned`; the order is RETURNED when nothing of it is out any more. The return of some units is published as `order.shipmentUpdated` to endpoints that name this type. `refund`, which only the operator can request, refunds the merchant in the same transaction.",
+    problems: OPERATION_PROBLEMS,
     responses: {
       200: {
-        ...orderOperationRow.responses[200],
+        ...ORDER_AFTER,
         headers: {
           "Idempotent-Replayed": "Is `true` if an earlier request with the reference recorded the return.",
         },
@@ -142,7 +149,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       if (owner === null) return notFound("order");
       // Only of an order that exists the amount has been checked.
       const refund = body.refund === undefined ? null : toReturnRefund(body.refund, body.note ?? null);
-      const returned = await returnGoods(context, owner, body, refund, by);
+      const returned = await returnGoods(context, { ...caller, by }, owner, body, refund);
       if (isProblem(returned)) return returned;
       const { order, replayed } = returned;
       return {
@@ -189,34 +196,12 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       const id = fromTypeId("shp", params.id);
       const found = id === null ? null : seenBy(caller, await findOrderOfShipment(context.db, id));
       if (id === null || found === null) return notFound("shipment");
-      const taken = await transitionOrder(context, found, {
-        by,
-        cause: { operation: "updateShipment" },
-        transition: (order) => toUpdate(order, id, body),
-        alongside: mailTracking,
-      });
-      if (isProblem(taken)) return taken.code === "not-found" ? notFound("shipment") : taken;
-      const shipment = taken.shipments.find((one) => one.id === id);
+      const order = await updateShipment(context, { ...caller, by }, found, id, body);
+      if (isProblem(order)) return order.code === "not-found" ? notFound("shipment") : order;
+      const shipment = order.shipments.find((one) => one.id === id);
       return shipment === undefined
         ? notFound("shipment")
-        : { status: 200, body: toBackOfficeShipment(taken, shipment) };
+        : { status: 200, body: toBackOfficeShipment(order, shipment) };
     },
   }),
 ];
-
-/** Without an address in the request, a new number replaces the address, which belongs to the old number. */
-function toUpdate(order: Order, shipmentId: string, body: Static<typeof ShipmentBody>): Transition {
-  const shipment = order.shipments.find(({ id }) => id === shipmentId);
-  const change = {
-    ...body,
-    ...(body.carrier !== undefined && { carrier: trackingText(body.carrier) }),
-    ...(body.trackingNumber !== undefined && { trackingNumber: trackingText(body.trackingNumber) }),
-  };
-  const asSent: Transition = { name: "updateShipment", shipmentId, change };
-  if (shipment === undefined || body.trackingUrl !== undefined) return asSent;
-  const { carrier, trackingNumber } = { ...shipment, ...change };
-  const isSameNumber = trackingNumber === shipment.trackingNumber;
-  if (isSameNumber && carrier === shipment.carrier) return asSent;
-  const trackingUrl = trackingUrlOf(carrier, trackingNumber) ?? (isSameNumber ? shipment.trackingUrl : null);
-  return { ...asSent, change: { ...change, trackingUrl } };
-}

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { keyOf } from "../../../merchants/connection.ts";
 import { fullAccess, type KeyAccess } from "../../../merchants/key-mode.ts";
-import { cancelOrder } from "../../../orders/changes/cancel-order.ts";
+import { cancelOrder } from "../../../orders/changes/change-order.ts";
 import {
   TransitionRequestSchema,
   transitionTestOrder,

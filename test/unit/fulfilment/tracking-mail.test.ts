@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { newlyTracked, trackingMail } from "../../../src/fulfilment/shipping/tracking-mail-text.ts";
+import { newlyTracked, trackingMail } from "../../../src/fulfilment/tracking-mail.ts";
 import type { OrderLine, Shipment } from "../../../src/lifecycle/order.ts";
 import { wireOrderId } from "../../../src/platform/ids.ts";
 import { anOrder, NOW, REAL } from "../../support/lifecycle-orders.ts";

@@ -1,0 +1,100 @@
+import { acceptanceOf, type RecordContext } from "../lifecycle/applied-transition.ts";
+import { applyTransition } from "../lifecycle/lifecycle.ts";
+import type { Order, OrderKey } from "../lifecycle/order.ts";
+import type { ShipmentChange } from "../lifecycle/transition.ts";
+import { queueMail } from "../mail/queue-mail.ts";
+import { readAccountEmail } from "../merchants/merchants-sql.ts";
+import { inSeenOrder, type Staff, storeOutcome } from "../orders/changes/change-order.ts";
+import { storeTransitions } from "../orders/changes/store-transitions.ts";
+import { orderOrRefusal } from "../orders/changes/transition-refused.ts";
+import { readOrders } from "../orders/orders-sql.ts";
+import { lockUnroutedOrders } from "../orders/routing/routing-sql.ts";
+import { readShipRequest, type ShipRequest, toShip } from "../orders/shipments/ship-request.ts";
+import { toShipmentUpdate } from "../orders/shipments/tracking.ts";
+import { withinTimeline } from "../orders/timeline/repeatable-changes.ts";
+import type { Context } from "../platform/context.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { isProblem, type Problem } from "../platform/wire/problems.ts";
+import { assignFacilities } from "./routing/assign-facilities.ts";
+import { newlyTracked, trackingMail } from "./tracking-mail.ts";
+
+/** Creates a shipment of lines of a real order. The first one moves the order to IN_PROGRESS. */
+export function shipOrder(
+  context: Context,
+  staff: Staff,
+  key: OrderKey,
+  request: ShipRequest,
+): Promise<Order | Problem> {
+  const read = readShipRequest(request);
+  return inSeenOrder(context, staff, key, async (tx, stored, at, by) => {
+    const order = await prepareShipping(tx, stored, at);
+    const transition = toShip(order, read, at.newId);
+    if (isProblem(transition)) return transition;
+    const outcome = applyTransition(order, transition, at.now);
+    await storeOutcome(tx, order, outcome, { operation: "ship", by }, at);
+    await mailTracking(tx, order, outcome.order, at);
+    return orderOrRefusal("ship", outcome);
+  });
+}
+
+/** Adds tracking to a shipment of a real order, or changes its status. The first tracking makes it `shipped`. */
+export const updateShipment = (
+  context: Context,
+  staff: Staff,
+  key: OrderKey,
+  shipmentId: string,
+  change: ShipmentChange,
+): Promise<Order | Problem> =>
+  inSeenOrder(context, staff, key, async (tx, order, at, by) => {
+    const update = toShipmentUpdate(order, shipmentId, change);
+    const outcome = await withinTimeline(tx, applyTransition(order, update, at.now));
+    await storeOutcome(tx, order, outcome, { operation: "updateShipment", by }, at);
+    await mailTracking(tx, order, outcome.order, at);
+    return orderOrRefusal("updateShipment", outcome);
+  });
+
+/**
+ * Does at once for one order what workers do within a second: stores an acceptance by the deadline, and routes the
+ * order. So an order can be shipped right after its acceptance. The effect stays if the shipping is rejected.
+ *
+ * @param order locked by the transaction, and read under the lock
+ * @returns the order after that
+ */
+async function prepareShipping(tx: Queryable, order: Order, at: RecordContext): Promise<Order> {
+  const acceptance = acceptanceOf(order, at.now);
+  if (acceptance !== null) await storeTransitions(tx, [acceptance], at);
+  const accepted = acceptance?.after ?? order;
+  if (accepted.status !== "ACCEPTED" || accepted.routedAt !== null) return accepted;
+  const selection = { connections: [order], share: 1, only: [order.id], except: [] };
+  const unrouted = await lockUnroutedOrders(tx, selection);
+  if (unrouted.length === 0) return accepted;
+  await assignFacilities(tx, unrouted, at);
+  const [routed] = await readOrders(tx, order, [order.id]);
+  return routed ?? accepted;
+}
+
+/**
+ * Queues a mail with the carrier's tracking to the merchant's account address (specification, part 1), for each
+ * shipment whose tracking has become known between two states of an order. The mail has the shipment's id, so there is
+ * only one, however often the tracking changes.
+ */
+async function mailTracking(
+  tx: Queryable,
+  before: Order,
+  after: Order,
+  { now }: RecordContext,
+): Promise<void> {
+  const { merchantId, connectionId } = after;
+  const tracked = newlyTracked(before, after);
+  if (tracked.length === 0) return;
+  const recipient = await readAccountEmail(tx, merchantId);
+  for (const shipment of tracked)
+    await queueMail(tx, {
+      ...trackingMail(after, shipment),
+      merchantId,
+      connectionId,
+      id: shipment.id,
+      recipient,
+      now,
+    });
+}

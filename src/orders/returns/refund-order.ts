@@ -1,0 +1,85 @@
+import type { Initiator } from "../../audit/initiator.ts";
+import { recordAudit } from "../../audit/record-audit.ts";
+import type { PossibleRefund, RefundDecision, RefundRequest } from "../../ledger/refunds/refund.ts";
+import { decideRefund, storeRefund } from "../../ledger/refunds/request-refund.ts";
+import { asOf } from "../../lifecycle/lifecycle.ts";
+import type { Order, OrderKey } from "../../lifecycle/order.ts";
+import type { Context } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { formatMoney } from "../../platform/money.ts";
+import { isProblem, type Problem, validationFailed } from "../../platform/wire/problems.ts";
+import { inSeenOrder, type LockedContext, type Staff } from "../changes/change-order.ts";
+import { transitionRefused } from "../changes/transition-refused.ts";
+import { markNotErased } from "../personal-data/personal-data-sql.ts";
+import { insertTimelineEntries } from "../timeline/timeline-sql.ts";
+
+const OPERATION = "refund";
+
+/** `replayed`: an earlier request with the same reference made the refund. */
+type RefundedOrder = { readonly order: Order; readonly replayed: boolean };
+
+/**
+ * Refunds an order by request, in full or in part, in any status (decision 0089). Returns 409 `nothing_to_refund` or
+ * `too_many_refunds`, or 422 for a larger amount than is left and for a reference that was used for another refund. A
+ * retry is safe: it refunds nothing.
+ */
+export const refundOrder = (
+  context: Context,
+  staff: Staff,
+  key: OrderKey,
+  request: RefundRequest,
+): Promise<RefundedOrder | Problem> =>
+  inSeenOrder(context, staff, key, async (tx, stored, at, by) => {
+    const order = asOf(stored, at.now);
+    const decided = allowedRefund(order, await decideRefund(tx, order, request, by, at));
+    if (isProblem(decided)) return decided;
+    if (decided.outcome === "possible") await storeOrderRefund(tx, order, decided, by, at);
+    return { order, replayed: decided.outcome === "repeated" };
+  });
+
+/** A decision that allows the refund, or the problem that a request gets. */
+export function allowedRefund(
+  order: Order,
+  decided: RefundDecision,
+): Extract<RefundDecision, { outcome: "possible" | "repeated" }> | Problem {
+  switch (decided.outcome) {
+    case "nothing-left":
+      return transitionRefused(OPERATION, order, "nothing_to_refund");
+    case "too-many":
+      return transitionRefused(OPERATION, order, "too_many_refunds");
+    case "reference-taken":
+      return validationFailed([
+        { pointer: "/reference", detail: "was already used for a different refund of the order" },
+      ]);
+    case "more-than-left": {
+      const { amount, currency } = formatMoney({ minor: decided.leftMinor, currency: decided.currency });
+      const detail = `must be at most ${amount} ${currency}, which is what can still be refunded`;
+      return validationFailed([{ pointer: "/amount", detail }]);
+    }
+    default:
+      return decided;
+  }
+}
+
+/** Stores a refund with its entries in the ledger, in the order's timeline and in the audit log. */
+export async function storeOrderRefund(
+  tx: Queryable,
+  order: Order,
+  possible: PossibleRefund,
+  by: Initiator,
+  at: LockedContext,
+): Promise<void> {
+  const { id: refundId, amountMinor, reason, reference, note } = possible.refund;
+  await storeRefund(tx, order, possible, by, at);
+  const cause = {
+    actor: by.actor,
+    operation: OPERATION,
+    requestId: by.requestId,
+    detail: note === null ? reason : `${reason}: ${note}`,
+  };
+  await insertTimelineEntries(tx, [{ order, cause, shipmentId: null }], at);
+  if (note !== null) await markNotErased(tx, order);
+  const { merchantId, connectionId, id } = order;
+  const details = { refundId, amountMinor, reason, reference }; // The note may name the buyer.
+  await recordAudit(tx, at, by, { merchantId, connectionId, subject: "ord", ids: [id], details });
+}
