@@ -3,7 +3,7 @@ import type { Initiator } from "../audit/initiator.ts";
 import { EVENT_TYPES, PING } from "../events/event-types.ts";
 import type { KeyAccess } from "../merchants/key-mode.ts";
 import { findOrderId, orderIdFilter } from "../orders/lists/order-filter.ts";
-import { readOrderRecord } from "../orders/personal-data/personal-data-sql.ts";
+import { readErasedAt } from "../orders/personal-data/personal-data-sql.ts";
 import type { ReadOrder } from "../orders/read-order.ts";
 import type { Context } from "../platform/context.ts";
 import { fromTypeId } from "../platform/ids.ts";
@@ -83,11 +83,8 @@ export async function deliveryPageResponse(
 export async function findDelivery(context: WebhookContext, access: KeyAccess, deliveryId: string) {
   const id = fromTypeId("dlv", deliveryId);
   if (id === null) return null;
-  return readDeliveryDetails(
-    context,
-    access,
-    id,
-    async (orderId) => (await readOrderRecord(context.db, { ...access, id: orderId })).erasedAt,
+  return readDeliveryDetails(context, access, id, (orderId) =>
+    readErasedAt(context.db, { ...access, id: orderId }),
   );
 }
 

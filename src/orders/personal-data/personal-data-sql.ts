@@ -121,22 +121,15 @@ export async function eraseTimelineDetails(tx: Queryable, orders: readonly Order
   });
 }
 
-/** The history of an order, as its row contains it. */
-type OrderRecord = {
-  /** When the personal data of the buyer was erased; null if it was not. */
-  readonly erasedAt: Date | null;
-  /** The request that created the order; null if it is not known. */
-  readonly requestId: string | null;
-};
-
-export async function readOrderRecord(db: Queryable, { merchantId, id }: OrderKey): Promise<OrderRecord> {
-  const [row] = await db.query<OrderRecord>({
-    name: "read-order-record",
+/** When the personal data of the buyer was erased; null if it was not. */
+export async function readErasedAt(db: Queryable, { merchantId, id }: OrderKey): Promise<Date | null> {
+  const [row] = await db.query<{ erasedAt: Date | null }>({
+    name: "read-erased-at",
     text: `
-      select personal_data_erased_at as "erasedAt", request_id as "requestId"
+      select personal_data_erased_at as "erasedAt"
       from orders
       where merchant_id = $1 and id = $2`,
     values: [merchantId, id],
   });
-  return row ?? { erasedAt: null, requestId: null };
+  return row?.erasedAt ?? null;
 }

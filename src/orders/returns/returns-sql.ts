@@ -1,9 +1,8 @@
 import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
-import type { Actor } from "../../lifecycle/applied-transition.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { returnedBetween } from "../../lifecycle/returns.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import type { OrderReturn, ReturnCondition, ReturnReason } from "./order-return.ts";
+import type { OrderReturn } from "./order-return.ts";
 
 /** Stores which units of lines came back. The caller has locked the orders and read them under the lock. */
 export async function storeReturnedQuantities(
@@ -77,48 +76,6 @@ export async function insertReturn(
       added.lines.map(({ quantity }) => quantity),
     ],
   });
-}
-
-/** The returns of an order, oldest first. There are at most a few hundred. */
-export async function readReturns(db: Queryable, order: OrderKey): Promise<OrderReturn[]> {
-  const rows = await db.query<{
-    id: string;
-    reason: ReturnReason | null;
-    condition: ReturnCondition | null;
-    note: string | null;
-    restocked: boolean;
-    reference: string | null;
-    refund_id: string | null;
-    actor_kind: Actor["kind"];
-    actor_name: string | null;
-    actor_id: string | null;
-    created_at: Date;
-    lines: { lineId: string; quantity: number }[];
-  }>({
-    name: "read-returns",
-    text: `
-      select r.id, r.reason, r.condition, r.note, r.restocked, r.reference, r.refund_id, r.actor_kind,
-             r.actor_name, r.actor_id, r.created_at,
-             (select json_agg(json_build_object('lineId', l.line_id, 'quantity', l.quantity) order by l.line_id)
-              from order_return_lines l
-              where l.merchant_id = $1 and l.order_id = $2 and l.return_id = r.id) as lines
-      from order_returns r
-      where r.merchant_id = $1 and r.order_id = $2
-      order by r.id`,
-    values: [order.merchantId, order.id],
-  });
-  return rows.map((row) => ({
-    id: row.id,
-    lines: row.lines,
-    reason: row.reason,
-    condition: row.condition,
-    note: row.note,
-    reference: row.reference,
-    restocked: row.restocked,
-    refundId: row.refund_id,
-    createdAt: row.created_at,
-    actor: { kind: row.actor_kind, name: row.actor_name, id: row.actor_id },
-  }));
 }
 
 /** The hash of the request that made the return with this reference. Null if there is none. */

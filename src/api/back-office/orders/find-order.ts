@@ -1,16 +1,11 @@
 import { Type } from "typebox";
 import type { Role } from "../../../access/grant.ts";
 import { roleOnOrder } from "../../../access/scope.ts";
-import { readLedger } from "../../../ledger/ledger-sql.ts";
-import { readRefunds } from "../../../ledger/refunds/refunds-sql.ts";
 import { asOf, isExpired } from "../../../lifecycle/lifecycle.ts";
 import type { Order } from "../../../lifecycle/order.ts";
+import { readOrderDetails } from "../../../orders/order-details-sql.ts";
 import { findOrderOwner, type PlacedOrder } from "../../../orders/order-owners-sql.ts";
-import { readOrderPrices } from "../../../orders/order-prices-sql.ts";
 import { readOrders } from "../../../orders/orders-sql.ts";
-import { readOrderRecord } from "../../../orders/personal-data/personal-data-sql.ts";
-import { readReturns } from "../../../orders/returns/returns-sql.ts";
-import { readTimeline } from "../../../orders/timeline/timeline-sql.ts";
 import type { Context } from "../../../platform/context.ts";
 import { fromTypeId } from "../../../platform/ids.ts";
 import { isProblem, type Problem } from "../../../platform/wire/problems.ts";
@@ -72,19 +67,9 @@ export async function describeOrder(
   caller: BackOfficeCaller,
   { order, owner }: FoundOrder,
 ) {
-  const [prices, charges, refunds, returns, timeline, record] = await Promise.all([
-    readOrderPrices(db, order, order.id),
-    readLedger(db, order, order.id),
-    readRefunds(db, order),
-    readReturns(db, order),
-    readTimeline(db, order, order.id),
-    readOrderRecord(db, order),
-  ]);
+  const details = await readOrderDetails(db, order);
   const now = clock.now();
-  const actions = actionsFor(caller, asOf(order, now), { charges, timeline, ...record }, now);
-  const shown = {
-    ...toBackOfficeOrder(order, owner, { prices, charges, refunds, returns, timeline, ...record }),
-    actions,
-  };
+  const actions = actionsFor(caller, asOf(order, now), details, now);
+  const shown = { ...toBackOfficeOrder(order, owner, details), actions };
   return owner.role === "partner" ? orderForPartner(shown) : shown;
 }

@@ -1,14 +1,11 @@
 import { type Static, Type } from "typebox";
-import type { LedgerEntry } from "../../../ledger/ledger.ts";
-import type { Refund } from "../../../ledger/refunds/refund.ts";
 import { PARTNER, type TimelineEntry } from "../../../lifecycle/applied-transition.ts";
 import { holdsOf } from "../../../lifecycle/holds.ts";
 import type { Order, Shipment } from "../../../lifecycle/order.ts";
 import { addressVersion } from "../../../orders/address/address-version.ts";
+import type { OrderDetails } from "../../../orders/order-details-sql.ts";
 import type { OrderOwner } from "../../../orders/order-owners-sql.ts";
-import type { OrderPrices } from "../../../orders/order-prices-sql.ts";
 import { OrderSchema, ShipmentSchema, toWireOrder, toWireShipment } from "../../../orders/order-wire.ts";
-import type { OrderReturn } from "../../../orders/returns/order-return.ts";
 import { toTypeId, wireOrderId } from "../../../platform/ids.ts";
 import { formatMoney, type Money } from "../../../platform/money.ts";
 import { versionField } from "../../../platform/wire/content-version.ts";
@@ -189,23 +186,10 @@ export const toOrderSummary = (
   goods: formatMoney(goods),
 });
 
-/** The details of an order that are stored apart from it. */
-type OrderRecords = {
-  readonly prices: OrderPrices;
-  readonly charges: readonly LedgerEntry[];
-  readonly refunds: readonly Refund[];
-  readonly returns: readonly OrderReturn[];
-  readonly timeline: readonly TimelineEntry[];
-  /** When the personal data of the buyer was erased; null if it was not. */
-  readonly erasedAt: Date | null;
-  /** The request that created the order; null if it is not known. */
-  readonly requestId: string | null;
-};
-
 export function toBackOfficeOrder(
   order: Order,
   owner: OrderOwner,
-  { prices, charges, refunds, returns, timeline, erasedAt, requestId }: OrderRecords,
+  { prices, charges, refunds, returns, timeline, erasedAt, requestId }: OrderDetails,
 ): Omit<Static<typeof BackOfficeOrderSchema>, "actions"> {
   const { currency } = prices;
   const summary = toOrderSummary(order, owner, { minor: prices.goodsMinor, currency });

@@ -1,0 +1,134 @@
+import type { LedgerEntry } from "../ledger/ledger.ts";
+import type { Refund } from "../ledger/refunds/refund.ts";
+import type { Actor, TimelineEntry } from "../lifecycle/applied-transition.ts";
+import type { OrderKey } from "../lifecycle/order.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import type { OrderPrices } from "./order-prices-sql.ts";
+import type { OrderReturn } from "./returns/order-return.ts";
+
+/** All that the back office shows of an order beside the order itself. Lists are oldest first. */
+export type OrderDetails = {
+  readonly prices: OrderPrices;
+  readonly charges: readonly LedgerEntry[];
+  readonly refunds: readonly Refund[];
+  readonly returns: readonly OrderReturn[];
+  readonly timeline: readonly TimelineEntry[];
+  /** When the personal data of the buyer was erased; null if it was not. */
+  readonly erasedAt: Date | null;
+  /** The request that created the order; null if it is not known. */
+  readonly requestId: string | null;
+};
+
+/** JSON has times and large amounts as texts, and no nested actors. */
+type Stored<Detail> = Omit<Detail, "createdAt" | "amountMinor" | "actor" | "currency"> & {
+  readonly createdAt: string;
+};
+type StoredAmount = { readonly amountMinor: string };
+type StoredActor = {
+  readonly actorKind: Actor["kind"];
+  readonly actorName: string | null;
+  readonly actorId: string | null;
+};
+
+type DetailsRow = {
+  goods_minor: bigint;
+  currency: string;
+  erased_at: Date | null;
+  request_id: string | null;
+  lines: { id: string; sku: string; name: string; unitPriceMinor: string }[];
+  charges: (Stored<LedgerEntry> & StoredAmount)[] | null;
+  refunds: (Stored<Refund> & StoredAmount & StoredActor)[] | null;
+  returns: (Stored<OrderReturn> & StoredActor)[] | null;
+  timeline: (Stored<TimelineEntry> & StoredActor)[] | null;
+};
+
+/** Reads the details of an order in one statement, so that they are of one moment. A timeline has at most a few thousand entries. */
+export async function readOrderDetails(
+  db: Queryable,
+  { merchantId, connectionId, id }: OrderKey,
+): Promise<OrderDetails> {
+  const [row] = await db.query<DetailsRow>({
+    name: "read-order-details",
+    text: `
+      select o.goods_minor, o.currency, o.personal_data_erased_at as erased_at, o.request_id,
+             (select json_agg(line)
+              from (select l.id, p.sku, p.name, l.unit_price_minor::text as "unitPriceMinor"
+                    from order_lines l
+                    join products p on p.merchant_id = $1 and p.id = l.product_id
+                    where l.merchant_id = $1 and l.order_id = $3) as line) as lines,
+             (select json_agg(charge)
+              from (select e.id, e.kind, e.attempt, e.refund_of as "refundOf", e.refund_id as "refundId",
+                           e.amount_minor::text as "amountMinor", coalesce(x.outcome, 'pending') as status, x.gateway,
+                           x.reason as "failureReason", e.request_id as "requestId", e.created_at as "createdAt"
+                    from ledger_entries e
+                    left join ledger_outcomes x on x.merchant_id = $1 and x.order_id = $3 and x.entry_id = e.id
+                    where e.merchant_id = $1 and e.order_id = $3
+                    order by e.id) as charge) as charges,
+             (select json_agg(refund)
+              from (select f.id, f.amount_minor::text as "amountMinor", f.all_left as "allLeft", f.reason, f.note,
+                           f.reference, f.actor_kind as "actorKind", f.actor_name as "actorName",
+                           f.actor_id as "actorId", f.created_at as "createdAt"
+                    from refunds f
+                    where f.merchant_id = $1 and f.order_id = $3
+                    order by f.id) as refund) as refunds,
+             (select json_agg(returned)
+              from (select r.id, r.reason, r.condition, r.note, r.restocked, r.reference, r.refund_id as "refundId",
+                           r.actor_kind as "actorKind", r.actor_name as "actorName", r.actor_id as "actorId",
+                           r.created_at as "createdAt",
+                           (select json_agg(json_build_object('lineId', u.line_id, 'quantity', u.quantity)
+                                            order by u.line_id)
+                            from order_return_lines u
+                            where u.merchant_id = $1 and u.order_id = $3 and u.return_id = r.id) as lines
+                    from order_returns r
+                    where r.merchant_id = $1 and r.order_id = $3
+                    order by r.id) as returned) as returns,
+             (select json_agg(entry)
+              from (select t.id, t.operation, t.actor_kind as "actorKind", t.actor_name as "actorName",
+                           t.actor_id as "actorId", t.request_id as "requestId", t.detail,
+                           t.shipment_id as "shipmentId", t.status, t.hold_reasons as "holdReasons",
+                           t.created_at as "createdAt"
+                    from timeline_entries t
+                    where t.merchant_id = $1 and t.order_id = $3
+                    order by t.id) as entry) as timeline
+      from orders o
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = $3`,
+    values: [merchantId, connectionId, id],
+  });
+  if (row === undefined) throw new Error("The order was erased while it was read.");
+  const { currency } = row;
+  return {
+    prices: {
+      goodsMinor: row.goods_minor,
+      currency,
+      lines: new Map(
+        row.lines.map(({ id, sku, name, unitPriceMinor }) => [
+          id,
+          { sku, name, unitPriceMinor: BigInt(unitPriceMinor) },
+        ]),
+      ),
+    },
+    charges: (row.charges ?? []).map((charge) => ({ ...charge, ...amountAndTime(charge), currency })),
+    refunds: (row.refunds ?? []).map((refund) => ({ ...withActor(refund), ...amountAndTime(refund) })),
+    returns: (row.returns ?? []).map(withActor),
+    timeline: (row.timeline ?? []).map(withActor),
+    erasedAt: row.erased_at,
+    requestId: row.request_id,
+  };
+}
+
+const amountAndTime = ({ amountMinor, createdAt }: StoredAmount & { readonly createdAt: string }) => ({
+  amountMinor: BigInt(amountMinor),
+  createdAt: new Date(createdAt),
+});
+
+const withActor = <Detail extends StoredActor & { readonly createdAt: string }>({
+  actorKind,
+  actorName,
+  actorId,
+  createdAt,
+  ...detail
+}: Detail) => ({
+  ...detail,
+  actor: { kind: actorKind, name: actorName, id: actorId },
+  createdAt: new Date(createdAt),
+});
