@@ -1,4 +1,4 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestUserConfig } from "vitest/config";
 import LongestFirst from "./test/support/longest-first.ts";
 
 /**
@@ -8,31 +8,50 @@ import LongestFirst from "./test/support/longest-first.ts";
 const ON_CITUS = process.env["TEST_CITUS_URL"] !== undefined;
 const WORKERS = ON_CITUS || process.env["TEST_DATABASE_URL"] !== undefined ? 1 : 2;
 
+/** What tests of the service need: a PostgreSQL, and one process for all files. */
+const ON_POSTGRES: TestUserConfig = {
+  globalSetup: ["test/support/global-setup.ts"],
+  pool: "forks",
+  // All files share one process, because starting one for each took a fifth of the run. Files share only the
+  // modules; each has its own database.
+  isolate: false,
+  setupFiles: ["test/support/histories.ts", `test/support/${ON_CITUS ? "citus" : "plain"}-setup.ts`],
+  // Longer than anything takes on a busy machine: a test fails because of what it sees, not of how long it takes.
+  testTimeout: ON_CITUS ? 120_000 : 90_000,
+  expect: { poll: { timeout: 20_000 } },
+  // Also for the build of the console.
+  hookTimeout: 180_000,
+};
+
+/** They run in both suites: a part for a change, all of it for a release. */
+const LONGER_FOR_A_RELEASE = ["test/**/*-model.test.ts", "test/console/pages.test.ts"];
+
 export default defineConfig({
   test: {
     maxWorkers: WORKERS,
     sequence: { sequencer: LongestFirst },
     reporters: ["default", "./test/support/count-reporter.ts"],
     projects: [
+      // These three are `npm test`: what a change needs.
       "vitest.unit.config.ts",
       // Rules over the sources themselves; no database.
       { test: { name: "architecture", include: ["test/architecture/**/*.test.ts"], pool: "forks" } },
       {
         test: {
+          ...ON_POSTGRES,
           name: "service",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/unit/**", "test/architecture/**"],
-          globalSetup: ["test/support/global-setup.ts"],
-          pool: "forks",
-          // All files share one process, because starting one for each took a fifth of the run. Files share only the
-          // modules; each has its own database.
-          isolate: false,
-          setupFiles: ["test/support/histories.ts", `test/support/${ON_CITUS ? "citus" : "plain"}-setup.ts`],
-          // Longer than anything takes on a busy machine: a test fails because of what it sees, not of how long it takes.
-          testTimeout: ON_CITUS ? 120_000 : 90_000,
-          expect: { poll: { timeout: 20_000 } },
-          // Also for the build of the console.
-          hookTimeout: 180_000,
+          exclude: ["test/unit/**", "test/architecture/**", "test/release/**"],
+          provide: { suite: "test" },
+        },
+      },
+      // `npm run test:release`: what proves that a release can be installed, run and documented.
+      {
+        test: {
+          ...ON_POSTGRES,
+          name: "release",
+          include: ["test/release/**/*.test.ts", ...LONGER_FOR_A_RELEASE],
+          provide: { suite: "release" },
         },
       },
     ],

@@ -1,21 +1,20 @@
 import { mkdir } from "node:fs/promises";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findingsOf, type Look, visit } from "../support/browser.ts";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { type FullLook, findingsOf, take, visit } from "../support/browser.ts";
 import { anAddress } from "../support/builders.ts";
 import { placeAcceptedOrder } from "../support/real-orders.ts";
 import { type Floor, openFloor } from "./floor.ts";
-import { startLongWorld } from "./long-world.ts";
 import { PAGES, type TestedPage } from "./pages.ts";
 import { startWorld, type World } from "./world.ts";
 
+/** For a release, each page is checked in two looks, which takes twice as long. */
+const FOR_A_RELEASE = inject("suite") === "release";
 /** `npm run screenshots` sets it: then each page is drawn, wide and narrow, light and dark. */
 const FOLDER = process.env["SCREENSHOTS"];
 /** A screen, and the narrowest page of WCAG 1.4.10: a small phone, or a screen of 1280 pixels at 400 %. */
 const WIDE = 1440;
 const NARROW = 320;
-/** What printers leave of a sheet of A4, 190 mm. */
-const A4 = 718;
 /** All pages of a person, one after the other. */
 const PAGES_MS = 240_000;
 
@@ -27,25 +26,17 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-type FullLook = Required<Pick<Look, "scheme" | "width">>;
+const NARROW_AND_DARK: FullLook = { width: NARROW, scheme: "dark" };
 
-// Two looks cover both widths and both schemes.
-const LOOKS: readonly FullLook[] =
-  FOLDER === undefined
-    ? [
-        { width: WIDE, scheme: "light" },
-        { width: NARROW, scheme: "dark" },
-      ]
-    : [WIDE, NARROW].flatMap((width) => (["light", "dark"] as const).map((scheme) => ({ width, scheme })));
-
-/** Gives an open page another look, which is faster than opening it again. */
-async function take(page: Page, { width, scheme }: FullLook): Promise<void> {
-  await page.emulateMedia({ colorScheme: scheme });
-  await page.setViewportSize({ width, height: 900 });
-  await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor();
-  // Colors change over some milliseconds.
-  await page.evaluate("Promise.allSettled(document.getAnimations().map(({ finished }) => finished))");
+/** Two looks cover both widths and both schemes. A change is checked in the one that its author does not work with. */
+function looksOf(): readonly FullLook[] {
+  if (FOLDER !== undefined)
+    return [WIDE, NARROW].flatMap((width) =>
+      (["light", "dark"] as const).map((scheme) => ({ width, scheme })),
+    );
+  return FOR_A_RELEASE ? [{ width: WIDE, scheme: "light" }, NARROW_AND_DARK] : [NARROW_AND_DARK];
 }
+const LOOKS = looksOf();
 
 /** Axe finds nothing, and nothing is wider than its place. */
 async function check(page: Page, name: string, part = "html"): Promise<void> {
@@ -113,7 +104,7 @@ async function openNext(page: Page, tested: TestedPage, before: TestedPage | und
   return visit(page, null, heading);
 }
 
-describe("axe finds nothing, and nothing is wider than the screen, wide and light, narrow and dark:", () => {
+describe("axe finds nothing, and nothing is wider than the screen:", () => {
   it.each([...new Set(PAGES.map(({ person }) => person))])(
     "the pages of %s and their dialogs",
     async (person) => {
@@ -126,59 +117,6 @@ describe("axe finds nothing, and nothing is wider than the screen, wide and ligh
     },
     PAGES_MS,
   );
-});
-
-/** What is wider than its place: the page, its header, what is cut without a sign of it, and on a wide screen a table. */
-const TOO_WIDE = `(() => {
-  const isCut = (element) => {
-    const { overflowX, textOverflow } = getComputedStyle(element);
-    const isAlone = element.tagName === "HTML" || element.tagName === "HEADER";
-    if (overflowX === "auto") return innerWidth === ${WIDE} && element.firstElementChild?.tagName === "TABLE";
-    return isAlone || (overflowX === "hidden" && textOverflow === "clip" && element.clientWidth > 1);
-  };
-  return [...document.querySelectorAll("html, header, main *:not(input)")]
-    .filter((element) => element.scrollWidth > element.clientWidth && isCut(element))
-    .map(({ tagName, className, scrollWidth, clientWidth }) => [tagName, className, scrollWidth, clientWidth].join(" "));
-})()`;
-
-/** Barcodes that are smaller than they are drawn for. */
-const SQUEEZED = `[...document.querySelectorAll("main svg[role=img][width$=mm]")]
-  .filter((svg) => svg.getBoundingClientRect().width < (parseFloat(svg.getAttribute("width")) / 25.4) * 96 - 1)
-  .map((svg) => svg.getAttribute("aria-label"))`;
-
-describe("nothing is wider than its place where names have 200 signs and no space:", () => {
-  let long: World & Floor;
-  beforeAll(async () => {
-    long = await startLongWorld();
-  });
-  afterAll(() => long.close());
-
-  it.each([...new Set(PAGES.flatMap(({ person }) => person ?? []))])(
-    "the pages of %s on screens of 1440, 1024 and 320 pixels",
-    async (person) => {
-      const page = await long.open(long.people[person]);
-      for (const { name, path } of PAGES.filter((each) => each.person === person)) {
-        await visit(page, path(long), /./);
-        for (const width of [WIDE, 1024, NARROW]) {
-          await take(page, { width, scheme: "light" });
-          expect.soft(await page.evaluate(TOO_WIDE), `${name}, ${width} pixels wide`).toEqual([]);
-        }
-      }
-    },
-    PAGES_MS,
-  );
-
-  it("slips and pick lists on paper, which keep their column of quantities", async () => {
-    const page = await long.open(long.people.warehouse);
-    for (const { name, path } of PAGES.filter((each) => /slips|pick-list/.test(each.name))) {
-      await visit(page, path(long), /./);
-      await page.emulateMedia({ media: "print" });
-      await page.setViewportSize({ width: A4, height: 1_000 });
-      expect.soft(await page.evaluate(TOO_WIDE), name).toEqual([]);
-      expect.soft(await page.evaluate(SQUEEZED), `${name}: barcodes`).toEqual([]);
-      await page.emulateMedia({ media: null });
-    }
-  });
 });
 
 it("a table that is wider than the page is moved by the keyboard, and has a name for screen readers", async () => {

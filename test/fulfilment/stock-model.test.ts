@@ -16,6 +16,7 @@ import {
   ship,
   takeBack,
 } from "../support/facilities.ts";
+import { histories } from "../support/histories.ts";
 import { readOrder, transitionOrder } from "../support/orders.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
@@ -216,7 +217,7 @@ describe("stock, by random histories with several operations at the same time", 
             for (const facility of world.facilities) await setRates(test, facility, []);
           },
         ),
-        { numRuns: 30 },
+        histories({ change: 8, release: 30 }),
       );
     } finally {
       await Promise.all([test.close(), second.close()]);

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { JOBS } from "../../src/app/jobs.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { histories } from "../support/histories.ts";
 import { readOrder, transitionOrder } from "../support/orders.ts";
 import { eventsOf, typesOf } from "../support/sandbox.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
@@ -167,7 +168,7 @@ describe("real orders, with random times, cancels, payments and acceptance runs"
           }
         }
       }),
-      { numRuns: 50 },
+      histories({ change: 10, release: 50 }),
     );
   });
 });

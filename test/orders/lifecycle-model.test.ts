@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createPartner, type Partner, placeTestOrder } from "../support/builders.ts";
+import { histories } from "../support/histories.ts";
 import { readOrder } from "../support/orders.ts";
 import { eventsOf, transition, typesOf } from "../support/sandbox.ts";
 import { type Answer, startTestService, type TestService } from "../support/test-service.ts";
@@ -227,7 +228,7 @@ describe("test orders, by random transitions", () => {
           }
         },
       ),
-      { numRuns: 60 },
+      histories({ change: 12, release: 60 }),
     );
   });
 });

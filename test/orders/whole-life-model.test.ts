@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { expectPublishedOnce, minor, paidFor } from "../support/agreeing-orders.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { createFacility, expectStockAddsUp, putStock, readStock } from "../support/facilities.ts";
+import { histories } from "../support/histories.ts";
 import { runJob } from "../support/jobs.ts";
 import { cancelOrder, readOrder, readOrderEvents } from "../support/orders.ts";
 import { balanceOf, payIn, setCreditLimit } from "../support/payments.ts";
@@ -272,6 +273,6 @@ it("random histories leave statuses, money, stock and events that agree", async 
       expect(await balanceOf(test, world.partner)).toBe(BigInt(world.paidIn) - spent);
       await expectStock(world, details);
     }),
-    { numRuns: 50 },
+    histories({ change: 10, release: 50 }),
   );
 }, 240_000);

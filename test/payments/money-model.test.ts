@@ -9,6 +9,7 @@ import { fromTypeId } from "../../src/platform/ids.ts";
 import type { WebhookContext } from "../../src/webhooks/context.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { dyingDatabase } from "../support/dying-database.ts";
+import { histories } from "../support/histories.ts";
 import { runJob } from "../support/jobs.ts";
 import { cancelOrder, readOrder } from "../support/orders.ts";
 import {
@@ -268,7 +269,7 @@ describe("money, by random orders, payments, cancels, lost responses and killed 
         await expectSound(world);
         await expectBooksAgree(world);
       }),
-      { numRuns: 60 },
+      histories({ change: 12, release: 60 }),
     );
   }, 120_000);
 });

@@ -151,6 +151,17 @@ export async function visit(page: Page, path: string | null, heading: string | R
   await expect.poll(() => page.getByRole("status", { name: /Loading|geladen/ }).count()).toBe(0);
 }
 
+export type FullLook = Required<Pick<Look, "scheme" | "width">>;
+
+/** Gives an open page another look, which is faster than opening it again. */
+export async function take(page: Page, { width, scheme }: FullLook): Promise<void> {
+  await page.emulateMedia({ colorScheme: scheme });
+  await page.setViewportSize({ width, height: 900 });
+  await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor();
+  // Colors change over some milliseconds.
+  await page.evaluate("Promise.allSettled(document.getAnimations().map(({ finished }) => finished))");
+}
+
 let axe: string | undefined;
 
 /**

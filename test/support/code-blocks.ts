@@ -36,7 +36,7 @@ export const PAGES: readonly Page[] = globSync("**/*.md", {
     return { path, text, blocks: codeBlocksOf(text) };
   });
 
-/** The pages whose programs are files of their own, which test/docs/receiving-webhooks.test.ts runs. */
+/** The pages whose programs are files of their own, which test/release/docs/receiving-webhooks.test.ts runs. */
 const WITH_EXAMPLES = ["webhooks", "signatures", "reconciling"].map((name) => `docs/partners/${name}.md`);
 
 /** What a block that is data can be, but for JSON, whose label names a schema. */

@@ -17,6 +17,8 @@ declare module "vitest" {
     databaseUrls: string[];
     /** The addresses of all nodes of Citus, the coordinator first. Empty on a plain PostgreSQL. */
     citusNodes: string[];
+    /** `test`: what a change needs, in minutes. `release`: what proves a release. */
+    suite: "test" | "release";
   }
 }
 

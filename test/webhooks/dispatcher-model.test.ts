@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { anyCommands, anyManner, LIFETIME_MS } from "../support/dispatch-commands.ts";
 import { History } from "../support/dispatch-history.ts";
+import { histories } from "../support/histories.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 /**
@@ -36,7 +37,7 @@ describe("dispatchers", () => {
           await history.check();
         },
       ),
-      { numRuns: 30 },
+      histories({ change: 8, release: 30 }),
     );
   });
 });

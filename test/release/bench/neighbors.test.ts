@@ -2,14 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { ATTACKS, type Attack, seedOf } from "../../bench/neighbors/attacks.ts";
-import { startHostileReceiver } from "../../bench/neighbors/hostile-receivers.ts";
-import { orderBody, type PartnerAccess, partnerClient } from "../../bench/neighbors/partner-client.ts";
-import { startService as startProcess, stop } from "../../bench/processes.ts";
-import { addPartners, type Partner } from "../../bench/site.ts";
-import { type Database, openDatabase } from "../../src/platform/database/database.ts";
-import { type Receiver, startReceiver } from "../support/receivers.ts";
-import { createDatabase } from "../support/test-service.ts";
+import { ATTACKS, type Attack, seedOf } from "../../../bench/neighbors/attacks.ts";
+import { startHostileReceiver } from "../../../bench/neighbors/hostile-receivers.ts";
+import { orderBody, type PartnerAccess, partnerClient } from "../../../bench/neighbors/partner-client.ts";
+import { startService as startProcess, stop } from "../../../bench/processes.ts";
+import { addPartners, type Partner } from "../../../bench/site.ts";
+import { type Database, openDatabase } from "../../../src/platform/database/database.ts";
+import { type Receiver, startReceiver } from "../../support/receivers.ts";
+import { createDatabase } from "../../support/test-service.ts";
 
 /** Requests of an attack, all at once. `npm run bench -- neighbors` runs the attacks in full, and measures. */
 const REQUESTS = 60;

@@ -1,12 +1,12 @@
 import type { Person } from "../../src/people/person.ts";
+import type { Floor } from "../console/floor.ts";
+import { type PersonName, startWorld, type World } from "../console/world.ts";
 import { created, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { createFacility, routeAll, setStock } from "../support/facilities.ts";
 import { createPerson } from "../support/people.ts";
 import { operationApplied, placeAcceptedOrder } from "../support/real-orders.ts";
 import { tokensOf } from "../support/tokens.ts";
 import { createEndpoint, deliveryOf } from "../support/webhooks.ts";
-import type { Floor } from "./floor.ts";
-import { type PersonName, startWorld, type World } from "./world.ts";
 
 /** A text without a space, which the API accepts for all that people and partners name. */
 const long = (word: string, length = 200): string => word.padEnd(length, word);

@@ -1,10 +1,10 @@
 import Fastify, { type FastifyInstance } from "fastify";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildDocumentation } from "../../scripts/docs/build.ts";
-import { addStaticSite } from "../../src/api/back-office/static-site.ts";
-import { findingsOf } from "../support/browser.ts";
-import { sharedBrowser } from "../support/chromium.ts";
+import { buildDocumentation } from "../../../scripts/docs/build.ts";
+import { addStaticSite } from "../../../src/api/back-office/static-site.ts";
+import { findingsOf } from "../../support/browser.ts";
+import { sharedBrowser } from "../../support/chromium.ts";
 
 /** On a busy machine; it takes seconds if something has changed, and nothing otherwise. */
 const BUILD_MS = 300_000;

@@ -2,10 +2,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { freePort } from "../support/free-port.ts";
-import { buildImage, checkOut, readDockerfile } from "../support/image-root.ts";
-import { temporaryFolder } from "../support/main-process.ts";
-import { makePartner, send, startService } from "../support/running-service.ts";
+import { freePort } from "../../support/free-port.ts";
+import { buildImage, checkOut, readDockerfile } from "../../support/image-root.ts";
+import { temporaryFolder } from "../../support/main-process.ts";
+import { makePartner, send, startService } from "../../support/running-service.ts";
 
 /** npm installs all packages, and both sites are built, which takes long on a busy machine. */
 const BUILD_MS = 480_000;

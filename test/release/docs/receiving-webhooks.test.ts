@@ -4,24 +4,24 @@ import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { openInbox } from "../../docs/examples/inbox.mjs";
-import { keepOrder } from "../../docs/examples/keep-order.mjs";
-import { createReceiver } from "../../docs/examples/receiver.mjs";
-import { reconcile } from "../../docs/examples/reconcile.mjs";
-import { isGenuine } from "../../docs/examples/verify-webhook.mjs";
-import { placeTestOrder } from "../support/builders.ts";
-import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
-import { freePort } from "../support/free-port.ts";
-import { temporaryFolder } from "../support/main-process.ts";
-import { startPartnerListener } from "../support/partner-listener.ts";
-import type { ReceivedRequest } from "../support/receivers.ts";
-import { applied } from "../support/sandbox.ts";
-import { exchange, requestText } from "../support/sockets.ts";
-import { createEndpoint, endpointPath } from "../support/webhooks.ts";
+import { openInbox } from "../../../docs/examples/inbox.mjs";
+import { keepOrder } from "../../../docs/examples/keep-order.mjs";
+import { createReceiver } from "../../../docs/examples/receiver.mjs";
+import { reconcile } from "../../../docs/examples/reconcile.mjs";
+import { isGenuine } from "../../../docs/examples/verify-webhook.mjs";
+import { placeTestOrder } from "../../support/builders.ts";
+import { sendDue, startDispatcher, startReceiverForTest } from "../../support/dispatch.ts";
+import { freePort } from "../../support/free-port.ts";
+import { temporaryFolder } from "../../support/main-process.ts";
+import { startPartnerListener } from "../../support/partner-listener.ts";
+import type { ReceivedRequest } from "../../support/receivers.ts";
+import { applied } from "../../support/sandbox.ts";
+import { exchange, requestText } from "../../support/sockets.ts";
+import { createEndpoint, endpointPath } from "../../support/webhooks.ts";
 
-const EXAMPLES = new URL("../../docs/examples/", import.meta.url);
+const EXAMPLES = new URL("../../../docs/examples/", import.meta.url);
 const GUIDE = ["webhooks", "signatures", "reconciling"]
-  .map((name) => readFileSync(new URL(`../../docs/partners/${name}.md`, import.meta.url), "utf8"))
+  .map((name) => readFileSync(new URL(`../../../docs/partners/${name}.md`, import.meta.url), "utf8"))
   .join("\n");
 
 type KnownOrders = Map<string, { sequence: number; order: { id: string; status: string } }>;

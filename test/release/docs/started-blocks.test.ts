@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { linkCheckout, runUntil } from "../support/block-runs.ts";
-import { blocksOfPages } from "../support/code-blocks.ts";
-import { freePort } from "../support/free-port.ts";
-import { temporaryFolder } from "../support/main-process.ts";
-import { startReceiver } from "../support/receivers.ts";
-import { createDatabase } from "../support/test-service.ts";
+import { linkCheckout, runUntil } from "../../support/block-runs.ts";
+import { blocksOfPages } from "../../support/code-blocks.ts";
+import { freePort } from "../../support/free-port.ts";
+import { temporaryFolder } from "../../support/main-process.ts";
+import { startReceiver } from "../../support/receivers.ts";
+import { createDatabase } from "../../support/test-service.ts";
 
 /** The address that pages write for a reader's own database. */
 const DATABASE = "postgres://user:password@host:5432/partner_orders?sslmode=verify-full";

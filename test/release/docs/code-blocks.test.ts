@@ -1,9 +1,15 @@
 import { globSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { announcedStatuses, createReader, runProgram, runShell, variablesOf } from "../support/block-runs.ts";
-import { blocksOfPages, type Data, dataOf, PAGES, runOf } from "../support/code-blocks.ts";
-import { CHECKS, checkJson } from "../support/data-blocks.ts";
-import { type Demo, startDemo } from "../support/demo.ts";
+import {
+  announcedStatuses,
+  createReader,
+  runProgram,
+  runShell,
+  variablesOf,
+} from "../../support/block-runs.ts";
+import { blocksOfPages, type Data, dataOf, PAGES, runOf } from "../../support/code-blocks.ts";
+import { CHECKS, checkJson } from "../../support/data-blocks.ts";
+import { type Demo, startDemo } from "../../support/demo.ts";
 
 /**
  * What no test can run as it stands, and why. Its commands are parsed nevertheless (commands.test.ts). A block that is not
@@ -12,8 +18,8 @@ import { type Demo, startDemo } from "../support/demo.ts";
 const NOT_RUN: readonly string[] = [
   "docs/deployment.md: it needs a container engine; other tests check the file, and do the steps of the image",
   "docs/deployment.md: it needs root, and its commands of npm are those of the image, which a test does",
-  "docs/deployment.md: it needs root; test/docs/deployment.test.ts runs it below another folder",
-  "docs/deployment.md: it needs root; test/docs/deployment.test.ts runs it with the settings below another folder",
+  "docs/deployment.md: it needs root; test/release/docs/deployment.test.ts runs it below another folder",
+  "docs/deployment.md: it needs root; test/release/docs/deployment.test.ts runs it with the settings below another folder",
   "docs/deployment.md: it needs systemd; a test lets systemd check the unit",
   "docs/partners/webhooks.md: it does not end; a test starts the program",
   "docs/partners/webhooks.md: the secret is left out; a test starts the program with one",

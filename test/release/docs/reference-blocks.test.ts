@@ -1,12 +1,12 @@
 import { globSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { readDescription, routesOf } from "../../scripts/docs/generated/description.ts";
-import { referencePages } from "../../scripts/docs/generated/reference-pages.ts";
-import { stageSections } from "../../scripts/docs/stage.ts";
-import { createReader, type Reader, runShell, variablesOf } from "../support/block-runs.ts";
-import { type CodeBlock, codeBlocksOf, PAGES } from "../support/code-blocks.ts";
-import { type Demo, startDemo } from "../support/demo.ts";
-import { startReceiver } from "../support/receivers.ts";
+import { readDescription, routesOf } from "../../../scripts/docs/generated/description.ts";
+import { referencePages } from "../../../scripts/docs/generated/reference-pages.ts";
+import { stageSections } from "../../../scripts/docs/stage.ts";
+import { createReader, type Reader, runShell, variablesOf } from "../../support/block-runs.ts";
+import { type CodeBlock, codeBlocksOf, PAGES } from "../../support/code-blocks.ts";
+import { type Demo, startDemo } from "../../support/demo.ts";
+import { startReceiver } from "../../support/receivers.ts";
 
 const ROUTES = routesOf(readDescription("partner"));
 

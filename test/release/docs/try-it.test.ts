@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { get } from "node:http";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildDocumentation } from "../../scripts/docs/build.ts";
-import { findingsOf } from "../support/browser.ts";
-import { sharedBrowser } from "../support/chromium.ts";
-import { type Demo, startDemo } from "../support/demo.ts";
-import { startServiceForTest } from "../support/test-service.ts";
+import { buildDocumentation } from "../../../scripts/docs/build.ts";
+import { findingsOf } from "../../support/browser.ts";
+import { sharedBrowser } from "../../support/chromium.ts";
+import { type Demo, startDemo } from "../../support/demo.ts";
+import { startServiceForTest } from "../../support/test-service.ts";
 
 /** On a busy machine; it takes seconds if something has changed, and nothing otherwise. */
 const BUILD_MS = 300_000;

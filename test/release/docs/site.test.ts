@@ -2,8 +2,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { posix } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { buildDocumentation } from "../../scripts/docs/build.ts";
-import { PROBLEMS } from "../../src/platform/wire/problems.ts";
+import { buildDocumentation } from "../../../scripts/docs/build.ts";
+import { PROBLEMS } from "../../../src/platform/wire/problems.ts";
 
 const BUILT = "dist/docs";
 /** On a busy machine; it takes seconds if something has changed, and nothing otherwise. */

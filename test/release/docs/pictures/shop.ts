@@ -1,13 +1,13 @@
 import { V7Generator } from "uuidv7";
-import type { Person } from "../../../src/people/person.ts";
-import type { Clock } from "../../../src/platform/clock.ts";
-import type { NewId } from "../../../src/platform/ids.ts";
-import { type Console, startConsole } from "../../support/browser.ts";
-import { anAddress, created, createExposedProduct, type Partner } from "../../support/builders.ts";
-import { connectionKey } from "../../support/orders.ts";
-import { createPerson } from "../../support/people.ts";
-import type { TestService } from "../../support/test-service.ts";
-import { uuidIn } from "../../support/webhooks.ts";
+import type { Person } from "../../../../src/people/person.ts";
+import type { Clock } from "../../../../src/platform/clock.ts";
+import type { NewId } from "../../../../src/platform/ids.ts";
+import { type Console, startConsole } from "../../../support/browser.ts";
+import { anAddress, created, createExposedProduct, type Partner } from "../../../support/builders.ts";
+import { connectionKey } from "../../../support/orders.ts";
+import { createPerson } from "../../../support/people.ts";
+import type { TestService } from "../../../support/test-service.ts";
+import { uuidIn } from "../../../support/webhooks.ts";
 
 export type PersonName = "operator" | "merchant" | "warehouse" | "partner";
 

@@ -6,10 +6,10 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { PROBLEMS } from "../../src/platform/wire/problems.ts";
-import { makeCertificate } from "../support/certificate.ts";
-import { freePort } from "../support/free-port.ts";
-import { temporaryFolder } from "../support/main-process.ts";
+import { PROBLEMS } from "../../../src/platform/wire/problems.ts";
+import { makeCertificate } from "../../support/certificate.ts";
+import { freePort } from "../../support/free-port.ts";
+import { temporaryFolder } from "../../support/main-process.ts";
 
 const NAME = "orders.example.com";
 

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Page } from "playwright-core";
-import { created } from "../../support/builders.ts";
+import { created } from "../../../support/builders.ts";
 import type { PersonName, Shop } from "./shop.ts";
 import type { Trade } from "./trade.ts";
 

@@ -6,12 +6,12 @@ import { parseEnv } from "node:util";
 import { Ajv } from "ajv";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
-import { POOLS } from "../../src/app/pools.ts";
-import { readConfig } from "../../src/platform/config.ts";
-import { runIn } from "../support/block-runs.ts";
-import { PAGES } from "../support/code-blocks.ts";
-import { startDemo } from "../support/demo.ts";
-import { temporaryFolder } from "../support/main-process.ts";
+import { POOLS } from "../../../src/app/pools.ts";
+import { readConfig } from "../../../src/platform/config.ts";
+import { runIn } from "../../support/block-runs.ts";
+import { PAGES } from "../../support/code-blocks.ts";
+import { startDemo } from "../../support/demo.ts";
+import { temporaryFolder } from "../../support/main-process.ts";
 
 const read = (path: string): Promise<string> => readFile(path, "utf8");
 

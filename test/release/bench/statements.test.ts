@@ -8,18 +8,18 @@ import {
   addEndpoints,
   countDeliveries,
   emptyWebhooks,
-} from "../../bench/backlog.ts";
-import { ACCEPT, CHARGE, countFinished, DEFER, ROUTE } from "../../bench/connections/connections.ts";
-import { addSmallPartners } from "../../bench/connections/small-partners.ts";
-import { countJobs } from "../../bench/order-jobs.ts";
-import { preloadOrders } from "../../bench/preload.ts";
-import { openReference, ROWS } from "../../bench/reference/reference.ts";
-import { countOrders, emptyOrders, type Site } from "../../bench/site.ts";
-import { makePartitions } from "../../src/maintenance/make-partitions.ts";
-import { systemClock } from "../../src/platform/clock.ts";
-import { createPartner } from "../support/builders.ts";
-import { connectionKey } from "../support/orders.ts";
-import { startServiceForTest } from "../support/test-service.ts";
+} from "../../../bench/backlog.ts";
+import { ACCEPT, CHARGE, countFinished, DEFER, ROUTE } from "../../../bench/connections/connections.ts";
+import { addSmallPartners } from "../../../bench/connections/small-partners.ts";
+import { countJobs } from "../../../bench/order-jobs.ts";
+import { preloadOrders } from "../../../bench/preload.ts";
+import { openReference, ROWS } from "../../../bench/reference/reference.ts";
+import { countOrders, emptyOrders, type Site } from "../../../bench/site.ts";
+import { makePartitions } from "../../../src/maintenance/make-partitions.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
+import { createPartner } from "../../support/builders.ts";
+import { connectionKey } from "../../support/orders.ts";
+import { startServiceForTest } from "../../support/test-service.ts";
 
 async function openSite(): Promise<Pick<Site, "db" | "partner">> {
   const test = await startServiceForTest();

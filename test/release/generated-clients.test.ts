@@ -5,9 +5,9 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPartner } from "../../support/builders.ts";
-import { CONVERSATIONS, type Conversation } from "../../support/client-conversations.ts";
-import { type PartnerListener, startPartnerListener } from "../../support/partner-listener.ts";
+import { createPartner } from "../support/builders.ts";
+import { CONVERSATIONS, type Conversation } from "../support/client-conversations.ts";
+import { type PartnerListener, startPartnerListener } from "../support/partner-listener.ts";
 
 const run = promisify(execFile);
 const DOCUMENT = resolve("openapi/partner.json");

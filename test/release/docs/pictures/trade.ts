@@ -1,10 +1,10 @@
-import { toTypeId } from "../../../src/platform/ids.ts";
-import { created } from "../../support/builders.ts";
-import { sendDue, startDispatcher, storeEndpoint } from "../../support/dispatch.ts";
-import { runJob } from "../../support/jobs.ts";
-import { operationApplied } from "../../support/real-orders.ts";
-import { startReceiver } from "../../support/receivers.ts";
-import { deliveryOf } from "../../support/webhooks.ts";
+import { toTypeId } from "../../../../src/platform/ids.ts";
+import { created } from "../../../support/builders.ts";
+import { sendDue, startDispatcher, storeEndpoint } from "../../../support/dispatch.ts";
+import { runJob } from "../../../support/jobs.ts";
+import { operationApplied } from "../../../support/real-orders.ts";
+import { startReceiver } from "../../../support/receivers.ts";
+import { deliveryOf } from "../../../support/webhooks.ts";
 import { type Shop, sell } from "./shop.ts";
 
 /** What the pages of the pictures are about. */

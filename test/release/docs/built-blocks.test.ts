@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
-import { runIn } from "../support/block-runs.ts";
-import { blocksOfPages } from "../support/code-blocks.ts";
-import { checkOut } from "../support/image-root.ts";
-import { temporaryFolder } from "../support/main-process.ts";
+import { runIn } from "../../support/block-runs.ts";
+import { blocksOfPages } from "../../support/code-blocks.ts";
+import { checkOut } from "../../support/image-root.ts";
+import { temporaryFolder } from "../../support/main-process.ts";
 
 /** On a busy machine: the documentation is built. */
 const BUILD_MS = 300_000;
