@@ -176,37 +176,11 @@ comment on column webhook_clearings.part is 'streams: heads of streams are remov
 comment on column webhook_clearings.position is 'The stream or the delivery up to which the part has been processed.';
 comment on column webhook_clearings.created_at is 'When the endpoint was last paused or deleted.';
 
-create table webhook_recoveries (
-  merchant_id     uuid        not null,
-  connection_id   uuid        not null,
-  id              uuid        not null,
-  endpoint_id     uuid        not null,
-  includes_failed boolean     not null,
-  since           timestamptz not null,
-  until           timestamptz not null,
-  position        uuid        not null,
-  pass            integer     not null default 1,
-  created_at      timestamptz not null,
-  finished_at     timestamptz,
-  constraint webhook_recoveries_pkey primary key (merchant_id, id),
-  constraint webhook_recoveries_endpoint_fkey foreign key (merchant_id, endpoint_id) references webhook_endpoints (merchant_id, id),
-  constraint webhook_recoveries_pass_known check (pass in (1, 2))
-);
-create index webhook_recoveries_open_idx on webhook_recoveries (connection_id, id) where finished_at is null;
--- An endpoint has at most one recovery of each kind: a further request changes it (decision 0064).
-create unique index webhook_recoveries_endpoint_key on webhook_recoveries (merchant_id, endpoint_id, includes_failed);
-comment on table webhook_recoveries is 'Requests of partners to send pending or failed deliveries again. Processed in batches, and resumed after a crash. A request changes the row of an earlier one, open or finished.';
-comment on column webhook_recoveries.includes_failed is 'False for a resume: only pending deliveries are sent. True for a recovery: failed deliveries as well.';
-comment on column webhook_recoveries.until is 'Covers deliveries created before this time, which is a little later than the request: transactions may not have committed yet.';
-comment on column webhook_recoveries.position is 'The delivery up to which the current pass has been processed.';
-comment on column webhook_recoveries.pass is 'The second pass runs after until and finds deliveries whose transactions committed during the first one.';
-
--- Sending many deliveries once more with progress (decision 0142). A person chooses deliveries, or a period of the log. A
--- worker sends them, and the row says how far it is and how they ended.
 create table webhook_resends (
   merchant_id     uuid        not null,
   connection_id   uuid        not null,
   id              uuid        not null,
+  in_order        boolean     not null,
   delivery_ids    uuid[],
   since           timestamptz,
   until           timestamptz,
@@ -225,6 +199,8 @@ create table webhook_resends (
   finished_at     timestamptz,
   constraint webhook_resends_pkey primary key (merchant_id, id),
   constraint webhook_resends_connection_id_fkey foreign key (merchant_id, connection_id) references connections (merchant_id, id),
+  constraint webhook_resends_order_of_endpoint check (
+    not in_order or (endpoint_id is not null and since is not null and event_type is null and delivery_status in ('failed', 'pending'))),
   constraint webhook_resends_selection_or_period check ((delivery_ids is null) = (since is not null and until is not null)),
   constraint webhook_resends_selection_bounded check (cardinality(delivery_ids) between 1 and 100),
   constraint webhook_resends_sending_bounded check (cardinality(sending) <= 500),
@@ -233,18 +209,20 @@ create table webhook_resends (
 );
 create index webhook_resends_connection_idx on webhook_resends (connection_id, id);
 create index webhook_resends_open_idx on webhook_resends (connection_id, id) where finished_at is null;
-comment on table webhook_resends is 'Requests to send a selection or a period of the delivery log once more. Processed in batches, and resumed after a crash.';
+create unique index webhook_resends_in_order_key on webhook_resends (merchant_id, endpoint_id, delivery_status) where in_order;
+comment on table webhook_resends is 'Requests to send deliveries again: a selection or a period of the log, or what failed or is pending at an endpoint. Processed in batches, and resumed after a crash.';
 comment on column webhook_resends.id is 'UUIDv7, made by the service. On the wire it has the prefix rsd.';
+comment on column webhook_resends.in_order is 'True: the deliveries go back to their streams, in order and with retries. An endpoint has one such row for what failed (a recovery) and one for what is pending (a resume), open or finished: a further request changes it. False: each is sent once, alone.';
 comment on column webhook_resends.delivery_ids is 'The chosen deliveries. Null for a period.';
 comment on column webhook_resends.since is 'Deliveries of events from this time on. Null for a selection.';
-comment on column webhook_resends.until is 'Deliveries of events before this time. Null for a selection.';
+comment on column webhook_resends.until is 'Deliveries of events before this time. Null for a selection. With in_order a little later than the request: transactions may not have committed yet.';
 comment on column webhook_resends.endpoint_id is 'Only deliveries to this endpoint. Null: to all.';
 comment on column webhook_resends.event_type is 'Only deliveries of events of this type. Null: of all.';
 comment on column webhook_resends.delivery_status is 'Only deliveries with this status when they are read. Null: with any.';
 comment on column webhook_resends.total is 'Deliveries that fitted at the request. Null: too many to count.';
 comment on column webhook_resends.position is 'The delivery up to which the log has been read.';
 comment on column webhook_resends.sending is 'Deliveries that were made due, and whose outcome is not counted yet. Reading waits while there are many.';
-comment on column webhook_resends.is_read is 'Whether all deliveries have been read.';
+comment on column webhook_resends.is_read is 'Whether all deliveries have been read. A resume is read again after until, for deliveries whose transactions committed during the first time.';
 comment on column webhook_resends.succeeded_count is 'Deliveries that were sent once more, with success.';
 comment on column webhook_resends.failed_count is 'Deliveries that were sent once more, without success.';
 comment on column webhook_resends.skipped is 'Numbers of deliveries that were not sent, by reason.';

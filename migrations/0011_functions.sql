@@ -300,8 +300,8 @@ begin
   end if;
 
   -- The heads are stored before the deliveries, so that none of these is taken for an earlier one.
-  -- A delivery that is pending since before a pause goes first, even if the recovery has not reached it yet. Only while the
-  -- recovery of a resume is open can a stream of an active endpoint have pending deliveries and no head (decision 0033).
+  -- A delivery that is pending since before a pause goes first, even if the resume has not reached it yet. Only while the
+  -- resend of a resume is open can a stream of an active endpoint have pending deliveries and no head (decision 0033).
   -- The stream's history is read only then, and only if its newest delivery is pending: so the history is read once
   -- after a pause, and not by every event.
   insert into due_deliveries (
@@ -316,8 +316,8 @@ begin
     select first.id, first.event_id
     from (
       select r.merchant_id, r.endpoint_id
-      from webhook_recoveries r
-      where r.merchant_id = o.merchant_id and r.endpoint_id = o.endpoint_id and not r.includes_failed
+      from webhook_resends r
+      where r.merchant_id = o.merchant_id and r.endpoint_id = o.endpoint_id and r.in_order and r.delivery_status = 'pending'
         and r.finished_at is null and (of_merchant is null or r.merchant_id = of_merchant)
       limit 1) as resumed
     cross join lateral (

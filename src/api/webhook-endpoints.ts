@@ -10,7 +10,7 @@ import { type EndpointKey, wireEndpointId } from "../webhooks/endpoints/endpoint
 import { countFailed } from "../webhooks/health/show-endpoint.ts";
 import { readWireDelivery } from "../webhooks/log/delivery-log.ts";
 import { pingEndpoint } from "../webhooks/manual/ping-endpoint.ts";
-import { recoverEndpoint } from "../webhooks/recovery/resume-endpoint.ts";
+import { recoverEndpoint } from "../webhooks/resend/recover.ts";
 import type { RouteResponse } from "./http/route.ts";
 
 // Partners and the back office operate the same endpoints. Only the way to find one differs.

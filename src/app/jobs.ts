@@ -24,7 +24,6 @@ import type { WebhookContext } from "../webhooks/context.ts";
 import { clearEndpoints } from "../webhooks/endpoints/clear-endpoints.ts";
 import { removeDeletedEndpoints } from "../webhooks/endpoints/remove-deleted-endpoints.ts";
 import { purgeDeliveryLog } from "../webhooks/log/purge-delivery-log.ts";
-import { recoverDeliveries } from "../webhooks/recovery/recover-deliveries.ts";
 import { resendDeliveries } from "../webhooks/resend/resend-deliveries.ts";
 
 /** Recurring background work of the worker. */
@@ -54,7 +53,6 @@ export const JOBS: readonly Job[] = [
   { name: "mail-payment-failures", everyMs: 5_000, run: mailPaymentFailures },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseAllExpiredTestOrders },
   { name: "clear-endpoints", everyMs: 1_000, run: clearEndpoints },
-  { name: "recover-deliveries", everyMs: 1_000, run: recoverDeliveries },
   { name: "resend-deliveries", everyMs: 1_000, run: resendDeliveries },
   { name: "make-partitions", everyMs: HOUR_MS, run: makePartitions },
   { name: "drop-old-partitions", everyMs: HOUR_MS, run: dropOldPartitions },

@@ -1,6 +1,6 @@
 import type { Queryable } from "../platform/database/database.ts";
 import { momentOf } from "../platform/ids.ts";
-import { isClaimable, isNotBackedOff, isRecoverable } from "./conditions-sql.ts";
+import { isClaimable, isNotBackedOff, isProcessable } from "./conditions-sql.ts";
 
 // The backlog of webhooks, for metrics and `doctor`. Scans over all shards, of small tables.
 
@@ -41,8 +41,8 @@ export async function readOldestRecovery(db: Queryable, now: Date): Promise<Date
     name: "read-oldest-recovery",
     text: `
       select id
-      from webhook_recoveries
-      where ${isRecoverable("$1")}
+      from webhook_resends
+      where in_order and ${isProcessable("$1")}
       order by id
       limit 1`,
     values: [now],

@@ -15,6 +15,6 @@ export const isNotBackedOff = (now: `$${number}`): string =>
 export const isFreeFor = (worker: `$${number}`, now: `$${number}`): string =>
   `(s.worker_id is null or s.worker_id = ${worker} or s.leased_until <= ${now})`;
 
-/** The recovery can be processed: a second pass begins when no earlier transaction is open any more. */
-export const isRecoverable = (now: `$${number}`): string =>
-  `finished_at is null and (pass = 1 or until <= ${now})`;
+/** The resend can be processed: a resume reads the log again when no earlier transaction is open any more. */
+export const isProcessable = (now: `$${number}`): string =>
+  `finished_at is null and not (in_order and is_read and until > ${now})`;

@@ -13,7 +13,7 @@ const SMALL = [
   "person_accounts",
   "saved_views",
   "webhook_endpoints",
-  "webhook_recoveries",
+  "webhook_resends",
 ];
 
 /** The tables of earlier migrations to which nothing can be written while an index is built or a constraint is checked. */

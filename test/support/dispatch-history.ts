@@ -4,7 +4,7 @@ import { eraseExpiredTestOrders } from "../../src/orders/deadlines/erase-test-or
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import type { SendResult } from "../../src/webhooks/dispatch/send/exchange.ts";
-import { recoverNextBatch } from "../../src/webhooks/recovery/recover-deliveries.ts";
+import { resendNextBatch } from "../../src/webhooks/resend/resend-deliveries.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "./builders.ts";
 import { type Command, LIFETIME_MS, OUTCOMES, type OutcomeName } from "./dispatch-commands.ts";
 import { HistoryEndpoints } from "./dispatch-endpoints.ts";
@@ -218,7 +218,7 @@ export class History {
 
   /** The jobs that are about deliveries. */
   async #work(): Promise<void> {
-    while ((await recoverNextBatch(this.#test.context, this.#connection)) > 0);
+    while ((await resendNextBatch(this.#test.context, this.#connection)) > 0);
     while ((await eraseExpiredTestOrders(this.#test.context, this.#connection)).rows > 0);
   }
 

@@ -31,12 +31,7 @@ export function uuidIn(prefix: IdPrefix, wireId: string): string {
 /** Rows of a table that belong to one endpoint, as they are stored. */
 export function readRows(
   { db }: TestService,
-  table:
-    | "webhook_secrets"
-    | "webhook_endpoint_states"
-    | "due_deliveries"
-    | "deliveries"
-    | "webhook_recoveries",
+  table: "webhook_secrets" | "webhook_endpoint_states" | "due_deliveries" | "deliveries" | "webhook_resends",
   endpointId: string,
 ): Promise<Record<string, unknown>[]> {
   return db.query({

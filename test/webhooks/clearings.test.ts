@@ -174,12 +174,12 @@ describe("clear-endpoints", () => {
     await resume();
     expect(await clearTwo()).toBe(1);
     expect([await dueCount(), await openClearings()]).toEqual([2, 0]);
-    await runJob(test, "recover-deliveries");
+    await runJob(test, "resend-deliveries");
     expect(await dueCount()).toBe(4);
     await pause();
     await clearTwo();
     await resume();
-    await runJob(test, "recover-deliveries");
+    await runJob(test, "resend-deliveries");
     await pause(); // Before a clearing has seen the resume.
     await runJob(test, "clear-endpoints");
     expect([await dueCount(), await openClearings()]).toEqual([0, 0]);
@@ -209,7 +209,7 @@ describe("a resume while an endpoint is being cleared", () => {
     answer.status = 200;
     const before = receiver.requests.length;
     await resume();
-    await runJob(test, "recover-deliveries");
+    await runJob(test, "resend-deliveries");
     await sendDue(dispatcher);
     const sent = received(receiver).slice(before);
     expect(sent).toHaveLength(15);
@@ -224,7 +224,7 @@ describe("a resume while an endpoint is being cleared", () => {
     await pause();
     answer.status = 200;
     await resume();
-    await runJob(test, "recover-deliveries");
+    await runJob(test, "resend-deliveries");
     await sendDue(dispatcher);
     const triggers = (await readAttempts(test)).filter(({ responseStatus }) => responseStatus !== null);
     expect(triggers.map(({ trigger, responseStatus }) => [trigger, responseStatus])).toEqual([
@@ -238,7 +238,7 @@ describe("a resume while an endpoint is being cleared", () => {
     await sendDue(startDispatcher(test));
     const [waiting] = await readRows(test, "due_deliveries", id);
     await partner.client.post(endpointPath(id, "recover"), { since: test.clock.now().toISOString() });
-    await runJob(test, "recover-deliveries");
-    expect(await readRows(test, "due_deliveries", id)).toEqual([{ ...waiting, is_followed: true }]);
+    await runJob(test, "resend-deliveries");
+    expect(await readRows(test, "due_deliveries", id)).toEqual([waiting]);
   });
 });

@@ -89,7 +89,7 @@ describe("deleted endpoints", () => {
     await runJob(test, "purge-delivery-log");
     await runJob(test, "remove-deleted-endpoints");
     expect(await countRows(test, "webhook_endpoints")).toBe(0);
-    expect(await countRows(test, "webhook_recoveries")).toBe(0);
+    expect(await countRows(test, "webhook_resends")).toBe(0);
     await createEndpoint(partner, { url });
     const [row] = await test.db.query<{ number: number }>({
       name: "test-read-numbers",

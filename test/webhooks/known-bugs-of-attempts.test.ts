@@ -124,7 +124,7 @@ describe("an event", () => {
     await afterTheHold();
     status = 200;
     await partner.client.post(endpointPath(endpoint.id, "recover"), { since });
-    await runJob(test, "recover-deliveries");
+    await runJob(test, "resend-deliveries");
     await afterTheHold();
     const { attempts } = await readDelivery(partner, id);
     const triggers = new Set(attempts.map(({ trigger }: { trigger: string }) => trigger));

@@ -33,7 +33,7 @@ describe("many recoveries of one endpoint", () => {
     const { test, id, recover } = await start();
     const responses = await Promise.all(Array.from({ length: 90 }, (_, hours) => recover((hours * 37) % 90)));
     for (const { status } of responses) expect(status).toBe(202);
-    const rows = await readRows(test, "webhook_recoveries", id);
+    const rows = await readRows(test, "webhook_resends", id);
     expect(rows).toHaveLength(1);
     expect(rows[0]?.["since"]).toEqual(new Date(test.clock.now().getTime() - 89 * HOUR_MS));
   });
@@ -44,10 +44,8 @@ describe("many recoveries of one endpoint", () => {
       const { body } = await recover(hours);
       expect(body.since).toBe(new Date(test.clock.now().getTime() - hours * HOUR_MS).toISOString());
       test.clock.advance({ minutes: 2 });
-      await runJob(test, "recover-deliveries");
-      expect(await readRows(test, "webhook_recoveries", id)).toMatchObject([
-        { finished_at: test.clock.now() },
-      ]);
+      await runJob(test, "resend-deliveries");
+      expect(await readRows(test, "webhook_resends", id)).toMatchObject([{ finished_at: test.clock.now() }]);
     }
   });
 
@@ -55,11 +53,11 @@ describe("many recoveries of one endpoint", () => {
     const { test, partner, id, recover } = await start();
     await addFailed(test, partner, id);
     await recover(2);
-    const position = async () => (await readRows(test, "webhook_recoveries", id))[0]?.["position"];
+    const position = async () => (await readRows(test, "webhook_resends", id))[0]?.["position"];
     const begin = await position();
     await test.db.query({
       name: "test-progress",
-      text: "update webhook_recoveries set position = $2 where endpoint_id = $1",
+      text: "update webhook_resends set position = $2 where endpoint_id = $1",
       values: [uuidIn("whe", id), test.context.newId()],
     });
     const reached = await position();
@@ -76,7 +74,7 @@ describe("many recoveries of one endpoint", () => {
     await addFailed(test, partner, id);
     for (let count = 0; count < 90; count += 1) await recover(1);
     // Each batch counts itself and its deliveries: three batches, instead of three for each request.
-    expect(await runJob(test, "recover-deliveries")).toBeLessThan(2 * 2_502 + 10);
+    expect(await runJob(test, "resend-deliveries")).toBeLessThan(2 * 2_502 + 10);
     expect((await readRows(test, "deliveries", id)).filter(({ status }) => status === "failed")).toEqual([]);
   });
 });

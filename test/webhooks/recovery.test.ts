@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { recoverNextBatch } from "../../src/webhooks/recovery/recover-deliveries.ts";
-import { listConnectionsWithRecoveries } from "../../src/webhooks/recovery/recovery-sql.ts";
+import { resendNextBatch } from "../../src/webhooks/resend/resend-deliveries.ts";
+import { listConnectionsWithResends } from "../../src/webhooks/resend/resends-sql.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
   readDeliveries,
@@ -36,10 +36,10 @@ async function start() {
     send: () => sendDue(dispatcher),
     /** All that the worker does for recoveries now. */
     recover: async () => {
-      while ((await recoverNextBatch(test.context, connection)) > 0);
+      while ((await resendNextBatch(test.context, connection)) > 0);
     },
     isOpen: async () =>
-      (await listConnectionsWithRecoveries(test.db, test.clock.now())).some(
+      (await listConnectionsWithResends(test.db, test.clock.now())).some(
         ({ connectionId }) => connectionId === connection.connectionId,
       ),
     statuses: async () => (await readDeliveries(test)).map(({ status }) => status),
@@ -156,7 +156,7 @@ describe("recover", () => {
     await partner.client.post(`${path}/recover`, {
       since: new Date(test.clock.now().getTime() - 60_000).toISOString(),
     });
-    expect(await recoverNextBatch(test.context, connectionKey(partner))).toBeGreaterThan(1);
+    expect(await resendNextBatch(test.context, connectionKey(partner))).toBeGreaterThan(1);
     expect((await statuses()).filter((status) => status === "pending")).toHaveLength(1_000);
     await recover();
     await send();

@@ -192,15 +192,17 @@ describe("data of endpoints", () => {
       await test.db.query({
         name: "test-recovery",
         text: `
-          insert into webhook_recoveries (
-            merchant_id, connection_id, id, endpoint_id, includes_failed, since, until, position, created_at, finished_at)
-          values ($6, $1, $2, $3, $5::timestamptz is null, $4, $4, $2, $4, $5)`,
+          insert into webhook_resends (
+            merchant_id, connection_id, id, endpoint_id, in_order, delivery_status, since, until, position, sending, is_read,
+            succeeded_count, failed_count, skipped, created_at, finished_at)
+          values ($6, $1, $2, $3, true, case when $5::timestamptz is null then 'failed' else 'pending' end, $4, $4, $2, '{}',
+                  false, 0, 0, '{}', $4, $5)`,
         values: [connectionId, test.context.newId(), id, test.clock.now(), finishedAt, merchantId],
       });
     test.clock.advance(days(90));
     expect(await forget(test)).toBe(0);
     test.clock.advance({ ms: 1 });
     expect(await forget(test)).toBe(1);
-    expect((await dumpTables(test))["webhook_recoveries"]).toHaveLength(1);
+    expect((await dumpTables(test))["webhook_resends"]).toHaveLength(1);
   });
 });

@@ -30,7 +30,7 @@ import {
 import { listEndpoints, readEndpoint } from "../../webhooks/endpoints/endpoints-sql.ts";
 import { countPending, showEndpoint, showEndpoints } from "../../webhooks/health/show-endpoint.ts";
 import { DeliverySchema } from "../../webhooks/log/delivery.ts";
-import { resumeEndpoint } from "../../webhooks/recovery/resume-endpoint.ts";
+import { resumeEndpoint } from "../../webhooks/resend/recover.ts";
 import { OVERLAP_HOURS_DEFAULT, rotateSecret } from "../../webhooks/secrets/rotate-secret.ts";
 import {
   EndpointIdParams,

@@ -53,9 +53,9 @@ export async function removeDeletedPage(
         using gone g
         where c.merchant_id = $1 and c.endpoint_id = g.id
       ), recoveries as (
-        delete from webhook_recoveries r
+        delete from webhook_resends r
         using gone g
-        where r.merchant_id = $1 and r.endpoint_id = g.id
+        where r.merchant_id = $1 and r.endpoint_id = g.id and r.in_order
       ), states as (
         delete from webhook_endpoint_states s
         using gone g

@@ -1,10 +1,10 @@
 import { type Static, Type } from "typebox";
 import { DEFAULT_EVENT_TYPES } from "../../events/event-types.ts";
 import type { KeyAccess } from "../../merchants/key-mode.ts";
+import { EVENTS_KEPT_MS } from "../../platform/retention.ts";
 import { parseTime } from "../../platform/time.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
 import { dateTime, describedAs, nullable } from "../../platform/wire/schemas.ts";
-import { RECOVERY_MAX_MS } from "../recovery/resume-endpoint.ts";
 import { OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX } from "../secrets/rotate-secret.ts";
 import {
   ENDPOINT_TEXTS,
@@ -146,7 +146,7 @@ export function sinceErrors(body: unknown, now: Date): ValidationError[] {
   const { since } = (body ?? {}) as { since?: unknown }; // As above.
   if (typeof since !== "string") return [];
   const ageMs = now.getTime() - parseTime(since).getTime();
-  if (ageMs >= 0 && ageMs <= RECOVERY_MAX_MS) return [];
-  const detail = ageMs > RECOVERY_MAX_MS ? "must be at most 30 days ago" : "must not be in the future";
+  if (ageMs >= 0 && ageMs <= EVENTS_KEPT_MS) return [];
+  const detail = ageMs > EVENTS_KEPT_MS ? "must be at most 30 days ago" : "must not be in the future";
   return [{ pointer: "/since", detail }];
 }

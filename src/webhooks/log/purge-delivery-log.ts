@@ -10,7 +10,6 @@ import { deleteOldResends } from "../resend/resends-sql.ts";
 import {
   deleteExpiredSecrets,
   deleteOldDeliveries,
-  deleteOldRecoveries,
   failExpiredInStreams,
   failExpiredOutsideStreams,
   listConnectionsWithOldLog,
@@ -53,7 +52,6 @@ async function purgeBatch(context: Context, connection: ConnectionKey, limits: L
     (await failExpiredOutsideStreams(db, connection, limits.eventsFrom, BATCH_SIZE)) +
     (await deleteOldDeliveries(db, connection, limits.logFromId, BATCH_SIZE)) +
     (await deleteExpiredSecrets(db, connection, limits.now)) +
-    (await deleteOldRecoveries(db, connection, limits.logFrom)) +
     (await deleteOldResends(db, connection, limits.logFrom))
   );
 }

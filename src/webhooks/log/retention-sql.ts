@@ -37,10 +37,6 @@ export async function listConnectionsWithOldLog(
             where s.merchant_id = c.merchant_id and ${amongMerchants("$5", "s.merchant_id")}
               and s.connection_id = c.id and s.expires_at <= $1)
            or exists (
-            select from webhook_recoveries r
-            where r.merchant_id = c.merchant_id and ${amongMerchants("$5", "r.merchant_id")}
-              and r.connection_id = c.id and r.finished_at < $3)
-           or exists (
             select from webhook_resends r
             where r.merchant_id = c.merchant_id and ${amongMerchants("$5", "r.merchant_id")}
               and r.connection_id = c.id and r.finished_at < $3))
@@ -189,20 +185,6 @@ export async function deleteExpiredSecrets(
     name: "delete-expired-secrets",
     text: "delete from webhook_secrets where merchant_id = $1 and connection_id = $2 and expires_at <= $3 returning id",
     values: [connection.merchantId, connection.connectionId, now],
-  });
-  return rows.length;
-}
-
-/** Deletes recoveries that finished before a time. Returns how many. */
-export async function deleteOldRecoveries(
-  db: Queryable,
-  connection: ConnectionKey,
-  logFrom: Date,
-): Promise<number> {
-  const rows = await db.query({
-    name: "delete-old-recoveries",
-    text: "delete from webhook_recoveries where merchant_id = $1 and connection_id = $2 and finished_at < $3 returning id",
-    values: [connection.merchantId, connection.connectionId, logFrom],
   });
   return rows.length;
 }

@@ -30,6 +30,7 @@ export async function createResend(
       ...key,
       ...scope,
       id: context.newId(),
+      isInOrder: false,
       total: scope.deliveryIds?.length ?? (await countFitting(tx, { ...key, ...scope })),
       position: startOf(scope),
       sending: [],

@@ -4,12 +4,12 @@ import { uuidAt } from "../../platform/ids.ts";
 import { before, CLOCK_SKEW_MAX_MS, DAY_MS } from "../../platform/time.ts";
 import type { Resend, SkipReason } from "./resend.ts";
 
-/** A delivery that was read. `fits`: it is to be sent once more. */
-export type ReadDelivery = { readonly id: string; readonly fits: boolean };
+/** A delivery that was read. `fits`: it is to be sent again. */
+export type ReadDelivery = { readonly id: string; readonly streamId: string; readonly fits: boolean };
 
 const FITS = `($6::text is null or d.event_type = $6) and ($7::text is null or d.status = $7)`;
 const readIn = (scope: string): string => `
-      select d.id, (${FITS}) as fits
+      select d.id, d.stream_id as "streamId", (${FITS}) as fits
       from deliveries d
       where d.merchant_id = $1 and d.connection_id = $2 and d.id > $3 and d.id < $4 and ${scope}
       order by d.id

@@ -6,10 +6,16 @@ import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
-import type { Resend, Skipped, SkipReason } from "./resend.ts";
+import {
+  lockHeads,
+  makeHeadsDue,
+  reopenDeliveries,
+  restoreHeads,
+  shareActiveEndpoint,
+} from "./recovery-sql.ts";
+import { keepsOrder, type OrderedResend, type Resend, type Skipped, type SkipReason } from "./resend.ts";
 import {
   insertResendsDue,
-  type ReadDelivery,
   readOutcomes,
   readPeriod,
   shareEndpointsOf,
@@ -17,46 +23,93 @@ import {
 } from "./resend-batch-sql.ts";
 import { listConnectionsWithResends, lockOpenResends, saveResend } from "./resends-sql.ts";
 
-/** Deliveries read in one transaction, and due at a time for one resend. */
+/** Deliveries of a recovery that are read in one transaction. Few, so that streams are locked for a short time. */
+const IN_ORDER_BATCH_SIZE = 1_000;
+/** Deliveries of another resend that are read in one transaction, and due at a time. */
 const BATCH_SIZE = 500;
 /** While more of a resend's deliveries are due, it makes no further ones due: the endpoint sets the pace. */
 const SENDING_MAX = 250;
 
-/** Processes the resends that the back office requested. Returns about how many deliveries it read or counted. */
+/** Processes the resends that partners and the back office requested. Returns about how many deliveries it read or counted. */
 export async function resendDeliveries(context: Context, stopping?: AbortSignal): Promise<number> {
   return runInTurn(
-    listedEachPass(() => listConnectionsWithResends(context.db)),
+    listedEachPass(() => listConnectionsWithResends(context.db, context.clock.now())),
     (connection) => resendNextBatch(context, connection),
     stopping,
   );
 }
 
+/** How a resend has changed. `count`: deliveries that were read or counted. */
+type Batch = { readonly resend: Resend; readonly count: number; readonly isDue: boolean };
+
 /**
- * Processes a batch of the oldest resend of a connection that has something to do. First it counts what became of the
- * deliveries of earlier batches, then it makes further ones due. Position and counts are stored in the same transaction, so
- * after a crash it resumes there: each delivery is made due once, and counted once.
+ * Processes a batch of the first resend of a connection that has something to do. A resend pages through the log by id. Its
+ * position and counts are stored in the same transaction, so after a crash it resumes there: each delivery is made due once,
+ * and counted once. Returns 0 if there is nothing to do.
  */
 export async function resendNextBatch(context: Context, connection: ConnectionKey): Promise<number> {
-  const { done, isDue } = await inTransaction(context, async (tx) => {
-    for (const resend of await lockOpenResends(tx, connection)) {
-      const counted = await countOutcomes(tx, resend);
-      const read = await readMore(tx, counted.resend, context.clock.now());
-      const work = counted.count + read.count;
-      const isFinished = read.resend.isRead && read.resend.sending.length === 0;
-      if (work === 0 && !isFinished) continue; // Its deliveries are being sent.
-      const finishedAt = isFinished ? context.clock.now() : null;
-      await saveResend(tx, { ...read.resend, finishedAt });
-      return { done: work + 1, isDue: read.resend.sending.length > counted.resend.sending.length };
+  const batch = await inTransaction(context, async (tx) => {
+    const now = context.clock.now();
+    for (const resend of await lockOpenResends(tx, connection, now)) {
+      const batch = keepsOrder(resend)
+        ? await returnToStreams(tx, resend, now)
+        : await sendApart(tx, resend, now);
+      if (batch.count === 0 && batch.resend.finishedAt === null) continue; // Its deliveries are being sent.
+      await saveResend(tx, batch.resend);
+      return batch;
     }
-    return { done: 0, isDue: false };
+    return null;
   });
-  if (isDue) context.signals.send("deliveries_due", [connection]);
-  return done;
+  if (batch?.isDue) context.signals.send("deliveries_due", [connection]);
+  return batch === null ? 0 : batch.count + 1;
 }
 
-type Batch = { readonly resend: Resend; readonly count: number };
+/**
+ * Returns deliveries to their streams, which send them in order. A resume reads the log twice: transactions that began before
+ * it saw the endpoint paused and wrote no heads for their deliveries. All of them have ended when it is read again.
+ */
+async function returnToStreams(tx: Queryable, resend: OrderedResend, now: Date): Promise<Batch> {
+  // Paused again or deleted. Another resume requests another resend.
+  if (!(await shareActiveEndpoint(tx, resend)))
+    return { resend: { ...resend, finishedAt: now }, count: 0, isDue: false };
+  const page = await readPeriod(tx, resend, uuidAt(resend.until), IN_ORDER_BATCH_SIZE);
+  const fitting = page.filter(({ fits }) => fits);
+  let streamIds = [...new Set(fitting.map(({ streamId }) => streamId))];
+  if (streamIds.length > 0) {
+    // First, so that the statements after it see the current heads of the streams.
+    await lockHeads(tx, resend, streamIds);
+    if (resend.status === "failed") {
+      const overrides = (await readLimitOverrides(tx, [resend]))(resend);
+      const ids = fitting.map(({ id }) => id);
+      const attemptsMax = maximumOf(overrides, "deliveryAttempts");
+      streamIds = [...new Set(await reopenDeliveries(tx, resend, ids, attemptsMax, now))];
+    } else if (!resend.isRead) await makeHeadsDue(tx, resend, streamIds, now);
+    await restoreHeads(tx, resend, streamIds, now);
+  }
+  const last = page.at(-1);
+  const batch = { count: Math.max(1, fitting.length), isDue: streamIds.length > 0 };
+  if (page.length === IN_ORDER_BATCH_SIZE && last !== undefined)
+    return { ...batch, resend: { ...resend, position: last.id } };
+  if (resend.status === "pending" && !resend.isRead)
+    return { ...batch, resend: { ...resend, position: uuidAt(resend.since), isRead: true } };
+  return { ...batch, resend: { ...resend, isRead: true, finishedAt: now } };
+}
 
-async function countOutcomes(tx: Queryable, resend: Resend): Promise<Batch> {
+/** Counts what became of the deliveries of earlier batches, then makes further ones due, each in a stream of its own. */
+async function sendApart(tx: Queryable, resend: Resend, now: Date): Promise<Batch> {
+  const counted = await countOutcomes(tx, resend);
+  const read = await readMore(tx, counted.resend, now);
+  const isFinished = read.resend.isRead && read.resend.sending.length === 0;
+  return {
+    resend: { ...read.resend, finishedAt: isFinished ? now : null },
+    count: counted.count + read.count,
+    isDue: read.resend.sending.length > counted.resend.sending.length,
+  };
+}
+
+type Counted = Pick<Batch, "resend" | "count">;
+
+async function countOutcomes(tx: Queryable, resend: Resend): Promise<Counted> {
   if (resend.sending.length === 0) return { resend, count: 0 };
   const outcomes = await readOutcomes(tx, resend);
   const sending = resend.sending.filter((_id, index) => outcomes[index] === "sending");
@@ -76,33 +129,24 @@ async function countOutcomes(tx: Queryable, resend: Resend): Promise<Batch> {
   };
 }
 
-async function readMore(tx: Queryable, resend: Resend, now: Date): Promise<Batch> {
+async function readMore(tx: Queryable, resend: Resend, now: Date): Promise<Counted> {
   if (resend.canceledAt !== null) return { resend: { ...resend, isRead: true }, count: 0 };
   if (resend.isRead || resend.sending.length > SENDING_MAX) return { resend, count: 0 };
   const limit = BATCH_SIZE - resend.sending.length;
-  const read = await nextDeliveries(tx, resend, limit);
-  const fitting = read.filter(({ fits }) => fits).map(({ id }) => id);
+  const { deliveryIds, until } = resend;
+  const read = until === null ? [] : await readPeriod(tx, resend, uuidAt(until), limit);
+  const fitting = deliveryIds ?? read.filter(({ fits }) => fits).map(({ id }) => id);
   const { due, skipped } = await makeDue(tx, resend, fitting, now);
   return {
-    count: read.length,
+    count: deliveryIds?.length ?? read.length,
     resend: {
       ...resend,
-      position: read.at(-1)?.id ?? resend.position,
-      isRead: resend.deliveryIds !== null || read.length < limit,
+      position: deliveryIds?.at(-1) ?? read.at(-1)?.id ?? resend.position,
+      isRead: deliveryIds !== null || read.length < limit,
       sending: [...resend.sending, ...due],
       skipped: added(resend.skipped, skipped),
     },
   };
-}
-
-async function nextDeliveries(
-  tx: Queryable,
-  resend: Resend,
-  limit: number,
-): Promise<readonly ReadDelivery[]> {
-  const { deliveryIds, until } = resend;
-  if (deliveryIds !== null) return deliveryIds.map((id) => ({ id, fits: true }));
-  return until === null ? [] : readPeriod(tx, resend, uuidAt(until), limit);
 }
 
 async function makeDue(

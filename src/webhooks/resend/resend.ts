@@ -38,16 +38,22 @@ export type ResendScope = {
   readonly status: DeliveryStatus | null;
 };
 
-/** A request to send deliveries once more, and how far it is (decision 0142). */
+/** A request to send deliveries again, and how far it is (decision 0142). */
 export type Resend = ConnectionKey &
   ResendScope & {
     readonly id: string;
+    /**
+     * Whether the deliveries go back to their streams, where they keep their order and are retried: after an outage or a pause
+     * of an endpoint. Otherwise each is sent once, and waits for no other.
+     */
+    readonly isInOrder: boolean;
     /** Deliveries that fitted at the request. Null: too many to count. */
     readonly total: number | null;
     /** The delivery up to which the log has been read. */
     readonly position: string;
-    /** Deliveries that were made due, and whose outcome is not counted yet. */
+    /** Deliveries that were made due, and whose outcome is not counted yet. Empty for a resend that keeps the order. */
     readonly sending: readonly string[];
+    /** Whether the log has been read, of a resume for the first time. */
     readonly isRead: boolean;
     readonly succeededCount: number;
     readonly failedCount: number;
@@ -56,6 +62,17 @@ export type Resend = ConnectionKey &
     readonly canceledAt: Date | null;
     readonly finishedAt: Date | null;
   };
+
+/** A recovery of what failed at an endpoint, or of what is pending since before a pause. A check of the table holds it. */
+export type OrderedResend = Resend & {
+  readonly isInOrder: true;
+  readonly endpointId: string;
+  readonly since: Date;
+  readonly until: Date;
+  readonly status: "failed" | "pending";
+};
+
+export const keepsOrder = (resend: Resend): resend is OrderedResend => resend.isInOrder;
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 

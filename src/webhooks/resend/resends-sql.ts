@@ -3,11 +3,13 @@ import { searchReachable } from "../../distribution/reachable-merchants.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
+import { isProcessable } from "../conditions-sql.ts";
 import type { DeliveryStatus } from "../log/delivery.ts";
 import type { Resend, Skipped } from "./resend.ts";
 
 type ResendRow = ConnectionKeyRow & {
   id: string;
+  in_order: boolean;
   delivery_ids: string[] | null;
   since: Date | null;
   until: Date | null;
@@ -26,17 +28,18 @@ type ResendRow = ConnectionKeyRow & {
   finished_at: Date | null;
 };
 
-const COLUMNS = `merchant_id, connection_id, id, delivery_ids, since, until, endpoint_id, event_type, delivery_status, total,
-             position, sending, is_read, succeeded_count, failed_count, skipped, created_at, canceled_at, finished_at`;
+const COLUMNS = `merchant_id, connection_id, id, in_order, delivery_ids, since, until, endpoint_id, event_type, delivery_status,
+             total, position, sending, is_read, succeeded_count, failed_count, skipped, created_at, canceled_at, finished_at`;
 
+/** Stores a resend that keeps no order. For others see recovery-sql.ts. */
 export async function insertResend(tx: Queryable, resend: Resend): Promise<void> {
   await tx.query({
     name: "insert-resend",
     text: `
       insert into webhook_resends (
         merchant_id, connection_id, id, delivery_ids, since, until, endpoint_id, event_type, delivery_status, total,
-        position, sending, is_read, succeeded_count, failed_count, skipped, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, '{}', false, 0, 0, '{}', $12)`,
+        position, created_at, in_order, sending, is_read, succeeded_count, failed_count, skipped)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, false, '{}', false, 0, 0, '{}')`,
     values: [
       resend.merchantId,
       resend.connectionId,
@@ -54,7 +57,7 @@ export async function insertResend(tx: Queryable, resend: Resend): Promise<void>
   });
 }
 
-/** How many resends of a connection are not finished, at most `countMax`. */
+/** How many resends of a connection are not finished, at most `countMax`. Recoveries do not count. */
 export async function countOpenResends(
   tx: Queryable,
   connection: ConnectionKey,
@@ -67,7 +70,7 @@ export async function countOpenResends(
       from (
         select
         from webhook_resends
-        where merchant_id = $1 and connection_id = $2 and finished_at is null
+        where merchant_id = $1 and connection_id = $2 and finished_at is null and not in_order
         limit $3) as counted`,
     values: [connection.merchantId, connection.connectionId, countMax],
   });
@@ -84,13 +87,13 @@ export async function readResend(
     text: `
       select ${COLUMNS}
       from webhook_resends
-      where merchant_id = $1 and connection_id = $2 and id = $3`,
+      where merchant_id = $1 and connection_id = $2 and id = $3 and not in_order`,
     values: [connection.merchantId, connection.connectionId, id],
   });
   return row === undefined ? null : toResend(row);
 }
 
-/** Newest first. Returns one row more than the page if there is one. */
+/** Those that keep no order, newest first. Returns one row more than the page if there is one. */
 export async function listResends(
   db: Queryable,
   connection: ConnectionKey,
@@ -101,7 +104,7 @@ export async function listResends(
     text: `
       select ${COLUMNS}
       from webhook_resends
-      where merchant_id = $1 and connection_id = $2 and id < $3
+      where merchant_id = $1 and connection_id = $2 and id < $3 and not in_order
       order by id desc
       limit $4 + 1`,
     values: [connection.merchantId, connection.connectionId, afterId, limit],
@@ -122,38 +125,46 @@ export async function markResendCanceled(
       update webhook_resends
       set canceled_at = $4
       where merchant_id = $1 and connection_id = $2 and id = $3 and canceled_at is null and finished_at is null
+        and not in_order
       returning ${COLUMNS}`,
     values: [connection.merchantId, connection.connectionId, id, now],
   });
   return row === undefined ? null : toResend(row);
 }
 
-/** Connections with resends that are not finished. A scan over all shards. */
-export async function listConnectionsWithResends(db: Queryable): Promise<ConnectionKey[]> {
+/** Connections with resends that can be processed now. A scan over all shards. */
+export async function listConnectionsWithResends(db: Queryable, now: Date): Promise<ConnectionKey[]> {
   const rows = await searchReachable(db, "list-connections-with-resends", (merchants) =>
     db.query<ConnectionKeyRow>({
       name: "list-connections-with-resends",
       text: `
         select distinct merchant_id, connection_id
         from webhook_resends
-        where finished_at is null and ${amongMerchants("$1", "merchant_id")}`,
-      values: [merchants],
+        where ${isProcessable("$1")} and ${amongMerchants("$2", "merchant_id")}`,
+      values: [now, merchants],
     }),
   );
   return rows.map(toConnectionKey);
 }
 
-/** Locks the open resends of a connection that no other worker processes, the oldest first. */
-export async function lockOpenResends(tx: Queryable, connection: ConnectionKey): Promise<Resend[]> {
+/**
+ * Locks the resends of a connection that can be processed now and that no other worker processes: those first for which an
+ * endpoint waits that was down, then the oldest.
+ */
+export async function lockOpenResends(
+  tx: Queryable,
+  connection: ConnectionKey,
+  now: Date,
+): Promise<Resend[]> {
   const rows = await tx.query<ResendRow>({
     name: "lock-open-resends",
     text: `
       select ${COLUMNS}
       from webhook_resends
-      where merchant_id = $1 and connection_id = $2 and finished_at is null
-      order by id
+      where merchant_id = $1 and connection_id = $2 and ${isProcessable("$3")}
+      order by in_order desc, id
       for update skip locked`,
-    values: [connection.merchantId, connection.connectionId],
+    values: [connection.merchantId, connection.connectionId, now],
   });
   return rows.map(toResend);
 }
@@ -199,6 +210,7 @@ const toResend = (row: ResendRow): Resend => ({
   merchantId: row.merchant_id,
   connectionId: row.connection_id,
   id: row.id,
+  isInOrder: row.in_order,
   deliveryIds: row.delivery_ids,
   since: row.since,
   until: row.until,

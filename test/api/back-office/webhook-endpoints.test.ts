@@ -158,7 +158,7 @@ describe("an endpoint of a connection", () => {
       pauseReason: null,
       health: "healthy",
     });
-    await runJob(test, "recover-deliveries");
+    await runJob(test, "resend-deliveries");
     await sendFor(test, sender);
     expect(receiver.requests.map(({ body }) => JSON.parse(body).data.order.id).sort()).toEqual(
       [before.id, after.id].sort(),
@@ -207,7 +207,7 @@ describe("an endpoint of a connection", () => {
     }
     const recover = (from: string) => test.backOffice.post(pathOf(sender, `/${id}/recover`), { since: from });
     expect((await recover(since)).body).toMatchObject({ endpointId: id, since, deliveryCount: 1 });
-    await runJob(test, "recover-deliveries");
+    await runJob(test, "resend-deliveries");
     await sendFor(test, sender);
     expect((await sender.client.get(`/v1/deliveries/${deliveryId}`)).body.status).toBe("succeeded");
     for (const time of ["2026-01-01T00:00:00Z", "2030-01-01T00:00:00Z"])

@@ -125,7 +125,7 @@ describe("redeliveries", () => {
     });
     const since = new Date(test.clock.now().getTime() - 1_000).toISOString();
     expect((await partner.client.post(endpointPath(endpointId, "recover"), { since })).status).toBe(202);
-    await runJob(test, "recover-deliveries");
+    await runJob(test, "resend-deliveries");
     const statuses = [];
     for (const id of [full, other])
       statuses.push((await partner.client.get(`/v1/deliveries/${id}`)).body.status);

@@ -62,7 +62,7 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
     await sent.send();
     oneMinuteLater();
     await sent.partner.client.post(endpointPath(sent.endpointId, "recover"), { since: createdAt });
-    await runJob(test, "recover-deliveries");
+    await runJob(test, "resend-deliveries");
     await sent.send();
     oneMinuteLater();
     await redeliver(sent.partner, id);

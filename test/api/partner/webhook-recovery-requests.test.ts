@@ -137,9 +137,9 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
     expect((await partner.client.get(endpointPath(endpoint.id))).body).toEqual(shown);
     await expectHealthy(endpoint.id);
     const since = new Date(endpoint.createdAt);
-    expect(await readRows(test, "webhook_recoveries", endpoint.id)).toEqual([
+    expect(await readRows(test, "webhook_resends", endpoint.id)).toEqual([
       expect.objectContaining({
-        includes_failed: false,
+        delivery_status: "pending",
         since,
         until: inMs(60_000),
         position: uuidAt(since),
@@ -163,7 +163,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
     await pauseEndpoint(test, id);
     const answers = await Promise.all(Array.from({ length: 8 }, () => post(id, "resume")));
     for (const { status, body } of answers) expect([status, body.status]).toEqual([200, "active"]);
-    expect(await readRows(test, "webhook_recoveries", id)).toHaveLength(1);
+    expect(await readRows(test, "webhook_resends", id)).toHaveLength(1);
   });
 });
 
@@ -180,9 +180,9 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
       deliveryCount: 0,
       until: inMs(60_000).toISOString(),
     });
-    expect(await readRows(test, "webhook_recoveries", id)).toEqual([
+    expect(await readRows(test, "webhook_resends", id)).toEqual([
       expect.objectContaining({
-        includes_failed: true,
+        delivery_status: "failed",
         since,
         until: inMs(60_000),
         position: uuidAt(since),
@@ -204,8 +204,8 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
     });
     await expectHealthy(id);
     // A delivery that has waited since before `since` would otherwise wait without end.
-    const recoveries = await readRows(test, "webhook_recoveries", id);
-    expect(recoveries.map(({ includes_failed }) => includes_failed).sort()).toEqual([false, true]);
+    const recoveries = await readRows(test, "webhook_resends", id);
+    expect(recoveries.map(({ delivery_status }) => delivery_status).sort()).toEqual(["failed", "pending"]);
   });
 
   it("accepts a time in any time zone, and returns it in UTC", async () => {

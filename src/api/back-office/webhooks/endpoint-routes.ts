@@ -16,7 +16,7 @@ import { HEALTH_FILTERS } from "../../../webhooks/endpoints/endpoint-status.ts";
 import { listEndpoints, readEndpoint } from "../../../webhooks/endpoints/endpoints-sql.ts";
 import { pauseByRequest } from "../../../webhooks/health/pause-by-request.ts";
 import { DeliverySchema } from "../../../webhooks/log/delivery.ts";
-import { resumeEndpoint } from "../../../webhooks/recovery/resume-endpoint.ts";
+import { resumeEndpoint } from "../../../webhooks/resend/recover.ts";
 import { idErrors, idIn } from "../../http/id-parameters.ts";
 import { pingResponse, RecoverySchema, recoveryResponse } from "../../webhook-endpoints.ts";
 import { andMonitoring, andPartner, type BackOfficeRoute, merchantSide, route } from "../access.ts";

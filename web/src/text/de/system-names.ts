@@ -40,7 +40,6 @@ export const systemNames: Translated<typeof en> = {
       "mail-payment-failures": "Abgelehnte Zahlungen melden",
       "clear-endpoints": "Pausierte und gelöschte Endpunkte leeren",
       "erase-test-orders": "Testbestellungen löschen",
-      "recover-deliveries": "Zustellungen nachholen",
       "resend-deliveries": "Zustellungen erneut senden",
       "make-partitions": "Partitionen anlegen",
       "drop-old-partitions": "Alte Partitionen entfernen",

@@ -38,7 +38,6 @@ export const systemNames = {
       "mail-payment-failures": "Mail payment failures",
       "clear-endpoints": "Clear paused and deleted endpoints",
       "erase-test-orders": "Erase test orders",
-      "recover-deliveries": "Recover deliveries",
       "resend-deliveries": "Resend deliveries",
       "make-partitions": "Make partitions",
       "drop-old-partitions": "Drop old partitions",
