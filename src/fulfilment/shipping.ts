@@ -38,20 +38,21 @@ export function shipOrder(
 }
 
 /** Adds tracking to a shipment of a real order, or changes its status. The first tracking makes it `shipped`. */
-export const updateShipment = (
+export function updateShipment(
   context: Context,
   staff: Staff,
   key: OrderKey,
   shipmentId: string,
   change: ShipmentChange,
-): Promise<Order | Problem> =>
-  inSeenOrder(context, staff, key, async (tx, order, at, by) => {
+): Promise<Order | Problem> {
+  return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
     const update = toShipmentUpdate(order, shipmentId, change);
     const outcome = await withinTimeline(tx, applyTransition(order, update, at.now));
     await storeOutcome(tx, order, outcome, { operation: "updateShipment", by }, at);
     await mailTracking(tx, order, outcome.order, at);
     return orderOrRefusal("updateShipment", outcome);
   });
+}
 
 /**
  * Does at once for one order what workers do within a second: stores an acceptance by the deadline, and routes the

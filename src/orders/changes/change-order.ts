@@ -23,18 +23,19 @@ import { storeTransitions } from "./store-transitions.ts";
  * POST /v1/orders/{orderId}/cancel. Specification, part 4. Cancel and acceptance can never both succeed (decision
  * 0012). A retry is safe: for a canceled order it returns the order again and publishes nothing.
  */
-export const cancelOrder = (
+export function cancelOrder(
   context: Context,
   access: KeyAccess,
   ref: OrderRef,
   by: Requester = byPartner(),
-): Promise<Order | Problem> =>
-  inOrderTransaction(context, access, ref, async (tx, order, at) => {
+): Promise<Order | Problem> {
+  return inOrderTransaction(context, access, ref, async (tx, order, at) => {
     if (order === undefined || (access.testOnly && !order.testMode)) return missingOrder(access);
     const outcome = applyTransition(order, { name: "cancelByPartner" }, at.now);
     await storeOutcome(tx, order, outcome, { operation: "cancel", by }, at);
     return outcome.outcome === "applied" ? outcome.order : notCancelable(outcome.order);
   });
+}
 
 /** For a test key a real order is missing, and the response names what was searched (decision 0074). */
 export const missingOrder = ({ testOnly }: Pick<KeyAccess, "testOnly">): Problem =>
@@ -94,22 +95,19 @@ export type Staff = { readonly grants: readonly Grant[]; readonly by: Initiator 
  *
  * @param operation receives the caller in the role in which it sees the order
  */
-export const inSeenOrder = <Answer>(
+export function inSeenOrder<Answer>(
   context: Context,
   { grants, by }: Staff,
   key: OrderKey,
   operation: (tx: Queryable, order: Order, at: LockedContext, by: Initiator) => Promise<Answer>,
-): Promise<Answer | Problem> =>
-  inOrderTransaction(
-    context,
-    key,
-    { id: key.id, testMode: false, externalOrderId: null },
-    async (tx, order, at) => {
-      const role = order === undefined ? null : roleOnOrder(grants, order);
-      if (order === undefined || role === null) return notFound("order");
-      return operation(tx, order, at, { ...by, actor: { ...by.actor, kind: role } });
-    },
-  );
+): Promise<Answer | Problem> {
+  const ref = { id: key.id, testMode: false, externalOrderId: null };
+  return inOrderTransaction(context, key, ref, async (tx, order, at) => {
+    const role = order === undefined ? null : roleOnOrder(grants, order);
+    if (order === undefined || role === null) return notFound("order");
+    return operation(tx, order, at, { ...by, actor: { ...by.actor, kind: role } });
+  });
+}
 
 /**
  * Who requests an operation that partners and the back office share: a partner, known by the id of its request, or a

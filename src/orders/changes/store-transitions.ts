@@ -37,12 +37,14 @@ export async function storeTransitions(
 ): Promise<ConnectionKey[]> {
   if (transitions.length === 0) return [];
   const whole = transitions.filter((transition) => isWholeTransition(transition));
+  const changes = changesOf(whole);
   await saveOrders(tx, changesOf(transitions));
-  await storeSplits(tx, changesOf(whole));
-  await saveShipments(tx, changesOf(whole));
-  await storeReturnedQuantities(tx, changesOf(whole));
-  await saveAddresses(tx, changesOf(whole));
-  const sending = await insertEvents(tx, await eventsOfTransitions(tx, transitions, at), at.now);
+  await storeSplits(tx, changes);
+  await saveShipments(tx, changes);
+  await storeReturnedQuantities(tx, changes);
+  await saveAddresses(tx, changes);
+  const events = await eventsOfTransitions(tx, transitions, at);
+  const sending = await insertEvents(tx, events, at.now);
   await insertTimelineEntries(
     tx,
     transitions.map((transition) => ({

@@ -13,39 +13,41 @@ import { orderOrRefusal, transitionRefused } from "./transition-refused.ts";
 // What people do with a real order in the back office, on the lifecycle that the sandbox rehearses. Retries are safe.
 
 /** Accepts an order in review. Its goods are charged. */
-export const approveOrder = (
+export function approveOrder(
   context: Context,
   staff: Staff,
   key: OrderKey,
   detail: string | null,
-): Promise<Order | Problem> =>
-  inSeenOrder(context, staff, key, async (tx, order, at, by) => {
+): Promise<Order | Problem> {
+  return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
     const outcome = applyTransition(order, { name: "approve" }, at.now);
     await storeOutcome(tx, order, outcome, { operation: "approve", by, detail }, at);
     return orderOrRefusal("approve", outcome);
   });
+}
 
 /** Cancels an order in review. It was never charged. */
-export const rejectOrder = (
+export function rejectOrder(
   context: Context,
   staff: Staff,
   key: OrderKey,
   detail: string | null,
-): Promise<Order | Problem> =>
-  inSeenOrder(context, staff, key, async (tx, order, at, by) => {
+): Promise<Order | Problem> {
+  return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
     const outcome = applyTransition(order, { name: "reject" }, at.now);
     await storeOutcome(tx, order, outcome, { operation: "reject", by, detail }, at);
     return orderOrRefusal("reject", outcome);
   });
+}
 
 /** Cancels an order from any status that is not settled, and refunds the merchant. */
-export const cancelByStaff = (
+export function cancelByStaff(
   context: Context,
   staff: Staff,
   key: OrderKey,
   detail: string | null,
-): Promise<Order | Problem> =>
-  inSeenOrder(context, staff, key, async (tx, order, at, by) => {
+): Promise<Order | Problem> {
+  return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
     // After goods have shipped, a merchant cannot cancel and be refunded (decision 0038).
     if (by.actor.kind === "merchant" && order.shipments.length > 0)
       return transitionRefused("cancel", order, "already_shipped");
@@ -53,31 +55,33 @@ export const cancelByStaff = (
     await storeOutcome(tx, order, outcome, { operation: "cancel", by, detail }, at);
     return orderOrRefusal("cancel", outcome);
   });
+}
 
 /** Adds reasons for a hold. Those of others stay. */
-export const holdOrder = (
+export function holdOrder(
   context: Context,
   staff: Staff,
   key: OrderKey,
   reasons: readonly string[],
-): Promise<Order | Problem> =>
-  inSeenOrder(context, staff, key, async (tx, order, at, by) => {
+): Promise<Order | Problem> {
+  return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
     const outcome = await withinTimeline(tx, applyTransition(order, { name: "hold", reasons }, at.now));
     await storeOutcome(tx, order, outcome, { operation: "hold", by }, at);
     return orderOrRefusal("hold", outcome);
   });
+}
 
 /**
  * Releases reasons for which an order is on hold: the named ones, or all that the caller may release (decision 0093). All
  * of the named ones are released, or none. An order without a hold does not change.
  */
-export const releaseHold = (
+export function releaseHold(
   context: Context,
   staff: Staff,
   key: OrderKey,
   named: readonly string[] | undefined,
-): Promise<Order | Problem> =>
-  inSeenOrder(context, staff, key, async (tx, order, at, by) => {
+): Promise<Order | Problem> {
+  return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
     const isHeld = order.holdReasons.length > 0;
     const holds = isHeld ? holdsOf(order, await readTimeline(tx, order, order.id)) : [];
     const { released, forbidden } = reasonsToRelease(holds, named, by.actor.kind);
@@ -87,14 +91,16 @@ export const releaseHold = (
     await storeOutcome(tx, order, outcome, { operation: "releaseHold", by }, at);
     return orderOrRefusal("releaseHold", outcome);
   });
+}
 
 /** Completes an order of which every line has a shipment. */
-export const completeOrder = (context: Context, staff: Staff, key: OrderKey): Promise<Order | Problem> =>
-  inSeenOrder(context, staff, key, async (tx, order, at, by) => {
+export function completeOrder(context: Context, staff: Staff, key: OrderKey): Promise<Order | Problem> {
+  return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
     const outcome = applyTransition(order, { name: "complete" }, at.now);
     await storeOutcome(tx, order, outcome, { operation: "complete", by }, at);
     return orderOrRefusal("complete", outcome);
   });
+}
 
 /** The name of a note in the timeline. */
 const NOTE = "note";
@@ -113,13 +119,13 @@ const NO_MORE_NOTES: Problem = {
  * order. Partners do not see timelines. The erasure of personal data erases it. Under the order's lock, so the limit is
  * exact.
  */
-export const addNote = (
+export function addNote(
   context: Context,
   staff: Staff,
   key: OrderKey,
   text: string,
-): Promise<Order | Problem> =>
-  inSeenOrder(context, staff, key, async (tx, stored, at, by) => {
+): Promise<Order | Problem> {
+  return inSeenOrder(context, staff, key, async (tx, stored, at, by) => {
     if ((await countEntriesOf(tx, stored, NOTE, NOTES_MAX)) >= NOTES_MAX) return NO_MORE_NOTES;
     const order = asOf(stored, at.now);
     const { actor, requestId } = by;
@@ -130,3 +136,4 @@ export const addNote = (
     await recordAudit(tx, at, by, { merchantId, connectionId, subject: "ord", ids: [id] });
     return order;
   });
+}

@@ -33,8 +33,8 @@ const BATCH_SIZE = 200;
  * Erases the personal data of the buyer of an order, wherever it is stored (decision 0071). Returns the order, or 409
  * `order_not_settled`. A retry is safe: it changes nothing.
  */
-export const erasePersonalData = (context: Context, staff: Staff, key: OrderKey): Promise<Order | Problem> =>
-  inSeenOrder(context, staff, key, async (tx, stored, at, by) => {
+export function erasePersonalData(context: Context, staff: Staff, key: OrderKey): Promise<Order | Problem> {
+  return inSeenOrder(context, staff, key, async (tx, stored, at, by) => {
     const order = asOf(stored, at.now);
     if (!isSettled(order)) return transitionRefused(OPERATION, order, "order_not_settled");
     const erased = await eraseOrders(tx, at, [key], { unchangedSince: order.updatedAt, by });
@@ -44,6 +44,7 @@ export const erasePersonalData = (context: Context, staff: Staff, key: OrderKey)
     const [after = order] = await readOrders(tx, order, [id]);
     return after;
   });
+}
 
 /**
  * Erases the personal data of orders that have been settled for PERSONAL_DATA_DAYS, in batches over all connections. An

@@ -23,19 +23,20 @@ type RefundedOrder = { readonly order: Order; readonly replayed: boolean };
  * `too_many_refunds`, or 422 for a larger amount than is left and for a reference that was used for another refund. A
  * retry is safe: it refunds nothing.
  */
-export const refundOrder = (
+export function refundOrder(
   context: Context,
   staff: Staff,
   key: OrderKey,
   request: RefundRequest,
-): Promise<RefundedOrder | Problem> =>
-  inSeenOrder(context, staff, key, async (tx, stored, at, by) => {
+): Promise<RefundedOrder | Problem> {
+  return inSeenOrder(context, staff, key, async (tx, stored, at, by) => {
     const order = asOf(stored, at.now);
     const decided = allowedRefund(order, await decideRefund(tx, order, request, by, at));
     if (isProblem(decided)) return decided;
     if (decided.outcome === "possible") await storeOrderRefund(tx, order, decided, by, at);
     return { order, replayed: decided.outcome === "repeated" };
   });
+}
 
 /** A decision that allows the refund, or the problem that a request gets. */
 export function allowedRefund(

@@ -21,8 +21,8 @@ const OPERATION = "retryPayment";
  * schedule. For a canceled order, these are its refunds. Returns the order, or 409 `nothing_to_pay`. A retry is safe:
  * an attempt that is due or in progress stays the only one, and nothing changes.
  */
-export const retryPayment = (context: Context, staff: Staff, key: OrderKey): Promise<Order | Problem> =>
-  inSeenOrder(context, staff, key, async (tx, stored, at, by) => {
+export function retryPayment(context: Context, staff: Staff, key: OrderKey): Promise<Order | Problem> {
+  return inSeenOrder(context, staff, key, async (tx, stored, at, by) => {
     const order = asOf(stored, at.now);
     const retries = await readRetries(tx, order, at);
     if (retries.add.length + retries.bringForward.length === 0)
@@ -35,6 +35,7 @@ export const retryPayment = (context: Context, staff: Staff, key: OrderKey): Pro
     await recordAudit(tx, at, by, { merchantId, connectionId, subject: "ord", ids: [id] });
     return order;
   });
+}
 
 /** What of an order can be paid again at once. The caller has locked the order. */
 export async function readRetries(tx: Queryable, order: Order, at: RecordContext): Promise<Retries> {
