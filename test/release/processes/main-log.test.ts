@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { startDatabaseProxy } from "../support/database-proxy.ts";
-import { freePort } from "../support/free-port.ts";
-import { startMain } from "../support/main-process.ts";
-import { makePartner, send, startService, TOKEN } from "../support/running-service.ts";
-import { openConnection } from "../support/sockets.ts";
-import { createDatabase, startServiceForTest } from "../support/test-service.ts";
+import { startDatabaseProxy } from "../../support/database-proxy.ts";
+import { freePort } from "../../support/free-port.ts";
+import { startMain } from "../../support/main-process.ts";
+import { makePartner, send, startService, TOKEN } from "../../support/running-service.ts";
+import { openConnection } from "../../support/sockets.ts";
+import { createDatabase, startServiceForTest } from "../../support/test-service.ts";
 
 describe("the log", () => {
   const SECRETS = {

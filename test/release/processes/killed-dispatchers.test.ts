@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
-import { untilBlocked } from "../support/blocked.ts";
-import { anOrder, createPartner } from "../support/builders.ts";
-import { startDatabaseProxy } from "../support/database-proxy.ts";
+import { untilBlocked } from "../../support/blocked.ts";
+import { anOrder, createPartner } from "../../support/builders.ts";
+import { startDatabaseProxy } from "../../support/database-proxy.ts";
 import {
   readAttempts,
   readDeliveries,
@@ -9,9 +9,9 @@ import {
   startDispatcher,
   startReceiverForTest,
   storeEndpoint,
-} from "../support/dispatch.ts";
-import { startProcess } from "../support/processes.ts";
-import { createDatabase, startServiceForTest, type TestService } from "../support/test-service.ts";
+} from "../../support/dispatch.ts";
+import { startProcess } from "../../support/processes.ts";
+import { createDatabase, startServiceForTest, type TestService } from "../../support/test-service.ts";
 
 const SECRET_KEY = Buffer.alloc(32, 1); // That of the tests' own services.
 

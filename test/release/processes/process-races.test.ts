@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { anOrder, createPartner } from "../support/builders.ts";
-import { orderPath, readStoredOrders } from "../support/orders.ts";
-import { type ProcessAnswer, type ServiceProcess, startProcess } from "../support/processes.ts";
-import { startServiceForTest } from "../support/test-service.ts";
+import { anOrder, createPartner } from "../../support/builders.ts";
+import { orderPath, readStoredOrders } from "../../support/orders.ts";
+import { type ProcessAnswer, type ServiceProcess, startProcess } from "../../support/processes.ts";
+import { startServiceForTest } from "../../support/test-service.ts";
 
 // Decision 0005, "in one process or in several": real processes, over HTTP, which share only the database.
 

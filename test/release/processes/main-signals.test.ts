@@ -3,12 +3,12 @@ import { existsSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openDatabase } from "../../src/platform/database/database.ts";
-import { untilBlocked } from "../support/blocked.ts";
-import { isListening, startMain, temporaryFolder } from "../support/main-process.ts";
-import { startReceiver } from "../support/receivers.ts";
-import { eventually, makePartner, send, startService, TOKEN } from "../support/running-service.ts";
-import { exchange, openConnection, requestText } from "../support/sockets.ts";
+import { openDatabase } from "../../../src/platform/database/database.ts";
+import { untilBlocked } from "../../support/blocked.ts";
+import { isListening, startMain, temporaryFolder } from "../../support/main-process.ts";
+import { startReceiver } from "../../support/receivers.ts";
+import { eventually, makePartner, send, startService, TOKEN } from "../../support/running-service.ts";
+import { exchange, openConnection, requestText } from "../../support/sockets.ts";
 
 /** Replaces the service by a module that says that it is loaded, and never is. */
 const ENDLESS_LOADING = `

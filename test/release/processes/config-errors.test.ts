@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ConfigError } from "../../src/platform/config.ts";
-import { errorsOf, VARIABLES } from "../support/config-variables.ts";
-import { freePort } from "../support/free-port.ts";
-import { isListening, startMain, temporaryFolder } from "../support/main-process.ts";
+import { ConfigError } from "../../../src/platform/config.ts";
+import { errorsOf, VARIABLES } from "../../support/config-variables.ts";
+import { freePort } from "../../support/free-port.ts";
+import { isListening, startMain, temporaryFolder } from "../../support/main-process.ts";
 
 /** Root may write to every folder. */
 const WITHOUT_RIGHTS_OF_ROOT = "if (process.getuid() === 0) process.setuid(65534);";

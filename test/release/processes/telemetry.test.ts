@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { metricsOf, resourcesOf, spansOf } from "../support/otlp.ts";
-import { accept, type ReceiverHandler, startReceiver } from "../support/receivers.ts";
-import { eventually, makePartner, send, startService } from "../support/running-service.ts";
+import { metricsOf, resourcesOf, spansOf } from "../../support/otlp.ts";
+import { accept, type ReceiverHandler, startReceiver } from "../../support/receivers.ts";
+import { eventually, makePartner, send, startService } from "../../support/running-service.ts";
 
 /** Reports each module of OpenTelemetry that the process loads, except its API, which prom-client loads. */
 const REPORT_LOADED = `--import data:text/javascript,${encodeURIComponent(`
