@@ -50,7 +50,7 @@ export type LeasedEndpoint = {
 };
 
 /** One request to an endpoint and how it ended. */
-export type Attempt = {
+export type DeliveryAttempt = {
   readonly startedAt: Date;
   readonly durationMs: number;
   readonly responseStatus: number | null;
@@ -63,11 +63,11 @@ export type Attempt = {
 export type Completion = {
   readonly delivery: ClaimedDelivery;
   /** Null when nothing was sent. */
-  readonly attempt: Attempt | null;
-  readonly outcome: Outcome;
+  readonly attempt: DeliveryAttempt | null;
+  readonly outcome: DeliveryOutcome;
 };
 
-export type Outcome =
+export type DeliveryOutcome =
   | { readonly is: "succeeded" }
   /** No further attempt is planned. */
   | { readonly is: "failed" }

@@ -8,14 +8,14 @@ import { listConnectionsWithDueDeliveries } from "./claim/claim-sql.ts";
 import { Claimer } from "./claim/claimer.ts";
 import { createEndpointRelease } from "./claim/release-endpoint.ts";
 import { renewExpiring } from "./claim/renew-expiring.ts";
+import { RetryTimers } from "./claim/retry-timers.ts";
 import { type ClaimedDelivery, type Completion, released } from "./claimed-delivery.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
 import { EndpointQueues } from "./endpoint-queues.ts";
-import { createOutcomeStore, type OutcomeStore } from "./record/outcome-store.ts";
+import { OutcomeStore } from "./record/outcome-store.ts";
 import type { EndpointHost } from "./room/endpoint-host.ts";
-import { SendRoom } from "./room/send-room.ts";
+import { Admission } from "./room/send-room.ts";
 import { logAttempt } from "./send/log-attempt.ts";
-import { Pace } from "./send/pace.ts";
 import {
   firstDelayMs,
   isSuccess,
@@ -40,9 +40,9 @@ type DispatcherOptions = {
 };
 
 /**
- * Sends deliveries that are due, in three phases: the claimer fills the queues of endpoints, `#send` makes an attempt, and
- * `#record` stores its outcome. Any number of dispatchers may run, in any number of processes. An endpoint belongs to one
- * of them at a time (decision 0032).
+ * Sends deliveries that are due: `#claim` fills the queues of endpoints, `#sendWaiting` begins what is admitted, `#process`
+ * sends a delivery, and `#record` stores its outcome. Any number of dispatchers may run, in any number of processes. An endpoint
+ * belongs to one of them at a time (decision 0032).
  */
 export class Dispatcher {
   readonly #context: WebhookContext;
@@ -52,15 +52,12 @@ export class Dispatcher {
   readonly #workerId: string;
   readonly #queues = new EndpointQueues();
   readonly #claimer: Claimer;
-  readonly #pace = new Pace<EndpointQueue>(
-    (queue) => this.#sendWaiting(queue),
-    (queue) => queue.connection.connectionId,
-  );
-  readonly #room: SendRoom<EndpointQueue>;
+  readonly #admission: Admission<EndpointQueue>;
   readonly #outcomes: OutcomeStore;
+  readonly #releaseEndpoint: (endpoint: EndpointKey) => Promise<void>;
+  readonly #retryTimers = new RetryTimers((connection) => this.wake([connection]));
   /** Queues that ran low while a claim for their connection was running. */
   readonly #lowDuringClaim = new Set<EndpointQueue>();
-  readonly #releaseEndpoint: (endpoint: EndpointKey) => Promise<void>;
   #isStopping = false;
   #idleWaiters: (() => void)[] = [];
 
@@ -70,24 +67,21 @@ export class Dispatcher {
     this.#sendContext = { clock: context.clock, config: context.config, random: options.random };
     this.#options = options;
     this.#workerId = context.newId();
-    this.#room = new SendRoom({
+    this.#claimer = new Claimer(context, this.#workerId, this.#queues);
+    this.#admission = new Admission({
+      clock: context.clock,
       inFlightMax: options.inFlightMax ?? IN_FLIGHT_MAX,
       limitsUnproven: !context.config.webhookAllowPrivateNetworks,
       resume: (queue) => this.#sendWaiting(queue),
     });
-    this.#claimer = new Claimer(context, {
-      workerId: this.#workerId,
-      queues: this.#queues,
-      onClaimed: (queue) => this.#sendWaiting(queue),
-      onEnded: (connection) => this.#claimEnded(connection),
-    });
-    this.#outcomes = createOutcomeStore(context, this.#workerId, (connections) => this.wake(connections));
+    this.#outcomes = new OutcomeStore(context, this.#workerId, (connections) => this.wake(connections));
     this.#releaseEndpoint = createEndpointRelease(context, this.#workerId);
   }
 
   /** Something may be due for these connections: claims for them as soon as possible. */
   wake(connections: Iterable<ConnectionKey>): void {
-    this.#claimer.wake(connections);
+    this.#claimer.add(connections);
+    this.#claimNext();
   }
 
   /** Keeps the endpoints of this worker. Finds connections with something due, also those for which no signal arrived. */
@@ -119,8 +113,9 @@ export class Dispatcher {
   /** Sends nothing more, releases what waits, leaves requests in flight a little time, and then cuts them off. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    this.#room.stop();
+    this.#admission.stop();
     this.#claimer.stop();
+    this.#retryTimers.stop();
     for (const queue of this.#queues.all()) this.#releaseWaiting(queue);
     const timer = setTimeout(() => {
       this.#sender.cancelAll();
@@ -130,11 +125,21 @@ export class Dispatcher {
     clearTimeout(timer);
   }
 
-  #claimEnded(connection: ConnectionKey): void {
-    for (const queue of this.#queues.of(connection)) {
+  #claimNext(): void {
+    for (;;) {
+      const connections = this.#claimer.begin();
+      if (connections.length === 0) return;
+      void this.#claim(connections);
+    }
+  }
+
+  async #claim(connections: readonly ConnectionKey[]): Promise<void> {
+    for await (const queue of this.#claimer.claim(connections)) this.#sendWaiting(queue);
+    for (const queue of connections.flatMap((connection) => this.#queues.of(connection))) {
       this.#releaseIfDone(queue);
       if (this.#lowDuringClaim.delete(queue)) this.#claimIfLow(queue);
     }
+    this.#claimNext();
     this.#checkIdle();
   }
 
@@ -144,74 +149,74 @@ export class Dispatcher {
       return;
     }
     if (this.#outcomes.isSetAside(queue.endpoint.id)) return; // Until its outcomes are stored, no more are made.
-    if (this.#room.limitsUnproven && queue.isProven) this.#room.prove(queue.host);
-    while (this.#admits(queue)) {
+    if (this.#admission.limitsUnproven && queue.isProven) this.#admission.prove(queue.host);
+    while (this.#admission.admits(queue)) {
       const delivery = queue.next();
       if (delivery === null) return;
-      this.#pace.begun();
       void this.#process(queue, delivery);
     }
   }
 
-  #admits(queue: EndpointQueue): boolean {
-    return this.#pace.admits(queue) && (!queue.hasNext || this.#room.admits(queue, this.#context.clock));
-  }
-
   async #process(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
-    const { clock } = this.#context;
-    const { host } = queue;
-    const end = this.#room.begin(queue, delivery.event?.body.length ?? 0, clock);
-    const completion = await this.#send(queue, delivery);
-    end();
+    const { host, destination } = queue;
+    const request = this.#admission.begin(queue, delivery.event?.body.length ?? 0);
+    const completion = await tracedAttempt(delivery, destination.url, () =>
+      sendDelivery(this.#sendContext, this.#sender, delivery, destination),
+    );
+    this.#admission.end(request);
     this.#note(completion);
-    const { outcome } = completion;
-    const health = this.#reportOf(queue, host, completion);
+    const health = this.#healthAfter(queue, host, completion);
     this.#sendWaiting(queue);
     this.#claimIfLow(queue);
     await this.#record(queue, completion, health);
-    if (outcome.is === "retry") this.#claimer.wakeAt(queue.connection, outcome.at);
+    const { outcome } = completion;
+    if (outcome.is === "retry") this.#wakeAt(queue.connection, outcome.at);
     const backoffUntil = health?.health.backoffUntil ?? null;
-    if (backoffUntil !== null) this.#claimer.wakeAt(queue.connection, backoffUntil);
-  }
-
-  #reportOf(queue: EndpointQueue, host: EndpointHost, { attempt, outcome }: Completion): HealthReport | null {
-    const { clock, config } = this.#context;
-    const report = queue.sent(outcome.is === "released" ? null : attempt, clock.now(), config.webhookRetryMs);
-    if (!this.#room.limitsUnproven || attempt === null || !isSuccess(attempt)) return report;
-    this.#room.prove(host);
-    return queue.prove(host, report);
-  }
-
-  #send({ destination }: EndpointQueue, delivery: ClaimedDelivery): Promise<Completion> {
-    return tracedAttempt(delivery, destination.url, () =>
-      sendDelivery(this.#sendContext, this.#sender, delivery, destination),
-    );
+    if (backoffUntil !== null) this.#wakeAt(queue.connection, backoffUntil);
   }
 
   #note(completion: Completion): void {
     const { attempt } = completion;
     logAttempt(this.#context.log, completion);
-    if (attempt !== null)
-      this.#options.metrics?.attemptMade(
-        isSuccess(attempt) ? "succeeded" : "failed",
-        firstDelayMs(completion),
-      );
+    if (attempt === null) return;
+    const result = isSuccess(attempt) ? "succeeded" : "failed";
+    this.#options.metrics?.attemptMade(result, firstDelayMs(completion));
   }
 
+  /** What is to be stored about the health of the endpoint, if anything. */
+  #healthAfter(
+    queue: EndpointQueue,
+    host: EndpointHost,
+    { attempt, outcome }: Completion,
+  ): HealthReport | null {
+    const { clock, config } = this.#context;
+    const report = queue.sent(outcome.is === "released" ? null : attempt, clock.now(), config.webhookRetryMs);
+    if (!this.#admission.limitsUnproven || attempt === null || !isSuccess(attempt)) return report;
+    this.#admission.prove(host);
+    return queue.prove(host, report);
+  }
+
+  /** Stores an outcome. One that is set aside slows down no other endpoint, and its own sends nothing until it is stored. */
   async #record(queue: EndpointQueue, completion: Completion, health: HealthReport | null): Promise<void> {
-    this.#pace.ended();
-    let isPaced = true;
-    await this.#outcomes.store({ completion, health, wasPaused: queue.isPaused }, () => {
-      isPaced = false;
-      this.#pace.stored(); // It does not slow down the others.
-    });
-    queue.stored();
-    if (isPaced) this.#pace.stored();
-    else this.#sendWaiting(queue);
+    this.#admission.storing();
+    const setAside = await this.#outcomes.store({ completion, health, wasPaused: queue.isPaused });
+    if (setAside === null) queue.stored();
+    this.#admission.stored();
+    if (setAside !== null) {
+      await setAside.ended;
+      queue.stored();
+      this.#sendWaiting(queue);
+    }
     this.#releaseIfDone(queue);
     this.#claimIfLow(queue);
     this.#claimer.completed(completion.delivery);
+    this.#claimNext();
     this.#checkIdle();
+  }
+
+  /** Claims for a connection at a time in the near future. Later times are left to polling. */
+  #wakeAt(connection: ConnectionKey, at: Date): void {
+    this.#retryTimers.set(connection, at.getTime() - this.#context.clock.now().getTime());
   }
 
   /** A claim that is running is likely to fill the queue. Its end checks again, instead of another claim for nothing. */
@@ -240,12 +245,14 @@ export class Dispatcher {
   /** Releases an endpoint for which nothing is claimed. Not during a claim, which needs the lease. */
   #releaseIfDone(queue: EndpointQueue): void {
     const isClaiming = this.#claimer.isClaiming(queue.connection);
-    if (isClaiming || !queue.beginRelease(this.#context.clock)) return;
-    void this.#releaseEndpoint(queue.endpoint).then(() => {
-      this.#queues.remove(queue);
-      if (queue.hasMore) this.wake([queue.connection]);
-      this.#checkIdle();
-    });
+    if (!isClaiming && queue.beginRelease(this.#context.clock)) void this.#release(queue);
+  }
+
+  async #release(queue: EndpointQueue): Promise<void> {
+    await this.#releaseEndpoint(queue.endpoint);
+    this.#queues.remove(queue);
+    if (queue.hasMore) this.wake([queue.connection]);
+    this.#checkIdle();
   }
 
   #checkIdle(): void {

@@ -9,8 +9,8 @@ import {
   isOnProbation,
 } from "../health/endpoint-health.ts";
 import { signingKey } from "../secrets/signing-secret.ts";
-import type { Room } from "./claim/claim-sql.ts";
-import type { Attempt, ClaimedDelivery, LeasedEndpoint } from "./claimed-delivery.ts";
+import type { ClaimSize } from "./claim/claim-sql.ts";
+import type { ClaimedDelivery, DeliveryAttempt, LeasedEndpoint } from "./claimed-delivery.ts";
 import { type EndpointHost, hostOf } from "./room/endpoint-host.ts";
 import { addressOf, type Destination, isGone, isSuccess } from "./send/send-delivery.ts";
 import { SendWindow } from "./send-window.ts";
@@ -114,7 +114,7 @@ export class EndpointQueue {
   update(
     { leasedAt, leasedUntil, url, inFlightMax, sealedSecrets, health }: LeasedEndpoint,
     open: (sealed: string) => string,
-  ): Room {
+  ): ClaimSize {
     if (leasedAt >= this.leasedUntil) this.#health = health; // Another worker may have had it since.
     this.leasedUntil = leasedUntil;
     const isSigned = sealedSecrets.join() === this.#sealedSecrets.join();
@@ -182,7 +182,7 @@ export class EndpointQueue {
    * anything.
    * @param attempt null if it is no evidence about the endpoint
    */
-  sent(attempt: Attempt | null, at: Date, retryMs: readonly number[]): HealthReport | null {
+  sent(attempt: DeliveryAttempt | null, at: Date, retryMs: readonly number[]): HealthReport | null {
     this.#inFlight -= 1;
     // Attempts that were in flight when the endpoint was paused do not count, even if it was resumed since.
     if (attempt === null || this.#isPaused) return null;

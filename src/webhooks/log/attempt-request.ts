@@ -4,7 +4,7 @@ import { nullable } from "../../platform/wire/schemas.ts";
 import { COMMON_HEADERS, signedHeaders } from "../dispatch/send/request-headers.ts";
 import { type EndpointSecrets, signingKey } from "../secrets/signing-secret.ts";
 import { signingSecretsAt } from "../secrets/signing-secrets-at.ts";
-import type { Attempt } from "./delivery.ts";
+import type { LoggedAttempt } from "./delivery.ts";
 
 const header = (description: string) => Type.String({ description });
 
@@ -62,7 +62,7 @@ export type RequestParts = {
 
 /** The requests of attempts that are given oldest first, in the same order. Null where it is not shown or not known. */
 export function attemptRequests(
-  attempts: readonly Attempt[],
+  attempts: readonly LoggedAttempt[],
   parts: RequestParts,
 ): (AttemptRequest | null)[] {
   const shown = Math.max(1, Math.floor(BODIES_MAX / Math.max(1, parts.body?.length ?? 0)));
@@ -71,7 +71,7 @@ export function attemptRequests(
   );
 }
 
-function requestOf({ startedAt }: Attempt, parts: RequestParts): AttemptRequest {
+function requestOf({ startedAt }: LoggedAttempt, parts: RequestParts): AttemptRequest {
   const { eventId: id, body } = parts;
   const secrets = body === null || isChangedSince(startedAt, parts) ? null : openedSecrets(startedAt, parts);
   const keys = (secrets ?? []).map(signingKey);

@@ -1,6 +1,6 @@
 import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import type { Attempt } from "./delivery.ts";
+import type { LoggedAttempt } from "./delivery.ts";
 
 /** A delivery, and the merchant by which it is found. */
 export type DeliveryKey = { readonly merchantId: string; readonly id: string };
@@ -13,9 +13,9 @@ export async function listAttempts(
   db: Queryable,
   deliveries: readonly DeliveryKey[],
   { oldestId, limit }: { oldestId: string; limit: number },
-): Promise<Attempt[]> {
+): Promise<LoggedAttempt[]> {
   return merchantByMerchant(db, deliveries, (own, merchantId) =>
-    db.query<Attempt>({
+    db.query<LoggedAttempt>({
       name: "list-attempts",
       text: `
         select newest.delivery_id as "deliveryId", newest.trigger, newest.started_at as "startedAt",

@@ -26,7 +26,7 @@ export type Delivery = {
 };
 
 /** One attempt to send a delivery, as the log shows it. */
-export type Attempt = {
+export type LoggedAttempt = {
   readonly deliveryId: string;
   readonly trigger: AttemptTrigger;
   readonly startedAt: Date;
@@ -39,7 +39,7 @@ export type Attempt = {
 };
 
 /** What a delivery shows of its attempts: the newest ones, oldest first, and how many there are. */
-export type LoggedAttempts = { readonly newest: readonly Attempt[]; readonly count: number };
+export type LoggedAttempts = { readonly newest: readonly LoggedAttempt[]; readonly count: number };
 export const NO_ATTEMPTS: LoggedAttempts = { newest: [], count: 0 };
 
 export const AttemptSchema = Type.Object(

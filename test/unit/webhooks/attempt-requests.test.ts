@@ -1,7 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import { attemptRequests, type RequestParts } from "../../../src/webhooks/log/attempt-request.ts";
-import type { Attempt } from "../../../src/webhooks/log/delivery.ts";
+import type { LoggedAttempt } from "../../../src/webhooks/log/delivery.ts";
 import { newSigningSecret } from "../../../src/webhooks/secrets/signing-secret.ts";
 
 const NOW = new Date();
@@ -10,7 +10,7 @@ const body = '{"type":"order.created"}';
 const earlier = (ms: number) => new Date(NOW.getTime() - ms);
 const MINUTE = 60_000;
 
-const anAttempt = (fields: Partial<Attempt> = {}): Attempt => ({
+const anAttempt = (fields: Partial<LoggedAttempt> = {}): LoggedAttempt => ({
   ...{ deliveryId: "1", trigger: "schedule", startedAt: NOW, durationMs: 5 },
   ...{ responseStatus: 500, responseBody: "no", error: "HTTP 500" },
   ...fields,
@@ -23,7 +23,7 @@ const parts: RequestParts = {
   },
   open: () => secret,
 };
-const requestOf = (attempt: Partial<Attempt>, changed: Partial<RequestParts> = {}) =>
+const requestOf = (attempt: Partial<LoggedAttempt>, changed: Partial<RequestParts> = {}) =>
   attemptRequests([anAttempt(attempt)], { ...parts, ...changed })[0];
 const signatureWith = (changed: Partial<RequestParts>) =>
   requestOf({}, changed)?.headers["webhook-signature"];

@@ -16,23 +16,23 @@ export class ClaimBudget {
   readonly #ofFailing = new Set<ClaimedDelivery>();
 
   /** Whether another claim may be made. */
-  get hasRoom(): boolean {
+  get admitsMore(): boolean {
     return this.#count < CLAIMS_MAX;
   }
 
   /** Whether another claim may include failing endpoints. */
-  get hasRoomForFailing(): boolean {
+  get admitsFailing(): boolean {
     return this.#ofFailing.size < CLAIMS_OF_FAILING_MAX;
   }
 
   /** How many claims a connection may add: its share of what is free (decision 0063). */
-  roomFor(connectionId: string): number {
-    return this.#share.roomFor(connectionId);
+  freeFor(connectionId: string): number {
+    return this.#share.freeFor(connectionId);
   }
 
   /** Whether a claim for a connection is worthwhile: it may add one at first, and later a number of them. */
   admits(connectionId: string): boolean {
-    return this.#share.roomFor(connectionId) >= (this.#share.holds(connectionId) ? FURTHER_MIN : 1);
+    return this.#share.freeFor(connectionId) >= (this.#share.holds(connectionId) ? FURTHER_MIN : 1);
   }
 
   add(deliveries: readonly ClaimedDelivery[], isFailing: boolean): void {

@@ -43,8 +43,8 @@ export async function listConnectionsWithDueDeliveries(
   return rows.map(toConnectionKey);
 }
 
-/** How many more deliveries of an endpoint may be claimed. */
-export type Room = { readonly endpointId: string; readonly size: number };
+/** How many deliveries to claim for an endpoint, at most. */
+export type ClaimSize = { readonly endpointId: string; readonly size: number };
 
 /** A delivery may be due manually and by the schedule at the same time. Its two attempts need different ids. */
 type ClaimIds = { readonly scheduled: string; readonly manual: string };
@@ -70,17 +70,17 @@ export async function claimDeliveries(
   db: Queryable,
   ids: ClaimIds,
   { now, leasedUntil }: Pick<Claimant, "now" | "leasedUntil">,
-  rooms: readonly (ConnectionKey & Room)[],
+  sizes: readonly (ConnectionKey & ClaimSize)[],
 ): Promise<ClaimedDelivery[]> {
-  const rows = await merchantByMerchant(db, rooms, (own, merchantId) =>
+  const rows = await merchantByMerchant(db, sizes, (own, merchantId) =>
     claimRows(db, ids, { now, leasedUntil }, own, merchantId),
   );
-  const claimed = withRooms(rows, rooms);
+  const claimed = withSizes(rows, sizes);
   const eventOf = await readEvents(db, claimed);
-  return claimed.map(({ row, room }) => ({
-    merchantId: room.merchantId,
-    connectionId: room.connectionId,
-    endpointId: room.endpointId,
+  return claimed.map(({ row, requested }) => ({
+    merchantId: requested.merchantId,
+    connectionId: requested.connectionId,
+    endpointId: requested.endpointId,
     streamId: row.stream_id,
     ownStreamId: row.own_stream_id ?? row.stream_id,
     deliveryId: row.delivery_id,
@@ -90,18 +90,18 @@ export async function claimDeliveries(
     attemptCount: row.attempt_count,
     notAfter: row.not_after,
     leasedUntil,
-    event: eventOf(room.merchantId, row.event_id),
+    event: eventOf(requested.merchantId, row.event_id),
   }));
 }
 
-type Claimed = { readonly row: ClaimedRow; readonly room: ConnectionKey & Room };
+type Claimed = { readonly row: ClaimedRow; readonly requested: ConnectionKey & ClaimSize };
 
-/** Rows with the rooms that they were claimed for, whose ids their deliveries share, so that each is in memory once. */
-function withRooms(rows: readonly ClaimedRow[], rooms: readonly (ConnectionKey & Room)[]): Claimed[] {
-  const byEndpoint = new Map(rooms.map((room) => [room.endpointId, room]));
+/** Rows with what was requested for their endpoints, whose ids their deliveries share, so that each is in memory once. */
+function withSizes(rows: readonly ClaimedRow[], sizes: readonly (ConnectionKey & ClaimSize)[]): Claimed[] {
+  const byEndpoint = new Map(sizes.map((requested) => [requested.endpointId, requested]));
   return rows.flatMap((row) => {
-    const room = byEndpoint.get(row.endpoint_id);
-    return room === undefined ? [] : { row, room };
+    const requested = byEndpoint.get(row.endpoint_id);
+    return requested === undefined ? [] : { row, requested };
   });
 }
 
@@ -113,7 +113,7 @@ async function claimRows(
   db: Queryable,
   ids: ClaimIds,
   { now, leasedUntil }: Pick<Claimant, "now" | "leasedUntil">,
-  own: readonly (ConnectionKey & Room)[],
+  own: readonly (ConnectionKey & ClaimSize)[],
   merchantId: string | null,
 ): Promise<ClaimedRow[]> {
   if (merchantId !== null) await recordLostClaims(db, now, own, merchantId);
@@ -122,22 +122,22 @@ async function claimRows(
     name: recordsLost ? "claim-deliveries" : "claim-deliveries-on-node",
     text: `
       with picked as (
-        select room.merchant_id, due.*
-        from unnest($1::uuid[], $2::uuid[], $6::uuid[], $7::integer[]) as room (merchant_id, connection_id, endpoint_id, size)
+        select requested.merchant_id, due.*
+        from unnest($1::uuid[], $2::uuid[], $6::uuid[], $7::integer[]) as requested (merchant_id, connection_id, endpoint_id, size)
         cross join lateral (
           select d.ctid as row_position, d.delivery_id, d.trigger, d.claim_id as lost_claim_id, d.claimed_at as lost_at
           from due_deliveries d
-          where d.merchant_id = room.merchant_id and d.connection_id = room.connection_id
-            and d.endpoint_id = room.endpoint_id and d.due_at <= $3 and (d.leased_until is null or d.leased_until <= $3)
+          where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
+            and d.endpoint_id = requested.endpoint_id and d.due_at <= $3 and (d.leased_until is null or d.leased_until <= $3)
             and ${ofMerchant("$9", "d.merchant_id")}
           order by d.due_at
-          limit room.size
+          limit requested.size
           for update skip locked) as due
         -- The endpoint may have been paused or deleted since it was leased (decision 0207).
         where (
           select w.status
           from webhook_endpoints w
-          where w.merchant_id = room.merchant_id and w.id = room.endpoint_id and ${ofMerchant("$9", "w.merchant_id")}
+          where w.merchant_id = requested.merchant_id and w.id = requested.endpoint_id and ${ofMerchant("$9", "w.merchant_id")}
         ) = 'active'
       ), ${recordsLost ? LOST : ""} claimed as (
         update due_deliveries d
@@ -186,7 +186,7 @@ async function readEvents(db: Queryable, claimed: readonly Claimed[]): Promise<E
       from events
       where merchant_id = any($1::uuid[]) and id = any($2::uuid[]) and id between $3 and $4`,
     values: [
-      plainArray([...new Set(claimed.map(({ room }) => room.merchantId))]),
+      plainArray([...new Set(claimed.map(({ requested }) => requested.merchantId))]),
       plainArray(sorted),
       sorted[0],
       sorted.at(-1),

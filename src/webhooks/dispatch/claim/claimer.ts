@@ -1,37 +1,38 @@
 import { knownReachableOf, reachableOf } from "../../../distribution/reachable-merchants.ts";
 import type { ConnectionKey } from "../../../platform/connection-key.ts";
 import { isNodeLost, isOutOfReach } from "../../../platform/database/database.ts";
+import { retried } from "../../../platform/database/retry.ts";
+import { after } from "../../../platform/time.ts";
 import type { WebhookContext } from "../../context.ts";
-import type { ClaimedDelivery } from "../claimed-delivery.ts";
+import type { ClaimedDelivery, LeasedEndpoint } from "../claimed-delivery.ts";
 import type { EndpointQueue } from "../endpoint-queue.ts";
 import type { EndpointQueues } from "../endpoint-queues.ts";
 import { ClaimBudget } from "./claim-budget.ts";
-import { claimDue } from "./claim-due.ts";
 import { ClaimSchedule } from "./claim-schedule.ts";
+import { type ClaimSize, claimDeliveries } from "./claim-sql.ts";
+import { ENDPOINT_LEASE_MS, leaseMsOf } from "./lease.ts";
+import { type Claimant, leaseEndpoints } from "./lease-sql.ts";
 import { LostClaims } from "./lost-claims.ts";
-import { RetryTimers } from "./retry-timers.ts";
 
-type ClaimerOptions = {
-  readonly workerId: string;
-  readonly queues: EndpointQueues;
-  /** Deliveries were added to a queue. */
-  readonly onClaimed: (queue: EndpointQueue) => void;
-  /** A claim for a connection has ended, with or without deliveries. */
-  readonly onEnded: (connection: ConnectionKey) => void;
-};
+/** Deliveries claimed by one statement, unless one endpoint may have more. */
+const CLAIMED_TOGETHER_MAX = 1_024;
 
-/** Claims deliveries for connections that were woken, a few at a time, and adds them to the queues of their endpoints. */
+/** The queue of a leased endpoint, and how many deliveries to claim for it. */
+type OpenQueue = { readonly queue: EndpointQueue; readonly claim: ClaimSize };
+
+/** Claims deliveries for connections that were added, a few at a time, and adds them to the queues of their endpoints. */
 export class Claimer {
   readonly #context: WebhookContext;
-  readonly #options: ClaimerOptions;
+  readonly #workerId: string;
+  readonly #queues: EndpointQueues;
   readonly #schedule = new ClaimSchedule();
   readonly #budget = new ClaimBudget();
   readonly #lost = new LostClaims();
-  readonly #timers = new RetryTimers((connection) => this.wake([connection]));
 
-  constructor(context: WebhookContext, options: ClaimerOptions) {
+  constructor(context: WebhookContext, workerId: string, queues: EndpointQueues) {
     this.#context = context;
-    this.#options = options;
+    this.#workerId = workerId;
+    this.#queues = queues;
   }
 
   /** Whether no claim is running and none is waiting. */
@@ -43,10 +44,29 @@ export class Claimer {
     return this.#schedule.isClaiming(connection);
   }
 
-  /** Claims for these connections as soon as possible. */
-  wake(connections: Iterable<ConnectionKey>): void {
+  /** Something may be due for these connections: they wait for the next claim. */
+  add(connections: Iterable<ConnectionKey>): void {
     for (const connection of connections) this.#schedule.add(connection);
-    this.#claimNext();
+  }
+
+  /** Begins the next claim. Returns the connections to call `claim` with; none if nothing waits or enough is claimed. */
+  begin(): ConnectionKey[] {
+    if (!this.#budget.admitsMore) return [];
+    return this.#schedule.begin((connectionId) => this.#budget.admits(connectionId));
+  }
+
+  /** Claims for connections, and returns the queues that have got deliveries, or nothing, as soon as they have. Never rejects. */
+  async *claim(connections: readonly ConnectionKey[]): AsyncGenerator<EndpointQueue, void> {
+    const reachable = await knownReachableOf(this.#context.db, connections).catch(() => connections);
+    const error = reachable.length === 0 ? null : yield* this.#claimTogether(reachable);
+    if (error !== null && reachable.length > 1)
+      for (const part of await this.#partsAfter(error, reachable)) yield* this.#claimTogether(part);
+    this.#schedule.end(connections);
+  }
+
+  /** The outcome of a delivery is stored, so another may be claimed. */
+  completed(delivery: ClaimedDelivery): void {
+    this.#budget.remove(delivery);
   }
 
   /** Releases what failed claims of this process have stored, so that it can be claimed again. */
@@ -55,39 +75,9 @@ export class Claimer {
     await this.#lost.release(db, clock.now());
   }
 
-  /** Claims for a connection at a time in the near future. Later times are left to polling. */
-  wakeAt(connection: ConnectionKey, at: Date): void {
-    this.#timers.set(connection, at.getTime() - this.#context.clock.now().getTime());
-  }
-
-  /** The outcome of a delivery is stored, so there is room for another claim. */
-  completed(delivery: ClaimedDelivery): void {
-    this.#budget.remove(delivery);
-    this.#claimNext();
-  }
-
-  /** Makes no further claim. One that is running continues. */
+  /** Begins no further claim. One that is running continues. */
   stop(): void {
     this.#schedule.close();
-    this.#timers.stop();
-  }
-
-  #claimNext(): void {
-    while (this.#budget.hasRoom) {
-      const connections = this.#schedule.begin((connectionId) => this.#budget.admits(connectionId));
-      if (connections.length === 0) return;
-      void this.#claim(connections);
-    }
-  }
-
-  async #claim(connections: readonly ConnectionKey[]): Promise<void> {
-    const reachable = await knownReachableOf(this.#context.db, connections).catch(() => connections);
-    const error = reachable.length === 0 ? null : await this.#claimTogether(reachable);
-    if (error !== null && reachable.length > 1)
-      for (const part of await this.#partsAfter(error, reachable)) await this.#claimTogether(part);
-    this.#schedule.end(connections);
-    for (const connection of connections) this.#options.onEnded(connection);
-    this.#claimNext();
   }
 
   /** How to claim again after a failure, so that a connection whose claim fails delays none of the others. */
@@ -104,21 +94,9 @@ export class Claimer {
   }
 
   /** Returns the error if it failed. */
-  async #claimTogether(connections: readonly ConnectionKey[]): Promise<unknown> {
-    const { workerId, queues, onClaimed } = this.#options;
+  async *#claimTogether(connections: readonly ConnectionKey[]): AsyncGenerator<EndpointQueue, unknown> {
     try {
-      await claimDue(this.#context, connections, {
-        workerId,
-        queues,
-        healthyOnly: !this.#budget.hasRoomForFailing,
-        roomFor: (connectionId) => this.#budget.roomFor(connectionId),
-        lost: this.#lost,
-        onClaimed: ({ queue, deliveries }) => {
-          this.#budget.add(deliveries, queue.isFailing);
-          queue.add(deliveries);
-          onClaimed(queue);
-        },
-      });
+      yield* this.#claimDue(connections);
       return null;
     } catch (err) {
       const [first] = connections;
@@ -127,4 +105,104 @@ export class Claimer {
       return err;
     }
   }
+
+  /**
+   * Leases those endpoints of the connections that have something due and may have more in their queues, then claims for each of
+   * them what has been due longest (decision 0032). The queues are returned after each statement, so that sending does not wait
+   * for the rest of a large claim.
+   */
+  async *#claimDue(connections: readonly ConnectionKey[]): AsyncGenerator<EndpointQueue, void> {
+    const { clock, config } = this.#context;
+    const now = clock.now();
+    const claimant: Claimant = {
+      workerId: this.#workerId,
+      now,
+      leasedUntil: after(now, leaseMsOf(config)),
+      endpointLeasedUntil: after(now, ENDPOINT_LEASE_MS),
+    };
+    const leased = await this.#leaseEndpoints(connections, claimant);
+    for (const all of inClaims(leased.flatMap((endpoint) => this.#openQueue(endpoint) ?? []))) {
+      const open = this.#withinBudget(all);
+      if (open.length === 0) continue;
+      const deliveries = await this.#claimDeliveries(open, claimant);
+      const byEndpoint = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
+      for (const { queue } of open) {
+        const own = byEndpoint.get(queue.endpoint.id) ?? [];
+        this.#budget.add(own, queue.isFailing);
+        queue.add(own);
+      }
+      for (const { queue } of open) yield queue;
+    }
+  }
+
+  #leaseEndpoints(connections: readonly ConnectionKey[], claimant: Claimant): Promise<LeasedEndpoint[]> {
+    const { db, clock } = this.#context;
+    const sorted = connections.toSorted((one, other) => (one.connectionId < other.connectionId ? -1 : 1));
+    const plans = sorted
+      .flatMap((connection) => this.#queues.of(connection))
+      .map((queue) => ({ id: queue.endpoint.id, need: queue.planClaim(clock) }));
+    return retried(db, clock, () =>
+      leaseEndpoints(db, sorted, claimant, {
+        due: plans.filter(({ need }) => need === "due").map(({ id }) => id),
+        except: plans.filter(({ need }) => need === "none").map(({ id }) => id),
+        healthyOnly: !this.#budget.admitsFailing,
+      }),
+    );
+  }
+
+  /** Null when a secret of the endpoint cannot be decrypted. Only this endpoint waits until its key is configured. */
+  #openQueue(endpoint: LeasedEndpoint): OpenQueue | null {
+    const { log, secrets } = this.#context;
+    const queue = this.#queues.open(endpoint);
+    try {
+      return { queue, claim: queue.update(endpoint, (sealed) => secrets.open(sealed, endpoint.id)) };
+    } catch (err) {
+      const ids = { endpoint: { id: endpoint.id }, connection: { id: endpoint.connectionId } };
+      log.error({ err, ...ids }, "signing secret not decrypted, nothing is sent to its endpoint");
+      return null;
+    }
+  }
+
+  /** Cuts a claim to what each connection may hold. Endpoints for which nothing is left stay due. */
+  #withinBudget(open: readonly OpenQueue[]): OpenQueue[] {
+    const left = new Map<string, number>();
+    return open.flatMap(({ queue, claim }) => {
+      const { connectionId } = queue.connection;
+      const free = left.get(connectionId) ?? this.#budget.freeFor(connectionId);
+      const size = Math.min(claim.size, free);
+      left.set(connectionId, free - size);
+      if (size > 0) return { queue, claim: { ...claim, size: queue.limitClaim(size) } };
+      queue.leaveDue();
+      return [];
+    });
+  }
+
+  async #claimDeliveries(open: readonly OpenQueue[], claimant: Claimant): Promise<ClaimedDelivery[]> {
+    const { db, clock, newId } = this.#context;
+    const sizes = open.map(({ queue, claim }) => ({ ...queue.connection, ...claim }));
+    return retried(db, clock, async () => {
+      const ids = { scheduled: newId(), manual: newId() };
+      try {
+        return await claimDeliveries(db, ids, claimant, sizes);
+      } catch (error) {
+        this.#lost.add({ ids: Object.values(ids), endpoints: sizes }, clock.now()); // It may have been stored.
+        throw error;
+      }
+    });
+  }
+}
+
+/** Divides leased endpoints into claims of a bounded size. */
+function inClaims(open: readonly OpenQueue[]): OpenQueue[][] {
+  const claims: OpenQueue[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const each of open) {
+    size += each.claim.size;
+    if (size > CLAIMED_TOGETHER_MAX) {
+      claims.push([]);
+      size = each.claim.size;
+    }
+    claims.at(-1)?.push(each);
+  }
+  return claims;
 }

@@ -53,7 +53,7 @@ export const LOST_ATTEMPT = "outcome unknown: the worker ended during the attemp
 export async function recordLostClaims(
   db: Queryable,
   now: Date,
-  rooms: readonly (ConnectionKey & { readonly endpointId: string; readonly size: number })[],
+  sizes: readonly (ConnectionKey & { readonly endpointId: string; readonly size: number })[],
   merchantId: string,
 ): Promise<void> {
   await db.query({
@@ -61,21 +61,21 @@ export async function recordLostClaims(
     text: `
       insert into attempts (merchant_id, id, delivery_id, trigger, started_at, error)
       select lost.merchant_id, lost.claim_id, lost.delivery_id, lost.trigger, lost.claimed_at, $6
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[]) as room (merchant_id, connection_id, endpoint_id, size)
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[]) as requested (merchant_id, connection_id, endpoint_id, size)
       cross join lateral (
         select d.merchant_id, d.claim_id, d.delivery_id, d.trigger, d.claimed_at
         from due_deliveries d
-        where d.merchant_id = room.merchant_id and d.connection_id = room.connection_id
-          and d.endpoint_id = room.endpoint_id and d.due_at <= $5 and (d.leased_until is null or d.leased_until <= $5)
+        where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
+          and d.endpoint_id = requested.endpoint_id and d.due_at <= $5 and (d.leased_until is null or d.leased_until <= $5)
           and ${ofMerchant("$7", "d.merchant_id")}
         order by d.due_at
-        limit room.size) as lost
+        limit requested.size) as lost
       where lost.claim_id is not null
       on conflict do nothing`,
     values: [
-      ...connectionColumns(rooms),
-      rooms.map(({ endpointId }) => endpointId),
-      rooms.map(({ size }) => size),
+      ...connectionColumns(sizes),
+      sizes.map(({ endpointId }) => endpointId),
+      sizes.map(({ size }) => size),
       now,
       LOST_ATTEMPT,
       merchantId,

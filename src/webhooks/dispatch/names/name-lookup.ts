@@ -2,7 +2,7 @@ import { Resolver } from "node:dns/promises";
 import { isLocalName } from "../../endpoints/public-address.ts";
 import { type Address, hostsFileAddresses } from "./hosts-file.ts";
 import { LookupFailedError, NoSuchNameError } from "./lookup-errors.ts";
-import { LookupTurns } from "./lookup-turns.ts";
+import { LookupLimit } from "./lookup-turns.ts";
 
 /**
  * Returns all addresses of a name, of which there is at least one.
@@ -14,7 +14,7 @@ export type Resolve = (name: string, connectionId: string) => Promise<readonly A
 const UNDER_WAY_MAX = 8;
 /** A lookup that takes longer fails. A DNS server that does not respond gets a second query after two seconds. */
 const LOOKUP_MS = 5_000;
-/** A lookup that has waited longer for its turn is not made: the deadline of its request is near. */
+/** A lookup that has waited longer to begin is not made: the deadline of its request is near. */
 const WAIT_MAX_MS = 10_000;
 const QUERY = { timeout: 2_000, tries: 2 };
 const FAILURE_KEPT_MS = 30_000;
@@ -47,7 +47,7 @@ export class NameLookup {
   readonly #hostsFile: string | undefined;
   readonly #now: () => number;
   readonly #resolver = new Resolver(QUERY);
-  readonly #turns = new LookupTurns(UNDER_WAY_MAX);
+  readonly #limit = new LookupLimit(UNDER_WAY_MAX);
   readonly #underWay = new Map<string, Promise<Answer>>();
   /** Oldest first. */
   readonly #answers = new Map<string, KeptAnswer>();
@@ -64,14 +64,14 @@ export class NameLookup {
   readonly resolve: Resolve = async (name, connectionId) => {
     // A name of the local network is never looked up, so that nothing can be learned about it.
     if (!this.#allowPrivateNetworks && isLocalName(name)) throw new NoSuchNameError();
-    const answer = this.#keptAnswer(name) ?? (await this.#inTurn(name, connectionId));
+    const answer = this.#keptAnswer(name) ?? (await this.#withinLimit(name, connectionId));
     if ("error" in answer) throw answer.error;
     return answer.addresses;
   };
 
-  #inTurn(name: string, connectionId: string): Promise<Answer> {
+  #withinLimit(name: string, connectionId: string): Promise<Answer> {
     const latestMs = this.#now() + WAIT_MAX_MS;
-    return this.#turns.run<Answer>(connectionId, () => {
+    return this.#limit.run<Answer>(connectionId, () => {
       if (this.#isClosed || this.#now() > latestMs) return { error: new LookupFailedError() };
       return this.#keptAnswer(name) ?? this.#lookUpOnce(name);
     });

@@ -7,7 +7,7 @@ import {
   toConnectionKey,
 } from "../../../platform/connection-key.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
-import type { Attempt, ClaimedDelivery } from "../claimed-delivery.ts";
+import type { ClaimedDelivery, DeliveryAttempt } from "../claimed-delivery.ts";
 
 const keyOf = (merchantId: string, deliveryId: string): string => `${merchantId} ${deliveryId}`;
 
@@ -101,7 +101,7 @@ export async function readStates(
  */
 export async function insertAttempts(
   tx: Queryable,
-  completions: readonly { delivery: ClaimedDelivery; attempt: Attempt | null }[],
+  completions: readonly { delivery: ClaimedDelivery; attempt: DeliveryAttempt | null }[],
 ): Promise<void> {
   const made = completions.flatMap(({ delivery, attempt }) =>
     attempt === null ? [] : { delivery, attempt },

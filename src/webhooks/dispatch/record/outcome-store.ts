@@ -8,21 +8,8 @@ import { atMostEvery } from "../../../platform/log.ts";
 import { pause } from "../../../platform/pause.ts";
 import { SECOND_MS } from "../../../platform/time.ts";
 import { completeDeliveries, type RecordedCompletion } from "./complete-deliveries.ts";
-import { storeInOrder } from "./outcomes-in-order.ts";
-import { RETRY_EVERY_MS } from "./outcomes-set-aside.ts";
+import { OutcomesInOrder, RETRY_EVERY_MS, type SetAside, type Stored } from "./outcomes-in-order.ts";
 import { endStreams, type Success } from "./succeed-sql.ts";
-
-export type OutcomeStore = {
-  /**
-   * Resolves when the outcome is stored, or when its lease has expired, so that the delivery will be sent again.
-   * @param onSetAside called if it takes longer than for those of other endpoints
-   */
-  store(recorded: RecordedCompletion, onSetAside: () => void): Promise<void>;
-  /** Whether outcomes of the endpoint wait longer than those of others. */
-  isSetAside(endpointId: string): boolean;
-  /** Stops waiting for a database that is not available. */
-  giveUp(): void;
-};
 
 /** Outcomes that are stored together, at most. */
 const GROUP_MAX = 256;
@@ -35,102 +22,116 @@ const SPACING = { ms: 15, unlessWaiting: SECOND_GROUP_MIN };
 /** The longest wait for a lock in a transaction with outcomes that are set aside. */
 const LOCK_WAIT_MS = 100;
 
-/**
- * Stores outcomes in groups. A success that ends its stream takes one statement, every other outcome a transaction.
- * Calls `onAdvanced` with the connections whose streams have a new head.
- */
-export function createOutcomeStore(
-  context: Context,
-  workerId: string,
-  onAdvanced: (connections: readonly ConnectionKey[]) => void,
-): OutcomeStore {
-  const { db, clock, log } = context;
-  const givenUp = new AbortController();
-  const onFailed = atMostEvery<unknown>(SECOND_MS, (err, count) =>
-    log.warn({ err, count }, "groups of outcomes not stored, each outcome will be stored apart"),
-  );
-  const onLost = atMostEvery<unknown>(SECOND_MS, (err, count) =>
-    log.error(
-      { err, count },
-      "outcomes not stored, their deliveries will be sent again when the lease expires",
-    ),
-  );
-  const succeed = groupSuccesses(context, onFailed);
-  const inOrder = storeInOrder(GROUP_MAX, {
-    store: (recorded, isApart) =>
-      processReachable(
-        db,
-        recorded,
-        ({ completion }) => completion.delivery.merchantId,
-        async (reachable) => {
-          onAdvanced(
-            await completeDeliveries(context, workerId, reachable, isApart ? LOCK_WAIT_MS : undefined),
-          );
-          return reachable.map(() => true as const);
-        },
-      ),
-    isLost,
-    onFailed,
-    givenUp: givenUp.signal,
-  });
+/** Whether a success has ended its stream. If not, nothing has changed. */
+type StreamEnd = "ended" | "not-ended" | "failed";
 
-  /** While the database is not available the outcome is kept, until its lease expires and another worker may send again. */
-  function isLost({ completion: { delivery } }: RecordedCompletion, err: unknown): boolean {
-    const isOver = clock.now() >= delivery.leasedUntil;
-    if (isUnavailable(err) && !isOver && !givenUp.signal.aborted) return false;
-    onLost(err);
-    return true;
+/** Stores outcomes in groups. A success that ends its stream takes one statement, every other outcome a transaction. */
+export class OutcomeStore {
+  readonly #context: Context;
+  readonly #workerId: string;
+  readonly #onAdvanced: (connections: readonly ConnectionKey[]) => void;
+  readonly #givenUp = new AbortController();
+  readonly #endStream: Grouped<Success, StreamEnd>;
+  readonly #inOrder: OutcomesInOrder;
+  readonly #logFailed: (error: unknown) => void;
+  readonly #logLost: (error: unknown) => void;
+
+  /** @param onAdvanced is called with the connections whose streams have a new head */
+  constructor(
+    context: Context,
+    workerId: string,
+    onAdvanced: (connections: readonly ConnectionKey[]) => void,
+  ) {
+    const { log } = context;
+    this.#context = context;
+    this.#workerId = workerId;
+    this.#onAdvanced = onAdvanced;
+    this.#logFailed = atMostEvery<unknown>(SECOND_MS, (err, count) =>
+      log.warn({ err, count }, "groups of outcomes not stored, each outcome will be stored apart"),
+    );
+    this.#logLost = atMostEvery<unknown>(SECOND_MS, (err, count) =>
+      log.error(
+        { err, count },
+        "outcomes not stored, their deliveries will be sent again when the lease expires",
+      ),
+    );
+    this.#endStream = groupCalls<Success, StreamEnd>({
+      name: "store successes",
+      run: (successes) => this.#endStreams(successes),
+      sizeMax: GROUP_MAX,
+      concurrencyMax: SUCCESS_GROUPS,
+      besideMin: SECOND_GROUP_MIN,
+      spacing: SPACING,
+    });
+    this.#inOrder = new OutcomesInOrder(GROUP_MAX, {
+      store: (recorded, isApart) => this.#complete(recorded, isApart),
+      isLost: (recorded, error) => this.#isLost(recorded, error),
+      onFailed: this.#logFailed,
+      givenUp: this.#givenUp.signal,
+    });
   }
 
-  async function store(recorded: RecordedCompletion, onSetAside: () => void): Promise<void> {
+  /**
+   * Resolves with null when the outcome is stored, or when its lease has expired, so that the delivery will be sent again. One
+   * that takes longer than those of other endpoints is set aside.
+   */
+  async store(recorded: RecordedCompletion): Promise<SetAside | null> {
     const success = plainSuccess(recorded);
     for (;;) {
       try {
-        const isApart = inOrder.isSetAside(recorded.completion.delivery.endpointId);
-        const result = success === null || isApart ? "not-ended" : await succeed(success);
-        if (result === "ended") return;
-        const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-        const unstored = { recorded, onSetAside, end };
-        if (result === "failed") inOrder.setAside(unstored);
-        else if ((await inOrder.store(unstored)) === "ended") return;
-        return await ended;
+        if (success === null || this.isSetAside(success.delivery.endpointId))
+          return await this.#inOrder.store(recorded);
+        const end = await this.#endStream(success);
+        if (end === "ended") return null;
+        return end === "failed" ? this.#inOrder.setAside(recorded) : await this.#inOrder.store(recorded);
       } catch (err) {
-        if (isLost(recorded, err)) return;
-        await pause(RETRY_EVERY_MS, givenUp.signal);
+        if (this.#isLost(recorded, err)) return null;
+        await pause(RETRY_EVERY_MS, this.#givenUp.signal);
       }
     }
   }
 
-  return { store, isSetAside: inOrder.isSetAside, giveUp: () => givenUp.abort() };
-}
+  /** Whether outcomes of the endpoint wait longer than those of others. */
+  isSetAside(endpointId: string): boolean {
+    return this.#inOrder.isSetAside(endpointId);
+  }
 
-/** Whether a success has ended its stream. If not, nothing has changed. */
-type StreamEnd = "ended" | "not-ended" | "failed";
+  /** Stops waiting for a database that is not available. */
+  giveUp(): void {
+    this.#givenUp.abort();
+  }
 
-function groupSuccesses(
-  { db, clock }: Context,
-  onFailed: (error: unknown) => void,
-): Grouped<Success, StreamEnd> {
-  return groupCalls<Success, StreamEnd>({
-    name: "store successes",
-    run: async (successes) => {
-      // The statement needs all nodes of Citus (decision 0171). While one is down, the transaction stores them.
-      if (isNodeDown(db)) return successes.map(() => "not-ended");
-      try {
-        const ended = await retried(db, clock, () => endStreams(db, successes));
-        return ended.map((isEnded) => (isEnded ? "ended" : "not-ended"));
-      } catch (error) {
-        if (isOutOfReach(error)) throw error;
-        if (isNodeLost(error)) return successes.map(() => "not-ended");
-        onFailed(error);
-        return successes.map(() => "failed");
-      }
-    },
-    sizeMax: GROUP_MAX,
-    concurrencyMax: SUCCESS_GROUPS,
-    besideMin: SECOND_GROUP_MIN,
-    spacing: SPACING,
-  });
+  async #endStreams(successes: readonly Success[]): Promise<StreamEnd[]> {
+    const { db, clock } = this.#context;
+    // The statement needs all nodes of Citus (decision 0171). While one is down, the transaction stores them.
+    if (isNodeDown(db)) return successes.map(() => "not-ended");
+    try {
+      const ended = await retried(db, clock, () => endStreams(db, successes));
+      return ended.map((isEnded) => (isEnded ? "ended" : "not-ended"));
+    } catch (error) {
+      if (isOutOfReach(error)) throw error;
+      if (isNodeLost(error)) return successes.map(() => "not-ended");
+      this.#logFailed(error);
+      return successes.map(() => "failed");
+    }
+  }
+
+  #complete(recorded: readonly RecordedCompletion[], isApart: boolean): Promise<readonly Stored[]> {
+    const merchantIdOf = ({ completion }: RecordedCompletion): string => completion.delivery.merchantId;
+    const lockWaitMs = isApart ? LOCK_WAIT_MS : undefined;
+    return processReachable(this.#context.db, recorded, merchantIdOf, async (reachable) => {
+      this.#onAdvanced(await completeDeliveries(this.#context, this.#workerId, reachable, lockWaitMs));
+      return reachable.map(() => true as const);
+    });
+  }
+
+  /** While the database is not available the outcome is kept, until its lease expires and another worker may send again. */
+  #isLost({ completion: { delivery } }: RecordedCompletion, err: unknown): boolean {
+    const isOver = this.#context.clock.now() >= delivery.leasedUntil;
+    if (isUnavailable(err) && !isOver && !this.#givenUp.signal.aborted) return false;
+    this.#logLost(err);
+    return true;
+  }
 }
 
 /** Null unless the outcome is a success that changes nothing but its own stream. */

@@ -1,10 +1,10 @@
 import { plainArray } from "../../../platform/database/array-literal.ts";
 import type { Queryable } from "../../../platform/database/database.ts";
 import { isoTime } from "../../../platform/time.ts";
-import type { Attempt, ClaimedDelivery } from "../claimed-delivery.ts";
+import type { ClaimedDelivery, DeliveryAttempt } from "../claimed-delivery.ts";
 
 /** How nearly every claim ends: it was sent, accepted, and the last pending one of its stream. */
-export type Success = { readonly delivery: ClaimedDelivery; readonly attempt: Attempt };
+export type Success = { readonly delivery: ClaimedDelivery; readonly attempt: DeliveryAttempt };
 
 /**
  * Records successes that end their streams, in one statement because no decision lies in between. Returns for each

@@ -1,9 +1,9 @@
-/** How many times the free room one key may hold. A key alone may hold eight ninths of all; the rest is a reserve. */
+/** How many times what is free one key may hold. A key alone may hold eight ninths of all; the rest is a reserve. */
 const TIMES_FREE = 8;
 
 /**
- * Divides room among keys, mostly connections. A key may hold eight times as much as is free (decision 0063). So one that
- * is alone gets nearly all, and a newcomer finds free room at once. What it takes makes the limit of all others lower:
+ * Divides a capacity among keys, mostly connections. A key may hold eight times as much as is free (decision 0063). So one that
+ * is alone gets nearly all, and a newcomer finds some of it free at once. What it takes makes the limit of all others lower:
  * they get nothing more until they are below it, so that several end with equal shares. Nothing is taken away.
  */
 export class FairShare {
@@ -20,21 +20,21 @@ export class FairShare {
     return this.#free === this.#capacity;
   }
 
-  /** Whether there is no room for any key. */
+  /** Whether nothing is free for any key. */
   get isFull(): boolean {
     return this.#free <= 0;
   }
 
   /** How much more a key may take. */
-  roomFor(key: string): number {
+  freeFor(key: string): number {
     const held = this.#held.get(key) ?? 0;
     if (held === 0 && this.#free > 0)
       return Math.max(1, Math.floor((TIMES_FREE * this.#free) / (TIMES_FREE + 1)));
     return Math.max(0, Math.floor((TIMES_FREE * this.#free - held) / (TIMES_FREE + 1)));
   }
 
-  hasRoomFor(key: string): boolean {
-    return this.roomFor(key) > 0;
+  admits(key: string): boolean {
+    return this.freeFor(key) > 0;
   }
 
   /** Whether a key holds anything. */

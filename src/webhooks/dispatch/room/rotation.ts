@@ -2,7 +2,7 @@
 const LOOKED_AT_MAX = 128;
 
 /** Items that wait, each with a key. The keys take turns, so that one with many items delays no other. */
-export class Rotation<Thing> {
+export class WaitingQueues<Thing> {
   readonly #keyOf: (thing: Thing) => string;
   readonly #waiting = new Map<string, Set<Thing>>();
   #size = 0;

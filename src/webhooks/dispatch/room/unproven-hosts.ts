@@ -7,17 +7,17 @@ const PER_MINUTE = 30;
 const NAMES_MAX = 10_000;
 const PROVEN_MAX = 100_000;
 
-/** What is left of an allowance at a time. */
-type Allowance = { readonly left: number; readonly at: Date };
+/** The requests that a name has left at a time. */
+type TokenBucket = { readonly left: number; readonly at: Date };
 
 /**
  * Limits the requests to hosts that have never returned 2xx, so that no one can use the service to flood or to scan
- * others (decision 0063). A host is a name with a port; the ports of a name share its allowance.
+ * others (decision 0063). A host is a name with a port; the ports of a name share its token bucket.
  */
 export class UnprovenHosts {
   /** Origins, those first that were seen longest ago. */
   readonly #proven = new Set<string>();
-  readonly #allowances = new Map<string, Allowance>();
+  readonly #buckets = new Map<string, TokenBucket>();
 
   /** The host has returned 2xx to an endpoint. */
   prove({ origin }: EndpointHost): void {
@@ -37,13 +37,13 @@ export class UnprovenHosts {
   take(host: EndpointHost, now: Date): void {
     if (this.#proven.has(host.origin)) return;
     const left = this.#left(host, now) - 1;
-    this.#allowances.delete(host.name);
-    this.#allowances.set(host.name, { left, at: now });
-    dropOldest(this.#allowances, NAMES_MAX);
+    this.#buckets.delete(host.name);
+    this.#buckets.set(host.name, { left, at: now });
+    dropOldest(this.#buckets, NAMES_MAX);
   }
 
   #left({ name }: EndpointHost, now: Date): number {
-    const last = this.#allowances.get(name);
+    const last = this.#buckets.get(name);
     if (last === undefined) return AT_ONCE_MAX;
     const elapsedMs = Math.max(0, now.getTime() - last.at.getTime());
     return Math.min(AT_ONCE_MAX, last.left + (elapsedMs * PER_MINUTE) / MINUTE_MS);

@@ -1,4 +1,4 @@
-import { Rotation } from "../room/rotation.ts";
+import { WaitingQueues } from "../room/rotation.ts";
 
 /**
  * Requests that begin before the event loop reads responses. Hundreds begun at once would need as many sockets and be
@@ -12,10 +12,10 @@ const UNSTORED_MAX = 512;
  * Keeps sending requests, reading responses and storing outcomes at the same rate. It does not count requests that wait
  * for a receiver, so receivers that never respond slow down no others.
  */
-export class Pace<Queue> {
+export class Throttle<Queue> {
   readonly #resume: (queue: Queue) => void;
   /** Queues that were not admitted, in the order in which they are resumed. */
-  readonly #heldBack: Rotation<Queue>;
+  readonly #heldBack: WaitingQueues<Queue>;
   #begun = 0;
   #unstored = 0;
 
@@ -25,7 +25,7 @@ export class Pace<Queue> {
    */
   constructor(resume: (queue: Queue) => void, keyOf: (queue: Queue) => string = String) {
     this.#resume = resume;
-    this.#heldBack = new Rotation(keyOf);
+    this.#heldBack = new WaitingQueues(keyOf);
   }
 
   /** Whether a request of this queue may begin now. */

@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import type { Config } from "../../../platform/config.ts";
 import type { Context } from "../../../platform/context.ts";
-import type { Attempt, ClaimedDelivery, Completion, Outcome } from "../claimed-delivery.ts";
+import type { ClaimedDelivery, Completion, DeliveryAttempt, DeliveryOutcome } from "../claimed-delivery.ts";
 import { released } from "../claimed-delivery.ts";
 import type { SendResult } from "./exchange.ts";
 import { signedHeaders } from "./request-headers.ts";
@@ -64,7 +64,7 @@ export const isSuccess = ({ responseStatus, error }: Pick<SendResult, "responseS
   error === null && responseStatus !== null && responseStatus >= 200 && responseStatus < 300;
 
 /** The endpoint rejects all further events. */
-export const isGone = ({ responseStatus }: Pick<Attempt, "responseStatus">): boolean =>
+export const isGone = ({ responseStatus }: Pick<DeliveryAttempt, "responseStatus">): boolean =>
   responseStatus === 410;
 
 /** The time from the event to its first attempt. Null for later attempts. */
@@ -87,7 +87,7 @@ const isLostTooOften = (delivery: ClaimedDelivery, config: Config): boolean =>
 const attemptOf = (
   startedAt: Date,
   { durationMs, responseStatus, responseBody, ...result }: SendResult,
-): Attempt => ({
+): DeliveryAttempt => ({
   startedAt,
   durationMs,
   responseStatus,
@@ -99,7 +99,7 @@ function outcomeOf(
   delivery: ClaimedDelivery,
   result: SendResult,
   { config, clock, random }: SendContext,
-): Outcome {
+): DeliveryOutcome {
   if (isSuccess(result)) return { is: "succeeded" };
   // Cut off because this process stops. The attempt is recorded, but uses up none of the schedule.
   if (result.error === "canceled") return { is: "released" };

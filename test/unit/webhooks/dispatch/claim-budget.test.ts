@@ -7,11 +7,11 @@ describe("the budget of claims", () => {
     const budget = new ClaimBudget();
     const all = claims(16_383);
     budget.add(all, false);
-    expect(budget.hasRoom).toBe(true);
+    expect(budget.admitsMore).toBe(true);
     budget.add(claims(1), false);
-    expect(budget.hasRoom).toBe(false);
+    expect(budget.admitsMore).toBe(false);
     for (const claim of all.slice(0, 1)) budget.remove(claim);
-    expect(budget.hasRoom).toBe(true);
+    expect(budget.admitsMore).toBe(true);
   });
 
   it("allows failing endpoints 2 048 claims, whatever the healthy ones have", () => {
@@ -19,22 +19,22 @@ describe("the budget of claims", () => {
     const [healthy, failing] = [claims(5_000), claims(2_048)];
     budget.add(healthy, false);
     budget.add(failing.slice(1), true);
-    expect(budget.hasRoomForFailing).toBe(true);
+    expect(budget.admitsFailing).toBe(true);
     budget.add(failing.slice(0, 1), true);
-    expect(budget.hasRoomForFailing).toBe(false);
+    expect(budget.admitsFailing).toBe(false);
     for (const claim of healthy) budget.remove(claim);
-    expect([budget.hasRoom, budget.hasRoomForFailing]).toEqual([true, false]);
+    expect([budget.admitsMore, budget.admitsFailing]).toEqual([true, false]);
     for (const claim of failing.slice(0, 1)) budget.remove(claim);
-    expect(budget.hasRoomForFailing).toBe(true);
+    expect(budget.admitsFailing).toBe(true);
   });
 
   it("leaves room to other connections, whatever one holds, and gives more to that one in batches", () => {
     const budget = new ClaimBudget();
-    expect(budget.roomFor("connection")).toBe(14_563);
+    expect(budget.freeFor("connection")).toBe(14_563);
     const all = claims(14_563);
     budget.add(all, false);
-    expect([budget.admits("connection"), budget.roomFor("connection")]).toEqual([false, 0]);
-    expect([budget.admits("other"), budget.roomFor("other")]).toEqual([true, 1_618]);
+    expect([budget.admits("connection"), budget.freeFor("connection")]).toEqual([false, 0]);
+    expect([budget.admits("other"), budget.freeFor("other")]).toEqual([true, 1_618]);
     for (const claim of all.slice(0, 63)) budget.remove(claim);
     expect(budget.admits("connection")).toBe(false);
     for (const claim of all.slice(63, 65)) budget.remove(claim);
@@ -44,6 +44,6 @@ describe("the budget of claims", () => {
   it("counts the claims of failing endpoints in the whole as well", () => {
     const budget = new ClaimBudget();
     budget.add(claims(16_384), true);
-    expect(budget.hasRoom).toBe(false);
+    expect(budget.admitsMore).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../../src/platform/clock.ts";
-import type { Attempt } from "../../../../src/webhooks/dispatch/claimed-delivery.ts";
+import type { DeliveryAttempt } from "../../../../src/webhooks/dispatch/claimed-delivery.ts";
 import { EndpointQueue } from "../../../../src/webhooks/dispatch/endpoint-queue.ts";
 import { addressOf } from "../../../../src/webhooks/dispatch/send/send-delivery.ts";
 import { anEndpoint, claims, NOW } from "../../../support/claims.ts";
@@ -9,7 +9,7 @@ const at = (now: Date): Clock => ({ now: () => now });
 const RETRY_MS = [5_000, 30_000, 120_000];
 const open = (): string => "whsec_c2VjcmV0";
 
-const attempt = (responseStatus: number): Attempt => ({
+const attempt = (responseStatus: number): DeliveryAttempt => ({
   startedAt: NOW,
   durationMs: 1,
   responseStatus,

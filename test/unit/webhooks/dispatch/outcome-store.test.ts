@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Context } from "../../../../src/platform/context.ts";
 import { createLog } from "../../../../src/platform/log.ts";
-import { createOutcomeStore } from "../../../../src/webhooks/dispatch/record/outcome-store.ts";
+import { OutcomeStore } from "../../../../src/webhooks/dispatch/record/outcome-store.ts";
 import { aClaim, NOW } from "../../../support/claims.ts";
 
 // Decision 0214.
@@ -16,7 +16,7 @@ it("a hundred outcomes that cannot be stored write one line of each message, wit
     clock: { now: () => NOW },
     log: createLog("warn", { write: (line) => void lines.push(JSON.parse(line)) }),
   } as unknown as Context; // Outcomes are stored with nothing else.
-  const { store } = createOutcomeStore(context, "worker", () => undefined);
+  const store = new OutcomeStore(context, "worker", () => undefined);
   const outcomes = Array.from({ length: 100 }, (_, index) => ({
     completion: {
       delivery: aClaim({ endpointId: `endpoint ${index}` }),
@@ -26,7 +26,7 @@ it("a hundred outcomes that cannot be stored write one line of each message, wit
     health: null,
     wasPaused: false,
   }));
-  await Promise.all(outcomes.map((outcome) => store(outcome, () => undefined)));
+  await Promise.all(outcomes.map(async (outcome) => (await store.store(outcome))?.ended));
   expect(lines.map(({ msg, count }) => [msg, count])).toEqual([
     ["groups of outcomes not stored, each outcome will be stored apart", 1],
     ["outcomes not stored, their deliveries will be sent again when the lease expires", 1],

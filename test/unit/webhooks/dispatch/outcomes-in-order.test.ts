@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { RecordedCompletion } from "../../../../src/webhooks/dispatch/record/complete-deliveries.ts";
-import { storeInOrder } from "../../../../src/webhooks/dispatch/record/outcomes-in-order.ts";
-import { RETRY_EVERY_MS } from "../../../../src/webhooks/dispatch/record/outcomes-set-aside.ts";
+import {
+  OutcomesInOrder,
+  RETRY_EVERY_MS,
+} from "../../../../src/webhooks/dispatch/record/outcomes-in-order.ts";
 import { aClaim, NOW } from "../../../support/claims.ts";
 
 // Decision 0214.
@@ -46,7 +48,7 @@ function start({ sizeMax = 256 } = {}) {
   /** Transactions that have begun. While `waits` is true, each waits for its end. */
   const waiting: (() => void)[] = [];
   const state = { waits: false, isAway: false, isNodeDown: false };
-  const outcomes = storeInOrder(sizeMax, {
+  const outcomes = new OutcomesInOrder(sizeMax, {
     store: async (recorded, isApart) => {
       const fails = recorded.some(
         (each) => stuck.has(nameOf(each)) || stuck.has(each.completion.delivery.endpointId),
@@ -65,11 +67,10 @@ function start({ sizeMax = 256 } = {}) {
     givenUp: new AbortController().signal,
   });
   const store = (...names: string[]): void => {
-    for (const name of names) {
-      const recorded = anOutcome(name.slice(0, -1), name.slice(-1));
-      const onSetAside = () => void setAside.push(name);
-      void outcomes.store({ recorded, onSetAside, end: () => undefined });
-    }
+    for (const name of names)
+      void outcomes.store(anOutcome(name.slice(0, -1), name.slice(-1))).then((isSetAside) => {
+        if (isSetAside !== null) setAside.push(name);
+      });
   };
   return {
     ...{ outcomes, store, stored, stuck, lost, setAside, transactions, failures, state },
@@ -181,14 +182,10 @@ describe("an outcome that cannot be stored", () => {
 
   it("is stored in one round after the other, also if another is set aside just as the last one ends", async () => {
     const { outcomes, transactions, state, end } = start();
-    const ignore = () => undefined;
-    const second = { recorded: anOutcome("b", "1"), onSetAside: ignore, end: ignore };
-    const endOfFirst = () => {
+    void outcomes.setAside(anOutcome("a", "1")).ended.then(() => {
       state.waits = true;
-      outcomes.setAside(second);
-    };
-    const first = { ...second, recorded: anOutcome("a", "1"), end: endOfFirst };
-    outcomes.setAside(first);
+      outcomes.setAside(anOutcome("b", "1"));
+    });
     await turns();
     expect(transactions).toEqual(["apart: a1", "apart: b1"]);
     await end();

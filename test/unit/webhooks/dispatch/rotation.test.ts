@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { Rotation } from "../../../../src/webhooks/dispatch/room/rotation.ts";
+import { WaitingQueues } from "../../../../src/webhooks/dispatch/room/rotation.ts";
 
 const keyOf = (thing: string): string => thing.slice(0, 1);
 
-describe("Rotation", () => {
+describe("queues that wait", () => {
   it("lets the keys take turns, however many items one of them has", () => {
-    const rotation = new Rotation<string>(keyOf);
+    const rotation = new WaitingQueues<string>(keyOf);
     for (const thing of ["a1", "a2", "a3", "b1"]) rotation.add(thing);
     expect([rotation.next(), rotation.next(), rotation.next(), rotation.next(), rotation.next()]).toEqual([
       "a1",
@@ -17,7 +17,7 @@ describe("Rotation", () => {
   });
 
   it("skips keys that are not admitted", () => {
-    const rotation = new Rotation<string>(keyOf);
+    const rotation = new WaitingQueues<string>(keyOf);
     for (const thing of ["a1", "b1"]) rotation.add(thing);
     expect(rotation.next((key) => key === "b")).toBe("b1");
     expect(rotation.next((key) => key === "b")).toBeNull();
@@ -25,7 +25,7 @@ describe("Rotation", () => {
   });
 
   it("looks at a bounded number of keys in each call, and reaches all of them in further calls", () => {
-    const rotation = new Rotation<number>(String);
+    const rotation = new WaitingQueues<number>(String);
     for (let thing = 0; thing < 300; thing += 1) rotation.add(thing);
     let lookedAt = 0;
     const admitsLast = (key: string): boolean => {
