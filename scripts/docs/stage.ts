@@ -64,8 +64,6 @@ export async function writeStaged(folder: string, sections: readonly StagedSecti
       `${path}.md`,
       `${frontmatter({ title, description: summary, ...outlineOf(path) })}${text}`,
     );
-  // The back office of a demo has a route instead of this file (decision 0163).
-  await writeInto(folder, "public/try.json", '{"key":null,"productId":null}');
   await cp(EXAMPLES, join(folder, "public/examples"), { recursive: true });
   for (const [from, to] of Object.entries(FILES)) await writeInto(folder, to, await readFile(from, "utf8"));
   // A page shows a copy whose name has a hash. Its Markdown names the picture itself.
@@ -77,8 +75,7 @@ export async function writeStaged(folder: string, sections: readonly StagedSecti
 
 /** Writes the Markdown of each page beside its HTML, and the list of them that programs read. */
 export async function writeMarkdown(folder: string, sections: readonly StagedSection[]): Promise<void> {
-  for (const { path, text } of pagesOf(sections))
-    await writeInto(folder, `${path}.md`, text.replaceAll(/^<TryIt .*\n\n?/gm, ""));
+  for (const { path, text } of pagesOf(sections)) await writeInto(folder, `${path}.md`, text);
   await writeInto(folder, "llms.txt", listOfPages(sections));
 }
 

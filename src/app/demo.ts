@@ -1,6 +1,5 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { DemoApi } from "../api/back-office/try-it.ts";
 import { byService } from "../audit/initiator.ts";
 import { type ApiKey, hashKey } from "../merchants/api-key.ts";
 import { keyOf } from "../merchants/connection.ts";
@@ -154,13 +153,6 @@ export const demoEnvironment = (environment: Readonly<Record<string, string | un
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: environment["WEBHOOK_ALLOW_PRIVATE_NETWORKS"]?.trim() || "true",
   SHUTDOWN_DELAY_MS: environment["SHUTDOWN_DELAY_MS"]?.trim() || "0",
   LOG_LEVEL: environment["LOG_LEVEL"]?.trim() || "warn",
-});
-
-/** What the documentation of the demo needs to send a request (decision 0163). */
-export const demoApiOf = ({ testKey, productIds }: KeptDemo, url: string): DemoApi => ({
-  url,
-  testKey,
-  productId: productIds[0] ?? "",
 });
 
 type Started = {

@@ -1,5 +1,4 @@
 import type { Logger } from "pino";
-import type { DemoApi } from "../api/back-office/try-it.ts";
 import { productionRisks } from "../monitoring/checks/production-risks.ts";
 import { awaitsFirstOperator, firstOperatorLink } from "../people/first-operator.ts";
 import { deleteDemoLinks } from "../people/links/delete-demo-links.ts";
@@ -8,7 +7,7 @@ import { EnvFileError, readEnvFile } from "../platform/environment/env-file.ts";
 import { StartError } from "../platform/environment/start-error.ts";
 import { createLog } from "../platform/log.ts";
 import { startTelemetry } from "../platform/telemetry/telemetry.ts";
-import { demoApiOf, demoEnvironment, ensureDemo, welcome } from "./demo.ts";
+import { demoEnvironment, ensureDemo, welcome } from "./demo.ts";
 import { type RunningService, startService } from "./start.ts";
 
 /** Cuts off a start that is stopped, and a stop whose own limits failed. After ten seconds tools send SIGKILL. */
@@ -44,13 +43,8 @@ async function run(stopping: AbortSignal): Promise<void> {
   // The database rolls back what was not committed.
   void stopRequested.then(() => setTimeout(() => process.exit(0), EXIT_MS).unref());
   const telemetry = await startTelemetry(process.env, log, config.roles);
-  let demoApi: DemoApi | null = null;
-  const running = await startService(config, log, {
-    telemetry,
-    stopRequested: stopping,
-    ...(demo && { demoApi: () => demoApi }),
-  });
-  if (demo) demoApi = await showDemo(running);
+  const running = await startService(config, log, { telemetry, stopRequested: stopping });
+  if (demo) await showDemo(running);
   else {
     for (const { check, message } of productionRisks(config))
       log.warn({ check }, `not for production: ${message}`);
@@ -101,7 +95,7 @@ async function showDemo({
   partnerApiUrl,
   backOfficeUrl,
   operatorToken,
-}: RunningService): Promise<DemoApi | null> {
+}: RunningService): Promise<void> {
   const data = await ensureDemo(context);
   process.stdout.write(
     welcome(data, {
@@ -111,7 +105,6 @@ async function showDemo({
       allowsPrivateNetworks: context.config.webhookAllowPrivateNetworks,
     }),
   );
-  return partnerApiUrl === null ? null : demoApiOf(data, partnerApiUrl);
 }
 
 function reportFailedStart(error: unknown): void {

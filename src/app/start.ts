@@ -5,7 +5,6 @@ import { tokenAuthentication } from "../api/back-office/authentication.ts";
 import { createHealthListener } from "../api/back-office/health.ts";
 import { limitAttempts } from "../api/back-office/limit-attempts.ts";
 import { sessionAuthentication } from "../api/back-office/people/session-authentication.ts";
-import type { FindDemoApi } from "../api/back-office/try-it.ts";
 import { createPartnerApi } from "../api/partner/app.ts";
 import { KnownKeys } from "../merchants/keys/known-keys.ts";
 import { addBacklogMetrics } from "../monitoring/backlog-metrics.ts";
@@ -56,8 +55,6 @@ const TOKEN_LENGTH_ADVISED = 32;
 type StartOptions = {
   readonly telemetry?: Telemetry;
   readonly clock?: Clock;
-  /** In a demo, what its documentation sends requests to. */
-  readonly demoApi?: FindDemoApi;
   /** Ends a start that has not come further than the database. */
   readonly stopRequested?: AbortSignal;
 };
@@ -70,7 +67,7 @@ type StartOptions = {
 export async function startService(
   config: Config,
   log: Logger,
-  { telemetry = NO_TELEMETRY, clock = systemClock, demoApi, stopRequested }: StartOptions = {},
+  { telemetry = NO_TELEMETRY, clock = systemClock, stopRequested }: StartOptions = {},
 ): Promise<RunningService> {
   const stops: Stops = { entryPoints: [], resources: [] };
   try {
@@ -92,10 +89,9 @@ export async function startService(
     const notes = new JobNotes(clock);
     if (config.roles.has("worker")) startWork(service, metrics, notes, stops);
     else if (config.roles.has("api")) startStatistics(service, stops);
-    const sites = { ...builtSites(), ...(demoApi !== undefined && { demoApi }) };
     const backOfficeUrl = await listenBackOffice(
       service,
-      { operatorToken, sites },
+      { operatorToken, sites: builtSites() },
       metrics,
       stops,
       stopping.signal,

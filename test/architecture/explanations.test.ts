@@ -10,7 +10,6 @@ afterAll(() => setExplanations([]));
 const NOT_SHOWN = [
   "src/api/partner/", // Partners' programs read these.
   "src/api/openapi/",
-  "src/api/back-office/try-it.ts", // The reference of a demo.
   "src/cli/",
   "src/platform/data-dir/", // Of a start that fails.
   "src/platform/wire/validation.ts", // test/unit/console/explanations.test.ts has what schemas say.

@@ -1,8 +1,7 @@
 import { copyFile, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DemoApi } from "../../src/api/back-office/try-it.ts";
-import { demoApiOf, ensureDemo } from "../../src/app/demo.ts";
+import { ensureDemo } from "../../src/app/demo.ts";
 import type { DemoPerson } from "../../src/app/demo-people.ts";
 import { startService } from "../../src/app/start.ts";
 import { readConfig } from "../../src/platform/config.ts";
@@ -37,11 +36,9 @@ export async function startDemo(): Promise<Demo> {
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: "true",
     SHUTDOWN_DELAY_MS: "0",
   });
-  let demoApi: DemoApi | null = null;
-  const service = await startService(config, createLog("silent"), { demoApi: () => demoApi });
+  const service = await startService(config, createLog("silent"));
   const data = await ensureDemo(service.context);
   const { testKey, productIds, people } = data;
-  demoApi = demoApiOf(data, String(service.partnerApiUrl));
   return {
     api: String(service.partnerApiUrl),
     backOffice: String(service.backOfficeUrl),

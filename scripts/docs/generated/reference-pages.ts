@@ -46,7 +46,6 @@ function routePart({ method, path, operation }: Route, description: Description)
     ...bodyPart(operation, description),
     `### Example {#${operation.operationId}-example}\n`,
     `\`\`\`sh\n${curlOf({ method, path, operation })}\n\`\`\`\n`,
-    `${tryIt({ method, path, operation })}\n`,
     ...responsesPart(operation),
   ].join("\n");
 }
@@ -99,27 +98,6 @@ const bodyOf = (example: object): string =>
   JSON.stringify(example, null, 2)
     .replace(/("productId": ")[^"]*(")/g, "$1'$PRODUCT'$2")
     .replace(/("since": ")[^"]*(")/g, "$1'$(date -u +%Y-%m-%d)'T00:00:00Z$2");
-
-/** A form of the theme that sends the request, where the site can (decision 0163). Programs that read Markdown do not get it. */
-function tryIt({ method, path, operation }: Route): string {
-  const { operationId, parameters = [], requestBody } = operation;
-  const named = (position: string) =>
-    parameters.filter((each) => each.in === position).map(({ name }) => name);
-  const example = requestBody?.content["application/json"]?.example;
-  const attributes = {
-    operation: operationId,
-    method,
-    path,
-    query: named("query").join(","),
-    example: example === undefined ? "" : JSON.stringify(example),
-  };
-  const texts = Object.entries(attributes).map(([name, value]) => ` ${name}="${escaped(value)}"`);
-  const idempotent = named("header").includes("Idempotency-Key") ? " idempotent" : "";
-  return `<TryIt${texts.join("")}${idempotent}></TryIt>`;
-}
-
-const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
 /** `orderId` becomes `ORDER_ID`. */
 const variableOf = (parameter: string): string => parameter.replace(/[A-Z]/g, "_$&").toUpperCase();

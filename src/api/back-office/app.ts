@@ -20,7 +20,6 @@ import { notRecent } from "./people/sign-in-wire.ts";
 import { problemPage } from "./problem-page.ts";
 import { backOfficeRoutes } from "./routes.ts";
 import { addStaticSite } from "./static-site.ts";
-import { addTryIt, type FindDemoApi } from "./try-it.ts";
 
 /** Where the documentation is. Its files name this path, so it is also the default of its build (`docs/.vitepress`). */
 const DOCS_PATH = "/docs/";
@@ -32,8 +31,6 @@ const UPLOAD_TIMEOUT_MS = 10 * MINUTE_MS;
 export type Sites = {
   readonly docs?: string;
   readonly console?: string;
-  /** In a demo, the documentation sends requests to its partner API. */
-  readonly demoApi?: FindDemoApi;
 };
 
 /** Work whose connections to the database the requests of the API cannot take. */
@@ -85,7 +82,6 @@ export function createBackOffice(
   addSignIn(app, people, metrics);
   addProblemPages(app, sites);
   if (sites.docs !== undefined) addStaticSite(app, { folder: sites.docs, path: DOCS_PATH });
-  if (sites.demoApi !== undefined) addTryIt(app, DOCS_PATH, config, sites.demoApi);
   addConsole(app, sites.console);
   return app;
 }
