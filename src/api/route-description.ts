@@ -37,8 +37,6 @@ export type RouteDescription = {
   readonly upload?: Upload | undefined;
   /** The responses to successful requests, by status. */
   readonly responses: Readonly<Record<number, SuccessDescription>>;
-  /** Its response ends when the client leaves. */
-  readonly isEndless?: true;
   /** It reads a list, and so uses the connections to the database that lists have (decision 0066). */
   readonly isList?: boolean;
   /** Problems of this route, in addition to `SHARED_PROBLEMS`. */

@@ -16,8 +16,6 @@ import { errorsOf } from "../../platform/wire/validation.ts";
 import type { RouteDescription } from "../route-description.ts";
 import { bodyCheck, ignoreBody } from "./body.ts";
 import { allowLongBody } from "./connections/body-timeout.ts";
-import { cutOffWithBody } from "./connections/cut-off.ts";
-import { endWithClient } from "./connections/half-closed.ts";
 import { messageError } from "./connections/unparsed.ts";
 import type { ProblemWriter } from "./replies.ts";
 import type { Route } from "./route.ts";
@@ -154,8 +152,6 @@ function responder<Operations, Caller extends object>(
     if (isProblem(answer)) return problems.send(reply, answer);
     if (answer.headers !== undefined) reply.headers(answer.headers);
     reply.code(answer.status);
-    if (route.isEndless) endWithClient(request, reply);
-    cutOffWithBody(answer.body, request, reply);
     return answer.json === undefined ? reply.send(answer.body) : reply.type(JSON_TYPE).send(answer.json);
   };
 }

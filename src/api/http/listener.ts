@@ -10,8 +10,6 @@ import { addRoute, type RouteOptions } from "./add-route.ts";
 import { addBodyParsers, BODY_LIMIT_BYTES } from "./body.ts";
 import { announceStop } from "./connections/announce-stop.ts";
 import { addBodyTimeout } from "./connections/body-timeout.ts";
-import { respondToHalfClosed } from "./connections/half-closed.ts";
-import { limitPipelining } from "./connections/limit-pipelining.ts";
 import { originForm, unparsedInput } from "./connections/unparsed.ts";
 import { addRequestLog } from "./log/add-request-log.ts";
 import { failureLog } from "./log/failure-log.ts";
@@ -161,8 +159,6 @@ function createApp<Operations, Caller>(
     // Fastify types the socket of HTTP/2 as well, and the error without what the parser adds.
     clientErrorHandler: (error, socket) => unparsed.reject(error, socket as Socket),
   });
-  respondToHalfClosed(app.server);
-  limitPipelining(app.server, options.log);
   unparsed.watch(app.server);
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);

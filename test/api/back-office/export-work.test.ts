@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createBackOffice } from "../../../src/api/back-office/app.ts";
 import { operatorAuthentication } from "../../../src/api/back-office/authentication.ts";
@@ -8,12 +7,10 @@ import { readWork } from "../../../src/fulfilment/work-list/read-work.ts";
 import type { Database } from "../../../src/platform/database/database.ts";
 import { createMetrics } from "../../../src/platform/metrics.ts";
 import { warehouseOf } from "../../support/back-office-resources.ts";
-import { untilBlocked } from "../../support/blocked.ts";
 import { placeOrder } from "../../support/builders.ts";
 import { dyingDatabase } from "../../support/dying-database.ts";
 import { acceptAll, createFacility, routeAll, ship } from "../../support/facilities.ts";
 import { operationApplied } from "../../support/real-orders.ts";
-import { openConnection, requestText } from "../../support/sockets.ts";
 import { OPERATOR_TOKEN } from "../../support/test-service.ts";
 import { uuidIn } from "../../support/webhooks.ts";
 import { startWarehouse, type Warehouse } from "../../support/work-list.ts";
@@ -117,7 +114,6 @@ describe("GET /api/work-list/export", () => {
 
 describe("an export of the work list that breaks off", () => {
   const PATH = "/api/work-list/export";
-  const JSON_TYPE = { "content-type": "application/json" };
   const authorized = { authorization: `Bearer ${OPERATOR_TOKEN}` };
 
   /** A listener of which the database is what `database` makes of it. */
@@ -140,37 +136,5 @@ describe("an export of the work list that breaks off", () => {
     }
     expect(text.trimEnd().split("\r\n")).toHaveLength(1 + ids.length);
     expect(statements, "two pages were read").toBeGreaterThan(8);
-  });
-
-  it("resets the connection of a client of HTTP/1.0, for which the end of the connection is that of the file", async () => {
-    await placeReady(1);
-    const connection = await openConnection(await listenWith((db) => dyingDatabase(db, 2, false)));
-    const reset = once(connection.socket, "error");
-    connection.send(requestText(`GET ${PATH} HTTP/1.0`, authorized));
-    const [error] = await Promise.race([reset, connection.closed()]);
-    expect(error).toMatchObject({ code: "ECONNRESET" });
-  });
-
-  it("closes the connection also if its turn comes later there, after the responses to the requests before it", async () => {
-    const [id = ""] = await placeReady(1);
-    const failed = Promise.withResolvers<void>();
-    const url = await listenWith((db) => ({
-      ...db,
-      query: (statement) => {
-        if (statement.name !== "list-all-facility-ids") return db.query(statement);
-        setImmediate(failed.resolve);
-        throw new Error("The process is dead.");
-      },
-    }));
-    const connection = await openConnection(url);
-    const hold = requestText(`POST /api/orders/${id}/hold HTTP/1.1`, { ...authorized, ...JSON_TYPE }, "{}");
-    await test.db.transaction(async (tx) => {
-      await tx.query({ name: "test-lock-orders", text: "lock table orders in share mode", values: [] });
-      connection.send(Buffer.concat([hold, requestText(`GET ${PATH} HTTP/1.1`, authorized)]));
-      await Promise.all([failed.promise, untilBlocked(test, 1)]);
-    });
-    const text = await connection.closed();
-    expect(text).toMatch(/^HTTP\/1\.1 200 .*"onHold":true/s);
-    expect(text).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 });

@@ -13,8 +13,6 @@ let app: ReturnType<typeof createListener>;
 let url: string;
 /** Ends the request of `/slow` that is in progress. */
 let endSlow: () => void;
-/** What else ends before the listener closes. */
-let otherEnd: Promise<void>;
 
 beforeEach(async () => {
   stopping = new AbortController();
@@ -42,8 +40,6 @@ beforeEach(async () => {
     metrics: createMetrics().requests,
     stopping: stopping.signal,
   });
-  otherEnd = Promise.resolve();
-  app.addHook("preClose", () => otherEnd);
   url = await listen(app);
 });
 afterEach(() => app.close());
@@ -74,56 +70,6 @@ describe("when the process stops", () => {
     endSlow();
     expect((await connection.answer()).headers["connection"]).toBe("close");
     await connection.closed();
-  });
-
-  it("a request that has arrived when the listener closes is responded to", async () => {
-    const connection = await openConnection(url);
-    const request = requestText("GET /nothing HTTP/1.1");
-    connection.send(request);
-    await connection.answer();
-    connection.send(request); // The system has it, and the listener has not read it yet.
-    const closing = app.close();
-    const { status, headers } = await connection.answer();
-    expect([status, headers["connection"]]).toEqual([404, "close"]);
-    await closing;
-  });
-
-  it("all connections that have been opened when the listener closes are served", async () => {
-    const connections = await Promise.all(Array.from({ length: 50 }, () => openConnection(url)));
-    for (const connection of connections) connection.send(requestText("GET /nothing HTTP/1.1"));
-    await app.close();
-    for (const connection of connections) expect((await connection.answer()).status).toBe(404);
-  });
-
-  it("no request is lost of clients that open a connection for each until they are refused", async () => {
-    let served = 0;
-    async function useUntilRefused(): Promise<string> {
-      for (;;) {
-        const connection = await openConnection(url).catch(
-          (error: NodeJS.ErrnoException) => error.code ?? "",
-        );
-        if (typeof connection === "string") return connection;
-        connection.send(requestText("GET /nothing HTTP/1.1"));
-        expect((await connection.answer()).status).toBe(404);
-        served += 1;
-      }
-    }
-    stopping.abort();
-    const clients = Array.from({ length: 50 }, useUntilRefused);
-    await expect.poll(() => served).toBeGreaterThan(0);
-    await app.close();
-    expect(new Set(await Promise.all(clients))).toEqual(new Set(["ECONNREFUSED"]));
-  });
-
-  it("responses do not wait for what else has to end before the listener closes", async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    otherEnd = promise;
-    const connection = await openConnection(url);
-    const closing = app.close();
-    connection.send(requestText("GET /nothing HTTP/1.1"));
-    expect((await connection.answer()).headers["connection"]).toBe("close");
-    resolve();
-    await closing;
   });
 
   it("a connection that was never used is closed soon after the listener", async () => {

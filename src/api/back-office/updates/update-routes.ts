@@ -23,7 +23,6 @@ export const updateRoutes: readonly BackOfficeRoute[] = [
       "`end`: the service ends the stream. `reason` is `access-changed` (the session or the token has ended, or the grants have changed), `lifetime` (after an hour), `stopping` or `unavailable`. Connect again.",
       "A comment is sent every 15 seconds. A lost message is not repeated: use it to be early, not to be complete.",
     ].join("\n\n"),
-    isEndless: true,
     responses: {
       200: {
         description: "The stream.",

@@ -1,6 +1,5 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 
 /**
@@ -10,47 +9,18 @@ import type { FastifyInstance } from "fastify";
  */
 export function announceStop(app: FastifyInstance, stopping: AbortSignal | undefined): void {
   let announced = false;
-  /** Responses that wait until the listener is closed. Their clients would open further connections, without an end. */
-  let held: (() => void)[] | null = null;
   const closeUnused = watchUnused(app.server);
   stopping?.addEventListener("abort", () => {
     announced = true;
   });
   app.addHook("preClose", async () => {
     announced = true;
-    const responses: (() => void)[] = [];
-    held = responses;
-    await receiveAll(app.server);
-    void untilClosed(app.server).then(() => {
-      held = null;
-      for (const send of responses) send();
-      setTimeout(closeUnused, UNUSED_MS).unref();
-    });
+    setTimeout(closeUnused, UNUSED_MS).unref();
   });
   app.addHook("onSend", (_request, reply, _payload, done) => {
     if (announced) reply.header("connection", "close");
-    if (held === null) done();
-    else held.push(done);
+    done();
   });
-}
-
-/** Longest time for connections that are already open and not accepted yet. */
-const RECEIVE_MS = 250;
-
-/**
- * Accepts the connections and reads the requests that have arrived. Node accepts one connection in a round of the event
- * loop, and takes a connection for idle until it has read the request. It would cut all of them off.
- */
-async function receiveAll(server: Server): Promise<void> {
-  const endsAtMs = performance.now() + RECEIVE_MS;
-  let emptyRounds = 0;
-  const count = (): void => {
-    emptyRounds = 0;
-  };
-  server.on("connection", count);
-  // The first round can be past the point at which it reads.
-  for (; emptyRounds < 2 && performance.now() < endsAtMs; emptyRounds += 1) await setImmediate();
-  server.off("connection", count);
 }
 
 /** How long the first request of a connection may take to arrive when the listener is closed. */
@@ -69,12 +39,4 @@ function watchUnused(server: Server): () => void {
   return () => {
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   };
-}
-
-/** The longest time for which responses are held back, whatever else has to end before the listener is closed. */
-const HELD_MAX_MS = 500;
-
-async function untilClosed(server: Server): Promise<void> {
-  const endsAtMs = performance.now() + HELD_MAX_MS;
-  while (server.listening && performance.now() < endsAtMs) await pause(1);
 }
