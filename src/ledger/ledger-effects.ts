@@ -8,6 +8,10 @@ export type ChangedOrder = {
   readonly requestId?: string | null;
 };
 
+/** A real order that needs no review is charged for its goods at once, one in review when it leaves it (decision 0090). */
+export const isChargedAtCreation = ({ testMode, status }: Pick<OrderState, "testMode" | "status">): boolean =>
+  !testMode && status !== "PROCESSING";
+
 /**
  * The effect of a transition on the ledger. Null if there is none. An order that leaves the review is charged for its
  * goods, unless it is rejected (decision 0090). A canceled order is refunded. If an order is released although its payment has failed, the declined charges are waived. Test orders are never charged.

@@ -96,11 +96,24 @@ const OPEN_SQL: OpenSqlFiles = {
   "Which keys are needed, over all that they encrypt": ["src/webhooks/secrets/reseal-secrets-sql.ts"],
 };
 
-/**
- * Tables that several slices write, each slice with the reason. The function place_orders writes those of a new order, which
- * belong to several (decision 0169).
- */
+/** The slice that calls each SQL function, and so writes what the function writes. */
+const FUNCTIONS: Readonly<Record<string, string>> = {
+  changed_products: "orders",
+  move_goods: "stock",
+  place_orders: "orders",
+  publish_events: "webhooks",
+};
+
+/** Tables that several slices write, each slice with the reason. */
 const SHARED_TABLES: SharedTables = {
+  ledger_entries: {
+    ledger: "charges and refunds orders that exist",
+    orders: "stores the first charge of a new order in the call that stores the order",
+  },
+  due_payments: {
+    ledger: "makes entries due, and records their outcomes",
+    orders: "makes the first charge of a new order due",
+  },
   events: {
     events: "gives them their positions in the feed",
     webhooks: "publishes the events of transitions and products, and erases those of test orders",
@@ -108,6 +121,16 @@ const SHARED_TABLES: SharedTables = {
 };
 
 const source = await readSourceFiles("src", "packages", "web");
+
+/** The SQL functions, as files of the slices that call them. */
+const readFunctions = async () =>
+  Promise.all(
+    (await readdir("functions")).map(async (file) => {
+      const slice = FUNCTIONS[file.replace(".sql", "")];
+      const text = await readFile(`functions/${file}`, "utf8");
+      return { path: `src/${slice}/functions/${file}`, imports: [], texts: [text.replaceAll(/--.*$/gm, "")] };
+    }),
+  );
 
 async function readTables(): Promise<string[]> {
   const names = (await readdir("migrations")).filter((name) => name.endsWith(".sql"));
@@ -129,7 +152,12 @@ it("SQL files are imported within their slice, or are listed as open", () =>
   expect(findForeignSql(source, OPEN_SQL)).toEqual([]));
 
 it("each table is written by one slice, or is listed as shared", async () =>
-  expect(findSharedTables(source, await readTables(), SHARED_TABLES)).toEqual([]));
+  expect(
+    findSharedTables([...source, ...(await readFunctions())], await readTables(), SHARED_TABLES),
+  ).toEqual([]));
+
+it("each SQL function has the slice that calls it", async () =>
+  expect((await readdir("functions")).sort()).toEqual(Object.keys(FUNCTIONS).map((name) => `${name}.sql`)));
 
 it("src, packages and web do not import each other", () =>
   expect(findImportsAcrossWalls(source)).toEqual([]));

@@ -1,3 +1,4 @@
+import { isChargedAtCreation } from "../../ledger/ledger-effects.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import { needsReview, withDefaults } from "../../merchants/review-policy.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
@@ -38,6 +39,7 @@ export function draftOrder(
     requestId: placement.requestId,
     goodsMinor,
     currency,
+    charge: isChargedAtCreation(order) && goodsMinor > 0n,
     unitPricesMinor,
     event,
   };

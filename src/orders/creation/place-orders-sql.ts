@@ -39,6 +39,8 @@ export type NewOrder = {
   readonly requestId: string | undefined;
   readonly goodsMinor: bigint;
   readonly currency: string;
+  /** The merchant is charged for the goods at once. */
+  readonly charge: boolean;
   /** One per line, in the order of the lines. */
   readonly unitPricesMinor: readonly bigint[];
   readonly event: EventRow;
@@ -129,7 +131,7 @@ export type StoredOrders = {
 type PlacedRow = { order_id: string; has_deliveries: boolean };
 
 /**
- * Stores new orders with their lines, charges, first events and deliveries, by the function `place_orders_if_current` (decision 0169).
+ * Stores new orders with their lines, charges, first events and deliveries, by the function `place_orders` (decision 0169).
  * Returns which orders were stored. An order whose key or external id is taken is left out: the unique constraints
  * decide, also between processes (decision 0005). So is one with a product that is no longer as it is known.
  * @param known the products that were not read for these orders (decision 0193)
@@ -172,7 +174,7 @@ function insertOrdersOf(
     name: "place-orders",
     text: `
       select order_id, has_deliveries
-      from place_orders_if_current($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+      from place_orders($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     values: [
       merchantId,
       JSON.stringify(orders.map(toInput)),
@@ -195,7 +197,7 @@ function insertOrdersOf(
 
 /** An order in the form of the type `new_order`. */
 function toInput(
-  { order, idempotencyKey, requestHash, requestId, goodsMinor, currency, event }: NewOrder,
+  { order, idempotencyKey, requestHash, requestId, goodsMinor, currency, charge, event }: NewOrder,
   index: number,
 ) {
   return {
@@ -216,6 +218,7 @@ function toInput(
     created_at: isoTime(order.createdAt),
     acceptance_due_at: isoTimeOrNull(order.acceptanceDueAt),
     expires_at: isoTimeOrNull(order.expiresAt),
+    charge,
     event_id: event.id,
     event_type: event.type,
     number: index + 1,

@@ -8,8 +8,13 @@ import { type Queryable, sqlState } from "./database.ts";
 import { isDistributed } from "./distributed.ts";
 import { openSession } from "./servers/open-session.ts";
 
-const MIGRATIONS_DIR = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..", "migrations");
+const ROOT_DIR = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+const MIGRATIONS_DIR = join(ROOT_DIR, "migrations");
+/** One file a function, with its current text. */
+const FUNCTIONS_DIR = join(ROOT_DIR, "functions");
 const MIGRATIONS_TABLE = "schema_migrations";
+/** The definition of each function that was applied. */
+const FUNCTIONS_TABLE = "schema_functions";
 const UNDEFINED_TABLE = "42P01";
 /** lock_not_available, and deadlock_detected: a request locks the same tables in another order. PostgreSQL finds that after a second. */
 const LOCK_NOT_OBTAINED: ReadonlySet<string | null> = new Set(["55P03", "40P01"]);
@@ -26,8 +31,8 @@ type LoaderStrategy = NonNullable<RunnerOption["migrationLoaderStrategies"]>[num
 type CommandsOf = (sql: string) => string[];
 
 /**
- * Applies the migrations that the database lacks, each in its own transaction. Processes that start together wait for
- * each other. It uses its own connection, without the time limits of other statements. A migration that does not get a lock
+ * Applies the migrations that the database lacks, each in its own transaction, and then the functions whose text has changed, in
+ * one. Processes that start together wait for each other. It uses its own connection, without the time limits of other statements. A migration that does not get a lock
  * is rolled back and applied again, until it gets all (decision 0202).
  * @param commandsOnCitus makes the commands for a distributed database of a migration
  */
@@ -44,8 +49,7 @@ export async function migrate(
       isDistributed: null,
     });
     if (distributed) await client.query(SETTINGS_ON_CITUS);
-    const strategies = distributed ? [separately(commandsOnCitus)] : null;
-    while (!(await applyMigrations(client, log, strategies))) {
+    while (!(await applyAll(client, log, distributed ? commandsOnCitus : null))) {
       log(`migration waited for a lock for ${LOCK_WAIT_MS} ms, will retry`);
       await delay(PAUSE_MS);
     }
@@ -54,11 +58,15 @@ export async function migrate(
   }
 }
 
-/** Applies one after the other. False: one did not get a lock. It has changed nothing, and those before it are applied. */
-async function applyMigrations(
+/**
+ * Applies one after the other, and then the functions. False: one did not get a lock. It has changed nothing, and those before it
+ * are applied.
+ * @param commandsOf null on a plain PostgreSQL
+ */
+async function applyAll(
   dbClient: pg.Client,
   log: (message: string) => void,
-  strategies: LoaderStrategy[] | null,
+  commandsOf: CommandsOf | null,
 ): Promise<boolean> {
   const errors: string[] = [];
   try {
@@ -70,7 +78,7 @@ async function applyMigrations(
       // The lock above waits. The runner's own lock would make the second process fail.
       noLock: true,
       singleTransaction: false,
-      ...(strategies !== null && { migrationLoaderStrategies: strategies }),
+      ...(commandsOf !== null && { migrationLoaderStrategies: [separately(commandsOf)] }),
       logger: {
         info: () => undefined,
         debug: () => undefined,
@@ -78,6 +86,7 @@ async function applyMigrations(
         error: (message) => errors.push(message),
       },
     });
+    await applyFunctions(dbClient, commandsOf);
     return true;
   } catch (error) {
     await dbClient.query("rollback");
@@ -111,24 +120,93 @@ const separately = (commandsOf: CommandsOf): LoaderStrategy => ({
     ),
 });
 
-/** The names of the migrations that the database lacks, oldest first. Changes nothing. */
+/** The names of the migrations and functions that the database lacks, oldest first. Changes nothing. */
 export async function pendingMigrations(db: Queryable): Promise<string[]> {
-  const files = await readdir(MIGRATIONS_DIR);
-  const applied = new Set(await listAppliedMigrations(db));
-  return files
-    .map((file) => parse(file).name)
-    .filter((name) => !applied.has(name))
-    .sort();
+  const applied = await listAppliedMigrations(db);
+  const pending = (await listMigrations()).filter((name) => !applied.includes(name));
+  const functions = await listPendingFunctions(db);
+  return [...pending, ...functions.map(({ name }) => `function ${name}`)];
 }
 
+const listMigrations = async (): Promise<string[]> =>
+  (await readdir(MIGRATIONS_DIR)).map((file) => parse(file).name).sort();
+
 async function listAppliedMigrations(db: Queryable): Promise<string[]> {
-  try {
-    const rows = await db.query<{ name: string }>({
+  const rows = await rowsIfTable(
+    db.query<{ name: string }>({
       name: "list-applied-migrations",
       text: `select name from ${MIGRATIONS_TABLE}`,
       values: [],
-    });
-    return rows.map(({ name }) => name);
+    }),
+  );
+  return rows.map(({ name }) => name);
+}
+
+type PendingFunction = {
+  readonly name: string;
+  readonly definition: string;
+  /** The definition that the database has. Null if it has none. */
+  readonly applied: string | null;
+};
+
+/** Functions whose text has changed. None in a database of a later version: its functions belong to its tables. */
+async function listPendingFunctions(db: Queryable): Promise<PendingFunction[]> {
+  const known = await listMigrations();
+  if ((await listAppliedMigrations(db)).some((name) => !known.includes(name))) return [];
+  const rows = await rowsIfTable(
+    db.query<{ name: string; definition: string }>({
+      name: "list-applied-functions",
+      text: `select name, definition from ${FUNCTIONS_TABLE}`,
+      values: [],
+    }),
+  );
+  const applied = new Map(rows.map(({ name, definition }) => [name, definition]));
+  const files = (await readdir(FUNCTIONS_DIR)).sort();
+  const current = await Promise.all(
+    files.map(async (file) => {
+      const { name } = parse(file);
+      const text = await readFile(join(FUNCTIONS_DIR, file), "utf8");
+      return { name, definition: text.replaceAll("\r\n", "\n"), applied: applied.get(name) ?? null };
+    }),
+  );
+  return current.filter((each) => each.definition !== each.applied);
+}
+
+/**
+ * Applies the functions whose text has changed, in one transaction. A function with another declaration would stand beside the old
+ * one, or be rejected, so the old one is dropped.
+ */
+async function applyFunctions(client: pg.Client, commandsOf: CommandsOf | null): Promise<void> {
+  const pending = await listPendingFunctions({
+    query: async (statement) => (await client.query(statement)).rows,
+    isDistributed: async () => commandsOf !== null,
+  });
+  if (pending.length === 0) return;
+  await client.query("begin");
+  await client.query(
+    `create table if not exists ${FUNCTIONS_TABLE} (name text primary key, definition text not null)`,
+  );
+  for (const { name, definition, applied } of pending) {
+    const isDeclaredOtherwise = applied !== null && declarationOf(applied) !== declarationOf(definition);
+    const commands = commandsOf === null ? [definition] : [...LIMIT_ON_NODES, ...commandsOf(definition)];
+    if (isDeclaredOtherwise) await client.query(`drop function ${name}`);
+    for (const command of commands) await client.query(command);
+    await client.query(
+      `insert into ${FUNCTIONS_TABLE} values ($1, $2) on conflict (name) do update set definition = excluded.definition`,
+      [name, definition],
+    );
+  }
+  await client.query("commit");
+}
+
+/** What precedes the body of a function: its parameters and its result. */
+const declarationOf = (definition: string): string =>
+  /^create or replace function .*?(?=\bas \$)/ms.exec(definition)?.[0] ?? "";
+
+/** The rows of a query, or none if its table does not exist yet. */
+async function rowsIfTable<Row>(rows: Promise<Row[]>): Promise<Row[]> {
+  try {
+    return await rows;
   } catch (error) {
     if (sqlState(error) === UNDEFINED_TABLE) return [];
     throw error;

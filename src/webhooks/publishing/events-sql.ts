@@ -5,8 +5,8 @@ import type { Queryable } from "../../platform/database/database.ts";
 
 /**
  * Writes events with their deliveries and the heads of their streams, in the transaction of the change that they describe.
- * The function `publish_events` does it, so there is never one without the other (decision 0171). The first events of new
- * orders have streams of their own, and are written by `place_orders` (decision 0169).
+ * The function `publish_events` (functions/publish_events.sql) does it, so there is never one without the other (decision 0171).
+ * `place_orders` calls it for the first events of new orders.
  *
  * All of the delivery rests on two properties:
  * - The id of a delivery is the id of its event with the number of the endpoint in the last 32 bits. So an event has at

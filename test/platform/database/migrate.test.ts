@@ -66,3 +66,35 @@ it("a migration that would wait for a request which waits for it begins again", 
   expect(await waited.promise).toContain("waited for a lock");
   expect(await pendingMigrations(db)).toEqual([]);
 });
+
+const countMoveGoods = (db: Pool) =>
+  db.query({
+    name: "test-move-goods",
+    text: "select pronargs::integer as parameters from pg_proc where proname = 'move_goods'",
+    values: [],
+  });
+
+it("a function whose text has changed is replaced, also if its parameters have changed", async () => {
+  const url = await createDatabase();
+  const db = open(url);
+  const whole = await countMoveGoods(db);
+  await db.runScript(`
+    drop function move_goods;
+    create function move_goods(of_merchant uuid) returns void language sql as 'select';
+    update schema_functions
+    set definition = 'create or replace function move_goods(of_merchant uuid) returns void language sql as $$select$$'
+    where name = 'move_goods'`);
+  expect(await pendingMigrations(db)).toEqual(["function move_goods"]);
+  await migrate(url, () => undefined, commandsOnCitus);
+  expect(await pendingMigrations(db)).toEqual([]);
+  expect(await countMoveGoods(db)).toEqual(whole);
+});
+
+it("the functions of a later version stay as they are", async () => {
+  const url = await createDatabase();
+  const db = open(url);
+  await db.runScript(`
+    update schema_functions set definition = 'of a later version';
+    insert into schema_migrations (name, run_on) values ('9999_later', now())`);
+  expect(await pendingMigrations(db)).toEqual([]);
+});

@@ -64,7 +64,7 @@ describe("the image", () => {
     const lines = (await read("deploy/Dockerfile")).split("\n");
     const copied = lines.filter((line) => line.startsWith("COPY ") && !line.includes("--from"));
     const sources = copied.flatMap((line) => line.split(" ").slice(1, -1));
-    expect(sources).toEqual(expect.arrayContaining(["src", "migrations", "package.json"]));
+    expect(sources).toEqual(expect.arrayContaining(["src", "functions", "migrations", "package.json"]));
     for (const source of sources) expect(existsSync(source), source).toBe(true);
     expect(lines.findLast((line) => line.startsWith("USER "))).toBe("USER node");
     expect(lines.some((line) => line.startsWith("HEALTHCHECK "))).toBe(true);
