@@ -1,5 +1,5 @@
-import { acceptanceOf, type RecordContext } from "../lifecycle/applied-transition.ts";
-import { applyTransition } from "../lifecycle/lifecycle.ts";
+import type { RecordContext } from "../lifecycle/applied-transition.ts";
+import { acceptanceOf, applyTransition } from "../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../lifecycle/order.ts";
 import type { ShipmentChange } from "../lifecycle/transition.ts";
 import { queueMail } from "../mail/queue-mail.ts";

@@ -1,6 +1,5 @@
 import type { NewId } from "../platform/ids.ts";
-import { asOf, type OrderFact, type Outcome } from "./lifecycle.ts";
-import type { Order, OrderState, OrderStatus } from "./order.ts";
+import type { Order, OrderFact, OrderState, OrderStatus } from "./order.ts";
 
 /** Who requested a change: a partner by the API, a caller of the back office, or the service itself. */
 export type Actor = {
@@ -43,36 +42,6 @@ export type Acceptance<Read extends OrderState = OrderState> = AppliedTransition
 
 /** A transition that is to be stored. Only an acceptance may be of an order that was read without its lines. */
 export type StorableTransition = AppliedTransition | Acceptance;
-
-/** The acceptance that the deadline has caused by `now` (decision 0012). Null if there is none. */
-export function acceptanceOf<Read extends OrderState>(order: Read, now: Date): Acceptance<Read> | null {
-  const after = asOf(order, now);
-  return after === order ? null : acceptance(order, after);
-}
-
-const acceptance = <Read extends OrderState>(before: Read, after: Read): Acceptance<Read> => ({
-  actor: SERVICE,
-  operation: "accept",
-  before,
-  after,
-  facts: [],
-});
-
-/**
- * The transitions to store for an outcome: the requested one and, before it, an acceptance by the deadline that is not
- * stored yet. A rejected transition can leave such an acceptance. An outcome that changes nothing leaves no transition.
- */
-export function appliedTransitions(
-  stored: Order,
-  outcome: Outcome,
-  cause: TransitionCause,
-): AppliedTransition[] {
-  const [from, facts] = outcome.outcome === "applied" ? [outcome.from, outcome.facts] : [outcome.order, []];
-  return [
-    ...(from === stored ? [] : [acceptance(stored, from)]),
-    ...(outcome.order === from ? [] : [{ ...cause, before: from, after: outcome.order, facts }]),
-  ];
-}
 
 /** What all changes share that are stored in one transaction. */
 export type RecordContext = { readonly newId: NewId; readonly now: Date };

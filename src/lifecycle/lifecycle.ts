@@ -1,23 +1,17 @@
+import {
+  type Acceptance,
+  type AppliedTransition,
+  SERVICE,
+  type TransitionCause,
+} from "./applied-transition.ts";
 import { correctAddress } from "./corrected-address.ts";
 import { HOLD_REASONS_MAX, PAYMENT_FAILED } from "./hold-reasons.ts";
 import { LINES_MAX, splitLines } from "./lines.ts";
-import type { Order } from "./order.ts";
+import type { Order, OrderFact, OrderState } from "./order.ts";
 import { ORDER_CHART, SETTLED_STATUSES } from "./order-chart.ts";
 import { returnUnits, shipmentsOut } from "./returns.ts";
 import { allShipped, changeShipment, newShipment } from "./shipments.ts";
 import type { Transition, TransitionName, TransitionRule } from "./transition.ts";
-
-type OrderEventType =
-  | "order.created"
-  | "order.canceled"
-  | "order.onHold"
-  | "order.onHoldReleased"
-  | "order.shipmentCreated"
-  | "order.shipmentReturned"
-  | "order.completed";
-
-/** A fact to be published as an event. An event about a shipment names it. */
-export type OrderFact = { readonly type: OrderEventType; readonly shipmentId?: string };
 
 export type Outcome =
   /** `from` is the order before the transition. If the transition changes nothing, `order` is the same object. */
@@ -138,6 +132,36 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
     default:
       return transition satisfies never;
   }
+}
+
+/** The acceptance that the deadline has caused by `now` (decision 0012). Null if there is none. */
+export function acceptanceOf<Read extends OrderState>(order: Read, now: Date): Acceptance<Read> | null {
+  const after = asOf(order, now);
+  return after === order ? null : acceptance(order, after);
+}
+
+const acceptance = <Read extends OrderState>(before: Read, after: Read): Acceptance<Read> => ({
+  actor: SERVICE,
+  operation: "accept",
+  before,
+  after,
+  facts: [],
+});
+
+/**
+ * The transitions to store for an outcome: the requested one and, before it, an acceptance by the deadline that is not
+ * stored yet. A rejected transition can leave such an acceptance. An outcome that changes nothing leaves no transition.
+ */
+export function appliedTransitions(
+  stored: Order,
+  outcome: Outcome,
+  cause: TransitionCause,
+): AppliedTransition[] {
+  const [from, facts] = outcome.outcome === "applied" ? [outcome.from, outcome.facts] : [outcome.order, []];
+  return [
+    ...(from === stored ? [] : [acceptance(stored, from)]),
+    ...(outcome.order === from ? [] : [{ ...cause, before: from, after: outcome.order, facts }]),
+  ];
 }
 
 /**

@@ -112,3 +112,15 @@ export type OrderRef = {
   readonly testMode: boolean | null;
   readonly externalOrderId: string | null;
 };
+
+type OrderEventType =
+  | "order.created"
+  | "order.canceled"
+  | "order.onHold"
+  | "order.onHoldReleased"
+  | "order.shipmentCreated"
+  | "order.shipmentReturned"
+  | "order.completed";
+
+/** A fact to be published as an event. An event about a shipment names it. */
+export type OrderFact = { readonly type: OrderEventType; readonly shipmentId?: string };

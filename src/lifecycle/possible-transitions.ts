@@ -1,5 +1,5 @@
-import { applyTransition, asOf, isChange, type OrderFact } from "./lifecycle.ts";
-import type { Order, OrderStatus } from "./order.ts";
+import { applyTransition, asOf, isChange } from "./lifecycle.ts";
+import type { Order, OrderFact, OrderStatus } from "./order.ts";
 import type { Transition, TransitionName, TransitionRule } from "./transition.ts";
 
 /** The transitions that people request of a real order. */

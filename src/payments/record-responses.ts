@@ -5,9 +5,14 @@ import {
   postponePayments,
 } from "../ledger/due-payments-sql.ts";
 import { insertEntries, readLedgersByKey } from "../ledger/ledger-sql.ts";
-import { appliedTransitions, type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts";
+import { type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts";
 import { PAYMENT_FAILED } from "../lifecycle/hold-reasons.ts";
-import { applyTransition, hasFailedPayment, wasCanceled } from "../lifecycle/lifecycle.ts";
+import {
+  appliedTransitions,
+  applyTransition,
+  hasFailedPayment,
+  wasCanceled,
+} from "../lifecycle/lifecycle.ts";
 import type { OrderKey, OrderState } from "../lifecycle/order.ts";
 import { lockFreeOrders, lockOrderState } from "../orders/changes/lock-orders-sql.ts";
 import { storeTransitions } from "../orders/changes/store-transitions.ts";

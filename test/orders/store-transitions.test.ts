@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { appliedTransitions, SERVICE } from "../../src/lifecycle/applied-transition.ts";
-import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
+import { SERVICE } from "../../src/lifecycle/applied-transition.ts";
+import { appliedTransitions, applyTransition } from "../../src/lifecycle/lifecycle.ts";
 import type { Order } from "../../src/lifecycle/order.ts";
 import type { Transition } from "../../src/lifecycle/transition.ts";
 import { storeTransitions } from "../../src/orders/changes/store-transitions.ts";

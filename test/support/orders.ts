@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { appliedTransitions, SERVICE, type TransitionCause } from "../../src/lifecycle/applied-transition.ts";
-import { applyTransition, type Outcome } from "../../src/lifecycle/lifecycle.ts";
+import { SERVICE, type TransitionCause } from "../../src/lifecycle/applied-transition.ts";
+import { appliedTransitions, applyTransition, type Outcome } from "../../src/lifecycle/lifecycle.ts";
 import type { Transition } from "../../src/lifecycle/transition.ts";
 import { inOrderTransaction } from "../../src/orders/changes/change-order.ts";
 import { storeTransitions } from "../../src/orders/changes/store-transitions.ts";

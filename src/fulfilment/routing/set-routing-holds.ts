@@ -1,10 +1,5 @@
-import {
-  type AppliedTransition,
-  appliedTransitions,
-  type RecordContext,
-  SERVICE,
-} from "../../lifecycle/applied-transition.ts";
-import { applyTransition } from "../../lifecycle/lifecycle.ts";
+import { type AppliedTransition, type RecordContext, SERVICE } from "../../lifecycle/applied-transition.ts";
+import { appliedTransitions, applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import { storeTransitions } from "../../orders/changes/store-transitions.ts";
 import { readOrdersByKey } from "../../orders/orders-sql.ts";

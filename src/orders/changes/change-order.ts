@@ -3,13 +3,14 @@ import { roleOnOrder } from "../../access/scope.ts";
 import type { AuditFact } from "../../audit/audit-entry.ts";
 import type { Initiator } from "../../audit/initiator.ts";
 import { recordAudit } from "../../audit/record-audit.ts";
+import { PARTNER, type RecordContext, type TransitionCause } from "../../lifecycle/applied-transition.ts";
 import {
   appliedTransitions,
-  PARTNER,
-  type RecordContext,
-  type TransitionCause,
-} from "../../lifecycle/applied-transition.ts";
-import { applyTransition, isChange, isSettled, type Outcome } from "../../lifecycle/lifecycle.ts";
+  applyTransition,
+  isChange,
+  isSettled,
+  type Outcome,
+} from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey, OrderRef } from "../../lifecycle/order.ts";
 import type { KeyAccess } from "../../merchants/key-mode.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
@@ -137,7 +138,8 @@ export async function storeOutcome(
     "action" in by
       ? { actor: by.actor, requestId: by.requestId }
       : { actor: PARTNER, requestId: by.partnersRequestId };
-  await storeTransitions(tx, appliedTransitions(order, outcome, { ...cause, ...requester }), at);
+  const transitions = appliedTransitions(order, outcome, { ...cause, ...requester });
+  await storeTransitions(tx, transitions, at);
   if ("action" in by && isChange(outcome)) await recordAudit(tx, at, by, orderFact(order, outcome.order));
 }
 

@@ -1,6 +1,5 @@
 import { type EventRow, eventRow } from "../../events/event.ts";
-import type { OrderFact } from "../../lifecycle/lifecycle.ts";
-import type { Order } from "../../lifecycle/order.ts";
+import type { Order, OrderFact } from "../../lifecycle/order.ts";
 import type { NewId } from "../../platform/ids.ts";
 import { toWireOrder, toWireShipment } from "../order-wire.ts";
 

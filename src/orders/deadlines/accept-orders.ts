@@ -1,4 +1,4 @@
-import { acceptanceOf } from "../../lifecycle/applied-transition.ts";
+import { acceptanceOf } from "../../lifecycle/lifecycle.ts";
 import type { OrderState } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";

@@ -1,5 +1,5 @@
-import { appliedTransitions, SERVICE, type TransitionCause } from "../../lifecycle/applied-transition.ts";
-import { applyTransition } from "../../lifecycle/lifecycle.ts";
+import { SERVICE, type TransitionCause } from "../../lifecycle/applied-transition.ts";
+import { appliedTransitions, applyTransition } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";

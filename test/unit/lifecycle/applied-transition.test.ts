@@ -1,11 +1,6 @@
 import { expect, it } from "vitest";
-import {
-  acceptanceOf,
-  appliedTransitions,
-  PARTNER,
-  SERVICE,
-} from "../../../src/lifecycle/applied-transition.ts";
-import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
+import { PARTNER, SERVICE } from "../../../src/lifecycle/applied-transition.ts";
+import { acceptanceOf, appliedTransitions, applyTransition } from "../../../src/lifecycle/lifecycle.ts";
 import { anOrder, at } from "../../support/lifecycle-orders.ts";
 
 const CAUSE = { actor: { kind: "operator", name: "Ada" }, operation: "cancel", detail: "Why." } as const;
