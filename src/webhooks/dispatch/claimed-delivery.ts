@@ -77,7 +77,7 @@ export type DeliveryOutcome =
   | { readonly is: "released" };
 
 /** The outcome of a claim for which nothing was sent. */
-export const released = (delivery: ClaimedDelivery): Completion => ({
+export const releasedClaim = (delivery: ClaimedDelivery): Completion => ({
   delivery,
   attempt: null,
   outcome: { is: "released" },

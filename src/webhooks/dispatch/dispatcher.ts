@@ -9,12 +9,12 @@ import { Claimer } from "./claim/claimer.ts";
 import { createEndpointRelease } from "./claim/release-endpoint.ts";
 import { renewExpiring } from "./claim/renew-expiring.ts";
 import { RetryTimers } from "./claim/retry-timers.ts";
-import { type ClaimedDelivery, type Completion, released } from "./claimed-delivery.ts";
+import { type ClaimedDelivery, type Completion, releasedClaim } from "./claimed-delivery.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
 import { EndpointQueues } from "./endpoint-queues.ts";
 import { OutcomeStore } from "./record/outcome-store.ts";
 import type { EndpointHost } from "./room/endpoint-host.ts";
-import { Admission } from "./room/send-room.ts";
+import { SendAdmission } from "./room/send-room.ts";
 import { logAttempt } from "./send/log-attempt.ts";
 import {
   firstDelayMs,
@@ -52,7 +52,7 @@ export class Dispatcher {
   readonly #workerId: string;
   readonly #queues = new EndpointQueues();
   readonly #claimer: Claimer;
-  readonly #admission: Admission<EndpointQueue>;
+  readonly #admission: SendAdmission<EndpointQueue>;
   readonly #outcomes: OutcomeStore;
   readonly #releaseEndpoint: (endpoint: EndpointKey) => Promise<void>;
   readonly #retryTimers = new RetryTimers((connection) => this.wake([connection]));
@@ -68,7 +68,7 @@ export class Dispatcher {
     this.#options = options;
     this.#workerId = context.newId();
     this.#claimer = new Claimer(context, this.#workerId, this.#queues);
-    this.#admission = new Admission({
+    this.#admission = new SendAdmission({
       clock: context.clock,
       inFlightMax: options.inFlightMax ?? IN_FLIGHT_MAX,
       limitsUnproven: !context.config.webhookAllowPrivateNetworks,
@@ -227,7 +227,7 @@ export class Dispatcher {
   }
 
   #releaseWaiting(queue: EndpointQueue): void {
-    for (const delivery of queue.removeWaiting()) void this.#record(queue, released(delivery), null);
+    for (const delivery of queue.removeWaiting()) void this.#record(queue, releasedClaim(delivery), null);
   }
 
   /** Returns what could not be sent for so long that its lease would end during an attempt, and claims it again. */
@@ -237,7 +237,7 @@ export class Dispatcher {
     for (const queue of this.#queues.all()) {
       const stale = queue.removeLeasedUntil(sendableUntil);
       if (stale.length === 0) continue;
-      const stored = stale.map((delivery) => this.#record(queue, released(delivery), null));
+      const stored = stale.map((delivery) => this.#record(queue, releasedClaim(delivery), null));
       void Promise.all(stored).then(() => this.wake([queue.connection]));
     }
   }

@@ -12,7 +12,7 @@ import { signingKey } from "../secrets/signing-secret.ts";
 import type { ClaimSize } from "./claim/claim-sql.ts";
 import type { ClaimedDelivery, DeliveryAttempt, LeasedEndpoint } from "./claimed-delivery.ts";
 import { type EndpointHost, hostOf } from "./room/endpoint-host.ts";
-import { addressOf, type Destination, isGone, isSuccess } from "./send/send-delivery.ts";
+import { type Destination, isGone, isSuccess, urlPartsOf } from "./send/send-delivery.ts";
 import { SendWindow } from "./send-window.ts";
 
 /** Whether a claim should include an endpoint: not at all, if anything is due, or since something is known to be due. */
@@ -51,7 +51,7 @@ export class EndpointQueue {
     this.endpoint = { merchantId, connectionId, id };
     this.leasedUntil = leasedUntil;
     this.#url = url;
-    this.#destination = { url: addressOf(new URL(url)), keys: [] };
+    this.#destination = { url: urlPartsOf(new URL(url)), keys: [] };
     this.#host = hostOf(this.#destination.url);
     this.#provenHost = provenHost;
     this.#health = health;
@@ -122,7 +122,7 @@ export class EndpointQueue {
     this.#sealedSecrets = sealedSecrets;
     const isMoved = url !== this.#url;
     this.#url = url;
-    this.#destination = { url: isMoved ? addressOf(new URL(url)) : this.#destination.url, keys };
+    this.#destination = { url: isMoved ? urlPartsOf(new URL(url)) : this.#destination.url, keys };
     if (isMoved) this.#host = hostOf(this.#destination.url);
     this.#window.limitTo(inFlightMax);
     const free = this.#window.inFlightMax + this.#window.aheadMax - this.#inFlight - this.#waiting.length;

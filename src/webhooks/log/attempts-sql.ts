@@ -36,7 +36,7 @@ export async function listAttempts(
 }
 
 /** How many attempts these deliveries have, at most `countMax` each, by delivery. */
-export async function countAttempts(
+export async function countDeliveryAttempts(
   db: Queryable,
   deliveries: readonly DeliveryKey[],
   { oldestId, countMax }: { oldestId: string; countMax: number },

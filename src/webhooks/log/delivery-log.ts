@@ -6,7 +6,7 @@ import { momentOf, toTypeId, uuidAt } from "../../platform/ids.ts";
 import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import { type PagePosition, toPage } from "../../platform/wire/cursor.ts";
 import { type AllDeliveriesFilter, listAllDeliveries, type OwnedDelivery } from "./all-deliveries-sql.ts";
-import { countAttempts, type DeliveryKey, listAttempts } from "./attempts-sql.ts";
+import { countDeliveryAttempts, type DeliveryKey, listAttempts } from "./attempts-sql.ts";
 import {
   type Delivery,
   type DeliverySchema,
@@ -138,7 +138,7 @@ export async function readAttempts(
   const byDelivery = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
   // Only a delivery with a full list can have more.
   const full = deliveries.filter(({ id }) => byDelivery.get(id)?.length === limit);
-  const counts = await countAttempts(db, full, { oldestId, countMax: COUNT_MAX });
+  const counts = await countDeliveryAttempts(db, full, { oldestId, countMax: COUNT_MAX });
   return new Map(
     [...byDelivery].map(([id, newest]) => [id, { newest, count: counts.get(id) ?? newest.length }]),
   );

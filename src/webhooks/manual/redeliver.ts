@@ -12,7 +12,7 @@ import { momentOf, uuidAt } from "../../platform/ids.ts";
 import { before, CLOCK_SKEW_MAX_MS, DAY_MS } from "../../platform/time.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { shareEndpoint } from "../endpoints/endpoints-sql.ts";
-import { countAttempts } from "../log/attempts-sql.ts";
+import { countDeliveryAttempts } from "../log/attempts-sql.ts";
 import type { Delivery } from "../log/delivery.ts";
 import { readDelivery } from "../log/delivery-log-sql.ts";
 import { countRedeliveries, endBackoff, insertManualDue } from "./manual-sql.ts";
@@ -66,7 +66,7 @@ async function reachedLimit(
   if (redelivered >= redeliveriesMax) return limitReached("redeliveriesPerDay", redeliveriesMax);
   const attemptsMax = maximumOf(overrides, "deliveryAttempts");
   const oldestId = uuidAt(before(momentOf(id), CLOCK_SKEW_MAX_MS));
-  const made = await countAttempts(tx, [{ merchantId: connection.merchantId, id }], {
+  const made = await countDeliveryAttempts(tx, [{ merchantId: connection.merchantId, id }], {
     oldestId,
     countMax: attemptsMax,
   });

@@ -1,6 +1,6 @@
 import { Resolver } from "node:dns/promises";
 import { isLocalName } from "../../endpoints/public-address.ts";
-import { type Address, hostsFileAddresses } from "./hosts-file.ts";
+import { type HostAddress, hostsFileAddresses } from "./hosts-file.ts";
 import { LookupFailedError, NoSuchNameError } from "./lookup-errors.ts";
 import { LookupLimit } from "./lookup-turns.ts";
 
@@ -8,7 +8,7 @@ import { LookupLimit } from "./lookup-turns.ts";
  * Returns all addresses of a name, of which there is at least one.
  * @param connectionId the connection that needs the name, because the concurrent lookups of each connection are limited
  */
-export type Resolve = (name: string, connectionId: string) => Promise<readonly Address[]>;
+export type Resolve = (name: string, connectionId: string) => Promise<readonly HostAddress[]>;
 
 /** Concurrent lookups of one connection. Its further lookups wait, and delay no other connection. */
 const UNDER_WAY_MAX = 8;
@@ -25,7 +25,7 @@ const ANSWERS_MAX = 4_096;
 /** Errors that mean with certainty that the name has no address. All others may be failures of a DNS server. */
 const NO_ADDRESS_CODES: ReadonlySet<unknown> = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);
 
-type Answer = { readonly addresses: readonly Address[] } | { readonly error: Error };
+type Answer = { readonly addresses: readonly HostAddress[] } | { readonly error: Error };
 type KeptAnswer = { readonly answer: Answer; readonly untilMs: number };
 
 type Settings = {
@@ -130,7 +130,7 @@ export class NameLookup {
   }
 }
 
-const ofFamily = (family: number, result: PromiseSettledResult<string[]>): Address[] =>
+const ofFamily = (family: number, result: PromiseSettledResult<string[]>): HostAddress[] =>
   result.status === "fulfilled" ? result.value.map((address) => ({ address, family })) : [];
 
 /** The client doubles its wait with each try and repeats it for each server, so its own limit is not one of the whole. */

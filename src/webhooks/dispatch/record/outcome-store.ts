@@ -8,7 +8,7 @@ import { atMostEvery } from "../../../platform/log.ts";
 import { pause } from "../../../platform/pause.ts";
 import { SECOND_MS } from "../../../platform/time.ts";
 import { completeDeliveries, type RecordedCompletion } from "./complete-deliveries.ts";
-import { OutcomesInOrder, RETRY_EVERY_MS, type SetAside, type Stored } from "./outcomes-in-order.ts";
+import { type OutcomeSetAside, OutcomesInOrder, RETRY_EVERY_MS, type Stored } from "./outcomes-in-order.ts";
 import { endStreams, type Success } from "./succeed-sql.ts";
 
 /** Outcomes that are stored together, at most. */
@@ -75,7 +75,7 @@ export class OutcomeStore {
    * Resolves with null when the outcome is stored, or when its lease has expired, so that the delivery will be sent again. One
    * that takes longer than those of other endpoints is set aside.
    */
-  async store(recorded: RecordedCompletion): Promise<SetAside | null> {
+  async store(recorded: RecordedCompletion): Promise<OutcomeSetAside | null> {
     const success = plainSuccess(recorded);
     for (;;) {
       try {

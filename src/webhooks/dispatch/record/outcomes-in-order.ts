@@ -4,7 +4,7 @@ import { pause } from "../../../platform/pause.ts";
 import type { RecordedCompletion } from "./complete-deliveries.ts";
 
 /** An outcome that takes longer to store than those of other endpoints. */
-export type SetAside = {
+export type OutcomeSetAside = {
   /** Resolves when it is stored, or when its delivery will be sent again. */
   readonly ended: Promise<void>;
 };
@@ -52,11 +52,11 @@ export class OutcomesInOrder {
   #round = 0;
   #isStoringApart = false;
   /** Returns null when the outcome has ended. */
-  readonly store: Grouped<RecordedCompletion, SetAside | null>;
+  readonly store: Grouped<RecordedCompletion, OutcomeSetAside | null>;
 
   constructor(sizeMax: number, options: Options) {
     this.#options = options;
-    this.store = groupCalls<RecordedCompletion, SetAside | null>({
+    this.store = groupCalls<RecordedCompletion, OutcomeSetAside | null>({
       name: "store outcomes",
       run: (group) => this.#storeGroup(group),
       sizeMax,
@@ -70,7 +70,7 @@ export class OutcomesInOrder {
   }
 
   /** Sets an outcome aside: one of a group, or one without a report of health, whose order does not matter. */
-  setAside(recorded: RecordedCompletion): SetAside {
+  setAside(recorded: RecordedCompletion): OutcomeSetAside {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const id = endpointIdOf(recorded);
     const endpoint = this.#endpoints.get(id) ?? { waiting: [], triedInRound: 0 };
@@ -81,8 +81,8 @@ export class OutcomesInOrder {
   }
 
   /** Sets aside what belongs behind others that are set aside, and stores the rest together. */
-  async #storeGroup(group: readonly RecordedCompletion[]): Promise<(SetAside | null)[]> {
-    const results = new Map<RecordedCompletion, SetAside | null>();
+  async #storeGroup(group: readonly RecordedCompletion[]): Promise<(OutcomeSetAside | null)[]> {
+    const results = new Map<RecordedCompletion, OutcomeSetAside | null>();
     for (const each of group) if (this.isSetAside(endpointIdOf(each))) results.set(each, this.setAside(each));
     let left = group.filter((each) => !results.has(each));
     while (left.length > 0) {

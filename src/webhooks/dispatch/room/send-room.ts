@@ -44,7 +44,7 @@ export type AdmittedRequest = {
  * those to one host, and those to hosts that have never returned 2xx (decision 0063). All begin at the rate at which responses
  * are read and outcomes are stored.
  */
-export class Admission<Queue extends Sending> {
+export class SendAdmission<Queue extends Sending> {
   readonly #clock: Clock;
   readonly #throttle: Throttle<Queue>;
   readonly #process: FairShare;

@@ -2,18 +2,18 @@ import type { KeyObject } from "node:crypto";
 import type { Config } from "../../../platform/config.ts";
 import type { Context } from "../../../platform/context.ts";
 import type { ClaimedDelivery, Completion, DeliveryAttempt, DeliveryOutcome } from "../claimed-delivery.ts";
-import { released } from "../claimed-delivery.ts";
+import { releasedClaim } from "../claimed-delivery.ts";
 import type { SendResult } from "./exchange.ts";
 import { signedHeaders } from "./request-headers.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 import type { Sender } from "./sender.ts";
 
 /** The parts of a URL, as text: each access to one of a `URL` cuts it out again. */
-export type Address = Readonly<
+export type UrlParts = Readonly<
   Pick<URL, "origin" | "protocol" | "hostname" | "port" | "pathname" | "search">
 >;
 
-export const addressOf = ({ origin, protocol, hostname, port, pathname, search }: URL): Address => ({
+export const urlPartsOf = ({ origin, protocol, hostname, port, pathname, search }: URL): UrlParts => ({
   origin,
   protocol,
   hostname,
@@ -23,7 +23,7 @@ export const addressOf = ({ origin, protocol, hostname, port, pathname, search }
 });
 
 /** Where to send, and the keys to sign with, newest first. */
-export type Destination = { readonly url: Address; readonly keys: readonly KeyObject[] };
+export type Destination = { readonly url: UrlParts; readonly keys: readonly KeyObject[] };
 
 /** A request must end this long before its lease does, so that its outcome can still be stored. */
 export const LEASE_MARGIN_MS = 10_000;
@@ -48,7 +48,7 @@ export async function sendDelivery(
   if (event === null || isPast(delivery.notAfter, startedAt) || isLostTooOften(delivery, config))
     return { delivery, attempt: null, outcome: { is: "failed" } };
   const leaseLeftMs = delivery.leasedUntil.getTime() - startedAt.getTime();
-  if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return released(delivery);
+  if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return releasedClaim(delivery);
   const { wireId: id, body } = event;
   const headers = signedHeaders({ id, timestamp: startedAt, body, keys });
   const result = await sender.send({ connectionId: delivery.connectionId, url, headers, body });

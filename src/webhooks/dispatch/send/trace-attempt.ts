@@ -2,7 +2,7 @@ import { toTypeId } from "../../../platform/ids.ts";
 import { failSpan, isTracing, traced } from "../../../platform/telemetry/tracing.ts";
 import { attemptErrorCode } from "../../log/attempt-error.ts";
 import type { ClaimedDelivery, Completion } from "../claimed-delivery.ts";
-import type { Address } from "./send-delivery.ts";
+import type { UrlParts } from "./send-delivery.ts";
 
 /**
  * A client span for an attempt, if traces are exported. It has the host of the endpoint, but no path: partners put secrets
@@ -10,7 +10,7 @@ import type { Address } from "./send-delivery.ts";
  */
 export function tracedAttempt(
   delivery: ClaimedDelivery,
-  { hostname, port, protocol }: Address,
+  { hostname, port, protocol }: UrlParts,
   send: () => Promise<Completion>,
 ): Promise<Completion> {
   if (!isTracing()) return send();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../../src/platform/clock.ts";
 import type { DeliveryAttempt } from "../../../../src/webhooks/dispatch/claimed-delivery.ts";
 import { EndpointQueue } from "../../../../src/webhooks/dispatch/endpoint-queue.ts";
-import { addressOf } from "../../../../src/webhooks/dispatch/send/send-delivery.ts";
+import { urlPartsOf } from "../../../../src/webhooks/dispatch/send/send-delivery.ts";
 import { anEndpoint, claims, NOW } from "../../../support/claims.ts";
 
 const at = (now: Date): Clock => ({ now: () => now });
@@ -85,7 +85,7 @@ describe("what a queue sends", () => {
     queue.update(moved, () => {
       throw new Error("An unchanged secret is not decrypted again.");
     });
-    expect(queue.destination).toEqual({ url: addressOf(new URL("https://partner.example/new")), keys });
+    expect(queue.destination).toEqual({ url: urlPartsOf(new URL("https://partner.example/new")), keys });
     queue.update(anEndpoint({ sealedSecrets: ["rotated", "sealed"] }), open);
     expect(queue.destination.keys).toHaveLength(2);
   });

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../../../src/platform/log.ts";
-import { type Completion, released } from "../../../../src/webhooks/dispatch/claimed-delivery.ts";
+import { type Completion, releasedClaim } from "../../../../src/webhooks/dispatch/claimed-delivery.ts";
 import { logAttempt } from "../../../../src/webhooks/dispatch/send/log-attempt.ts";
 import { aClaim, NOW } from "../../../support/claims.ts";
 
@@ -69,7 +69,7 @@ describe("the log line of an attempt", () => {
     expect(line).not.toHaveProperty("order");
   });
 
-  it("is not written when nothing was sent", () => expect(linesOf(released(aClaim()))).toEqual([]));
+  it("is not written when nothing was sent", () => expect(linesOf(releasedClaim(aClaim()))).toEqual([]));
 
   it("is not written at a higher level", () => expect(linesOf(retry, "warn")).toEqual([]));
 });
