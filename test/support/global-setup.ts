@@ -48,11 +48,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const given = process.env["TEST_DATABASE_URL"];
   const servers = given === undefined ? await startServers(project.vitest.config.maxWorkers) : [];
   const urls = given === undefined ? servers.map(({ url }) => url) : [given];
-  for (const url of urls) {
-    await migrate(url, () => undefined, commandsOnCitus);
-    await requireNewVersions(url);
-    await makeFirstPartitions(url);
-  }
+  await Promise.all(
+    urls.map(async (url) => {
+      await migrate(url, () => undefined, commandsOnCitus);
+      await requireNewVersions(url);
+      await makeFirstPartitions(url);
+    }),
+  );
   project.provide("databaseUrls", urls);
   project.provide("citusNodes", []);
   return async () => {

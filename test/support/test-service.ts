@@ -25,6 +25,7 @@ import type { WebhookContext } from "../../src/webhooks/context.ts";
 import { type AnswerCheck, answerCheckOf } from "./answer-check.ts";
 import { copyTemplate, createOnNodes, dropCopies } from "./citus.ts";
 import { TEMPLATE } from "./global-setup.ts";
+import { addressOfKept, reused, type TestDatabase } from "./reused-databases.ts";
 import { createTestClock, type TestClock } from "./test-clock.ts";
 
 export const OPERATOR_TOKEN = "operator-token-of-the-tests";
@@ -103,6 +104,7 @@ const copies: string[] = [];
 
 /** Their files would take 20 GB until the end of a run. On Citus there is also a process for each one on each node. */
 export async function dropDatabases(): Promise<void> {
+  await reused.closeAll();
   const nodes = provided("citusNodes");
   const servers = nodes.length > 0 ? nodes : [withDatabase(serverUrl(), "postgres")];
   await dropCopies(servers, copies.splice(0));
@@ -151,6 +153,19 @@ function withDatabase(url: URL, name: string): string {
   return copy.href;
 }
 
+/** The database that is given, one that a test before in this file has left empty, or a new one. */
+async function openFor(given: string | undefined): Promise<TestDatabase> {
+  const left = given === undefined ? reused.take() : undefined;
+  if (left !== undefined) return left;
+  const url = given ?? (await createDatabase());
+  const open = (address: string) =>
+    openDatabase({ url: address, connectionsMax: 10, onIdleError: () => undefined });
+  const isOnCitus = provided("citusNodes").length > 0;
+  if (given === undefined && !isOnCitus) return reused.lend(url, open(addressOfKept(url)));
+  const opened = open(url);
+  return { url, db: isOnCitus ? runningSeparately(opened) : opened, giveBack: () => opened.close() };
+}
+
 /** Both listeners on a database of their own, with a clock that the test moves; requests are injected in-process. */
 export async function startTestService(
   options: {
@@ -165,9 +180,7 @@ export async function startTestService(
   } = {},
 ): Promise<TestService> {
   const clock = createTestClock();
-  const url = options.databaseUrl ?? (await createDatabase());
-  const opened = openDatabase({ url, connectionsMax: 10, onIdleError: () => undefined });
-  const db = provided("citusNodes").length > 0 ? runningSeparately(opened) : opened;
+  const { url, db, giveBack } = await openFor(options.databaseUrl);
   const config: Config = {
     ...readConfig({ RATE_LIMIT_PER_MINUTE: "0" }),
     databaseUrl: url,
@@ -201,7 +214,8 @@ export async function startTestService(
       clientOf(backOffice, `${PERSON}${encodeURIComponent(JSON.stringify(callerOf(person)))}`, check),
     close: async () => {
       await Promise.all([partnerApi.close(), backOffice.close()]);
-      await Promise.all([db, ...Object.values(pools ?? {})].map((pool) => pool.close()));
+      await Promise.all(Object.values(pools ?? {}).map((pool) => pool.close()));
+      await giveBack();
     },
   };
 }

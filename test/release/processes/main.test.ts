@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { countRows, createPartner, placeTestOrder } from "../support/builders.ts";
-import { startDatabaseProxy } from "../support/database-proxy.ts";
-import { freePort } from "../support/free-port.ts";
-import { isListening, temporaryFolder } from "../support/main-process.ts";
-import { itOnPlainPostgres } from "../support/plain-postgres.ts";
-import { eventually, send, startService, TOKEN } from "../support/running-service.ts";
-import { createDatabase, startServiceForTest } from "../support/test-service.ts";
+import { countRows, createPartner, placeTestOrder } from "../../support/builders.ts";
+import { startDatabaseProxy } from "../../support/database-proxy.ts";
+import { freePort } from "../../support/free-port.ts";
+import { isListening, temporaryFolder } from "../../support/main-process.ts";
+import { itOnPlainPostgres } from "../../support/plain-postgres.ts";
+import { eventually, send, startService, TOKEN } from "../../support/running-service.ts";
+import { createDatabase, startServiceForTest } from "../../support/test-service.ts";
 
 describe("the back office listener", () => {
   it("serves /livez, /readyz, /openapi.json and /metrics without a key, and counts requests by route", async () => {
