@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type pg from "pg";
 import { createSecretBox } from "../src/platform/secret-box.ts";
-import { newSigningSecret } from "../src/webhooks/secrets/signing-secret.ts";
+import { newSigningSecret } from "../src/webhooks/endpoints/secrets.ts";
 import { SECRET_KEY } from "./processes.ts";
 import type { Site } from "./site.ts";
 

@@ -1,6 +1,6 @@
-import { signedHeaders } from "../src/webhooks/dispatch/send/request-headers.ts";
-import { createSender } from "../src/webhooks/dispatch/send/sender.ts";
-import { newSigningSecret, signingKey } from "../src/webhooks/secrets/signing-secret.ts";
+import { signedHeaders } from "../src/webhooks/delivery/exchange.ts";
+import { createSender } from "../src/webhooks/delivery/sender.ts";
+import { newSigningSecret, signingKey } from "../src/webhooks/endpoints/secrets.ts";
 
 /**
  * What the dispatcher is measured against: the same HTTP client and signing in a bare loop, without a database.

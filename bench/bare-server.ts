@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import Fastify from "fastify";
-import { compileValidator } from "../src/api/http/validator-compiler.ts";
+import { compileValidator } from "../src/http/validator-compiler.ts";
 import { OrderRequestSchema } from "../src/orders/creation/order-request.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { ROLES, type Role } from "../src/access/grant.ts";
-import { type BackOfficeRoute, rolesOf } from "../src/api/back-office/access.ts";
-import { backOfficeRoutes } from "../src/api/back-office/routes.ts";
+import { ROLES, type Role } from "../src/audit/grant.ts";
+import { type BackOfficeRoute, rolesOf } from "../src/back-office/access.ts";
+import { backOfficeRoutes } from "../src/back-office/routes.ts";
 
 export const ACCESS_PAGE = "docs/access.md";
 

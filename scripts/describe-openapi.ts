@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { describeBackOffice, describePartnerApi } from "../src/api/descriptions.ts";
+import { describeBackOffice, describePartnerApi } from "../src/back-office/descriptions.ts";
 import { readConfig } from "../src/platform/config.ts";
 import { ACCESS_PAGE, describedAccess } from "./describe-access.ts";
 

@@ -13,7 +13,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const)
     stopping.abort(signal);
   });
 
-const { runService } = await import("./app/run-service.ts");
+const { runService } = await import("./service/run-service.ts");
 // Node reports a signal that arrived during the loading in the next round of its event loop. The second of these ends it.
 await setImmediate();
 await setImmediate();

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { makeKey } from "../../src/merchants/api-key.ts";
 import { createSecretBox } from "../../src/platform/secret-box.ts";
-import { newSigningSecret } from "../../src/webhooks/secrets/signing-secret.ts";
+import { newSigningSecret } from "../../src/webhooks/endpoints/secrets.ts";
 import type { LoadPartner } from "../load-generator.ts";
 import { orderTemplate } from "../loads.ts";
 import { SECRET_KEY } from "../processes.ts";

@@ -6,8 +6,7 @@ import {
   endlessEarlyHints,
   type HostileReceiver,
 } from "./hostile-receivers.ts";
-import type { PartnerAccess, PartnerClient } from "./partner-client.ts";
-import { orderBody } from "./partner-client.ts";
+import { orderBody, type PartnerAccess, type PartnerClient } from "./partner-client.ts";
 
 /** What an attack gets: a partner with one key, within the allowance of its connection. */
 type Attacker = PartnerAccess & {

@@ -2,8 +2,7 @@ import type pg from "pg";
 import type { Database } from "../../src/platform/database/database.ts";
 import { DAY_TABLES } from "../../src/platform/database/day-partitions.ts";
 import { uuidAt } from "../../src/platform/ids.ts";
-import { LOG_KEPT_MS } from "../../src/platform/retention.ts";
-import { DAY_MS } from "../../src/platform/time.ts";
+import { DAY_MS, LOG_KEPT_MS } from "../../src/platform/time.ts";
 import { FILL_STATEMENTS, PLACE_STATEMENT } from "./fill-statements.ts";
 
 /** An owner of orders: a connection with its only endpoint, and two products with stock at the facility. */

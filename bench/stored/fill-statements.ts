@@ -1,5 +1,4 @@
-import { EVENTS_KEPT_MS, LOG_KEPT_MS, STOCK_MOVEMENTS_KEPT_MS } from "../../src/platform/retention.ts";
-import { DAY_MS } from "../../src/platform/time.ts";
+import { DAY_MS, EVENTS_KEPT_MS, LOG_KEPT_MS, STOCK_MOVEMENTS_KEPT_MS } from "../../src/platform/time.ts";
 
 /**
  * The orders of a day: $1 orders were stored before, $2 are stored, $3 is how many days ago the day was. Half of them are

@@ -1,6 +1,5 @@
-import { ORDER_STATUSES } from "../../src/lifecycle/order.ts";
-import { ORDER_CHART, SETTLED_STATUSES } from "../../src/lifecycle/order-chart.ts";
-import type { TransitionName } from "../../src/lifecycle/transition.ts";
+import { ORDER_CHART, SETTLED_STATUSES } from "../../src/lifecycle/lifecycle.ts";
+import { ORDER_STATUSES, type TransitionName } from "../../src/lifecycle/order.ts";
 
 const LABELS: Partial<Record<TransitionName, string>> = {
   accept: "window closes",
@@ -9,7 +8,7 @@ const LABELS: Partial<Record<TransitionName, string>> = {
   returnShipment: "return",
 };
 
-/** The states of real orders, from the chart that the lifecycle itself uses (src/lifecycle/order-chart.ts). */
+/** The states of real orders, from the chart that the lifecycle itself uses (src/lifecycle/lifecycle.ts). */
 export function orderStates(): string {
   const labels = new Map<string, string[]>();
   for (const [name, { from, to }] of Object.entries(ORDER_CHART)) {

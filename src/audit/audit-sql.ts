@@ -1,8 +1,9 @@
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { type FittingRow, selectFitting, toFitting } from "../platform/database/fitting-rows.ts";
+import { type FittingRow, selectFitting, toFitting } from "../platform/database/day-partitions.ts";
+import { type IdPrefix, uuidAt } from "../platform/ids.ts";
+import { parseTime } from "../platform/time.ts";
 import { UUID_MIN } from "../platform/wire/cursor.ts";
-import type { AuditEntry, SubjectType } from "./audit-entry.ts";
 
 /** The merchant of an entry that belongs to none. */
 const NO_MERCHANT = UUID_MIN;
@@ -190,3 +191,87 @@ const toEntry = (row: AuditRow): AuditEntry => ({
   details: row.details,
   createdAt: row.created_at,
 });
+
+/** The types of what is changed or read, by the prefix of their ids. */
+export const SUBJECT_PREFIXES = [
+  "mer",
+  "con",
+  "key",
+  "fac",
+  "pay",
+  "pick",
+  "ord",
+  "test",
+  "whe",
+  "dlv",
+  "rsd",
+  "tok",
+  "view",
+  "per",
+] as const satisfies readonly IdPrefix[];
+
+/** `product`: the ids of products have no prefix (decision 0009). */
+export type SubjectType = (typeof SUBJECT_PREFIXES)[number] | "product";
+
+/** A record of one operation. Decision 0070. */
+export type AuditEntry = {
+  readonly id: string;
+  /** Null: it belongs to no merchant. */
+  readonly merchantId: string | null;
+  readonly connectionId: string | null;
+  readonly action: string;
+  readonly actor: Actor;
+  readonly requestId: string | null;
+  readonly subjectType: SubjectType;
+  readonly subjectIds: readonly string[];
+  readonly details: Readonly<Record<string, string>>;
+  readonly createdAt: Date;
+};
+
+/** What an operation did, as it reports it. `details` may hold no key, no secret and no personal data of a buyer. */
+export type AuditFact = {
+  /** Null: it belongs to no merchant. */
+  readonly merchantId: string | null;
+  readonly connectionId?: string | null;
+  readonly subject: SubjectType;
+  readonly ids: readonly string[];
+  readonly details?: Readonly<Record<string, unknown>>;
+};
+
+const DETAILS_MAX = 20;
+const TEXT_MAX = 200;
+
+/** A text that a caller wrote, cut to what an entry may hold. */
+export const cutText = (text: string, lengthMax = TEXT_MAX): string =>
+  (text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`).toWellFormed();
+
+/** Details as an entry holds them: few, as texts, and each of them short. Absent ones are left out. */
+export function boundedDetails(details: Readonly<Record<string, unknown>>): Record<string, string> {
+  const present = Object.entries(details).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    present.slice(0, DETAILS_MAX).map(([name, value]) => [cutText(name), cutText(textOf(value))]),
+  );
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.slice(0, TEXT_MAX).map(textOf).join(", ");
+  return typeof value === "object" && value !== null
+    ? JSON.stringify(value, (_key, member: unknown) => (typeof member === "bigint" ? String(member) : member))
+    : String(value);
+}
+
+/** The part of the log that was requested: from a position on, backwards, and between two times. */
+export function auditRange(
+  { afterId, limit }: { readonly afterId: string; readonly limit: number },
+  { from, to }: { readonly from?: string | undefined; readonly to?: string | undefined },
+): AuditRange {
+  const toId = to === undefined ? afterId : idAt(to);
+  return {
+    beforeId: toId < afterId ? toId : afterId,
+    fromId: from === undefined ? UUID_MIN : idAt(from),
+    limit,
+  };
+}
+
+const idAt = (time: string): string => uuidAt(parseTime(time));

@@ -1,18 +1,13 @@
 import type { Readable } from "node:stream";
 import { CommanderError } from "commander";
-import { messageOf } from "../monitoring/error-message.ts";
+import { messageOf } from "../operations/metrics.ts";
 import { ConfigError } from "../platform/config.ts";
-import type { BackOffice } from "./back-office/back-office.ts";
-import { isUnencrypted, readServiceAddress } from "./back-office/service-address.ts";
-import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { runExport } from "./export.ts";
-import { runAuditExport } from "./export-audit.ts";
-import { runExposure } from "./expose.ts";
-import { UnavailableError, UsageError } from "./failure.ts";
-import { runImport } from "./import.ts";
-import { type Output, OutputError } from "./output.ts";
+import type { BackOffice } from "./back-office.ts";
+import { runRequest } from "./commands/run-request.ts";
+import { runAuditExport, runExport, runExposure, runImport } from "./files.ts";
+import { EXIT, type ExitCode, type Output, OutputError, UnavailableError, UsageError } from "./output.ts";
+import { isUnencrypted, readServiceAddress } from "./over-http.ts";
 import { createProgram } from "./program.ts";
-import { runRequest } from "./requests/run-request.ts";
 
 /** What a command line works with: that of the process, or of a test. */
 export type Terminal = {
@@ -85,17 +80,17 @@ async function run(args: readonly string[], { environment, output, input }: Term
       exportAudit: (options) => inBackOffice((backOffice) => runAuditExport(backOffice, output, options)),
       doctor: async (options) => {
         rejectService("doctor", url, environment);
-        const { runDoctor } = await import("./doctor.ts");
+        const { runDoctor } = await import("./local-commands.ts");
         exitCode = await runDoctor(environment, output, options);
       },
       migrate: async () => {
         rejectService("migrate", url, environment);
-        const { runMigrate } = await import("./migrate.ts");
+        const { runMigrate } = await import("./local-commands.ts");
         await runMigrate(environment, output);
       },
       distribute: async ({ shards }) => {
         rejectService("distribute", url, environment);
-        const { runDistribute } = await import("./distribute.ts");
+        const { runDistribute } = await import("./local-commands.ts");
         exitCode = await runDistribute(environment, output, shards);
       },
     },
@@ -118,12 +113,12 @@ async function openBackOffice(
 ): Promise<BackOffice> {
   const address = readServiceAddress(url, environment);
   if (address === null) {
-    const { openInProcess } = await import("./back-office/in-process.ts");
+    const { openInProcess } = await import("./back-office.ts");
     return openInProcess(environment);
   }
   if (isUnencrypted(address.url))
     output.note(`Warning: http:// sends the token to ${address.url.host} without encryption.\n`);
-  const { openOverHttp } = await import("./back-office/over-http.ts");
+  const { openOverHttp } = await import("./over-http.ts");
   return openOverHttp(address);
 }
 

@@ -1,7 +1,6 @@
-import { EnvFileError, readEnvFile } from "../platform/environment/env-file.ts";
+import { EnvFileError, readEnvFile } from "../platform/environment.ts";
 import { runCommandLine } from "./command-line.ts";
-import { EXIT } from "./exit-codes.ts";
-import { processOutput } from "./output.ts";
+import { EXIT, processOutput } from "./output.ts";
 
 const output = processOutput();
 try {

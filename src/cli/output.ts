@@ -1,4 +1,4 @@
-import { messageOf } from "../monitoring/error-message.ts";
+import { messageOf } from "../operations/metrics.ts";
 
 /** Where a command writes: results to standard output, everything else to standard error. */
 export type Output = {
@@ -49,3 +49,21 @@ export function processOutput(): Output {
       }),
   };
 }
+
+/** The results of a command for scripts. `--help` and docs/command-line.md list them too. */
+export const EXIT = {
+  done: 0,
+  /** The service rejected the request, or it failed; standard error has the reason. */
+  failed: 1,
+  /** The command line or the configuration is invalid. */
+  usage: 2,
+  /** The database is not available, or its schema is older than this program. */
+  unavailable: 3,
+} as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** A value of the command line is invalid: a file that cannot be read, or a text that is not a time. */
+export class UsageError extends Error {}
+
+/** The database or the service cannot be used. The message is a sentence. */
+export class UnavailableError extends Error {}

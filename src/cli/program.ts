@@ -1,7 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { readVersion } from "../platform/config.ts";
-import { IMPORT_MATCHES } from "../products/import/match-rows.ts";
-import type { ExposureVerb } from "./expose.ts";
+import { IMPORT_MATCHES } from "../products/import/check-file.ts";
 import {
   argumentOf,
   type Field,
@@ -13,9 +12,10 @@ import {
   ReadValue,
   type RequestCommand,
   resourcesInPath,
-} from "./requests/command.ts";
-import { COMMANDS } from "./requests/commands.ts";
-import { InvalidValue } from "./requests/values.ts";
+} from "./commands/command.ts";
+import { COMMANDS } from "./commands/commands.ts";
+import { InvalidValue } from "./commands/values.ts";
+import type { ExposureVerb } from "./files.ts";
 
 const HELP = `
 With --url, or PARTNER_ORDERS_URL, it sends its requests to the back office of a running service, with the token in

@@ -1,17 +1,20 @@
 import type { RecordContext } from "../lifecycle/applied-transition.ts";
 import { acceptanceOf, applyTransition } from "../lifecycle/lifecycle.ts";
-import type { Order, OrderKey } from "../lifecycle/order.ts";
-import type { ShipmentChange } from "../lifecycle/transition.ts";
-import { queueMail } from "../mail/queue-mail.ts";
+import type { Order, OrderKey, ShipmentChange } from "../lifecycle/order.ts";
+import { queueMail } from "../mail/mails-sql.ts";
 import { readAccountEmail } from "../merchants/merchants-sql.ts";
 import { inSeenOrder, type Staff, storeOutcome } from "../orders/changes/change-order.ts";
+import {
+  readShipRequest,
+  type ShipRequest,
+  toShip,
+  toShipmentUpdate,
+} from "../orders/changes/ship-request.ts";
 import { storeTransitions } from "../orders/changes/store-transitions.ts";
-import { orderOrRefusal } from "../orders/changes/transition-refused.ts";
+import { withinTimeline } from "../orders/changes/timeline-sql.ts";
+import { orderOrRefusal } from "../orders/changes/transition-order.ts";
 import { readOrders } from "../orders/orders-sql.ts";
-import { lockUnroutedOrders } from "../orders/routing/routing-sql.ts";
-import { readShipRequest, type ShipRequest, toShip } from "../orders/shipments/ship-request.ts";
-import { toShipmentUpdate } from "../orders/shipments/tracking.ts";
-import { withinTimeline } from "../orders/timeline/repeatable-changes.ts";
+import { lockUnroutedOrders } from "../orders/routing-sql.ts";
 import type { Context } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { isProblem, type Problem } from "../platform/wire/problems.ts";

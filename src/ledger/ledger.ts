@@ -1,4 +1,5 @@
-import { plannedAfter } from "./retry-schedule.ts";
+import { hasFailedPayment, isSettled, wasCanceled } from "../lifecycle/lifecycle.ts";
+import type { OrderState } from "../lifecycle/order.ts";
 
 /** What an entry pays for: the goods at creation, the shipping when the order is routed, or a refund. */
 type ChargeKind = "goods" | "shipping";
@@ -243,3 +244,67 @@ const nextAttempt = (
   // A charge can be attempted at another gateway than the one that declined it.
   gateway: kind === "refund" ? gateway : null,
 });
+
+export type ChangedOrder = {
+  readonly before: OrderState;
+  readonly after: OrderState;
+  /** As in `x-request-id`. Absent or null: no request caused the change. */
+  readonly requestId?: string | null;
+};
+
+/** A real order that needs no review is charged for its goods at once, one in review when it leaves it (decision 0090). */
+export const isChargedAtCreation = ({ testMode, status }: Pick<OrderState, "testMode" | "status">): boolean =>
+  !testMode && status !== "PROCESSING";
+
+/**
+ * The effect of a transition on the ledger. Null if there is none. An order that leaves the review is charged for its
+ * goods, unless it is rejected (decision 0090). A canceled order is refunded. If an order is released although its payment has failed, the declined charges are waived. Test orders are never charged.
+ */
+export function ledgerEffectOf({ before, after }: ChangedOrder): "charge" | "refund" | "waive" | null {
+  if (after.testMode) return null;
+  if (wasCanceled(after)) return wasCanceled(before) ? null : "refund";
+  if (before.status === "PROCESSING" && after.status !== "PROCESSING") return "charge";
+  return hasFailedPayment(before) && !hasFailedPayment(after) && !isSettled(after) ? "waive" : null;
+}
+
+/**
+ * When the schedule plans the attempt after the last of these, which was declined now. Each interval begins with the
+ * decline before it. An attempt that was declined before its planned time was made out of turn: by request, or because the
+ * merchant could pay more. It uses up no interval, so the planned time stays. Null after the last attempt of the schedule.
+ * @param attempts at one charge or refund, oldest first. Each was added when the one before it was declined.
+ */
+export function plannedAfter(
+  attempts: readonly { readonly createdAt: Date }[],
+  waitsMs: readonly number[],
+  now: Date,
+): Date | null {
+  const declines = [...attempts.slice(1).map(({ createdAt }) => createdAt), now].map((at) => at.getTime());
+  let plannedMs = 0;
+  let used = 0;
+  for (const declinedMs of declines) {
+    if (declinedMs < plannedMs) continue;
+    const waitMs = waitsMs[used];
+    if (waitMs === undefined) return null;
+    plannedMs = declinedMs + waitMs;
+    used += 1;
+  }
+  return new Date(plannedMs);
+}
+
+/** What has been moved for an order, in minor units of its currency. Pending and declined entries do not count. */
+export type OrderTotals = {
+  readonly goodsMinor: bigint;
+  readonly shippingMinor: bigint;
+  readonly refundedMinor: bigint;
+  /** Charged minus refunded. */
+  readonly totalMinor: bigint;
+};
+
+export function totalsOf(entries: readonly LedgerEntry[]): OrderTotals {
+  const sum = (wanted: EntryKind): bigint =>
+    entries
+      .filter(({ kind, status }) => kind === wanted && status === "succeeded")
+      .reduce((total, { amountMinor }) => total + amountMinor, 0n);
+  const [goodsMinor, shippingMinor, refundedMinor] = [sum("goods"), sum("shipping"), sum("refund")];
+  return { goodsMinor, shippingMinor, refundedMinor, totalMinor: goodsMinor + shippingMinor - refundedMinor };
+}

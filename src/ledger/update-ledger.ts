@@ -1,10 +1,17 @@
 import type { RecordContext } from "../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { resolveFailures } from "./failures/payment-failures-sql.ts";
-import { failedCharges, type LedgerEntry, type NewEntry, refundsOwed, waivers } from "./ledger.ts";
-import { type ChangedOrder, ledgerEffectOf } from "./ledger-effects.ts";
+import {
+  type ChangedOrder,
+  failedCharges,
+  type LedgerEntry,
+  ledgerEffectOf,
+  type NewEntry,
+  refundsOwed,
+  waivers,
+} from "./ledger.ts";
 import { cancelUnsentEntries, insertEntries, insertGoodsCharges, readLedgers } from "./ledger-sql.ts";
+import { resolveFailures } from "./payment-failures-sql.ts";
 
 /**
  * Stores the effects of transitions on ledgers, in the transaction that has locked the orders. An entry that a worker

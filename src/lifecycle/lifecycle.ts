@@ -4,14 +4,28 @@ import {
   SERVICE,
   type TransitionCause,
 } from "./applied-transition.ts";
-import { correctAddress } from "./corrected-address.ts";
-import { HOLD_REASONS_MAX, PAYMENT_FAILED } from "./hold-reasons.ts";
-import { LINES_MAX, splitLines } from "./lines.ts";
-import type { Order, OrderFact, OrderState } from "./order.ts";
-import { ORDER_CHART, SETTLED_STATUSES } from "./order-chart.ts";
-import { returnUnits, shipmentsOut } from "./returns.ts";
-import { allShipped, changeShipment, newShipment } from "./shipments.ts";
-import type { Transition, TransitionName, TransitionRule } from "./transition.ts";
+import {
+  HOLD_REASONS_MAX,
+  ORDER_STATUSES,
+  type Order,
+  type OrderFact,
+  type OrderState,
+  type OrderStatus,
+  PAYMENT_FAILED,
+  type Transition,
+  type TransitionName,
+  type TransitionRule,
+} from "./order.ts";
+import {
+  allShipped,
+  changeShipment,
+  correctAddress,
+  LINES_MAX,
+  newShipment,
+  returnUnits,
+  shipmentsOut,
+  splitLines,
+} from "./parts.ts";
 
 export type Outcome =
   /** `from` is the order before the transition. If the transition changes nothing, `order` is the same object. */
@@ -253,3 +267,40 @@ export function cancelableUntil(order: Order): Date | null {
   if (hasFailedPayment(order)) return order.expiresAt ?? WITHOUT_END;
   return order.status === "NEW" ? (order.expiresAt ?? order.acceptanceDueAt) : null;
 }
+
+/** Decision 0010. */
+export const SETTLED_STATUSES: readonly OrderStatus[] = ["COMPLETED", "CANCELED", "RETURNED"];
+
+const UNSETTLED = ORDER_STATUSES.filter((status) => !SETTLED_STATUSES.includes(status));
+/** Shipments can still change after their order is settled. */
+const SHIPPED: readonly OrderStatus[] = ["IN_PROGRESS", ...SETTLED_STATUSES];
+
+type Edge = {
+  readonly from: readonly OrderStatus[];
+  /** The status after the transition. Null if it does not change. */
+  readonly to: OrderStatus | null;
+  /** The rule that forbids the transition in any other unsettled status. Null if there is no such status. */
+  readonly otherwise: TransitionRule | null;
+};
+
+/**
+ * The chart of real orders (specification, part 3, "Real orders"). docs/order-states.svg is drawn from it. A test order
+ * accepts each transition from any unsettled status.
+ */
+export const ORDER_CHART: Readonly<Record<TransitionName, Edge>> = {
+  cancelByPartner: { from: ["NEW"], to: "CANCELED", otherwise: "not_cancelable" },
+  accept: { from: ["NEW"], to: "ACCEPTED", otherwise: "not_new" },
+  // For test orders only. A real order is put in review when it is created.
+  process: { from: [], to: "PROCESSING", otherwise: "not_new" },
+  approve: { from: ["PROCESSING"], to: "ACCEPTED", otherwise: "not_in_review" },
+  reject: { from: ["PROCESSING"], to: "CANCELED", otherwise: "not_in_review" },
+  hold: { from: UNSETTLED, to: null, otherwise: null },
+  addHold: { from: UNSETTLED, to: null, otherwise: null },
+  releaseHold: { from: UNSETTLED, to: null, otherwise: null },
+  ship: { from: ["ACCEPTED", "IN_PROGRESS"], to: "IN_PROGRESS", otherwise: "not_accepted" },
+  updateShippingAddress: { from: ["NEW", "PROCESSING", "ACCEPTED"], to: null, otherwise: "already_shipped" },
+  updateShipment: { from: SHIPPED, to: null, otherwise: "no_shipment_out" },
+  complete: { from: ["IN_PROGRESS"], to: "COMPLETED", otherwise: "unshipped_lines" },
+  cancel: { from: UNSETTLED, to: "CANCELED", otherwise: null },
+  returnShipment: { from: SHIPPED, to: "RETURNED", otherwise: "no_shipment_out" },
+};

@@ -1,10 +1,12 @@
-import { amongMerchants, merchantsOf } from "../distribution/among-merchants.ts";
-import { searchReachable } from "../distribution/reachable-merchants.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
+import type { Context } from "../platform/context.ts";
+import { amongMerchants, merchantsOf, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { NO_UUID } from "../platform/ids.ts";
+import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
+import { before, LOG_KEPT_MS } from "../platform/time.ts";
 
-export type NewMail = ConnectionKey & {
+type NewMail = ConnectionKey & {
   readonly id: string;
   readonly recipient: string;
   readonly subject: string;
@@ -13,7 +15,7 @@ export type NewMail = ConnectionKey & {
 };
 
 /** Queues a mail that is due at once, unless the merchant already has one with this id. */
-export async function insertMail(
+async function insertMail(
   tx: Queryable,
   { merchantId, connectionId, id, recipient, subject, body, now }: NewMail,
 ): Promise<void> {
@@ -146,10 +148,7 @@ export async function deleteOldMails(
 }
 
 /** Connections with mails that were sent or failed before a time. A scan over all shards. */
-export async function listConnectionsWithOldMails(
-  db: Queryable,
-  endedBefore: Date,
-): Promise<ConnectionKey[]> {
+async function listConnectionsWithOldMails(db: Queryable, endedBefore: Date): Promise<ConnectionKey[]> {
   const rows = await searchReachable(db, "list-connections-with-old-mails", (merchants) =>
     db.query<ConnectionKeyRow>({
       name: "list-connections-with-old-mails",
@@ -182,3 +181,50 @@ export async function deleteMails(
     ],
   });
 }
+
+// The backlog of mails, for metrics and `doctor`. Scans over all shards.
+
+/** Mails that have neither been sent nor failed. */
+export async function countQueuedMails(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-queued-mails",
+    text: "select count(*)::integer as count from outgoing_mails where sent_at is null and failed_at is null",
+    values: [],
+  });
+  return row?.count ?? 0;
+}
+
+/** When the oldest due mail became due. Null if there is none. */
+export async function readOldestDueMail(db: Queryable, now: Date): Promise<Date | null> {
+  const [row] = await db.query<{ since: Date | null }>({
+    name: "read-oldest-due-mail",
+    text: `
+      select min(due_at) as since
+      from outgoing_mails
+      where sent_at is null and failed_at is null and due_at <= $1`,
+    values: [now],
+  });
+  return row?.since ?? null;
+}
+
+/** Mails deleted by one statement, so that it is short. */
+const BATCH_SIZE = 1_000;
+
+/**
+ * Deletes mails that were sent or failed longer ago than the log is kept (decision 0030). Returns how many it deleted.
+ */
+export async function purgeMails({ db, clock }: Context, stopping?: AbortSignal): Promise<number> {
+  const endedBefore = before(clock.now(), LOG_KEPT_MS);
+  const connections = await listConnectionsWithOldMails(db, endedBefore);
+  return runInTurn(
+    eachUntilDone(connections),
+    (connection) => deleteOldMails(db, connection, endedBefore, BATCH_SIZE),
+    stopping,
+  );
+}
+
+/**
+ * Queues a mail in the transaction that causes it: the mail is sent if and only if the transaction commits. A mail that
+ * the merchant already has with this id does not change.
+ */
+export const queueMail = (tx: Queryable, mail: NewMail): Promise<void> => insertMail(tx, mail);

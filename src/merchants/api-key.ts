@@ -1,5 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
-import type { KeyMode } from "./key-mode.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
+import { after, HOUR_MS, LATEST } from "../platform/time.ts";
+import { describedAs, enumeration } from "../platform/wire/schemas.ts";
 
 /** A key of a connection. The key itself is never stored. */
 export type ApiKey = {
@@ -41,3 +43,68 @@ export function makeKey(mode: KeyMode): { key: string; prefix: string; hash: str
  * reveals nothing.
  */
 export const hashKey = (key: string): string => hash("sha256", key);
+
+const KEY_MODES = ["live", "test"] as const;
+/** Decision 0074. */
+export type KeyMode = (typeof KEY_MODES)[number];
+
+/** One vocabulary for keys and webhook endpoints. */
+export const ModeSchema = enumeration(
+  "Mode",
+  KEY_MODES,
+  "`live`: for real orders and test orders. `test`: for test orders only.",
+);
+
+export const KeyModeSchema = describedAs(
+  ModeSchema,
+  "`live`: the key can do everything. `test`: it creates and changes test orders and test endpoints only, and finds no real order.",
+);
+
+/** What a key gives access to: its connection, or of its orders only the test orders. */
+export type KeyAccess = ConnectionKey & { readonly testOnly: boolean };
+
+export const fullAccess = ({ merchantId, connectionId }: ConnectionKey): KeyAccess => ({
+  merchantId,
+  connectionId,
+  testOnly: false,
+});
+
+/** How long a key of a connection, or a token of the back office, is valid. */
+export type Validity = {
+  readonly createdAt: Date;
+  /** Null if it does not expire. */
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+};
+
+export const isValid = ({ revokedAt, expiresAt }: Omit<Validity, "createdAt">, now: Date): boolean =>
+  revokedAt === null && (expiresAt === null || now < expiresAt);
+
+/** When what replaces it expires, unless the request says so: after as long a time as the first one was given. */
+export const renewedExpiry = (
+  { createdAt, expiresAt }: Pick<Validity, "createdAt" | "expiresAt">,
+  now: Date,
+): Date | null =>
+  expiresAt === null
+    ? null
+    : new Date(Math.min(now.getTime() + expiresAt.getTime() - createdAt.getTime(), LATEST.getTime()));
+
+/** When it ends after it was replaced: with the overlap, but never later than before. */
+export function endOfOverlap({ expiresAt }: Pick<Validity, "expiresAt">, hours: number, now: Date): Date {
+  const overlapEnd = after(now, Math.round(hours * HOUR_MS));
+  return expiresAt !== null && expiresAt < overlapEnd ? expiresAt : overlapEnd;
+}
+
+/** Why it cannot be rotated. */
+export const END_REASONS = ["revoked", "expired", "replaced"] as const;
+export type EndReason = (typeof END_REASONS)[number];
+
+/** Null: it can be rotated. */
+export function whyNotRotatable(
+  replaced: Validity & { readonly replacedById: string | null },
+  now: Date,
+): EndReason | null {
+  if (replaced.revokedAt !== null) return "revoked";
+  if (!isValid(replaced, now)) return "expired";
+  return replaced.replacedById === null ? null : "replaced";
+}

@@ -1,6 +1,6 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
+import { versionOf } from "../platform/wire/content-version.ts";
 import type { LimitOverrides } from "./limits.ts";
-import type { ReviewPolicy } from "./review-policy.ts";
 
 /** The access of one partner to one merchant. */
 export type Connection = {
@@ -17,3 +17,46 @@ export type Connection = {
 };
 
 export const keyOf = ({ merchantId, id }: Connection): ConnectionKey => ({ merchantId, connectionId: id });
+
+/** Which orders need review before they are accepted. A null is no limit of the connection's own. */
+export type ReviewPolicy = {
+  /** Largest number of units in an order without review. */
+  readonly maxQuantity: number | null;
+  /** Largest value of the goods without review, in minor units of the merchant's currency. */
+  readonly maxOrderValueMinor: bigint | null;
+  /** Country codes, in upper case, to which orders need no review. */
+  readonly countries: readonly string[] | null;
+};
+
+/** The version of a policy (decision 0208). */
+export const policyVersion = ({ maxQuantity, maxOrderValueMinor, countries }: ReviewPolicy): string =>
+  versionOf([maxQuantity, maxOrderValueMinor === null ? null : String(maxOrderValueMinor), countries]);
+
+/** The connection's own limits, and the service's where the connection has none (decision 0072). */
+export const withDefaults = (
+  policy: ReviewPolicy,
+  defaults: Pick<ReviewPolicy, "maxQuantity" | "maxOrderValueMinor">,
+): ReviewPolicy => ({
+  ...policy,
+  maxQuantity: policy.maxQuantity ?? defaults.maxQuantity,
+  maxOrderValueMinor: policy.maxOrderValueMinor ?? defaults.maxOrderValueMinor,
+});
+
+type OrderUnderReview = {
+  readonly quantity: number;
+  readonly goodsMinor: bigint;
+  readonly countryCode: string;
+};
+
+/**
+ * Whether an order exceeds a limit, so that it starts in PROCESSING (specification, part 3). An order at a limit does
+ * not exceed it.
+ */
+export function needsReview(policy: ReviewPolicy, order: OrderUnderReview): boolean {
+  const { maxQuantity, maxOrderValueMinor, countries } = policy;
+  return (
+    (maxQuantity !== null && order.quantity > maxQuantity) ||
+    (maxOrderValueMinor !== null && order.goodsMinor > maxOrderValueMinor) ||
+    (countries !== null && !countries.includes(order.countryCode))
+  );
+}

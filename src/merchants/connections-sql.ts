@@ -1,4 +1,4 @@
-import type { ConnectionScope } from "../access/scope.ts";
+import type { ConnectionScope } from "../audit/grant.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";

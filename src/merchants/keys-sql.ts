@@ -1,8 +1,7 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
-import type { ApiKey, ShownKey } from "./api-key.ts";
-import type { KeyMode } from "./key-mode.ts";
+import type { ApiKey, KeyMode, ShownKey } from "./api-key.ts";
 
 type KeyRow = {
   key_hash: Buffer;

@@ -1,10 +1,10 @@
 import type { LedgerEntry } from "../ledger/ledger.ts";
-import type { Refund } from "../ledger/refunds/refund.ts";
+import type { Refund } from "../ledger/refunds.ts";
 import type { Actor, TimelineEntry } from "../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import type { OrderPrices } from "./order-prices-sql.ts";
-import type { OrderReturn } from "./returns/order-return.ts";
+import type { OrderPrices } from "./owners-sql.ts";
+import type { OrderReturn } from "./returns/returns-sql.ts";
 
 /** All that the back office shows of an order beside the order itself. Lists are oldest first. */
 export type OrderDetails = {

@@ -1,12 +1,27 @@
-import { merchantByMerchant, ofMerchant } from "../distribution/merchant-by-merchant.ts";
-import type { Order, OrderKey, OrderRef } from "../lifecycle/order.ts";
-import type { Clock } from "../platform/clock.ts";
-import { type ConnectionKey, connectionColumns } from "../platform/connection-key.ts";
-import { plainArray } from "../platform/database/array-literal.ts";
-import type { Queryable } from "../platform/database/database.ts";
-import { isStorableText } from "../platform/wire/text.ts";
-import { orderFinder } from "./find-order.ts";
-import { type OrderRow, toOrder, toVersionedOrder, type VersionedOrder } from "./order-row.ts";
+import { isExpired } from "../lifecycle/lifecycle.ts";
+import type {
+  Order,
+  OrderKey,
+  OrderLine,
+  OrderRef,
+  OrderState,
+  OrderStatus,
+  ShipmentStatus,
+} from "../lifecycle/order.ts";
+import { inRequestOrder } from "../lifecycle/parts.ts";
+import {
+  type ConnectionKey,
+  type ConnectionKeyRow,
+  connectionColumns,
+  toConnectionKey,
+} from "../platform/connection-key.ts";
+import { merchantByMerchant, ofMerchant } from "../platform/database/citus.ts";
+import { plainArray, type Queryable } from "../platform/database/database.ts";
+import type { Clock } from "../platform/time.ts";
+import { isStorableText } from "../platform/wire/problems.ts";
+import type { OrderSelection } from "./changes/process-orders.ts";
+import { selected } from "./conditions-sql.ts";
+import type { Metadata } from "./order-wire.ts";
 
 /**
  * Reads whole orders, in the form that `toOrder` takes. `merchant` is the expression with which their parts are
@@ -181,4 +196,232 @@ export async function lockOrder(
     locked.map(({ id }) => id),
   );
   return orderFinder(orders, clock.now())(ref);
+}
+
+/**
+ * Finds the orders of one connection that references name at `now`: first by the service's id, then by the partner's
+ * own (decision 0009). Expired test orders are skipped, so the erasure changes no response.
+ */
+export function orderFinder(orders: readonly Order[], now: Date): (ref: OrderRef) => Order | undefined {
+  const byId = new Map<string, Order>();
+  const byExternalId = new Map<string, Order>();
+  for (const order of orders) {
+    if (isExpired(order, now)) continue;
+    byId.set(order.id, order);
+    if (order.externalOrderId !== null) byExternalId.set(order.externalOrderId, order);
+  }
+  return ({ id, testMode, externalOrderId }) => {
+    const named = id === null ? undefined : byId.get(id);
+    if (named?.testMode === testMode) return named;
+    return externalOrderId === null ? undefined : byExternalId.get(externalOrderId);
+  };
+}
+
+/**
+ * The state of an order that was read: the transaction that wrote its row, and when it last changed. Every change of an
+ * order, of its lines or of its shipments writes the order's row (decision 0178).
+ */
+type OrderVersion = { readonly writtenBy: string; readonly updatedAt: string };
+
+/** An order as it is stored, and its version. */
+export type VersionedOrder = { readonly order: Order; readonly version: OrderVersion };
+
+/** An order as a statement returns it, its lines and shipments as JSON. */
+type OrderRow = {
+  merchant_id: string;
+  connection_id: string;
+  id: string;
+  test_mode: boolean;
+  external_order_id: string | null;
+  status: OrderStatus;
+  hold_reasons: string[];
+  first_name: string;
+  last_name: string;
+  name: string | null;
+  company: string | null;
+  address1: string;
+  address2: string | null;
+  city: string;
+  zip: string;
+  state_code: string | null;
+  country_code: string;
+  phone: string | null;
+  note: string | null;
+  metadata: Metadata | null;
+  created_at: Date;
+  updated_at: Date;
+  acceptance_due_at: Date | null;
+  expires_at: Date | null;
+  last_sequence: number;
+  routed_at: Date | null;
+  facility_id: string | null;
+  canceled_at: Date | null;
+  written_by: string;
+  lines: OrderLine[];
+  shipments:
+    | {
+        id: string;
+        status: ShipmentStatus;
+        carrier: string | null;
+        weightGrams: number | null;
+        trackingNumber: string | null;
+        trackingUrl: string | null;
+        createdAt: string;
+        shippedAt: string | null;
+        deliveredAt: string | null;
+      }[]
+    | null;
+};
+
+const toVersionedOrder = (row: OrderRow): VersionedOrder => ({
+  order: toOrder(row),
+  version: { writtenBy: row.written_by, updatedAt: row.updated_at.toISOString() },
+});
+
+function toOrder(row: OrderRow): Order {
+  return {
+    merchantId: row.merchant_id,
+    connectionId: row.connection_id,
+    id: row.id,
+    testMode: row.test_mode,
+    externalOrderId: row.external_order_id,
+    status: row.status,
+    holdReasons: row.hold_reasons,
+    shippingAddress: {
+      firstName: row.first_name,
+      lastName: row.last_name,
+      name: row.name,
+      company: row.company,
+      address1: row.address1,
+      address2: row.address2,
+      city: row.city,
+      zip: row.zip,
+      stateCode: row.state_code,
+      countryCode: row.country_code,
+      phone: row.phone,
+    },
+    note: row.note,
+    metadata: row.metadata ?? {},
+    lines: inRequestOrder(row.lines),
+    shipments: (row.shipments ?? []).map((shipment) => ({
+      ...shipment,
+      createdAt: new Date(shipment.createdAt),
+      shippedAt: toDate(shipment.shippedAt),
+      deliveredAt: toDate(shipment.deliveredAt),
+    })),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    acceptanceDueAt: row.acceptance_due_at,
+    expiresAt: row.expires_at,
+    lastSequence: row.last_sequence,
+    routedAt: row.routed_at,
+    facilityId: row.facility_id,
+    canceledAt: row.canceled_at,
+  };
+}
+
+/** JSON has times as texts. */
+const toDate = (text: string | null): Date | null => (text === null ? null : new Date(text));
+
+/** The columns of the order `o` that `toOrderState` reads. */
+export const ORDER_STATE = `o.merchant_id, o.connection_id, o.id, o.test_mode, o.status, o.hold_reasons, o.updated_at,
+             o.acceptance_due_at, o.canceled_at, o.last_sequence`;
+
+export type OrderStateRow = {
+  merchant_id: string;
+  connection_id: string;
+  id: string;
+  test_mode: boolean;
+  status: OrderStatus;
+  hold_reasons: string[];
+  updated_at: Date;
+  acceptance_due_at: Date | null;
+  canceled_at: Date | null;
+  last_sequence: number;
+};
+
+export const toOrderState = (row: OrderStateRow): OrderState => ({
+  merchantId: row.merchant_id,
+  connectionId: row.connection_id,
+  id: row.id,
+  testMode: row.test_mode,
+  status: row.status,
+  holdReasons: row.hold_reasons,
+  updatedAt: row.updated_at,
+  acceptanceDueAt: row.acceptance_due_at,
+  canceledAt: row.canceled_at,
+  lastSequence: row.last_sequence,
+});
+
+/**
+ * Locks orders `o` that meet a condition, of each connection its share of the oldest. Skips orders that are locked.
+ * @param name of the statement
+ * @param condition that of a partial index. It receives the condition on the merchant of further tables
+ */
+export async function lockOldestOrders(
+  tx: Queryable,
+  { connections, share, only, except }: OrderSelection,
+  {
+    name,
+    condition,
+  }: { readonly name: string; readonly condition: (of: (column: string) => string) => string },
+): Promise<OrderKey[]> {
+  const rows = await merchantByMerchant(tx, connections, (own, merchantId) =>
+    tx.query<ConnectionKeyRow & { id: string }>({
+      name,
+      text: `
+        select found.merchant_id, found.connection_id, found.id
+        from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
+        cross join lateral (
+          select o.merchant_id, o.connection_id, o.id
+          from orders o
+          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${condition(
+            (column) => ofMerchant("$6", column),
+          )}
+            and ${selected("$3", "$4")} and ${ofMerchant("$6", "o.merchant_id")}
+          order by o.id
+          limit $5
+          for no key update skip locked) as found`,
+      values: [...connectionColumns(own), only, except, share, merchantId],
+    }),
+  );
+  return rows.map((row) => ({ ...toConnectionKey(row), id: row.id }));
+}
+
+/** Locks those of the orders that no other transaction has locked (decision 0068). Returns them as stored. */
+export async function lockFreeOrders(tx: Queryable, keys: readonly OrderKey[]): Promise<OrderState[]> {
+  const rows = await merchantByMerchant(tx, keys, (own, merchantId) =>
+    tx.query<OrderStateRow>({
+      name: "lock-free-orders",
+      text: `
+        select free.*
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
+        cross join lateral (
+          select ${ORDER_STATE}
+          from orders o
+          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
+            and ${ofMerchant("$4", "o.merchant_id")}
+          for no key update skip locked) as free`,
+      values: [...connectionColumns(own), own.map(({ id }) => id), merchantId],
+    }),
+  );
+  return rows.map(toOrderState);
+}
+
+/** Locks one order, after waiting if necessary. Returns it as stored. */
+export async function lockOrderState(
+  tx: Queryable,
+  connection: ConnectionKey,
+  orderId: string,
+): Promise<OrderState[]> {
+  const rows = await tx.query<OrderStateRow>({
+    name: "lock-order-state",
+    text: `
+      select ${ORDER_STATE}
+      from orders o
+      where o.merchant_id = $1 and o.connection_id = $2 and o.id = $3
+      for no key update`,
+    values: [connection.merchantId, connection.connectionId, orderId],
+  });
+  return rows.map(toOrderState);
 }

@@ -1,11 +1,9 @@
-import type { EventType } from "../events/event-types.ts";
-import { OUT_OF_STOCK, PAYMENT_FAILED } from "../lifecycle/hold-reasons.ts";
 import { applyTransition } from "../lifecycle/lifecycle.ts";
-import type { Order } from "../lifecycle/order.ts";
-import type { Transition } from "../lifecycle/transition.ts";
+import { type Order, OUT_OF_STOCK, PAYMENT_FAILED, type Transition } from "../lifecycle/order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { NewId } from "../platform/ids.ts";
 import { type Product, toPartnerProduct } from "../products/product.ts";
+import type { EventType } from "../webhooks/events/event.ts";
 import { toWireOrder, toWireShipment } from "./order-wire.ts";
 
 /** The content of an event that shows its form, and about which nothing is stored. */

@@ -1,12 +1,10 @@
-import { type ClaimedPayment, claimPayments, listPayers } from "../ledger/claim-payments-sql.ts";
+import { type ClaimedPayment, claimPayments, listPayers } from "../ledger/due-payments-sql.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
-import { planBatch } from "../platform/database/transaction-settings.ts";
+import { planBatch } from "../platform/database/database.ts";
 import { eachUntilDone, inBatches, runInTurn, shareOf } from "../platform/run-in-turn.ts";
 import { MINUTE_MS } from "../platform/time.ts";
-import type { RespondedPayment } from "./evaluate-responses.ts";
-import type { Gateway } from "./gateway.ts";
-import { recordResponses } from "./record-responses.ts";
+import { type Gateway, type RespondedPayment, recordResponses } from "./record-responses.ts";
 
 /** A worker that has recorded no outcome by then has crashed or stalled. Another one sends the entry again. */
 const LEASE_MS = MINUTE_MS;

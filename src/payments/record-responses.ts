@@ -1,32 +1,41 @@
 import {
+  type ClaimedPayment,
   endClaims,
   insertOutcomes,
   type PaymentOutcome,
+  type Postponement,
   postponePayments,
 } from "../ledger/due-payments-sql.ts";
+import {
+  attemptAfter,
+  failedCharges,
+  type GatewayName,
+  hasFailedCharge,
+  type LedgerEntry,
+  type NewEntry,
+  refundsOwed,
+} from "../ledger/ledger.ts";
 import { insertEntries, readLedgersByKey } from "../ledger/ledger-sql.ts";
 import { type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts";
-import { PAYMENT_FAILED } from "../lifecycle/hold-reasons.ts";
 import {
   appliedTransitions,
   applyTransition,
   hasFailedPayment,
+  isSettled,
   wasCanceled,
 } from "../lifecycle/lifecycle.ts";
-import type { OrderKey, OrderState } from "../lifecycle/order.ts";
-import { lockFreeOrders, lockOrderState } from "../orders/changes/lock-orders-sql.ts";
+import { type Order, type OrderKey, type OrderState, PAYMENT_FAILED } from "../lifecycle/order.ts";
 import { storeTransitions } from "../orders/changes/store-transitions.ts";
-import { readOrdersByKey } from "../orders/orders-sql.ts";
+import { lockFreeOrders, lockOrderState, readOrdersByKey } from "../orders/orders-sql.ts";
 import { type ConnectionKey, distinctConnections } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
-import { isOutOfReach, type Queryable } from "../platform/database/database.ts";
-import { planBatch } from "../platform/database/transaction-settings.ts";
+import { isOutOfReach, planBatch, type Queryable } from "../platform/database/database.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { inBatches, inParts } from "../platform/run-in-turn.ts";
-import { findPayable } from "./account/find-payable.ts";
-import { consequencesOf } from "./evaluate-outcomes.ts";
-import { evaluateResponses, isDeclined, type RespondedPayment } from "./evaluate-responses.ts";
-import { recordFailures } from "./failure-mails/record-failures.ts";
+import { after, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
+import { lockAccountsShared } from "./account/account-sql.ts";
+import { CREDIT_LIMIT_EXCEEDED, isAffordable } from "./account/bookings.ts";
+import { recordFailures } from "./failure-mails.ts";
 
 /**
  * Declines recorded in one transaction. Each needs several statements for its order, and a partner's cancel waits for
@@ -192,3 +201,161 @@ const summaryOf = (outcomes: readonly PaymentOutcome[]) => ({
   ),
   hasPaid: outcomes.some(({ outcome, payment }) => outcome === "succeeded" && payment.kind !== "refund"),
 });
+
+type PaidOrder = Pick<Order, "status" | "holdReasons" | "canceledAt" | "lines">;
+
+/** Outcomes of one order that have just been recorded. */
+export type RecordedOutcomes = {
+  /** The order's ledger with these outcomes. */
+  readonly ledger: readonly LedgerEntry[];
+  /** Entries that were declined. */
+  readonly declinedIds: ReadonlySet<string>;
+  /** Those of them that could be paid now. */
+  readonly payableIds: ReadonlySet<string>;
+  /** Whether any charge succeeded. */
+  readonly hasPaid: boolean;
+};
+
+/** The consequences of recorded outcomes for their order. */
+export type Consequences = {
+  /** Entries to add: further attempts, and refunds of a canceled order. */
+  readonly entries: readonly NewEntry[];
+  /** Declined entries without a further attempt that no hold shows. They are logged for the operator. */
+  readonly exhausted: readonly LedgerEntry[];
+  /** How the hold for a failed payment changes. Null if it does not. */
+  readonly holdChange: "addHold" | "releaseHold" | null;
+};
+
+export function consequencesOf(
+  order: PaidOrder,
+  outcomes: RecordedOutcomes,
+  { retryMs, now }: { retryMs: readonly number[]; now: Date },
+): Consequences {
+  const canceled = wasCanceled(order);
+  const attempts = outcomes.ledger
+    .filter(({ id }) => outcomes.declinedIds.has(id))
+    .map((declined) => {
+      const payable = outcomes.payableIds.has(declined.id);
+      return {
+        declined,
+        next: attemptAfter(declined, outcomes.ledger, { canceled, payable, waitsMs: retryMs, now }),
+      };
+    });
+  return {
+    entries: [
+      ...(canceled ? refundsOwed(outcomes.ledger, now) : []),
+      ...attempts.flatMap(({ next }) => next ?? []),
+    ],
+    exhausted: attempts
+      .filter(({ declined, next }) => next === null && isHidden(order, outcomes.ledger, declined))
+      .map(({ declined }) => declined),
+    holdChange: holdChangeOf(order, outcomes),
+  };
+}
+
+/**
+ * Whether a declined entry cannot be seen on its order. A refund never can. A charge shows as a hold, unless the order
+ * is settled or has shipped. A canceled order owes no charges.
+ */
+function isHidden(order: PaidOrder, ledger: readonly LedgerEntry[], declined: LedgerEntry): boolean {
+  if (declined.kind === "refund") return true;
+  const isOwed = !wasCanceled(order) && failedCharges(ledger).some(({ id }) => id === declined.id);
+  return isOwed && (isSettled(order) || hasShipped(order));
+}
+
+/**
+ * Decision 0011: a declined charge holds the order until it is paid. An order that is settled, or whose last line has
+ * shipped, is not held: there is nothing left to keep back or to cancel.
+ */
+function holdChangeOf(order: PaidOrder, { ledger, hasPaid }: RecordedOutcomes): Consequences["holdChange"] {
+  const failed = hasFailedCharge(ledger);
+  // The charge was waived while the gateway processed it. A hold that exists now was placed for another reason.
+  if (!failed && !hasPaid) return null;
+  if (isSettled(order) || failed === hasFailedPayment(order) || (failed && hasShipped(order))) return null;
+  return failed ? "addHold" : "releaseHold";
+}
+
+const hasShipped = ({ lines }: Pick<Order, "lines">): boolean =>
+  lines.every(({ shipmentId }) => shipmentId !== null);
+
+/** A payment and its gateway's response. Null if the outcome is unknown. */
+export type RespondedPayment = {
+  readonly payment: ClaimedPayment;
+  readonly response: GatewayResponse | null;
+};
+
+export const isDeclined = ({ response }: RespondedPayment): boolean => response?.status === "declined";
+
+/** Separates payments with an outcome from those that must be sent or checked again. */
+export function evaluateResponses(
+  responded: readonly RespondedPayment[],
+  now: Date,
+): { outcomes: PaymentOutcome[]; postponements: Postponement[] } {
+  const outcomes: PaymentOutcome[] = [];
+  const postponements: Postponement[] = [];
+  for (const { payment, response } of responded) {
+    switch (response?.status) {
+      case "succeeded":
+        outcomes.push({ payment, outcome: "succeeded", reference: response.reference, reason: null });
+        break;
+      case "declined":
+        outcomes.push({ payment, outcome: "failed", reference: null, reason: response.reason });
+        break;
+      case "pending":
+        postponements.push({ payment, dueAt: response.recheckAt, reference: response.reference });
+        break;
+      default:
+        postponements.push({ payment, dueAt: retryAfterUnknown(payment, now), reference: null });
+    }
+  }
+  return { outcomes, postponements };
+}
+
+const UNKNOWN_FIRST_MS = 5 * SECOND_MS;
+const UNKNOWN_MAX_MS = 10 * MINUTE_MS;
+
+/** When an entry with an unknown outcome is sent again: soon at first, because most causes are short. */
+const retryAfterUnknown = ({ attemptCount }: ClaimedPayment, now: Date): Date =>
+  after(now, Math.min(UNKNOWN_MAX_MS, UNKNOWN_FIRST_MS * 2 ** (attemptCount - 1)));
+
+/** A gateway's response to a charge or a refund. */
+export type GatewayResponse =
+  /** The money has moved. `reference` is the gateway's id of the payment. A refund of the charge needs it. */
+  | { readonly status: "succeeded"; readonly reference: string }
+  /** The money has not moved and never will under this entry's id. `reason` is the gateway's code. */
+  | { readonly status: "declined"; readonly reason: string }
+  /** No outcome yet. The payment is checked again at `recheckAt`, or earlier if the gateway sends an event about it. */
+  | { readonly status: "pending"; readonly reference: string; readonly recheckAt: Date };
+
+/**
+ * Moves money. The entry's id is the idempotency key: however often the same entry is sent, even concurrently, its
+ * money moves at most once. An exception means that the outcome is unknown: the same entry is sent again later, and
+ * never counts as failed (decision 0041).
+ */
+export type Gateway = {
+  readonly name: GatewayName;
+  /** Payments in one batch, which are sent at the same time. Connections share it. */
+  readonly batchSize: number;
+  /** Batches that are sent at the same time. */
+  readonly concurrency: number;
+  charge(payment: ClaimedPayment): Promise<GatewayResponse>;
+  refund(payment: ClaimedPayment): Promise<GatewayResponse>;
+};
+
+/**
+ * Returns the entry ids of those charges that their merchants' accounts declined and could pay by now. Runs in the
+ * transaction that records the declines, under locks of the accounts: a payment to an account either is visible here, or
+ * sees what is recorded here and retries it.
+ */
+async function findPayable(tx: Queryable, outcomes: readonly PaymentOutcome[]): Promise<ReadonlySet<string>> {
+  const declined = outcomes
+    .filter(({ payment, reason }) => payment.gateway === "account" && reason === CREDIT_LIMIT_EXCEEDED)
+    .map(({ payment }) => payment);
+  const locked = await lockAccountsShared(tx, [...new Set(declined.map(({ merchantId }) => merchantId))]);
+  const accounts = new Map(locked.map((account) => [account.merchantId, account]));
+  const payable = declined.filter(({ merchantId, amountMinor }) => {
+    const account = accounts.get(merchantId);
+    return account !== undefined && isAffordable(account, { kind: "charge", amountMinor });
+  });
+  return new Set(payable.map(({ entryId }) => entryId));
+}

@@ -1,10 +1,8 @@
-import { byService } from "../audit/initiator.ts";
-import { recordAudit } from "../audit/record-audit.ts";
+import { byService, recordAudit } from "../audit/record-audit.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import type { PeopleContext } from "./context.ts";
-import { type MadeLink, makeLink } from "./links/make-link.ts";
+import { type MadeLink, makeLink } from "./links.ts";
 import {
   countPeople,
   hasActiveOperator,
@@ -13,8 +11,7 @@ import {
   lockPerson,
   readPersonByEmail,
 } from "./people-sql.ts";
-import type { Person } from "./person.ts";
-import { personFact } from "./person-fact.ts";
+import { type PeopleContext, type Person, personFact } from "./person.ts";
 
 /** No mail arrives there. The operator replaces it by its own address, so that it can reset its password. */
 export const FIRST_OPERATOR_EMAIL = "operator@localhost";

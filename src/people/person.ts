@@ -1,6 +1,11 @@
-import type { Grant } from "../access/grant.ts";
+import type { AuditFact } from "../audit/audit-sql.ts";
+import type { Grant, Role } from "../audit/grant.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
+import type { Context } from "../platform/context.ts";
+import { toTypeId } from "../platform/ids.ts";
+import type { SecretBox } from "../platform/secret-box.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../platform/time.ts";
+import { versionOf } from "../platform/wire/content-version.ts";
 
 /** A person who signs in to the back office (decision 0115). */
 export type Person = {
@@ -59,3 +64,105 @@ export const EMAIL_LENGTH_MAX = 254;
 
 /** A mail address as it is stored and compared. */
 export const normalEmail = (email: string): string => email.trim().normalize("NFC").toLowerCase();
+
+/** What operations of people need beside the context of all: keys for cookies and second factors. */
+export type PeopleContext = Context & { readonly secrets: SecretBox };
+
+/** A row of person_grants. */
+export type GrantRow = {
+  role: Role;
+  merchant_ids: string[];
+  facility_ids: string[] | null;
+  connection_ids: string[];
+};
+
+export function toGrant({ role, merchant_ids, facility_ids, connection_ids }: GrantRow): Grant {
+  switch (role) {
+    case "operator":
+    case "support":
+    case "monitoring":
+      return { role };
+    case "warehouse":
+      return { role, facilityIds: facility_ids };
+    case "merchant":
+      return { role, merchantIds: merchant_ids };
+    case "partner":
+      return {
+        role,
+        connections: connection_ids.map((connectionId, index) => ({
+          merchantId: merchant_ids[index] ?? "", // A constraint: there are as many of both.
+          connectionId,
+        })),
+      };
+  }
+}
+
+export function toGrantRow(grant: Grant): GrantRow {
+  const row = { role: grant.role, merchant_ids: [], facility_ids: null, connection_ids: [] };
+  switch (grant.role) {
+    case "operator":
+    case "support":
+    case "monitoring":
+      return row;
+    case "warehouse":
+      return { ...row, facility_ids: grant.facilityIds === null ? null : [...grant.facilityIds] };
+    case "merchant":
+      return { ...row, merchant_ids: [...grant.merchantIds] };
+    case "partner":
+      return {
+        ...row,
+        merchant_ids: grant.connections.map(({ merchantId }) => merchantId),
+        connection_ids: grant.connections.map(({ connectionId }) => connectionId),
+      };
+  }
+}
+
+/** As they are read: a person has one of each role at most. */
+export const sortedByRole = (grants: readonly Grant[]): Grant[] =>
+  grants.toSorted((a, b) => (a.role < b.role ? -1 : 1));
+
+/** The version of a person's grants. Their order does not matter (decision 0208). */
+export const grantsVersion = (grants: readonly Grant[]): string =>
+  versionOf(grants.map((grant) => JSON.stringify(toGrantRow(grant))).sort());
+
+/**
+ * What the audit log contains about a person. An entry about a person of one merchant belongs to that merchant. The address
+ * is that of staff, not of a buyer.
+ */
+export const personFact = (
+  { id, name, email, grants }: Pick<Person, "id" | "name" | "email" | "grants">,
+  details: Readonly<Record<string, unknown>> = {},
+): AuditFact => ({
+  merchantId: onlyMerchantOf(grants),
+  subject: "per",
+  ids: [id],
+  details: { name, email, grants: grants.map(grantText), ...details },
+});
+
+/** The merchant of all grants. Null if they are of several, or of none. */
+function onlyMerchantOf(grants: readonly Grant[]): string | null {
+  const merchantIds = new Set(grants.flatMap(merchantsOf));
+  const [only = null] = merchantIds.size === 1 ? merchantIds : [];
+  return only;
+}
+
+/** A null stands for all merchants, or for none. */
+function merchantsOf(grant: Grant): readonly (string | null)[] {
+  if (grant.role === "merchant") return grant.merchantIds;
+  return grant.role === "partner" ? grant.connections.map(({ merchantId }) => merchantId) : [null];
+}
+
+function grantText(grant: Grant): string {
+  switch (grant.role) {
+    case "merchant":
+      return `merchant ${grant.merchantIds.map((id) => toTypeId("mer", id)).join(" ")}`;
+    case "partner":
+      return `partner ${grant.connections.map(({ connectionId }) => toTypeId("con", connectionId)).join(" ")}`;
+    case "warehouse":
+      return grant.facilityIds === null
+        ? grant.role
+        : `warehouse ${grant.facilityIds.map((id) => toTypeId("fac", id)).join(" ")}`;
+    default:
+      return grant.role;
+  }
+}

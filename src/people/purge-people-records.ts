@@ -1,13 +1,13 @@
 import type { Context } from "../platform/context.ts";
 import { before, DAY_MS, HOUR_MS } from "../platform/time.ts";
-import { WINDOW_MS } from "./attempts/limit-sign-ins.ts";
-import { SESSION_IDLE_MS, SESSION_MAX_MS } from "./person.ts";
+import { WINDOW_MS } from "./limit-attempts.ts";
 import {
   deleteEndedLinks,
   deleteEndedSessions,
   deleteEndedVerifications,
   deleteOldAttempts,
-} from "./purge-sql.ts";
+} from "./people-sql.ts";
+import { SESSION_IDLE_MS, SESSION_MAX_MS } from "./person.ts";
 
 /** Rows deleted by one statement, so that it is short. */
 const BATCH_SIZE = 1_000;

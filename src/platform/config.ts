@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Environment, EnvironmentReader } from "./environment/environment-reader.ts";
+import { type Environment, EnvironmentReader } from "./environment.ts";
 import type { MoneyByCurrency } from "./money.ts";
 import { DAY_MS } from "./time.ts";
 

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Database, Queryable } from "./database/database.ts";
 import { retried } from "./database/retry.ts";
 import type { NewId } from "./ids.ts";
 import type { Signals } from "./signals.ts";
+import type { Clock } from "./time.ts";
 
 /** Every operation receives it. It is created once at start. */
 export type Context = {

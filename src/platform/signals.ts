@@ -2,8 +2,7 @@ import type { Logger } from "pino";
 import { type ConnectionKey, distinctConnections } from "./connection-key.ts";
 import type { Database } from "./database/database.ts";
 import { atMostEvery } from "./log.ts";
-import { pause } from "./pause.ts";
-import { inBatches } from "./run-in-turn.ts";
+import { inBatches, pause } from "./run-in-turn.ts";
 
 /** What changed for a connection: deliveries became due, its webhook endpoints changed, or one of its keys did. */
 export type Signal = "deliveries_due" | "endpoints_changed" | "keys_changed";

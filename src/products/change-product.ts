@@ -1,10 +1,9 @@
-import type { Initiator } from "../audit/initiator.ts";
-import { recordAudit } from "../audit/record-audit.ts";
+import { type Initiator, recordAudit } from "../audit/record-audit.ts";
+import type { Merchant } from "../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
-import type { Queryable } from "../platform/database/database.ts";
+import { isTaken, type Queryable } from "../platform/database/database.ts";
 import { auditedDetails, type Product, type ProductDetails } from "./product.ts";
-import { lockProduct, updateProduct } from "./products-sql.ts";
-import { type BARCODE_TAKEN, storeProduct } from "./store-product.ts";
+import { insertProduct, lockProduct, updateProduct } from "./products-sql.ts";
 
 type Change = Partial<ProductDetails & Pick<Product, "status">>;
 
@@ -41,3 +40,43 @@ async function lockAndChange(
 
 const isUnchanged = (product: Product, after: Required<Change>): boolean =>
   (Object.keys(after) as (keyof Change)[]).every((field) => product[field] === after[field]); // Its own fields.
+
+/** Adds a product to a merchant's catalog, in the merchant's currency. No connection sees it yet. */
+export async function createProduct(
+  context: Context,
+  merchant: Merchant,
+  details: ProductDetails,
+  by: Initiator,
+): Promise<Product | typeof BARCODE_TAKEN> {
+  const now = context.clock.now();
+  const product: Product = {
+    ...details,
+    id: context.newId(),
+    merchantId: merchant.id,
+    currency: merchant.currency,
+    status: "active",
+    createdAt: now,
+    updatedAt: now,
+  };
+  const fact = { merchantId: merchant.id, subject: "product", ids: [product.id] } as const;
+  return storeProduct(() =>
+    inTransaction(context, async (tx) => {
+      await insertProduct(tx, product);
+      await recordAudit(tx, context, by, { ...fact, details: auditedDetails(details) });
+      return product;
+    }),
+  );
+}
+
+/** Another product of the merchant has the barcode. The unique index decides (decision 0146). */
+export const BARCODE_TAKEN = "barcode-taken";
+
+/** Runs a transaction that stores a product. Only its barcode can be taken: its id was just made, or is its own. */
+async function storeProduct<T>(store: () => Promise<T>): Promise<T | typeof BARCODE_TAKEN> {
+  try {
+    return await store();
+  } catch (error) {
+    if (isTaken(error)) return BARCODE_TAKEN;
+    throw error;
+  }
+}

@@ -1,6 +1,5 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
-import type { Database } from "../platform/database/database.ts";
-import type { Spent } from "../platform/database/database-usage.ts";
+import type { Database, Spent } from "../platform/database/database.ts";
 import { groupCalls } from "../platform/database/group.ts";
 import { type PagePosition, toPage } from "../platform/wire/cursor.ts";
 import { toPartnerProduct } from "./product.ts";

@@ -1,9 +1,11 @@
 import type { Actor } from "../lifecycle/applied-transition.ts";
+import type { Context } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { type FittingRow, selectFitting, toFitting } from "../platform/database/fitting-rows.ts";
+import { type FittingRow, selectFitting, toFitting } from "../platform/database/day-partitions.ts";
+import { uuidAt } from "../platform/ids.ts";
+import { before, STOCK_MOVEMENTS_KEPT_MS } from "../platform/time.ts";
 import { type PagePosition, ROWS_READ_MAX } from "../platform/wire/cursor.ts";
-import type { ProductKey } from "./stock.ts";
-import type { AdjustmentReason, MovementKind, MovementOfProduct, StockMovement } from "./stock-movement.ts";
+import type { ProductKey } from "./stock-sql.ts";
 
 type MovementRow = {
   merchant_id: string;
@@ -133,7 +135,7 @@ export async function listMovements(
 }
 
 /** Deletes at most `limit` movements before an id, of each merchant the oldest first. Returns how many. */
-export async function deleteOldMovements(db: Queryable, beforeId: string, limit: number): Promise<number> {
+async function deleteOldMovements(db: Queryable, beforeId: string, limit: number): Promise<number> {
   const rows = await db.query({
     name: "delete-old-stock-movements",
     text: `
@@ -171,3 +173,99 @@ const toMovement = (row: MovementRow): StockMovement => ({
   actor: { kind: row.actor_kind, name: row.actor_name, id: row.actor_id },
   createdAt: row.created_at,
 });
+
+export type OrdersMoved = { readonly shipped: number; readonly returned: number };
+
+/**
+ * Orders of which stock left a facility, or came back to it, since the time of an id. Of the newest ROWS_READ_MAX
+ * movements, by stock_movements_facility_idx.
+ */
+export async function countOrdersMoved(
+  db: Queryable,
+  facilityId: string,
+  sinceId: string,
+): Promise<OrdersMoved> {
+  const [row] = await db.query<OrdersMoved>({
+    name: "count-orders-moved",
+    text: `
+      select count(distinct m.order_id) filter (where m.kind = 'shipped')::integer as shipped,
+             count(distinct m.order_id) filter (where m.kind = 'returned')::integer as returned
+      from (
+        select m.merchant_id, m.order_id, m.kind
+        from stock_movements m
+        where m.facility_id = $1 and m.id >= $2
+        order by m.id desc
+        limit ${ROWS_READ_MAX}) as m`,
+    values: [facilityId, sinceId],
+  });
+  return row ?? { shipped: 0, returned: 0 };
+}
+
+/** Movements of each facility that one statement deletes, so that it is short. */
+const BATCH_SIZE = 1_000;
+
+/** Deletes movements that are older than two years, batch by batch. Returns how many. Decision 0094. */
+export async function purgeStockMovements(
+  { db, clock }: Pick<Context, "db" | "clock">,
+  stopping?: AbortSignal,
+): Promise<number> {
+  const beforeId = uuidAt(before(clock.now(), STOCK_MOVEMENTS_KEPT_MS));
+  let count = 0;
+  for (;;) {
+    const deleted = await deleteOldMovements(db, beforeId, BATCH_SIZE);
+    count += deleted;
+    if (deleted === 0 || stopping?.aborted) return count;
+  }
+}
+
+export const MOVEMENT_KINDS = ["set", "adjusted", "shipped", "returned"] as const;
+type MovementKind = (typeof MOVEMENT_KINDS)[number];
+
+/** Why a quantity is changed by a difference (decision 0094). */
+export const ADJUSTMENT_REASONS = [
+  "received",
+  "returned",
+  "found",
+  "damaged",
+  "lost",
+  "sample",
+  "correction",
+  "other",
+] as const;
+type AdjustmentReason = (typeof ADJUSTMENT_REASONS)[number];
+
+/** For counts and adjustments. Far below what can be stored, because a return can exceed it. */
+export const ON_HAND_MAX = 1_000_000_000;
+
+/** The range of the column. */
+export const ON_HAND_STORED_MAX = 2_147_483_647;
+
+/** A change of the quantity on hand of a product at a facility. */
+export type StockMovement = {
+  readonly merchantId: string;
+  readonly id: string;
+  readonly facilityId: string;
+  readonly productId: string;
+  readonly kind: MovementKind;
+  /** In units; negative if they left. */
+  readonly difference: number;
+  /** On hand after the movement. */
+  readonly onHand: number;
+  /** Null unless the quantity was adjusted. */
+  readonly reason: AdjustmentReason | null;
+  readonly note: string | null;
+  /** The client's own name of an adjustment. Null if it has none. */
+  readonly reference: string | null;
+  /** The order that shipped or came back. Null for other kinds. */
+  readonly orderId: string | null;
+  readonly actor: Actor;
+  readonly createdAt: Date;
+};
+
+/** A movement with what identifies its product and its order to people. */
+export type MovementOfProduct = StockMovement & {
+  readonly sku: string;
+  readonly name: string;
+  /** The partner's own id of the order. Null if there is no order, or if the partner gave none. */
+  readonly externalOrderId: string | null;
+};

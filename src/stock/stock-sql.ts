@@ -1,11 +1,9 @@
-import { amongMerchants, merchantsOf } from "../distribution/among-merchants.ts";
-import { merchantByMerchant, ofMerchant } from "../distribution/merchant-by-merchant.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
+import { amongMerchants, merchantByMerchant, merchantsOf, ofMerchant } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
-import type { Availability, ProductKey, StockOfProduct, StockRecord } from "./stock.ts";
 
-export type StockRow = {
+type StockRow = {
   merchant_id: string;
   facility_id: string;
   product_id: string;
@@ -236,7 +234,7 @@ const toMoveInput = (move: RecordedStockMove) => ({
   actor_id: move.actor.id ?? null,
 });
 
-export const toStockRecord = (row: StockRow): StockRecord => ({
+const toStockRecord = (row: StockRow): StockRecord => ({
   merchantId: row.merchant_id,
   facilityId: row.facility_id,
   productId: row.product_id,
@@ -244,3 +242,66 @@ export const toStockRecord = (row: StockRow): StockRecord => ({
   reserved: row.reserved,
   updatedAt: row.updated_at,
 });
+
+/** The stock of a product at a facility. */
+export type StockAtFacility = StockRecord & {
+  /** The id of the facility. */
+  readonly id: string;
+  readonly facilityName: string;
+  readonly facilityClosedAt: Date | null;
+};
+
+/**
+ * The stock of a product at all facilities that have a record of it, or at those of these, the oldest facility first.
+ * Returns one row more than the page if there is one. A look-up by the primary key for each facility.
+ */
+export async function listStockOfProduct(
+  db: Queryable,
+  { merchantId, id }: ProductKey,
+  facilityIds: readonly string[] | null,
+  { afterId, limit }: PagePosition,
+): Promise<StockAtFacility[]> {
+  const rows = await db.query<StockRow & { facility_name: string; closed_at: Date | null }>({
+    name: "list-stock-of-product",
+    text: `
+      select s.merchant_id, s.facility_id, s.product_id, s.on_hand, s.reserved, s.updated_at, f.name as facility_name,
+             f.closed_at
+      from facilities f
+      join facility_stock s on s.merchant_id = $1 and s.facility_id = f.id and s.product_id = $2
+      where f.id > $3 and ($5::uuid[] is null or f.id = any($5))
+      order by f.id
+      limit $4 + 1`,
+    values: [merchantId, id, afterId, limit, facilityIds],
+  });
+  return rows.map((row) => ({
+    ...toStockRecord(row),
+    id: row.facility_id,
+    facilityName: row.facility_name,
+    facilityClosedAt: row.closed_at,
+  }));
+}
+
+/** The key of a product in the tables. */
+export type ProductKey = { readonly merchantId: string; readonly id: string };
+
+/** The quantity of a product at a facility, in units. */
+export type StockRecord = {
+  readonly merchantId: string;
+  readonly facilityId: string;
+  readonly productId: string;
+  readonly onHand: number;
+  /** Reserved for orders that have not shipped. At most `onHand`. */
+  readonly reserved: number;
+  readonly updatedAt: Date;
+};
+
+/** A stock record with what identifies its product to people. */
+export type StockOfProduct = StockRecord & {
+  readonly sku: string;
+  readonly name: string;
+  /** Null if the product has none. */
+  readonly barcode: string | null;
+};
+
+/** Available units, by product and then by facility. A product that is missing is made to order. */
+export type Availability = ReadonlyMap<string, ReadonlyMap<string, number>>;

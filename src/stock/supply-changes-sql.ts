@@ -1,5 +1,4 @@
-import { amongMerchants } from "../distribution/among-merchants.ts";
-import { searchReachable } from "../distribution/reachable-merchants.ts";
+import { amongMerchants, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 
 /** More of a product has become available, and not all waiting orders have been evaluated since. */

@@ -1,7 +1,13 @@
 import { type AppliedTransition, type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { deleteReservations, type Reservation, splitReservations } from "./reservations-sql.ts";
-import { linesToEnd, reservationSplits, stockMovesOf } from "./stock-changes.ts";
+import {
+  deleteReservations,
+  linesToEnd,
+  type Reservation,
+  reservationSplits,
+  splitReservations,
+  stockMovesOf,
+} from "./reservations-sql.ts";
 import { lockStock, moveGoods, type StockMove } from "./stock-sql.ts";
 import { markStockChanged } from "./supply-changes-sql.ts";
 

@@ -4,7 +4,7 @@ import { posix } from "node:path";
 import { expect, it } from "vitest";
 import { anchorOf } from "../../docs/.vitepress/anchors.ts";
 import { LAYERS } from "../../scripts/architecture/layers.ts";
-import { COMMANDS } from "../../src/cli/requests/commands.ts";
+import { COMMANDS } from "../../src/cli/commands/commands.ts";
 
 const README_LINES_MAX = 150;
 

@@ -16,13 +16,13 @@ const NOT_SHOWN = [
   // The console has texts of its own for these problems: unauthorized, forbidden, rate-limited and so on.
   "src/platform/wire/problems.ts",
   "src/platform/wire/content-version.ts",
-  "src/platform/database/too-many-calls.ts",
-  "src/api/http/bearer.ts",
-  "src/api/back-office/limit-attempts.ts",
-  "src/api/back-office/merchants/key-routes.ts",
-  "src/api/back-office/people/expected-person.ts",
-  "src/api/back-office/people/same-origin.ts",
-  "src/api/back-office/people/session-authentication.ts",
+  "src/platform/database/fair-share.ts",
+  "src/http/replies.ts",
+  "src/back-office/authentication.ts",
+  "src/back-office/keys.ts",
+  "src/back-office/people/sign-in-wire.ts",
+  "src/back-office/people/session-authentication.ts",
+  "src/back-office/people/session-authentication.ts",
 ];
 
 /** Texts at such places that are no explanation, or that the console cannot cause. */

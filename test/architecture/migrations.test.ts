@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { commandsOnCitus } from "../../src/distribution/commands-on-citus.ts";
-import { splitAtTop } from "../../src/distribution/split-commands.ts";
+import { commandsOnCitus, splitAtTop } from "../../src/platform/database/commands-on-citus.ts";
 
 /** The first set of migrations creates the tables. Later ones change tables that may be large. */
 const FIRST_SET_MAX = "0010";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { COMMANDS } from "../../src/cli/requests/commands.ts";
+import { COMMANDS } from "../../src/cli/commands/commands.ts";
 import { countRows, type Partner, placeOrder } from "../support/builders.ts";
 import { type CliTest, startCliTest } from "../support/cli.ts";
 import { temporaryFolder } from "../support/main-process.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { backOfficeRoutes } from "../../src/api/back-office/routes.ts";
-import { fieldsOf } from "../../src/cli/requests/command.ts";
-import { COMMANDS } from "../../src/cli/requests/commands.ts";
-import { operationOf } from "../../src/cli/requests/operations.ts";
+import { backOfficeRoutes } from "../../src/back-office/routes.ts";
+import { fieldsOf, operationOf } from "../../src/cli/commands/command.ts";
+import { COMMANDS } from "../../src/cli/commands/commands.ts";
 
 /** Operations without a command of their own, with the reason. */
 const WITHOUT_COMMAND = {

@@ -1,8 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { expect, inject, it, onTestFinished } from "vitest";
-import { listTables } from "../../src/distribution/distribution-sql.ts";
-import { misplacedTables } from "../../src/distribution/placement.ts";
 import { type Database, openDatabase } from "../../src/platform/database/database.ts";
+import { listTables, misplacedTables } from "../../src/platform/database/distribute.ts";
 import { runCli } from "../support/cli.ts";
 import { migrateBefore, pretendApplied } from "../support/migrations.ts";
 import { createCitusDatabase, createDatabase } from "../support/test-service.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { queueMail } from "../../src/mail/queue-mail.ts";
+import { queueMail } from "../../src/mail/mails-sql.ts";
 import {
   checkClock,
   checkDistribution,
@@ -7,10 +7,10 @@ import {
   checkPaused,
   checkQueue,
   checkVersion,
-} from "../../src/monitoring/checks/rules.ts";
+} from "../../src/operations/checks.ts";
 import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
-import { systemClock } from "../../src/platform/clock.ts";
 import { ensureDayPartitions } from "../../src/platform/database/day-partitions.ts";
+import { systemClock } from "../../src/platform/time.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { CHECKS_OF_A_NEW_DATABASE } from "../support/checks.ts";
 import { runCli } from "../support/cli.ts";

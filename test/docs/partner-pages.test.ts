@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { EVENT_SCHEMAS } from "../../src/api/partner/event-schemas.ts";
-import { DEFAULT_EVENT_TYPES, EVENT_MEANINGS, EVENT_TYPES, PING } from "../../src/events/event-types.ts";
-import { HOLD_REASONS } from "../../src/lifecycle/hold-reasons.ts";
-import { ORDER_STATUSES } from "../../src/lifecycle/order.ts";
+import { HOLD_REASONS, ORDER_STATUSES } from "../../src/lifecycle/order.ts";
+import { EVENT_SCHEMAS } from "../../src/partner-api/events.ts";
 import { PROBLEMS } from "../../src/platform/wire/problems.ts";
+import { DEFAULT_EVENT_TYPES, EVENT_MEANINGS, EVENT_TYPES, PING } from "../../src/webhooks/events/event.ts";
 import { operationsOf, PARTNER } from "../support/openapi.ts";
 
 const read = (name: string): string => readFileSync(`docs/partners/${name}`, "utf8");

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
-import { postgresAccount } from "../../src/platform/embedded-postgres/postgres-account.ts";
+import { postgresAccount } from "../../src/platform/embedded-postgres/cluster.ts";
 import { freePort } from "../support/free-port.ts";
 import { createNode, type Node } from "./node.ts";
 import { end, PROGRAMS, type Program, run, until } from "./programs.ts";

@@ -4,7 +4,7 @@ import { accessSync, constants, openSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isAlive } from "../../src/platform/embedded-postgres/postmaster.ts";
+import { isAlive } from "../../src/platform/embedded-postgres/server.ts";
 
 /** The Debian packages etcd-server, patroni, haproxy and postgresql-15 install these. */
 export const PROGRAMS = {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { accountGateway } from "../../src/payments/account/account-gateway.ts";
+import { accountGateway } from "../../src/payments/account/account.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { acceptAll, aRate, createFacility, routeAll } from "../support/facilities.ts";
 import {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { listSupplyChanges } from "../../src/fulfilment/routing/supply-changes.ts";
+import { listSupplyChanges } from "../../src/fulfilment/routing/waiting-orders.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { blockOrderChanges } from "../support/blocked-orders.ts";

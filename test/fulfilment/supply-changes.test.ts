@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clearSupplyChange, listSupplyChanges } from "../../src/fulfilment/routing/supply-changes.ts";
+import { clearSupplyChange, listSupplyChanges } from "../../src/fulfilment/routing/waiting-orders.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { createExposedProduct } from "../support/builders.ts";
 import { countStatements } from "../support/counted-statements.ts";

@@ -3,7 +3,7 @@ import {
   listOrdersWaitingForCountries,
   listOrdersWaitingForProducts,
   type WaitingPosition,
-} from "../../src/orders/routing/waiting-orders-sql.ts";
+} from "../../src/orders/routing-sql.ts";
 import type { Database, Queryable } from "../../src/platform/database/database.ts";
 import { UUID_MAX, UUID_MIN } from "../../src/platform/wire/cursor.ts";
 import { createPartner, type Partner } from "../support/builders.ts";

@@ -1,8 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { deleteOldMails } from "../../src/mail/mails-sql.ts";
-import { queueMail } from "../../src/mail/queue-mail.ts";
+import { deleteOldMails, queueMail } from "../../src/mail/mails-sql.ts";
 import { ATTEMPTS_MAX } from "../../src/mail/send-mails.ts";
 import { inTransaction } from "../../src/platform/context.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";

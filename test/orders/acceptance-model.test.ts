@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { JOBS } from "../../src/app/jobs.ts";
+import { JOBS } from "../../src/service/jobs.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { histories } from "../support/histories.ts";
 import { readOrder, transitionOrder } from "../support/orders.ts";

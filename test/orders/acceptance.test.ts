@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { JOBS } from "../../src/app/jobs.ts";
-import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
-import { listConnectionsWithDueOrders } from "../../src/orders/deadlines/acceptance-sql.ts";
+import { acceptDueOrders, listConnectionsWithDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
+import { JOBS } from "../../src/service/jobs.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
   cancelOrder,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { readListedOrders } from "../../src/orders/lists/list-orders.ts";
-import type { OrderFilter } from "../../src/orders/lists/order-list-filter.ts";
+import type { OrderFilter } from "../../src/orders/reading/list-conditions-sql.ts";
+import { readListedOrders } from "../../src/orders/reading/list-orders.ts";
 import type { Database } from "../../src/platform/database/database.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import { UUID_MAX, UUID_MIN } from "../../src/platform/wire/cursor.ts";

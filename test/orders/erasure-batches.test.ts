@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eraseAllExpiredTestOrders } from "../../src/orders/deadlines/erase-test-orders.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
-import type { WebhookContext } from "../../src/webhooks/context.ts";
+import type { WebhookContext } from "../../src/webhooks/conditions-sql.ts";
 import { anOrder, createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { runJob } from "../support/jobs.ts";
 import { dumpTables } from "../support/tables.ts";

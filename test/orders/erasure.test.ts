@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { JOBS } from "../../src/app/jobs.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
+import { JOBS } from "../../src/service/jobs.ts";
 import {
   anOrder,
   created,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Order } from "../../src/lifecycle/order.ts";
 import { parseOrderRef, toWireOrder } from "../../src/orders/order-wire.ts";
-import { orderReader } from "../../src/orders/read-order.ts";
+import { orderReader } from "../../src/orders/reading/read-order.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { wireOrderId } from "../../src/platform/ids.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { placementOf } from "../../src/orders/creation/create-order.ts";
-import { KnownProducts } from "../../src/orders/creation/known-products.ts";
-import { type Placed, placeOrders } from "../../src/orders/creation/place-orders.ts";
+import { KnownProducts, type Placed, placeOrders } from "../../src/orders/creation/place-orders.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import {
   anAddress,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readKeys } from "../../src/merchants/keys-sql.ts";
 import { readEarlierOrders } from "../../src/orders/creation/place-orders-sql.ts";
-import { findOrdersByLabel } from "../../src/orders/order-owners-sql.ts";
 import { readOrders, readOrdersByExternalId } from "../../src/orders/orders-sql.ts";
+import { findOrdersByLabel } from "../../src/orders/owners-sql.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { connectionKey } from "../support/orders.ts";

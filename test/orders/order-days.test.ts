@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readOrdersByDay } from "../../src/orders/overview/orders-by-day.ts";
+import { readOrdersByDay } from "../../src/orders/reading/orders-by-day.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { runJob } from "../support/jobs.ts";

@@ -1,7 +1,6 @@
 import { expect } from "vitest";
 import { placementOf } from "../../src/orders/creation/create-order.ts";
-import { KnownProducts } from "../../src/orders/creation/known-products.ts";
-import { placeOrders } from "../../src/orders/creation/place-orders.ts";
+import { KnownProducts, placeOrders } from "../../src/orders/creation/place-orders.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { anOrder, createPartner, type Partner } from "../support/builders.ts";
 import { connectionKey } from "../support/orders.ts";

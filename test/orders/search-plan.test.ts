@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { findOrders } from "../../src/orders/lists/find-orders.ts";
+import { findOrders } from "../../src/orders/reading/list-orders.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { itOnPlainPostgres } from "../support/plain-postgres.ts";
 import { startServiceForTest } from "../support/test-service.ts";

@@ -2,8 +2,8 @@ import { expect } from "vitest";
 import {
   listConnectionsWithShippedOrders,
   lockShippedOrders,
-} from "../../src/orders/deadlines/shipped-orders-sql.ts";
-import { readListedOrders } from "../../src/orders/lists/list-orders.ts";
+} from "../../src/orders/deadlines/complete-shipped-orders.ts";
+import { readListedOrders } from "../../src/orders/reading/list-orders.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { UUID_MAX } from "../../src/platform/wire/cursor.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";

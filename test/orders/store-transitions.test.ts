@@ -1,8 +1,7 @@
 import { expect, it } from "vitest";
 import { SERVICE } from "../../src/lifecycle/applied-transition.ts";
 import { appliedTransitions, applyTransition } from "../../src/lifecycle/lifecycle.ts";
-import type { Order } from "../../src/lifecycle/order.ts";
-import type { Transition } from "../../src/lifecycle/transition.ts";
+import type { Order, Transition } from "../../src/lifecycle/order.ts";
 import { storeTransitions } from "../../src/orders/changes/store-transitions.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import { lockOrder } from "../../src/orders/orders-sql.ts";

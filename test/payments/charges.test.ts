@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readTimeline } from "../../src/orders/timeline/timeline-sql.ts";
+import { readTimeline } from "../../src/orders/changes/timeline-sql.ts";
 import { notFound } from "../../src/platform/wire/problems.ts";
 import {
   countRows,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { accountGateway } from "../../src/payments/account/account-gateway.ts";
+import { accountGateway } from "../../src/payments/account/account.ts";
 import { processPayments } from "../../src/payments/process-payments.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { dyingDatabase } from "../support/dying-database.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { mailPaymentFailures } from "../../src/payments/failure-mails/mail-payment-failures.ts";
+import { mailPaymentFailures } from "../../src/payments/failure-mails.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { dyingDatabase } from "../support/dying-database.ts";
 import { runJob } from "../support/jobs.ts";

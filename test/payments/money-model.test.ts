@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ClaimedPayment } from "../../src/ledger/claim-payments-sql.ts";
+import type { ClaimedPayment } from "../../src/ledger/due-payments-sql.ts";
 import type { LedgerEntry } from "../../src/ledger/ledger.ts";
-import { accountGateway } from "../../src/payments/account/account-gateway.ts";
-import type { Gateway, GatewayResponse } from "../../src/payments/gateway.ts";
+import { accountGateway } from "../../src/payments/account/account.ts";
 import { processPayments } from "../../src/payments/process-payments.ts";
+import type { Gateway, GatewayResponse } from "../../src/payments/record-responses.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
-import type { WebhookContext } from "../../src/webhooks/context.ts";
+import type { WebhookContext } from "../../src/webhooks/conditions-sql.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { dyingDatabase } from "../support/dying-database.ts";
 import { histories } from "../support/histories.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readTimeline } from "../../src/orders/timeline/timeline-sql.ts";
-import { listPaymentRetries } from "../../src/payments/retry/payment-retries-sql.ts";
-import { retryDeclinedCharges, retryNextBatch } from "../../src/payments/retry/retry-declined-charges.ts";
+import { readTimeline } from "../../src/orders/changes/timeline-sql.ts";
+import { listPaymentRetries } from "../../src/payments/retries-sql.ts";
+import { retryDeclinedCharges, retryNextBatch } from "../../src/payments/retry-payments.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { countRows, createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { dyingDatabase } from "../support/dying-database.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { byService } from "../../src/audit/initiator.ts";
+import { byService } from "../../src/audit/record-audit.ts";
 import { lockMerchant, readMerchant } from "../../src/merchants/merchants-sql.ts";
-import { readTimeline } from "../../src/orders/timeline/timeline-sql.ts";
-import { accountGateway } from "../../src/payments/account/account-gateway.ts";
+import { readTimeline } from "../../src/orders/changes/timeline-sql.ts";
+import { accountGateway } from "../../src/payments/account/account.ts";
 import { lockAccountsShared } from "../../src/payments/account/account-sql.ts";
-import { setStripeMethod } from "../../src/payments/stripe/set-stripe-method.ts";
+import { setStripeMethod } from "../../src/payments/stripe/stripe-methods.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chargeShippings } from "../../src/ledger/charge-shipping.ts";
+import { chargeShippings } from "../../src/ledger/shipping-charges.ts";
 import { sqlState } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { claimPayments, listPayers } from "../../src/ledger/claim-payments-sql.ts";
+import { claimPayments, listPayers } from "../../src/ledger/due-payments-sql.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { moves, processDuePayments, readDuePayments } from "../support/payments.ts";
 import { chargeTo, methodPath, startWorld } from "../support/stripe-world.ts";

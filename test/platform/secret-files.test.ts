@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readOrMakeSecret, readSecret } from "../../src/platform/data-dir/secret-file.ts";
-import { StartError } from "../../src/platform/environment/start-error.ts";
+import { readOrMakeSecret, readSecret } from "../../src/platform/data-dir.ts";
+import { StartError } from "../../src/platform/environment.ts";
 import { startMain, temporaryFolder } from "../support/main-process.ts";
 
 it.each([

@@ -1,4 +1,4 @@
-import { backOfficeRoutes } from "../../src/api/back-office/routes.ts";
+import { backOfficeRoutes } from "../../src/back-office/routes.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import {
   anAddress,

@@ -1,5 +1,5 @@
 import type { Database } from "../../src/platform/database/database.ts";
-import type { WebhookContext } from "../../src/webhooks/context.ts";
+import type { WebhookContext } from "../../src/webhooks/conditions-sql.ts";
 
 /**
  * A service like the given one, with something done before each of its transactions; `number` counts them from 1.

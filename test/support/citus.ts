@@ -1,6 +1,6 @@
 import pg from "pg";
-import { commandsOnCitus } from "../../src/distribution/commands-on-citus.ts";
-import { distribute } from "../../src/distribution/distribute.ts";
+import { commandsOnCitus } from "../../src/platform/database/commands-on-citus.ts";
+import { distribute } from "../../src/platform/database/distribute.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { makeFirstPartitions } from "./first-partitions.ts";
 

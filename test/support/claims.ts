@@ -1,5 +1,5 @@
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
-import type { ClaimedDelivery, LeasedEndpoint } from "../../src/webhooks/dispatch/claimed-delivery.ts";
+import type { ClaimedDelivery, LeasedEndpoint } from "../../src/webhooks/delivery/claimed-delivery.ts";
 
 /** A connection of the tests, by its id. */
 export const aConnection = (connectionId = "connection"): ConnectionKey => ({

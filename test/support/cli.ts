@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { runCommandLine } from "../../src/cli/command-line.ts";
-import { systemClock } from "../../src/platform/clock.ts";
+import { systemClock } from "../../src/platform/time.ts";
 import { createPartner, type Partner } from "./builders.ts";
 import { NODE_ENVIRONMENT } from "./node-environment.ts";
 import { createDatabase, startTestService, type TestService } from "./test-service.ts";

@@ -1,5 +1,5 @@
 import type { Database, Queryable } from "../../src/platform/database/database.ts";
-import type { WebhookContext } from "../../src/webhooks/context.ts";
+import type { WebhookContext } from "../../src/webhooks/conditions-sql.ts";
 import { isOnCitus } from "./plain-postgres.ts";
 
 export type StatementCount = {

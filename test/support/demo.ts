@@ -1,11 +1,10 @@
 import { copyFile, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensureDemo } from "../../src/app/demo.ts";
-import type { DemoPerson } from "../../src/app/demo-people.ts";
-import { startService } from "../../src/app/start.ts";
 import { readConfig } from "../../src/platform/config.ts";
 import { createLog } from "../../src/platform/log.ts";
+import { type DemoPerson, ensureDemo } from "../../src/service/demo.ts";
+import { startService } from "../../src/service/start.ts";
 import { freePort } from "./free-port.ts";
 import { createDatabase } from "./test-service.ts";
 

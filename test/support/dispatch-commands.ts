@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { Transition } from "../../src/lifecycle/transition.ts";
-import type { SendResult } from "../../src/webhooks/dispatch/send/exchange.ts";
+import type { Transition } from "../../src/lifecycle/order.ts";
+import type { SendResult } from "../../src/webhooks/delivery/exchange.ts";
 
 /** How long a test order lives in a history. */
 export const LIFETIME_MS = 600_000;

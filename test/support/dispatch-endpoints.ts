@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { byService } from "../../src/audit/initiator.ts";
-import { clearNextBatch } from "../../src/webhooks/endpoints/clear-endpoints.ts";
-import { pauseByRequest } from "../../src/webhooks/health/pause-by-request.ts";
+import { byService } from "../../src/audit/record-audit.ts";
+import { clearNextBatch } from "../../src/webhooks/endpoints/clearings.ts";
+import { pauseByRequest } from "../../src/webhooks/endpoints/pause.ts";
 import type { Partner } from "./builders.ts";
 import { connectionKey } from "./orders.ts";
 import type { TestService } from "./test-service.ts";

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import type { Transition } from "../../src/lifecycle/transition.ts";
+import type { Transition } from "../../src/lifecycle/order.ts";
 import { eraseExpiredTestOrders } from "../../src/orders/deadlines/erase-test-orders.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Database } from "../../src/platform/database/database.ts";
-import type { SendResult } from "../../src/webhooks/dispatch/send/exchange.ts";
+import type { SendResult } from "../../src/webhooks/delivery/exchange.ts";
 import { resendNextBatch } from "../../src/webhooks/resend/resend-deliveries.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "./builders.ts";
 import { type Command, LIFETIME_MS, OUTCOMES, type OutcomeName } from "./dispatch-commands.ts";

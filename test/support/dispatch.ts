@@ -1,13 +1,13 @@
 import { onTestFinished } from "vitest";
-import { byService } from "../../src/audit/initiator.ts";
-import { DEFAULT_EVENT_TYPES } from "../../src/events/event-types.ts";
+import { byService } from "../../src/audit/record-audit.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Signal } from "../../src/platform/signals.ts";
 import { isProblem } from "../../src/platform/wire/problems.ts";
-import { Dispatcher } from "../../src/webhooks/dispatch/dispatcher.ts";
-import { createSender } from "../../src/webhooks/dispatch/send/sender.ts";
-import { createEndpoint } from "../../src/webhooks/endpoints/create-endpoint.ts";
+import { Dispatcher } from "../../src/webhooks/delivery/dispatcher.ts";
+import { createSender } from "../../src/webhooks/delivery/sender.ts";
+import { createEndpoint } from "../../src/webhooks/endpoints/change-endpoints.ts";
 import type { NewEndpoint } from "../../src/webhooks/endpoints/endpoint.ts";
+import { DEFAULT_EVENT_TYPES } from "../../src/webhooks/events/event.ts";
 import type { Partner } from "./builders.ts";
 import { connectionKey } from "./orders.ts";
 import { type Receiver, type ReceiverHandler, startReceiver } from "./receivers.ts";

@@ -10,7 +10,7 @@ import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
-import { isAlive, worksIn } from "../../src/platform/embedded-postgres/postmaster.ts";
+import { isAlive, worksIn } from "../../src/platform/embedded-postgres/server.ts";
 
 // Creating a cluster takes long, so the tests use the one that they find, and empty the directory when they need a new
 // one.

@@ -1,7 +1,7 @@
 import type { Database } from "../../src/platform/database/database.ts";
-import { Dispatcher } from "../../src/webhooks/dispatch/dispatcher.ts";
-import type { SendResult } from "../../src/webhooks/dispatch/send/exchange.ts";
-import type { Sender, SendRequest } from "../../src/webhooks/dispatch/send/sender.ts";
+import { Dispatcher } from "../../src/webhooks/delivery/dispatcher.ts";
+import type { SendResult } from "../../src/webhooks/delivery/exchange.ts";
+import type { Sender, SendRequest } from "../../src/webhooks/delivery/sender.ts";
 import type { TestService } from "./test-service.ts";
 
 /** What is in progress in all faulty workers of a test: statements, and responses on their way. */

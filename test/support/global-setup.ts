@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import chromium from "@sparticuz/chromium";
 import type { TestProject } from "vitest/node";
-import { commandsOnCitus } from "../../src/distribution/commands-on-citus.ts";
+import { commandsOnCitus } from "../../src/platform/database/commands-on-citus.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { createCitusTemplate } from "./citus.ts";

@@ -1,5 +1,5 @@
-import { JOBS } from "../../src/app/jobs.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
+import { JOBS } from "../../src/service/jobs.ts";
 import type { TestService } from "./test-service.ts";
 
 /** Runs a job of the worker once. Returns how many items it processed. */

@@ -1,7 +1,7 @@
-import { openRoutes } from "../../src/api/back-office/people/open-routes.ts";
-import { backOfficeRoutes } from "../../src/api/back-office/routes.ts";
-import { describeBackOffice, describePartnerApi } from "../../src/api/descriptions.ts";
-import { partnerRoutes } from "../../src/api/partner/routes.ts";
+import { describeBackOffice, describePartnerApi } from "../../src/back-office/descriptions.ts";
+import { openRoutes } from "../../src/back-office/people/sign-in.ts";
+import { backOfficeRoutes } from "../../src/back-office/routes.ts";
+import { partnerRoutes } from "../../src/partner-api/routes.ts";
 import { readConfig } from "../../src/platform/config.ts";
 
 export type Content = { schema: unknown; example?: unknown; examples?: Record<string, { $ref: string }> };

@@ -1,4 +1,4 @@
-import type { OrderFilter } from "../../src/orders/lists/order-list-filter.ts";
+import type { OrderFilter } from "../../src/orders/reading/list-conditions-sql.ts";
 
 /** The filter of a list of all real orders, newest first. */
 export const ALL_ORDERS: OrderFilter = {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { SERVICE, type TransitionCause } from "../../src/lifecycle/applied-transition.ts";
 import { appliedTransitions, applyTransition, type Outcome } from "../../src/lifecycle/lifecycle.ts";
-import type { Transition } from "../../src/lifecycle/transition.ts";
+import type { Transition } from "../../src/lifecycle/order.ts";
 import { inOrderTransaction } from "../../src/orders/changes/change-order.ts";
 import { storeTransitions } from "../../src/orders/changes/store-transitions.ts";
 import { parseOrderRef } from "../../src/orders/order-wire.ts";

@@ -1,7 +1,7 @@
-import { createPartnerApi } from "../../src/api/partner/app.ts";
+import { createPartnerApi } from "../../src/partner-api/app.ts";
 import type { Config } from "../../src/platform/config.ts";
 import { createMetrics, type Metrics } from "../../src/platform/metrics.ts";
-import type { WebhookContext } from "../../src/webhooks/context.ts";
+import type { WebhookContext } from "../../src/webhooks/conditions-sql.ts";
 import { createPartner, type Partner } from "./builders.ts";
 import { listen } from "./sockets.ts";
 import { startTestService, type TestService } from "./test-service.ts";

@@ -1,10 +1,10 @@
 import { expect } from "vitest";
-import type { ClaimedPayment } from "../../src/ledger/claim-payments-sql.ts";
+import type { ClaimedPayment } from "../../src/ledger/due-payments-sql.ts";
 import type { LedgerEntry } from "../../src/ledger/ledger.ts";
 import { readLedger } from "../../src/ledger/ledger-sql.ts";
-import type { Gateway, GatewayResponse } from "../../src/payments/gateway.ts";
 import { processPayments } from "../../src/payments/process-payments.ts";
-import { retryPayment } from "../../src/payments/retry/retry-payment.ts";
+import type { Gateway, GatewayResponse } from "../../src/payments/record-responses.ts";
+import { retryPayment } from "../../src/payments/retry-payments.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import type { Partner } from "./builders.ts";
 import { runJob } from "./jobs.ts";

@@ -1,7 +1,6 @@
-import type { Grant } from "../../src/access/grant.ts";
-import { byService } from "../../src/audit/initiator.ts";
-import type { LinkKind } from "../../src/people/links/link.ts";
-import { makeLink } from "../../src/people/links/make-link.ts";
+import type { Grant } from "../../src/audit/grant.ts";
+import { byService } from "../../src/audit/record-audit.ts";
+import { type LinkKind, makeLink } from "../../src/people/links.ts";
 import { insertPerson } from "../../src/people/people-sql.ts";
 import type { Person } from "../../src/people/person.ts";
 import type { Answer, Client, TestService } from "./test-service.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyTransition } from "../../src/lifecycle/lifecycle.ts";
-import { ORDER_STATUSES, type Order, type OrderStatus } from "../../src/lifecycle/order.ts";
-import type { Transition } from "../../src/lifecycle/transition.ts";
+import { ORDER_STATUSES, type Order, type OrderStatus, type Transition } from "../../src/lifecycle/order.ts";
 import { NOW, type Shipped, shippedOrder } from "./lifecycle-orders.ts";
 
 /** The transitions that a state table names by its rows. */

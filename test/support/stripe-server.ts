@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import type { Clock } from "../../src/platform/clock.ts";
+import type { Clock } from "../../src/platform/time.ts";
 
 export type Intent = {
   id: string;

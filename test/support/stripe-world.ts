@@ -1,7 +1,7 @@
 import Stripe from "stripe";
 import { expect, onTestFinished } from "vitest";
-import { createBackOffice } from "../../src/api/back-office/app.ts";
-import { operatorAuthentication } from "../../src/api/back-office/authentication.ts";
+import { createBackOffice } from "../../src/back-office/app.ts";
+import { operatorAuthentication } from "../../src/back-office/authentication.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createPartner, type Partner } from "./builders.ts";
 import { runJob } from "./jobs.ts";

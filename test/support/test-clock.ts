@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/platform/clock.ts";
+import type { Clock } from "../../src/platform/time.ts";
 
 /** A clock that does not move until a test moves it. */
 export type TestClock = Clock & {

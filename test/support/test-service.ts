@@ -2,26 +2,23 @@ import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
 import pg from "pg";
 import { onTestFinished, inject as provided } from "vitest";
-import type { BackOfficeCaller, Grant, Role } from "../../src/access/grant.ts";
-import { createBackOffice } from "../../src/api/back-office/app.ts";
-import {
-  type BackOfficeAuthentication,
-  tokenAuthentication,
-} from "../../src/api/back-office/authentication.ts";
-import { sessionAuthentication } from "../../src/api/back-office/people/session-authentication.ts";
-import { createPartnerApi } from "../../src/api/partner/app.ts";
-import type { PartnerDatabases } from "../../src/api/partner/operations.ts";
-import { splitCommands } from "../../src/distribution/split-commands.ts";
+import type { BackOfficeCaller, Grant, Role } from "../../src/audit/grant.ts";
+import { createBackOffice } from "../../src/back-office/app.ts";
+import { type BackOfficeAuthentication, tokenAuthentication } from "../../src/back-office/authentication.ts";
+import { sessionAuthentication } from "../../src/back-office/people/session-authentication.ts";
+import { createPartnerApi } from "../../src/partner-api/app.ts";
+import type { PartnerDatabases } from "../../src/partner-api/operations.ts";
 import { type Config, readConfig } from "../../src/platform/config.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Context } from "../../src/platform/context.ts";
+import { splitCommands } from "../../src/platform/database/commands-on-citus.ts";
 import { type Database, openDatabase, type Pool } from "../../src/platform/database/database.ts";
 import { type NewId, newIdsFrom } from "../../src/platform/ids.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createSecretBox } from "../../src/platform/secret-box.ts";
 import { NO_SIGNALS } from "../../src/platform/signals.ts";
-import type { WebhookContext } from "../../src/webhooks/context.ts";
+import type { WebhookContext } from "../../src/webhooks/conditions-sql.ts";
 import { type AnswerCheck, answerCheckOf } from "./answer-check.ts";
 import { copyTemplate, createOnNodes, dropCopies } from "./citus.ts";
 import { TEMPLATE } from "./global-setup.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { type ConnectionKeyRow, toConnectionKey } from "../../src/platform/connection-key.ts";
 import { fromTypeId, type IdPrefix } from "../../src/platform/ids.ts";
-import { pauseEndpoint as pause } from "../../src/webhooks/health/endpoint-health-sql.ts";
+import { pauseEndpoint as pause } from "../../src/webhooks/endpoints/health-sql.ts";
 import { created, type Partner } from "./builders.ts";
 import type { Answer, TestService } from "./test-service.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Resolve } from "../../src/webhooks/dispatch/names/name-lookup.ts";
-import { endpointUrlError } from "../../src/webhooks/endpoints/public-address.ts";
+import type { Resolve } from "../../src/webhooks/delivery/public-lookup.ts";
+import { endpointUrlError } from "../../src/webhooks/endpoints/endpoint-request.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import {
   readAttempts,

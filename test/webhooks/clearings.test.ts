@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { byService } from "../../src/audit/initiator.ts";
+import { byService } from "../../src/audit/record-audit.ts";
 import { after, MINUTE_MS } from "../../src/platform/time.ts";
-import { claimDeliveries } from "../../src/webhooks/dispatch/claim/claim-sql.ts";
-import { clearNextBatch } from "../../src/webhooks/endpoints/clear-endpoints.ts";
-import { deleteEndpoint } from "../../src/webhooks/endpoints/delete-endpoint.ts";
-import { pauseByRequest } from "../../src/webhooks/health/pause-by-request.ts";
+import { claimDeliveries } from "../../src/webhooks/delivery/claim-sql.ts";
+import { deleteEndpoint } from "../../src/webhooks/endpoints/change-endpoints.ts";
+import { clearNextBatch } from "../../src/webhooks/endpoints/clearings.ts";
+import { pauseByRequest } from "../../src/webhooks/endpoints/pause.ts";
 import { countRows, createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
   readAttempts,

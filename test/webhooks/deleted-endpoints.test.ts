@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { eventRow } from "../../src/events/event.ts";
 import { uuidAt } from "../../src/platform/ids.ts";
 import { countEndpoints } from "../../src/webhooks/endpoints/endpoints-sql.ts";
-import { insertEvents } from "../../src/webhooks/publishing/events-sql.ts";
+import { eventRow } from "../../src/webhooks/events/event.ts";
+import { insertEvents } from "../../src/webhooks/publishing-sql.ts";
 import { countRows, createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { runJob } from "../support/jobs.ts";

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { NameLookup } from "../../src/webhooks/dispatch/names/name-lookup.ts";
+import { NameLookup } from "../../src/webhooks/delivery/public-lookup.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { type DnsAnswer, startDnsServer } from "../support/dns-server.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { OPT_IN_EVENT_TYPES } from "../../src/events/event-types.ts";
 import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
+import { OPT_IN_EVENT_TYPES } from "../../src/webhooks/events/event.ts";
 import { createPartner, placeOrder, placeTestOrder, readEvents } from "../support/builders.ts";
 import { received, sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { connectionKey } from "../support/orders.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it, vi } from "vitest";
 import { createSecretBox } from "../../src/platform/secret-box.ts";
-import type { WebhookContext } from "../../src/webhooks/context.ts";
+import type { WebhookContext } from "../../src/webhooks/conditions-sql.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import {
   type StoredEndpoint,

@@ -1,8 +1,8 @@
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { EVENT_TYPES } from "../../src/events/event-types.ts";
 import { OrderSchema, ShipmentSchema } from "../../src/orders/order-wire.ts";
 import { PartnerProductSchema } from "../../src/products/product.ts";
+import { EVENT_TYPES } from "../../src/webhooks/events/event.ts";
 import { createPartner, type Partner, placeTestOrder, readEvents } from "../support/builders.ts";
 import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { expectErrors, expectProblem, readOrder } from "../support/orders.ts";

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { LookupFailedError, NoSuchNameError } from "../../src/webhooks/dispatch/names/lookup-errors.ts";
-import type { Resolve } from "../../src/webhooks/dispatch/names/name-lookup.ts";
-import { createSender } from "../../src/webhooks/dispatch/send/sender.ts";
-import { endpointUrlError } from "../../src/webhooks/endpoints/public-address.ts";
+import {
+  LookupFailedError,
+  NoSuchNameError,
+  type Resolve,
+} from "../../src/webhooks/delivery/public-lookup.ts";
+import { createSender } from "../../src/webhooks/delivery/sender.ts";
+import { endpointUrlError } from "../../src/webhooks/endpoints/endpoint-request.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { accept, type Receiver, startReceiver } from "../support/receivers.ts";
 

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
-import type { SendResult } from "../../src/webhooks/dispatch/send/exchange.ts";
-import { createSender } from "../../src/webhooks/dispatch/send/sender.ts";
+import type { SendResult } from "../../src/webhooks/delivery/exchange.ts";
+import { createSender } from "../../src/webhooks/delivery/sender.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { type RawReceiver, startRawReceiver, startReceiver } from "../support/receivers.ts";
 

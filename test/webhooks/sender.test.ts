@@ -1,7 +1,7 @@
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
-import type { SendResult } from "../../src/webhooks/dispatch/send/exchange.ts";
-import { createSender, type Sender } from "../../src/webhooks/dispatch/send/sender.ts";
+import type { SendResult } from "../../src/webhooks/delivery/exchange.ts";
+import { createSender, type Sender } from "../../src/webhooks/delivery/sender.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { accept, type ReceiverHandler, startReceiver } from "../support/receivers.ts";
 

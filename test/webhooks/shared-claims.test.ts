@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { Dispatcher } from "../../src/webhooks/dispatch/dispatcher.ts";
-import { createSender } from "../../src/webhooks/dispatch/send/sender.ts";
+import { Dispatcher } from "../../src/webhooks/delivery/dispatcher.ts";
+import { createSender } from "../../src/webhooks/delivery/sender.ts";
 import { countRows, type Partner, placeOrder } from "../support/builders.ts";
 import { countStatements } from "../support/counted-statements.ts";
 import { readDeliveries, sendDue, startReceiverForTest, storeEndpoint } from "../support/dispatch.ts";

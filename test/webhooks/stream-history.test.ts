@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { eventRow } from "../../src/events/event.ts";
 import { fromTypeId, uuidAt } from "../../src/platform/ids.ts";
-import { insertEvents } from "../../src/webhooks/publishing/events-sql.ts";
+import { eventRow } from "../../src/webhooks/events/event.ts";
+import { insertEvents } from "../../src/webhooks/publishing-sql.ts";
 import { createPartner, type Partner, placeTestOrder } from "../support/builders.ts";
 import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { connectionKey } from "../support/orders.ts";

@@ -1,7 +1,7 @@
-import { DEFAULT_EVENT_TYPES, EVENT_MEANINGS, EVENT_TYPES } from "../../../src/events/event-types.ts";
 import { sampleEvent } from "../../../src/orders/sample-event.ts";
 import { readConfig } from "../../../src/platform/config.ts";
 import { toTypeId } from "../../../src/platform/ids.ts";
+import { DEFAULT_EVENT_TYPES, EVENT_MEANINGS, EVENT_TYPES } from "../../../src/webhooks/events/event.ts";
 
 const NOW = new Date("2026-03-02T09:00:00.000Z");
 

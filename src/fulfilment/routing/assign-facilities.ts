@@ -1,20 +1,31 @@
-import { adjustShipping } from "../../ledger/adjust-shipping.ts";
-import { chargeShippings } from "../../ledger/charge-shipping.ts";
-import { type RecordContext, SERVICE } from "../../lifecycle/applied-transition.ts";
-import { hasFailedPayment } from "../../lifecycle/lifecycle.ts";
-import type { OrderKey } from "../../lifecycle/order.ts";
-import { readUnroutedOrders, saveRoutes, type UnroutedOrder } from "../../orders/routing/routing-sql.ts";
-import { insertTimelineEntries } from "../../orders/timeline/timeline-sql.ts";
+import { adjustShipping, chargeShippings } from "../../ledger/shipping-charges.ts";
+import { type AppliedTransition, type RecordContext, SERVICE } from "../../lifecycle/applied-transition.ts";
+import { appliedTransitions, applyTransition, hasFailedPayment } from "../../lifecycle/lifecycle.ts";
+import { type Order, type OrderKey, ROUTING_HOLD_REASONS, type Transition } from "../../lifecycle/order.ts";
+import { storeTransitions } from "../../orders/changes/store-transitions.ts";
+import { insertTimelineEntries } from "../../orders/changes/timeline-sql.ts";
+import { readOrdersByKey } from "../../orders/orders-sql.ts";
+import { readUnroutedOrders, saveRoutes, type UnroutedOrder } from "../../orders/routing-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { insertReservations } from "../../stock/reservations-sql.ts";
-import type { Availability, ProductKey } from "../../stock/stock.ts";
-import { lockStock, moveReserved, readAvailability } from "../../stock/stock-sql.ts";
-import { chooseFacilities } from "./choose-facility.ts";
-import { withoutRoutingHolds } from "./hold-transitions.ts";
-import { type ChosenFacility, planRoutes, type Route, reservationsFor } from "./plan-routes.ts";
-import { lockRates, readRatedFacilities } from "./rated-facilities-sql.ts";
-import { setRoutingHolds } from "./set-routing-holds.ts";
+import {
+  type Availability,
+  lockStock,
+  moveReserved,
+  type ProductKey,
+  readAvailability,
+} from "../../stock/stock-sql.ts";
+import {
+  type ChosenFacility,
+  chooseFacilities,
+  lockRates,
+  planRoutes,
+  type Route,
+  readRatedFacilities,
+  reservationsFor,
+  type WantedHold,
+} from "./plan-routes.ts";
 
 /**
  * Gives each order a facility, reserves its stock there and charges its shipping, or puts the order on hold. The caller
@@ -105,3 +116,63 @@ const productsOf = (orders: readonly UnroutedOrder[]): ProductKey[] => [
     ),
   ).values(),
 ];
+
+const PLACED_BY_ROUTING: readonly string[] = ROUTING_HOLD_REASONS;
+
+/** An order's hold reasons, without those that routing sets and releases. */
+export const withoutRoutingHolds = ({ holdReasons }: WantedHold["order"]): string[] =>
+  holdReasons.filter((reason) => !PLACED_BY_ROUTING.includes(reason));
+
+/** The transition that sets the hold that the order needs. Null if it already has it, or needs none. */
+export const placementOf = ({
+  order,
+  reason,
+}: WantedHold): Extract<Transition, { name: "addHold" }> | null =>
+  reason === null || order.holdReasons.includes(reason) ? null : { name: "addHold", reasons: [reason] };
+
+/** The transition that releases the routing holds that the order no longer needs. Null if it has none. */
+export function releaseOf({
+  order,
+  reason,
+}: WantedHold): Extract<Transition, { name: "releaseHold" }> | null {
+  const reasons = PLACED_BY_ROUTING.filter((known) => known !== reason && order.holdReasons.includes(known));
+  return reasons.length === 0 ? null : { name: "releaseHold", reasons };
+}
+
+/**
+ * Places and releases the holds of routing. All other hold reasons stay. A new reason is placed before the old one is
+ * released, so that the order is never published as released in between. Reads only the orders that change, but these
+ * whole, because their events contain the whole order. Returns the connections that have deliveries to send.
+ */
+async function setRoutingHolds(
+  tx: Queryable,
+  wanted: readonly WantedHold[],
+  at: RecordContext,
+): Promise<ConnectionKey[]> {
+  const changing = new Map(
+    wanted
+      .filter((hold) => placementOf(hold) !== null || releaseOf(hold) !== null)
+      .map((hold) => [hold.order.id, hold]),
+  );
+  const orders = await readOrdersByKey(
+    tx,
+    [...changing.values()].map(({ order }) => order),
+  );
+  const applied = orders.flatMap((order) => {
+    const hold = changing.get(order.id);
+    return hold === undefined ? [] : applyHold(order, hold, at.now);
+  });
+  return storeTransitions(tx, applied, at);
+}
+
+/** Each transition starts from the result of the one before it. */
+function applyHold(order: Order, hold: WantedHold, now: Date): AppliedTransition[] {
+  const applied: AppliedTransition[] = [];
+  for (const transition of [placementOf(hold), releaseOf(hold)]) {
+    if (transition === null) continue;
+    const before = applied.at(-1)?.after ?? order;
+    const outcome = applyTransition(before, transition, now);
+    applied.push(...appliedTransitions(before, outcome, { actor: SERVICE, operation: transition.name }));
+  }
+  return applied;
+}

@@ -1,8 +1,6 @@
-import type { Grant } from "../../access/grant.ts";
-import { roleOnOrder } from "../../access/scope.ts";
-import type { AuditFact } from "../../audit/audit-entry.ts";
-import type { Initiator } from "../../audit/initiator.ts";
-import { recordAudit } from "../../audit/record-audit.ts";
+import type { AuditFact } from "../../audit/audit-sql.ts";
+import { type Grant, roleOnOrder } from "../../audit/grant.ts";
+import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import { PARTNER, type RecordContext, type TransitionCause } from "../../lifecycle/applied-transition.ts";
 import {
   appliedTransitions,
@@ -12,7 +10,7 @@ import {
   type Outcome,
 } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey, OrderRef } from "../../lifecycle/order.ts";
-import type { KeyAccess } from "../../merchants/key-mode.ts";
+import type { KeyAccess } from "../../merchants/api-key.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";

@@ -1,6 +1,8 @@
-import { type EventRow, eventRow } from "../../events/event.ts";
-import type { Order, OrderFact } from "../../lifecycle/order.ts";
+import { hasFailedPayment } from "../../lifecycle/lifecycle.ts";
+import type { Order, OrderFact, OrderState, Shipment } from "../../lifecycle/order.ts";
+import { isSameForPartners, returnedBetween } from "../../lifecycle/parts.ts";
 import type { NewId } from "../../platform/ids.ts";
+import { type EventRow, eventRow, type OptInEventType } from "../../webhooks/events/event.ts";
 import { toWireOrder, toWireShipment } from "../order-wire.ts";
 
 /** The events of an order for its latest facts. Each shows the order after all of these. */
@@ -26,3 +28,42 @@ export function orderEvents(order: Order, facts: readonly OrderFact[], newId: Ne
     });
   });
 }
+
+type Change = { readonly before: Order | OrderState; readonly after: Order | OrderState };
+export type OptIn = { readonly type: OptInEventType; readonly shipment?: Shipment };
+
+/**
+ * Shipments that one transition reports (decision 0114). Each event contains the whole order, and each endpoint gets a
+ * delivery of it.
+ */
+export const SHIPMENTS_AT_ONCE_MAX = 20;
+
+/**
+ * The events that a transition publishes to endpoints that name them (decision 0016). The sandbox transition `accept`
+ * publishes nothing (specification, part 6).
+ */
+export function optInsOf({ before, after }: Change): OptIn[] {
+  const optIns: OptIn[] = [];
+  if (before.status !== after.status && after.status === "ACCEPTED" && !after.testMode)
+    optIns.push({ type: "order.accepted" });
+  if (before.status !== after.status && after.status === "IN_PROGRESS")
+    optIns.push({ type: "order.inProgress" });
+  if (hasFailedPayment(after) && !hasFailedPayment(before)) optIns.push({ type: "order.paymentFailed" });
+  if (!isWhole(before) || !isWhole(after)) return optIns;
+  const updated = updatedShipments(before, after).slice(0, SHIPMENTS_AT_ONCE_MAX);
+  return [...optIns, ...updated.map((shipment): OptIn => ({ type: "order.shipmentUpdated", shipment }))];
+}
+
+function updatedShipments(before: Order, after: Order): Shipment[] {
+  const returned = new Set(returnedBetween(before, after).map(({ line }) => line.shipmentId));
+  const earlier = new Map(before.shipments.map((shipment) => [shipment.id, shipment]));
+  return after.shipments.filter((shipment) => {
+    const stored = earlier.get(shipment.id);
+    // The return of a whole shipment has an event of its own.
+    if (stored === undefined || shipment.status === "returned") return false;
+    return returned.has(shipment.id) || !isSameForPartners(stored, shipment);
+  });
+}
+
+/** Whether an order was read with its lines and shipments. */
+export const isWhole = (order: Order | OrderState): order is Order => "lines" in order;

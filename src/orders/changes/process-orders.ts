@@ -1,10 +1,9 @@
-import { isNodeDown } from "../../distribution/reachable-merchants.ts";
 import type { RecordContext } from "../../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../../lifecycle/order.ts";
 import { type ConnectionKey, distinctConnections } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
-import { isNodeLost, isOutOfReach, type Queryable } from "../../platform/database/database.ts";
-import { planBatch } from "../../platform/database/transaction-settings.ts";
+import { isNodeDown } from "../../platform/database/citus.ts";
+import { isNodeLost, isOutOfReach, planBatch, type Queryable } from "../../platform/database/database.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { inParts, shareOf } from "../../platform/run-in-turn.ts";
 

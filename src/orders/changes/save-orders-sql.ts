@@ -1,7 +1,8 @@
-import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
 import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
+import { splitsBetween } from "../../lifecycle/parts.ts";
+import { amongMerchants, merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { isWhole } from "./opt-ins.ts";
+import { isWhole } from "./order-events.ts";
 
 /** An order before and after its changes. */
 export type OrderChange<Read extends OrderState = OrderState> = {
@@ -153,3 +154,106 @@ const toShipmentInput = ({ order, shipment }: ShipmentOfOrder) => ({
   delivered_at: shipment.deliveredAt,
   weight_grams: shipment.weightGrams,
 });
+
+/** A shipping address as columns of `orders`. */
+export const addressColumns = (address: Order["shippingAddress"]) => ({
+  first_name: address.firstName,
+  last_name: address.lastName,
+  name: address.name,
+  company: address.company,
+  address1: address.address1,
+  address2: address.address2,
+  city: address.city,
+  zip: address.zip,
+  state_code: address.stateCode,
+  country_code: address.countryCode,
+  phone: address.phone,
+});
+
+/** Stores the addresses and routes of orders after a correction. The caller has locked the orders. */
+export async function saveAddresses(
+  tx: Queryable,
+  changes: readonly { readonly before: Order; readonly after: Order }[],
+): Promise<void> {
+  const corrected = changes.filter(({ before, after }) => before.shippingAddress !== after.shippingAddress);
+  if (corrected.length === 0) return;
+  await tx.query({
+    name: "save-addresses",
+    text: `
+      update orders o
+      set first_name = change.first_name, last_name = change.last_name, name = change.name, company = change.company,
+          address1 = change.address1, address2 = change.address2, city = change.city, zip = change.zip,
+          state_code = change.state_code, country_code = change.country_code, phone = change.phone,
+          routed_at = change.routed_at, facility_id = change.facility_id,
+          first_routed_at = case
+            when change.routed_at is null then coalesce(o.first_routed_at, o.routed_at)
+            else o.first_routed_at
+          end
+      from json_to_recordset($1::json) as change (
+        merchant_id uuid, id uuid, first_name text, last_name text, name text, company text, address1 text, address2 text,
+        city text, zip text, state_code text, country_code text, phone text, routed_at timestamptz, facility_id uuid)
+      where o.merchant_id = change.merchant_id and o.id = change.id and ${amongMerchants("$2", "o.merchant_id")}`,
+    values: [
+      JSON.stringify(corrected.map(({ after }) => toAddressInput(after))),
+      await merchantsOf(
+        tx,
+        corrected.map(({ after }) => after),
+      ),
+    ],
+  });
+}
+
+const toAddressInput = ({ merchantId, id, shippingAddress, routedAt, facilityId }: Order) => ({
+  merchant_id: merchantId,
+  id,
+  ...addressColumns(shippingAddress),
+  routed_at: routedAt,
+  facility_id: facilityId,
+});
+
+/**
+ * Stores the splits of lines between two states of orders. The caller has locked the orders and read them under the
+ * lock. A new line has the product and the price of the line of the request.
+ */
+export async function storeSplits(
+  tx: Queryable,
+  changes: readonly { readonly before: Order; readonly after: Order }[],
+): Promise<void> {
+  const splits = changes.flatMap(({ before, after }) =>
+    splitsBetween(before, after).map((split) => ({
+      ...split,
+      merchantId: after.merchantId,
+      orderId: after.id,
+    })),
+  );
+  if (splits.length === 0) return;
+  const keys = [splits.map(({ merchantId }) => merchantId), splits.map(({ orderId }) => orderId)];
+  await tx.query({
+    name: "reduce-lines",
+    text: `
+      update order_lines l
+      set quantity = split.quantity
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[]) as split (merchant_id, order_id, id, quantity)
+      where l.merchant_id = split.merchant_id and l.order_id = split.order_id and l.id = split.id
+        and l.merchant_id = any($1::uuid[]) and l.order_id = any($2::uuid[]) and l.shipment_id is null`,
+    values: [...keys, splits.map(({ line }) => line.id), splits.map(({ line }) => line.quantity)],
+  });
+  await tx.query({
+    name: "insert-split-lines",
+    text: `
+      insert into order_lines (
+        merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor, split_from)
+      select l.merchant_id, l.connection_id, l.order_id, split.id, l.product_id, split.quantity, l.unit_price_minor, l.id
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[], $5::uuid[])
+        as split (merchant_id, order_id, id, quantity, split_from)
+      join order_lines l
+        on l.merchant_id = split.merchant_id and l.order_id = split.order_id and l.id = split.split_from
+      where l.merchant_id = any($1::uuid[]) and l.order_id = any($2::uuid[])`,
+    values: [
+      ...keys,
+      splits.map(({ rest }) => rest.id),
+      splits.map(({ rest }) => rest.quantity),
+      splits.map(({ rest }) => rest.splitFrom),
+    ],
+  });
+}

@@ -1,9 +1,7 @@
 import { type Static, Type } from "typebox";
-import { OUT_OF_STOCK } from "../../lifecycle/hold-reasons.ts";
 import { applyTransition, isChange } from "../../lifecycle/lifecycle.ts";
-import type { Order, OrderRef } from "../../lifecycle/order.ts";
+import { type Order, type OrderRef, OUT_OF_STOCK, type Transition } from "../../lifecycle/order.ts";
 import { SANDBOX_TRANSITIONS } from "../../lifecycle/possible-transitions.ts";
-import type { Transition } from "../../lifecycle/transition.ts";
 import { readLimitOverrides } from "../../merchants/connections-sql.ts";
 import { limitReached, maximumOf } from "../../merchants/limits.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
@@ -12,12 +10,19 @@ import type { Queryable } from "../../platform/database/database.ts";
 import type { NewId } from "../../platform/ids.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { enumeration } from "../../platform/wire/schemas.ts";
-import { type ReadShipRequest, readShipRequest, shipFields, toShip } from "../shipments/ship-request.ts";
-import { countTimelineEntries } from "../timeline/timeline-sql.ts";
 import { inOrderTransaction, type Requester, storeOutcome } from "./change-order.ts";
-import { namedShipment, shipmentErrors } from "./named-parts.ts";
-import { holdReasonsField, shipmentIdField } from "./request-fields.ts";
-import { orderOrRefusal } from "./transition-refused.ts";
+import {
+  holdReasonsField,
+  namedShipment,
+  type ReadShipRequest,
+  readShipRequest,
+  shipFields,
+  shipmentErrors,
+  shipmentIdField,
+  toShip,
+} from "./ship-request.ts";
+import { countTimelineEntries } from "./timeline-sql.ts";
+import { orderOrRefusal } from "./transition-order.ts";
 
 export const TestOrderTransitionSchema = enumeration(
   "TestOrderTransition",

@@ -1,31 +1,38 @@
 import type { Static } from "typebox";
+import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import type { Order } from "../../lifecycle/order.ts";
-import type { KeyAccess } from "../../merchants/key-mode.ts";
+import { fullAccess, type KeyAccess } from "../../merchants/api-key.ts";
 import { limitReached } from "../../merchants/limits.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
-import type { Context } from "../../platform/context.ts";
-import type { Spent } from "../../platform/database/database-usage.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Spent } from "../../platform/database/database.ts";
 import { groupCalls } from "../../platform/database/group.ts";
-import { wireOrderId } from "../../platform/ids.ts";
-import { countryCodeDetail } from "../../platform/wire/countries.ts";
+import { toTypeId, wireOrderId } from "../../platform/ids.ts";
+import { formatMoney } from "../../platform/money.ts";
+import { HOUR_MS } from "../../platform/time.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
-import type { ReadOrder } from "../read-order.ts";
+import { countryCodeDetail } from "../../platform/wire/schemas.ts";
+import type { ReadOrder } from "../reading/read-order.ts";
 import type { Placement } from "./draft-order.ts";
-import { KnownProducts } from "./known-products.ts";
-import { hashOrderRequest, normalizeOrderRequest } from "./normalize-request.ts";
-import type { OrderRequestSchema } from "./order-request.ts";
 import {
+  hashOrderRequest,
+  normalizeOrderRequest,
+  type OrderRequestSchema,
+  type TestOrderRequestSchema,
+} from "./order-request.ts";
+import {
+  KnownProducts,
   type Placed,
   placeOrder,
   placeOrders,
+  placeOrderWithin,
   type RejectedContent,
   type RejectedLine,
 } from "./place-orders.ts";
 import type { EarlierOrder } from "./place-orders-sql.ts";
-import { watchOrderValues } from "./watch-order-values.ts";
 
 /** `replayed`: an earlier request with the same idempotency key created the order. */
-export type Created = { readonly order: Order; readonly replayed: boolean };
+type Created = { readonly order: Order; readonly replayed: boolean };
 
 export type CreateOrder = (
   access: KeyAccess,
@@ -110,7 +117,7 @@ const KEY_REUSED: Problem = {
 };
 
 /** The response to a placement: the new order, or the one that an earlier request has created, or why there is none. */
-export async function resolvePlacement(
+async function resolvePlacement(
   access: KeyAccess,
   placement: Placement,
   place: (placement: Placement) => Promise<Placed>,
@@ -171,3 +178,75 @@ const alreadyExists = (
   detail: "Another order of this connection has this externalOrderId.",
   members: { orderId: testOnly && !existing.testMode ? null : wireOrderId(existing), externalOrderId },
 });
+
+/**
+ * Creates a test order for a caller of the back office (decision 0140). It has the rules, limits, keys and events of the
+ * partner's own test orders. A request without a key and without an external id is never a retry.
+ */
+export async function createTestOrder(
+  context: Context,
+  readOrder: ReadOrder,
+  connection: ConnectionKey,
+  request: {
+    readonly idempotencyKey: string | undefined;
+    readonly body: Static<typeof TestOrderRequestSchema>;
+  },
+  by: Initiator,
+): Promise<Created | Problem> {
+  const { idempotencyKey, body } = request;
+  const key = idempotencyKey ?? body.externalOrderId ?? context.newId();
+  const placement = placementOf(connection, key, { ...body, testMode: true }, by.requestId ?? undefined);
+  // Who makes test orders here reads the real orders of the connection, too.
+  const access = fullAccess(connection);
+  return resolvePlacement(access, placement, (one) => placeAudited(context, one, by), readOrder);
+}
+
+async function placeAudited(context: Context, placement: Placement, by: Initiator): Promise<Placed> {
+  const placed = await inTransaction(context, async (tx) => {
+    const outcome = await placeOrderWithin(tx, context, placement);
+    if (outcome.outcome === "created") {
+      const { merchantId, connectionId, id, status, externalOrderId } = outcome.order;
+      const details = { status, ...(externalOrderId !== null && { externalOrderId }) };
+      await recordAudit(tx, context, by, { merchantId, connectionId, subject: "test", ids: [id], details });
+    }
+    return outcome;
+  });
+  if (placed.outcome === "created") context.signals.send("deliveries_due", [placement]);
+  return placed;
+}
+
+type PlacedValue = { readonly order: Order; readonly goodsMinor: bigint; readonly currency: string };
+
+/**
+ * Adds up what each connection has ordered since the hour began, and alerts once an hour when that is more than
+ * ALERT_ORDER_VALUES: a stolen key, or a program that orders again and again (decision 0072). Each process counts for
+ * itself. What is kept is a number for each connection that has ordered in this hour.
+ */
+function watchOrderValues(
+  { clock, config, log }: Context,
+  onUnusual: () => void,
+): (placed: PlacedValue) => void {
+  const sums = new Map<string, bigint>();
+  let hour = 0;
+  return ({ order, goodsMinor, currency }) => {
+    const limit = config.alertOrderValuesMinor.get(currency);
+    if (limit === undefined || order.testMode) return; // A test order is never charged.
+    const current = Math.floor(clock.now().getTime() / HOUR_MS);
+    if (current !== hour) sums.clear();
+    hour = current;
+    const before = sums.get(order.connectionId) ?? 0n;
+    const sum = before + goodsMinor;
+    sums.set(order.connectionId, sum);
+    if (before > limit || sum <= limit) return;
+    onUnusual();
+    log.warn(
+      {
+        merchant: { id: toTypeId("mer", order.merchantId) },
+        connection: { id: toTypeId("con", order.connectionId) },
+        orderedThisHour: formatMoney({ minor: sum, currency }),
+        limit: formatMoney({ minor: limit, currency }),
+      },
+      "unusual order value of a connection",
+    );
+  };
+}

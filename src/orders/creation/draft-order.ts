@@ -1,10 +1,10 @@
-import { isChargedAtCreation } from "../../ledger/ledger-effects.ts";
+import { isChargedAtCreation } from "../../ledger/ledger.ts";
 import type { Order } from "../../lifecycle/order.ts";
-import { needsReview, withDefaults } from "../../merchants/review-policy.ts";
+import { needsReview, withDefaults } from "../../merchants/connection.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { orderEvents } from "../changes/order-events.ts";
-import type { OrderRequest } from "./normalize-request.ts";
+import type { OrderRequest } from "./order-request.ts";
 import type { NewOrder, OrderableProduct } from "./place-orders-sql.ts";
 
 export type Placement = ConnectionKey & {

@@ -1,17 +1,16 @@
-import { merchantByMerchant, ofMerchant } from "../../distribution/merchant-by-merchant.ts";
-import type { EventRow } from "../../events/event.ts";
 import type { Order } from "../../lifecycle/order.ts";
-import type { ReviewPolicy } from "../../merchants/review-policy.ts";
+import type { ReviewPolicy } from "../../merchants/connection.ts";
 import {
   type ConnectionKey,
   type ConnectionKeyRow,
   distinctConnections,
   toConnectionKey,
 } from "../../platform/connection-key.ts";
-import { plainArray } from "../../platform/database/array-literal.ts";
-import type { Queryable } from "../../platform/database/database.ts";
+import { merchantByMerchant, ofMerchant } from "../../platform/database/citus.ts";
+import { plainArray, type Queryable } from "../../platform/database/database.ts";
 import { isoTime, isoTimeOrNull } from "../../platform/time.ts";
-import { addressColumns } from "../address/address-columns.ts";
+import type { EventRow } from "../../webhooks/events/event.ts";
+import { addressColumns } from "../changes/save-orders-sql.ts";
 
 /** What an order needs to know of a product and its connection. */
 export type OrderableProduct = {

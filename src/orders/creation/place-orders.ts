@@ -1,13 +1,16 @@
 import { isExpired } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
+import { readLimitOverrides } from "../../merchants/connections-sql.ts";
+import { maximumOf } from "../../merchants/limits.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { type Queryable, UnavailableError } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";
 import { NO_SIGNALS } from "../../platform/signals.ts";
-import { isCountryCode } from "../../platform/wire/countries.ts";
+import { isCountryCode } from "../../platform/wire/schemas.ts";
 import { markTheseExpired } from "../deadlines/erase-test-orders-sql.ts";
+import { countTestOrders } from "../reading/test-orders.ts";
 import { draftOrder, type OrderableLine, type Placement } from "./draft-order.ts";
-import { KnownProducts } from "./known-products.ts";
 import {
   type EarlierOrder,
   insertOrders,
@@ -19,7 +22,6 @@ import {
   readEarlierOrders,
   readOrderableProducts,
 } from "./place-orders-sql.ts";
-import { findBeyondLimit } from "./test-order-limit.ts";
 
 export type Placed =
   | {
@@ -246,4 +248,95 @@ function explainOne(
   );
   if (byExternalId !== undefined) return { outcome: "external-id-taken", by: byExternalId };
   return rejection;
+}
+
+/** With their connection and merchant about 500 bytes each, besides their countries. */
+const PRODUCTS_MAX = 20_000;
+/** The length of all terms, which name the countries of the review policy. With these a product takes twelve bytes a character. */
+const CHARACTERS_MAX = 2 * 2 ** 20;
+
+/**
+ * The products that a process has read last for orders. An order of a known product is stored only if the product is still as it
+ * is known (decision 0193).
+ */
+export class KnownProducts {
+  /** Those that were kept first come first. */
+  readonly #products = new Map<string, KnownProduct>();
+  #characters = 0;
+  readonly #max: number;
+  readonly #charactersMax: number;
+
+  constructor(max = PRODUCTS_MAX, charactersMax = CHARACTERS_MAX) {
+    this.#max = max;
+    this.#charactersMax = charactersMax;
+  }
+
+  /** Those of the requested products that are known, by `productKey`. */
+  among(requested: readonly RequestedProduct[]): Map<string, KnownProduct> {
+    const found = new Map<string, KnownProduct>();
+    for (const { connectionId, productId } of requested) {
+      const key = productKey(connectionId, productId);
+      const known = this.#products.get(key);
+      if (known !== undefined) found.set(key, known);
+    }
+    return found;
+  }
+
+  /** @param read those of the requested products that there are. The others, and discontinued ones, are looked for each time. */
+  keep(requested: readonly RequestedProduct[], read: ReadonlyMap<string, KnownProduct>): void {
+    for (const { connectionId, productId } of requested) {
+      const key = productKey(connectionId, productId);
+      const product = read.get(key);
+      this.#remove(key);
+      if (product === undefined || product.discontinued) continue;
+      this.#products.set(key, product);
+      this.#characters += product.terms.length;
+    }
+    for (const key of this.#products.keys()) {
+      if (this.#products.size <= this.#max && this.#characters <= this.#charactersMax) break;
+      this.#remove(key);
+    }
+  }
+
+  #remove(key: string): void {
+    this.#characters -= this.#products.get(key)?.terms.length ?? 0;
+    this.#products.delete(key);
+  }
+}
+
+type Requested = ConnectionKey & { readonly request: { readonly testMode: boolean } };
+
+/** What keeps a test order from being placed now. */
+export type TestOrderLimit = {
+  readonly maximum: number;
+  /** Whether the stored test orders reach it. If not, those that come first in the group would, unless they are not placed. */
+  readonly isReached: boolean;
+};
+
+/**
+ * Finds the test orders of a group for which their connections have no room. Nothing is locked: groups that are placed at the same
+ * time may exceed the limit by as many orders as they have. Reads nothing for a group without test orders.
+ */
+export async function findBeyondLimit<Item extends Requested>(
+  db: Queryable,
+  items: readonly Item[],
+): Promise<ReadonlyMap<Item, TestOrderLimit>> {
+  const beyond = new Map<Item, TestOrderLimit>();
+  const tests = Map.groupBy(
+    items.filter(({ request }) => request.testMode),
+    ({ connectionId }) => connectionId,
+  );
+  if (tests.size === 0) return beyond;
+  const connections = [...tests.values()].flatMap((group) => group.slice(0, 1));
+  const overridesOf = await readLimitOverrides(db, connections);
+  const maximumFor = (connection: ConnectionKey) => maximumOf(overridesOf(connection), "testOrders");
+  const countOf = await countTestOrders(db, connections, Math.max(...connections.map(maximumFor)));
+  for (const group of tests.values()) {
+    for (const [index, item] of group.entries()) {
+      const maximum = maximumFor(item);
+      const count = countOf(item);
+      if (count + index >= maximum) beyond.set(item, { maximum, isReached: count >= maximum });
+    }
+  }
+  return beyond;
 }

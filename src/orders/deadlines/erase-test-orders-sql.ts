@@ -1,7 +1,7 @@
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { expired } from "../conditions-sql.ts";
-import { listConnectionsWithOrders } from "../connections-with-orders-sql.ts";
+import { listConnectionsWithOrders } from "../owners-sql.ts";
 
 /** Connections that have test orders whose time is over. */
 export const listConnectionsWithExpiredOrders = (db: Queryable, now: Date): Promise<ConnectionKey[]> =>

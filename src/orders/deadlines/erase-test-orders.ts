@@ -2,8 +2,8 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
-import { eraseDeliveries } from "../../webhooks/log/erase-deliveries-sql.ts";
-import { eraseEvents } from "../../webhooks/publishing/events-sql.ts";
+import { eraseDeliveries } from "../../webhooks/log/erase-sql.ts";
+import { eraseEvents } from "../../webhooks/publishing-sql.ts";
 import {
   deleteOrders,
   eraseTimelines,

@@ -1,7 +1,11 @@
-import type { Initiator } from "../../audit/initiator.ts";
-import { recordAudit } from "../../audit/record-audit.ts";
-import type { PossibleRefund, RefundDecision, RefundRequest } from "../../ledger/refunds/refund.ts";
-import { decideRefund, storeRefund } from "../../ledger/refunds/request-refund.ts";
+import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
+import {
+  decideRefund,
+  type PossibleRefund,
+  type RefundDecision,
+  type RefundRequest,
+  storeRefund,
+} from "../../ledger/refunds.ts";
 import { asOf } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import type { Context } from "../../platform/context.ts";
@@ -9,9 +13,9 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { formatMoney } from "../../platform/money.ts";
 import { isProblem, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { inSeenOrder, type LockedContext, type Staff } from "../changes/change-order.ts";
-import { transitionRefused } from "../changes/transition-refused.ts";
-import { markNotErased } from "../personal-data/personal-data-sql.ts";
-import { insertTimelineEntries } from "../timeline/timeline-sql.ts";
+import { insertTimelineEntries } from "../changes/timeline-sql.ts";
+import { transitionRefused } from "../changes/transition-order.ts";
+import { markNotErased } from "../personal-data-sql.ts";
 
 const OPERATION = "refund";
 

@@ -1,9 +1,13 @@
-import type { Initiator } from "../../audit/initiator.ts";
-import type { PossibleRefund, RefundRequest } from "../../ledger/refunds/refund.ts";
-import { decideRefund, readRefundableGoods } from "../../ledger/refunds/request-refund.ts";
+import type { Initiator } from "../../audit/record-audit.ts";
+import {
+  decideRefund,
+  type PossibleRefund,
+  type RefundRequest,
+  readRefundableGoods,
+} from "../../ledger/refunds.ts";
 import { applyTransition, asOf, isChange } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
-import { type ReturnedUnits, returnedBetween } from "../../lifecycle/returns.ts";
+import { type ReturnedUnits, returnedBetween } from "../../lifecycle/parts.ts";
 import type { Context } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import {
@@ -13,13 +17,17 @@ import {
   validationFailed,
 } from "../../platform/wire/problems.ts";
 import { inSeenOrder, type LockedContext, type Staff, storeOutcome } from "../changes/change-order.ts";
-import { orderOrRefusal, transitionRefused } from "../changes/transition-refused.ts";
-import { readOrderPrices } from "../order-prices-sql.ts";
-import { hashReturnRequest } from "./hash-return-request.ts";
-import { RETURNS_MAX } from "./order-return.ts";
+import { orderOrRefusal, transitionRefused } from "../changes/transition-order.ts";
+import { readOrderPrices } from "../owners-sql.ts";
 import { allowedRefund, storeOrderRefund } from "./refund-order.ts";
-import { type ReturnRequest, returnDetail, returnFacts, toReturn } from "./return-request.ts";
-import { countReturns, findReturnHash, insertReturn } from "./returns-sql.ts";
+import {
+  hashReturnRequest,
+  type ReturnRequest,
+  returnDetail,
+  returnFacts,
+  toReturn,
+} from "./return-request.ts";
+import { countReturns, findReturnHash, insertReturn, RETURNS_MAX } from "./returns-sql.ts";
 
 type ReturnedGoods = {
   readonly order: Order;

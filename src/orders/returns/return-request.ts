@@ -1,14 +1,20 @@
+import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
-import type { Order } from "../../lifecycle/order.ts";
-import { quantityOut, shipmentsOut } from "../../lifecycle/returns.ts";
-import type { Transition } from "../../lifecycle/transition.ts";
+import type { RefundRequest } from "../../ledger/refunds.ts";
+import type { Order, Transition } from "../../lifecycle/order.ts";
+import { quantityOut, shipmentsOut } from "../../lifecycle/parts.ts";
 import { fromTypeId, toTypeId } from "../../platform/ids.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
 import { enumeration } from "../../platform/wire/schemas.ts";
-import { lineQuantityErrors, namedShipment, shipmentErrors } from "../changes/named-parts.ts";
-import { SHIPMENTS_AT_ONCE_MAX } from "../changes/opt-ins.ts";
-import { lineQuantitiesField, shipmentIdField } from "../changes/request-fields.ts";
-import { isUnsellable, RETURN_CONDITIONS, RETURN_REASONS, type ReturnFacts } from "./order-return.ts";
+import { SHIPMENTS_AT_ONCE_MAX } from "../changes/order-events.ts";
+import {
+  lineQuantitiesField,
+  lineQuantityErrors,
+  namedShipment,
+  shipmentErrors,
+  shipmentIdField,
+} from "../changes/ship-request.ts";
+import { isUnsellable, RETURN_CONDITIONS, RETURN_REASONS, type ReturnFacts } from "./returns-sql.ts";
 
 export const ReturnReasonSchema = enumeration(
   "ReturnReason",
@@ -143,4 +149,35 @@ export const returnFacts = ({ reason, condition, note }: ReturnRequest): ReturnF
 export function returnDetail({ reason, condition, note }: ReturnFacts): string | null {
   const facts = [reason, condition].filter((fact) => fact !== null).join(", ");
   return [facts, note].filter((text) => text !== null && text !== "").join(": ") || null;
+}
+
+/** What two requests have in common if one is a retry of the other. */
+export type ComparableReturn = Pick<ReturnFacts, "reason" | "condition"> & {
+  readonly shipmentId?: string | undefined;
+  readonly lines?: readonly { readonly lineId: string; readonly quantity: number }[] | undefined;
+  readonly restock: boolean;
+  readonly refund: RefundRequest | null;
+};
+
+/**
+ * SHA-256 of a return (decision 0105). The note is left out, as it is for refunds: it is erased with the personal data. So
+ * are absent members: a new one does not change the hash of an earlier request.
+ */
+export function hashReturnRequest({
+  shipmentId,
+  lines,
+  reason,
+  condition,
+  restock,
+  refund,
+}: ComparableReturn): Buffer {
+  const said = {
+    shipmentId,
+    lines: lines?.map(({ lineId, quantity }) => [lineId, quantity]),
+    reason: reason ?? undefined,
+    condition: condition ?? undefined,
+    restock: restock || undefined,
+    refund: refund === null ? undefined : [String(refund.amountMinor), refund.reason, refund.reference],
+  };
+  return createHash("sha256").update(JSON.stringify(said)).digest();
 }

@@ -1,21 +1,17 @@
-import { strongestRole } from "../../access/grant.ts";
-import type { Initiator } from "../../audit/initiator.ts";
-import { recordAudit } from "../../audit/record-audit.ts";
+import { strongestRole } from "../../audit/grant.ts";
+import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import { inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { toTypeId } from "../../platform/ids.ts";
-import type { AuthAnswer } from "../auth/answers.ts";
-import { deleteFirstLinks, deleteLinks } from "../links/links-sql.ts";
+import { before } from "../../platform/time.ts";
+import { type AuthAnswer, readAnswer } from "../library/answers.ts";
+import { countAttempts, WINDOW_MS } from "../limit-attempts.ts";
+import { deleteFirstLinks, deleteLinks } from "../links.ts";
 import { recordSignIn } from "../people-sql.ts";
-import { findSession } from "../sessions/find-session.ts";
-import { finishSession } from "../sessions/finish-session.ts";
-import type { PersonSession } from "../sessions/session.ts";
-import { sessionCookieName, setSignedText, withoutSetCookie } from "../sessions/session-cookie.ts";
-import { deleteSession } from "../sessions/sessions-sql.ts";
-import type { Beginning } from "../sessions/sign-ins-sql.ts";
-import { deviceCookie } from "./known-device.ts";
-import type { People } from "./people.ts";
-import type { Visitor } from "./visitor.ts";
+import { sessionCookieName, setSignedText, withoutSetCookie } from "../session-cookie.ts";
+import { findSession, finishSession } from "../sessions.ts";
+import { type Beginning, deleteSession, type PersonSession } from "../sessions-sql.ts";
+import { deviceCookie, headersOf, type People, type Visitor } from "./people.ts";
 
 /** How an attempt to sign in ended. */
 export type SignIn =
@@ -116,3 +112,48 @@ export const byPerson = (
   requestId,
   action,
 });
+
+/** Entries about wrong passwords of a person within WINDOW_MS. */
+const FAILURES_RECORDED_MAX = 5;
+
+/** Records that a password of a person was wrong, but not without end. */
+export async function recordFailure(
+  people: People,
+  person: PersonSession["person"],
+  visitor: Visitor,
+  action: "signInFailed" | "confirmFailed",
+): Promise<void> {
+  const now = people.clock.now();
+  const [counted] = await countAttempts(people.db, [`failures ${person.id}`], now, before(now, WINDOW_MS));
+  if (counted === undefined || counted.count > FAILURES_RECORDED_MAX) return;
+  await recordAudit(people.db, people, byPerson({ person }, visitor, action), {
+    merchantId: null,
+    subject: "per",
+    ids: [person.id],
+    details: { method: "password", ipAddress: visitor.ipAddress },
+  });
+}
+
+/** Ends the session of the browser, and returns the cookies that remove its own. Without a session it changes nothing. */
+export async function signOut(people: People, visitor: Visitor): Promise<readonly string[]> {
+  await endSession(people, visitor);
+  const answer = await readAnswer(
+    await people.auth().api.signOut({ headers: headersOf(visitor), asResponse: true }),
+  );
+  return answer.cookies;
+}
+
+async function endSession(people: People, visitor: Visitor): Promise<void> {
+  const opened = await findSession(people, people.keys, visitor.cookie);
+  if (opened === null) return;
+  const { person, session } = opened;
+  await inTransaction(people, async (tx) => {
+    if (!(await deleteSession(tx, person.id, session.id))) return; // It ended at the same time.
+    await recordAudit(tx, people, byPerson(opened, visitor, "signOut"), {
+      merchantId: null,
+      subject: "per",
+      ids: [person.id],
+      details: { session: toTypeId("ses", session.id) },
+    });
+  });
+}

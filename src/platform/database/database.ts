@@ -1,10 +1,7 @@
 import pg from "pg";
 import { activeSpan, traced } from "../telemetry/tracing.ts";
 import { parseUtcTimestamp } from "../time.ts";
-import { type Distribution, isDistributed } from "./distributed.ts";
-import { serversOf } from "./servers/find-primary.ts";
-import { connectionTo } from "./servers/open-session.ts";
-import { clientsOf, NoPrimaryError, type Servers } from "./servers/primary-client.ts";
+import { clientsOf, connectionTo, NoPrimaryError, type Servers, serversOf } from "./servers.ts";
 
 /** Runs one statement. A pool uses any connection, a transaction its own. */
 export type Queryable = {
@@ -255,4 +252,133 @@ export function isUnavailable(error: unknown): boolean {
     UNAVAILABLE_CODES.has((error as NodeJS.ErrnoException).code ?? "") ||
     UNAVAILABLE_MESSAGES.test(error.message)
   );
+}
+
+/**
+ * An array parameter in PostgreSQL's form, for values that need no quotes, such as UUIDs, numbers and ISO times. The
+ * driver would search every element for characters to escape, at a higher cost than everything else.
+ */
+export const plainArray = (values: readonly (string | number)[]): string => `{${values.join()}}`;
+
+/** Time after which use is forgotten, at the latest twice as long. */
+const WINDOW_MS = 60_000;
+
+/** Takes note of the database time of a connection's call. */
+export type Spent = (owner: string, ms: number) => void;
+
+/** How connections use the pools of partners: what the metrics show. */
+export class DatabaseUsage {
+  readonly #queues = new Map<string, (() => number)[]>();
+  #previous = new Map<string, number>();
+  #current = new Map<string, number>();
+  #currentSince = performance.now();
+
+  /** Counts the database time of a call of this connection. */
+  spent(owner: string, ms: number): void {
+    this.#forgetOld();
+    this.#current.set(owner, (this.#current.get(owner) ?? 0) + ms);
+  }
+
+  /** The connections that used most database time in the last minute or two, with that time in milliseconds. */
+  top(count: number): [owner: string, ms: number][] {
+    this.#forgetOld();
+    const sums = new Map(this.#previous);
+    for (const [owner, ms] of this.#current) sums.set(owner, (sums.get(owner) ?? 0) + ms);
+    return [...sums].sort(([, a], [, b]) => b - a).slice(0, count);
+  }
+
+  /** Adds a queue of calls that wait before they use a connection of this pool. */
+  addQueue(pool: string, waiting: () => number): void {
+    this.#queues.set(pool, [...(this.#queues.get(pool) ?? []), waiting]);
+  }
+
+  waitingFor(pool: string): number {
+    return (this.#queues.get(pool) ?? []).reduce((sum, waiting) => sum + waiting(), 0);
+  }
+
+  #forgetOld(): void {
+    const now = performance.now();
+    if (now - this.#currentSince < WINDOW_MS) return;
+    this.#previous = now - this.#currentSince < 2 * WINDOW_MS ? this.#current : new Map();
+    this.#current = new Map();
+    this.#currentSince = now;
+  }
+}
+
+type Query = <Row extends object>(statement: {
+  name: string;
+  text: string;
+  values: unknown[];
+}) => Promise<Row[]>;
+
+/** What a pool knows of its database. Null: it has not asked yet. */
+type Distribution = { isDistributed: boolean | null };
+
+/** Whether Citus splits the tables over several nodes. Only `distribute` changes it, while no service runs. */
+export async function isDistributed(query: Query, known: Distribution): Promise<boolean> {
+  known.isDistributed ??= (await hasCitus(query)) && (await hasDistributedTables(query));
+  return known.isDistributed;
+}
+
+async function hasCitus(query: Query): Promise<boolean> {
+  const [row] = await query<{ found: boolean }>({
+    name: "has-citus",
+    text: "select exists (select from pg_extension where extname = 'citus') as found",
+    values: [],
+  });
+  return row?.found ?? false;
+}
+
+async function hasDistributedTables(query: Query): Promise<boolean> {
+  const [row] = await query<{ found: boolean }>({
+    name: "has-distributed-tables",
+    text: "select exists (select from pg_dist_partition where partmethod = 'h') as found",
+    values: [],
+  });
+  return row?.found ?? false;
+}
+
+/**
+ * From here to the end of the transaction, PostgreSQL plans each statement for its parameters and the present tables,
+ * instead of keeping a plan. A plan that was made for an empty table would read a full one once for each row of a
+ * batch. It also finds the rows of a batch by their index. By default it takes a page in memory to be as expensive as a
+ * random read of a disk, and reads a table of ten thousand rows to the end for each batch of a hundred (decision 0068).
+ */
+export async function planBatch(tx: Queryable): Promise<void> {
+  await tx.query({
+    name: "plan-batch",
+    text: `
+      select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('random_page_cost', '1.1', true)`,
+    values: [],
+  });
+}
+
+/**
+ * From here to the end of the transaction, PostgreSQL reads an index entry by entry, and ends at the limit of a statement.
+ * It expects few entries between two values of an index without statistics, and would collect all of them in a bitmap
+ * before it returns the first, also a million. Or, if it expects the limit to take many entries, it would read all of the table.
+ */
+export async function readToLimits(tx: Queryable): Promise<void> {
+  await passSettingsToNodes(tx);
+  for (const way of ["bitmapscan", "seqscan"])
+    await tx.query({ name: `read-without-${way}`, text: `set local enable_${way} to off`, values: [] });
+}
+
+/** From here to the end of the transaction, a statement that waits longer for a lock fails. */
+export async function limitLockWaits(tx: Queryable, ms: number): Promise<void> {
+  await passSettingsToNodes(tx);
+  await tx.query({ name: `limit-lock-waits-${ms}`, text: `set local lock_timeout to ${ms}`, values: [] });
+}
+
+/**
+ * From here to the end of the transaction, Citus passes on to the nodes what `set local` sets. Other ways to set a value
+ * it does not pass on.
+ */
+async function passSettingsToNodes(tx: Queryable): Promise<void> {
+  if (!(await tx.isDistributed())) return;
+  await tx.query({
+    name: "pass-settings-to-nodes",
+    text: "set local citus.propagate_set_commands to 'local'",
+    values: [],
+  });
 }

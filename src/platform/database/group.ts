@@ -1,10 +1,7 @@
 import type { Span } from "@opentelemetry/api";
 import { activeSpan, tracedGroup } from "../telemetry/tracing.ts";
-import { isOutOfReach, isTimedOut, UnavailableError } from "./database.ts";
-import type { Spent } from "./database-usage.ts";
-import { SetAside } from "./set-aside.ts";
-import { tooManyCalls, WAITING_CALLS_MAX } from "./too-many-calls.ts";
-import { Slots, Spacing, type SpacingOptions, Turns } from "./turns.ts";
+import { isOutOfReach, isTimedOut, type Spent, UnavailableError } from "./database.ts";
+import { Slots, Spacing, type SpacingOptions, Turns, tooManyCalls, WAITING_CALLS_MAX } from "./fair-share.ts";
 
 /**
  * Processes work that arrives together in groups: while one group is at the database, further calls form the next
@@ -195,4 +192,30 @@ function groupsOfOneOwner<In, Out>(
     slots.begin(found.owner);
     return { calls: found.calls, end: () => slots.end(found.owner) };
   };
+}
+
+/**
+ * How long the calls of an owner run alone after a slow one. It is short, because an overloaded database is slow for
+ * all.
+ */
+const SET_ASIDE_MS = 10_000;
+
+/** Owners whose calls were recently slow or failed. Their calls run outside of groups. */
+class SetAside {
+  readonly #until = new Map<string, number>();
+
+  has(owner: string): boolean {
+    if (this.#until.size === 0) return false;
+    const until = this.#until.get(owner);
+    if (until === undefined) return false;
+    if (until > performance.now()) return true;
+    this.#until.delete(owner);
+    return false;
+  }
+
+  add(owner: string): void {
+    const now = performance.now();
+    for (const [other, until] of this.#until) if (until <= now) this.#until.delete(other);
+    this.#until.set(owner, now + SET_ASIDE_MS);
+  }
 }

@@ -4,9 +4,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type MigrationBuilder, type RunnerOption, runner } from "node-pg-migrate";
 import type pg from "pg";
-import { type Queryable, sqlState } from "./database.ts";
-import { isDistributed } from "./distributed.ts";
-import { openSession } from "./servers/open-session.ts";
+import { isDistributed, type Queryable, sqlState } from "./database.ts";
+import { openSession } from "./servers.ts";
 
 const ROOT_DIR = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const MIGRATIONS_DIR = join(ROOT_DIR, "migrations");

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time.ts";
 import { type Database, isRetryable, sqlState } from "./database.ts";
 import { ensureDayPartitions } from "./day-partitions.ts";
 

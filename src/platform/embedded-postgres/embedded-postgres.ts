@@ -1,25 +1,36 @@
+import { chmod, open } from "node:fs/promises";
 import { resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
-import { makeDataDir } from "../data-dir/data-dir.ts";
-import type { Servers } from "../database/servers/primary-client.ts";
-import { StartError } from "../environment/start-error.ts";
-import { lockFile } from "./file-lock.ts";
-import { type Guard, type KeptServer, keepRunning } from "./keep-running.ts";
-import { postgresAccount, rejectForeignOwner } from "./postgres-account.ts";
-import { findBinaries } from "./postgres-binaries.ts";
+import { makeDataDir } from "../data-dir.ts";
+import { NoPrimaryError, type Servers } from "../database/servers.ts";
+import { StartError } from "../environment.ts";
+import { pause } from "../run-in-turn.ts";
+import { MINUTE_MS } from "../time.ts";
 import {
   type Cluster,
   clusterIn,
   createCluster,
+  findBinaries,
   isCreated,
+  MissingClusterError,
+  postgresAccount,
   readOrMakePassword,
   rejectDisappeared,
+  rejectForeignOwner,
   rejectMissing,
   SUPERUSER,
-} from "./postgres-cluster.ts";
-import { announceLeaving, isUnused, keepProcessAlive } from "./postgres-connection.ts";
-import { connectToRunningServer, launchServer, type Server, shutDown } from "./postgres-server.ts";
-import { readPidFile } from "./postmaster.ts";
+} from "./cluster.ts";
+import {
+  announceLeaving,
+  connectToRunningServer,
+  isUnused,
+  keepProcessAlive,
+  launchServer,
+  readPidFile,
+  type Server,
+  shutDown,
+} from "./server.ts";
 
 const DATABASE = "partner_orders";
 /** Long enough for another process that recovers the cluster after a crash. */
@@ -171,3 +182,140 @@ async function leave(cluster: Cluster, { connection, pid }: Server): Promise<str
 
 const shutDownAndDescribe = async (pid: number): Promise<string> =>
   (await shutDown(pid)) ? "PostgreSQL has stopped." : "PostgreSQL needs more time, and will stop later.";
+
+const POLL_MS = 25;
+const SQLITE_BUSY = 5;
+
+/**
+ * Locks `path` against all other callers, in this and in other processes, until the returned function is called.
+ * Returns undefined if another caller keeps the lock for longer than `timeoutMs`. The file is created if missing and
+ * stays empty. Only its owner can open it: a reader could keep the lock as well.
+ */
+export async function lockFile(path: string, timeoutMs: number): Promise<(() => void) | undefined> {
+  // Node has no file locks. But SQLite gets one from the operating system, which releases it when the process ends,
+  // even after kill -9. A file with a process id could not distinguish an owner that has ended from a new process with the same
+  // id, and breaking such a lock is itself a race.
+  await makePrivate(path);
+  const file = new DatabaseSync(path, { timeout: 0 });
+  const deadline = Date.now() + timeoutMs;
+  while (!tryLock(file)) {
+    if (Date.now() > deadline) {
+      file.close();
+      return undefined;
+    }
+    await delay(POLL_MS);
+  }
+  return () => file.close();
+}
+
+function tryLock(file: DatabaseSync): boolean {
+  try {
+    // Without a journal file the lock writes nothing, so that a full disk does not prevent it.
+    file.exec("pragma journal_mode = memory; begin exclusive");
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY) return false;
+    file.close();
+    throw error;
+  }
+}
+
+/** Also changes a file that an earlier version created with other permissions. */
+async function makePrivate(path: string): Promise<void> {
+  await (await open(path, "a", 0o600)).close();
+  await chmod(path, 0o600).catch(() => undefined); // Another user's file, such as root's, stays as it is.
+}
+
+const ATTEMPTS_WITHIN_MS = MINUTE_MS;
+/**
+ * The pauses before the attempts to restart a server within this time; the last one is repeated. A server that fails to
+ * start as often in a row is given up.
+ */
+const PAUSES_MS: readonly number[] = [0, 1_000, 2_000, 5_000, 10_000];
+
+/** What a caller learns of a server that ended although it is needed. */
+type Guard = {
+  /** For the operator. */
+  warn(fields: object, message: string): void;
+  /** The server cannot be started. Called once at most. */
+  onGivenUp(error: Error): void;
+};
+
+type KeptServer = {
+  /** Where the server listens now: a restarted one has another port. */
+  readonly servers: Servers;
+  /** Keeps it no longer. @returns the server that runs; null if none does */
+  release(): Promise<Server | null>;
+};
+
+/**
+ * Restarts the server when it has ended, or connects to it again when it has recovered from the crash of one of its
+ * processes. It notices both at the connection that it keeps (decision 0159).
+ * @param provide finds the server that runs, also one that another process has restarted, or starts one
+ */
+export function keepRunning(
+  first: Server,
+  provide: () => Promise<Server>,
+  guard: Guard,
+  pausesMs = PAUSES_MS,
+): KeptServer {
+  const stopping = new AbortController();
+  const attempts: number[] = [];
+  let server: Server | null = null;
+  let restart = Promise.resolve();
+  use(first);
+
+  function use(provided: Server): void {
+    server = provided;
+    provided.connection.once("end", () => {
+      server = null;
+      if (!stopping.signal.aborted) restart = restore(provided.pid);
+    });
+  }
+
+  async function restore(lostPid: number): Promise<void> {
+    guard.warn({ pid: lostPid }, "embedded PostgreSQL lost, restarting it");
+    for (let failures = 0; await waitForTurn(); ) {
+      try {
+        const provided = await provide();
+        use(provided);
+        const { pid, port } = provided;
+        if (pid === lostPid) attempts.pop(); // It recovered on its own, as it does for each crash of a session.
+        return guard.warn({ pid, port }, "embedded PostgreSQL runs again");
+      } catch (error) {
+        if (error instanceof MissingClusterError) return guard.onGivenUp(error);
+        failures += 1;
+        if (failures === pausesMs.length) return guard.onGivenUp(cannotStart(failures, error));
+        guard.warn({ err: error }, "embedded PostgreSQL not restarted, will try again");
+      }
+    }
+  }
+
+  /** Pauses before an attempt. Returns false if there is to be none. */
+  async function waitForTurn(): Promise<boolean> {
+    while (attempts.length > 0 && performance.now() - (attempts[0] ?? 0) > ATTEMPTS_WITHIN_MS)
+      attempts.shift();
+    const pauseMs = pausesMs[Math.min(attempts.length, pausesMs.length - 1)] ?? 0;
+    attempts.push(performance.now());
+    await pause(pauseMs, stopping.signal);
+    return !stopping.signal.aborted;
+  }
+
+  return {
+    servers: {
+      find: async () => {
+        if (server === null) throw new NoPrimaryError("The embedded PostgreSQL is being restarted.");
+        return { host: "127.0.0.1", port: server.port };
+      },
+      failed: () => undefined, // Its connection shows whether it runs.
+    },
+    async release() {
+      stopping.abort();
+      await restart;
+      return server;
+    },
+  };
+}
+
+const cannotStart = (attempts: number, cause: unknown): Error =>
+  new Error(`The embedded PostgreSQL could not be restarted in ${attempts} attempts.`, { cause });

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { Config } from "../config.ts";
-import type { Environment } from "../environment/environment-reader.ts";
-import { within } from "../pause.ts";
+import type { Environment } from "../environment.ts";
+import { within } from "../run-in-turn.ts";
 import type { Signals } from "./open-telemetry.ts";
 
 /** Sends traces and metrics to a collector (decision 0106). */

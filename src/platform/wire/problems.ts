@@ -1,5 +1,3 @@
-import { counted } from "./text.ts";
-
 /**
  * All problems that the service returns (RFC 9457). `docs/problems.md` and `docs/errors` document them, and the
  * back office serves a page for each at `/errors/<code>`. Specification, part 7; decision 0017.
@@ -290,3 +288,18 @@ export const pathOf = (url: string): string => {
   const end = url.indexOf("?");
   return end === -1 ? url : url.slice(0, end);
 };
+
+/** A problem as an error, for code that can only throw, such as a stream or a parser. */
+export class ProblemError extends Error {
+  readonly problem: Problem;
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
+/** PostgreSQL text cannot contain NUL, nor UTF-8 an unpaired surrogate. Such text could not be returned unchanged. */
+export const isStorableText = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000");
+
+/** A number with its noun, as in "1 item" and "2 items". */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

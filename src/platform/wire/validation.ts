@@ -2,12 +2,10 @@ import { Ajv, type ErrorObject } from "ajv";
 import addFormatsModule from "ajv-formats";
 import type { TSchema } from "typebox";
 import { parseUuid } from "../ids.ts";
-import { arrayCutOf } from "./bounded-arrays.ts";
-import { COUNTRY_CODE_FORM, COUNTRY_CODE_FORM_DETAIL } from "./countries.ts";
-import { dateTimeError } from "./date-times.ts";
-import { OWN_FORMATS } from "./formats.ts";
-import type { ValidationError } from "./problems.ts";
-import { counted } from "./text.ts";
+import { isAmount, isCurrency } from "../money.ts";
+import { parseTime } from "../time.ts";
+import { counted, isStorableText, type ValidationError } from "./problems.ts";
+import { COUNTRY_CODE_FORM, COUNTRY_CODE_FORM_DETAIL, countryCodeDetail, isCountryCode } from "./schemas.ts";
 
 const STANDARD_FORMAT_DETAILS: Readonly<Record<string, string>> = {
   uuid: "must be a UUID",
@@ -144,3 +142,261 @@ function formatDetail(format: string, text: string): string {
 /** A JSON type in a sentence: "an object", "a string", "null". */
 const withArticle = (type: string): string =>
   type === "null" ? type : `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
+
+/**
+ * Shortens the arrays of a value, and its objects that have keys of the caller. Returns the value, or what takes its
+ * place.
+ */
+export type ArrayCut = (value: unknown) => unknown;
+
+/** The part of a schema that describes its arrays and objects, and how large they may be. */
+type SchemaOfArrays = {
+  readonly type?: string | readonly string[];
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly items?: SchemaOfArrays;
+  readonly properties?: Readonly<Record<string, SchemaOfArrays>>;
+  readonly anyOf?: readonly SchemaOfArrays[];
+  readonly allOf?: readonly SchemaOfArrays[];
+};
+
+/**
+ * Cuts arrays that are longer than the schema permits to one item more than that, at any depth, and objects in the same
+ * way; null if the schema has neither. The validator looks into every item, also into those beyond `maxItems`, and
+ * collects the errors of all of them. A cut array is still too long, so it is rejected.
+ */
+const arrayCutOf = (schema: TSchema): ArrayCut | null => cutOf(schema as SchemaOfArrays); // A JSON Schema object.
+
+function cutOf({
+  maxItems,
+  maxProperties,
+  items,
+  properties = {},
+  anyOf = [],
+  allOf = [],
+}: SchemaOfArrays): ArrayCut | null {
+  const cuts: ArrayCut[] = [...anyOf, ...allOf].map(cutOf).filter((cut) => cut !== null);
+  const ofItem = items === undefined ? null : cutOf(items);
+  if (maxItems !== undefined || ofItem !== null) cuts.push((value) => cutArray(value, maxItems, ofItem));
+  if (maxProperties !== undefined) cuts.push((value) => cutObject(value, maxProperties));
+  for (const [name, property] of Object.entries(properties)) {
+    const cut = cutOf(property);
+    if (cut !== null) cuts.push((value) => cutMember(value, name, cut));
+  }
+  if (cuts.length <= 1) return cuts[0] ?? null;
+  return (value) => cuts.reduce((cut, cutFurther) => cutFurther(cut), value);
+}
+
+function cutArray(value: unknown, maxItems: number | undefined, ofItem: ArrayCut | null): unknown {
+  if (!Array.isArray(value)) return value;
+  if (maxItems !== undefined && value.length > maxItems) value.length = maxItems + 1;
+  if (ofItem !== null) for (const [at, item] of value.entries()) value[at] = ofItem(item);
+  return value;
+}
+
+/** To delete the other keys would take many times as long as to copy these. */
+function cutObject(value: unknown, maxProperties: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  const keys = Object.keys(value);
+  if (keys.length <= maxProperties) return value;
+  const object = value as Record<string, unknown>; // An object: any of its members may be read.
+  return Object.fromEntries(keys.slice(0, maxProperties + 1).map((key) => [key, object[key]]));
+}
+
+function cutMember(value: unknown, name: string, cut: ArrayCut): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return value;
+  const object = value as Record<string, unknown>; // An object: any of its members may be read.
+  object[name] = cut(object[name]);
+  return value;
+}
+
+/** RFC 3339, and of ISO 8601 the offsets without a colon or without minutes. */
+const DATE_TIME =
+  /^(\d{4}-\d\d-\d\d)[T ](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|(60))(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)$/i;
+
+/**
+ * Why a text is no date-time that the service reads, as a message that follows the name of the field. Null if it is one.
+ */
+export function dateTimeError(text: string): string | null {
+  const [, day = "", leapSecond] = DATE_TIME.exec(text) ?? [];
+  const isTime = isDay(day) && (leapSecond === undefined || endsDay(parseTime(text)));
+  return isTime ? yearError(parseTime(text)) : "must be an ISO 8601 date-time with a time zone";
+}
+
+/**
+ * The error of a time that is before the year 0000 or after 9999 in UTC, which its offset can cause. RFC 3339 has no form for
+ * it, so no response could contain it.
+ */
+export const yearError = (time: Date): string | null =>
+  /^\d{4}-/.test(time.toISOString()) ? null : "must be in the years 0000 to 9999 in UTC";
+
+/** Whether the calendar has the day. `Date` reads the 30th of February as a day of March. */
+export function isDay(text: string): boolean {
+  const midnight = new Date(text);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
+}
+
+/** Whether it is in the last second of a day in UTC, as each leap second. */
+const endsDay = (time: Date): boolean => time.toISOString().includes("T23:59:59");
+
+type Format = {
+  readonly isValid: (text: string) => boolean;
+  /** What an invalid value must be, as a message that follows the name of the field. */
+  readonly detail: (text: string) => string;
+  /**
+   * What the OpenAPI documents show instead, because no client knows our formats: a regular expression that every valid
+   * value matches. It uses only what all languages have, so it has no look-around.
+   */
+  readonly pattern: string;
+};
+
+/** The formats that only this service has. Decision 0078. */
+export const OWN_FORMATS: Readonly<Record<string, Format>> = {
+  text: {
+    isValid: isStorableText,
+    detail: () => "must not contain NUL characters or unpaired surrogates",
+    pattern: "^[^\\u0000]*$",
+  },
+  "path-segment": {
+    isValid: (text) => isStorableText(text) && text !== "." && text !== "..",
+    detail: () => "must not be . or .., and must not contain NUL characters or unpaired surrogates",
+    pattern: "^((\\.{3}|\\.{0,2}[^.\\u0000])[^\\u0000]*)?$",
+  },
+  // Clients show these as links and images, so schemes that run code must not be among them.
+  "web-address": {
+    isValid: (text) => /^https?:\/\/\S+$/i.test(text) && isStorableText(text) && URL.canParse(text),
+    detail: () => "must be a URL that begins with https:// or http://",
+    pattern: "^[Hh][Tt][Tt][Pp][Ss]?://\\S+$",
+  },
+  "country-code": {
+    isValid: isCountryCode,
+    detail: countryCodeDetail,
+    pattern: COUNTRY_CODE_FORM,
+  },
+  // What a scanner sends is ASCII, and the space at an end would not be seen.
+  barcode: {
+    isValid: (text) => /^[!-~]([ -~]*[!-~])?$/.test(text),
+    detail: () => "must be ASCII characters without spaces at the ends",
+    pattern: "^[!-~]([ -~]*[!-~])?$",
+  },
+  amount: {
+    isValid: isAmount,
+    detail: () => "must be a decimal amount such as 12.50",
+    pattern: "^[0-9]{1,15}(\\.[0-9]{1,6})?$",
+  },
+  currency: {
+    isValid: isCurrency,
+    detail: () => "must be an ISO 4217 currency code such as EUR",
+    pattern: "^[A-Z]{3}$",
+  },
+};
+
+/** The formats of JSON Schema that the service uses. Clients know them. */
+export const STANDARD_FORMATS: readonly string[] = ["date-time", "email", "uri", "uuid"];
+
+/** The part of a schema that defines which fields its objects have. */
+type SchemaOfFields = {
+  readonly items?: SchemaOfFields;
+  readonly properties?: Readonly<Record<string, SchemaOfFields>>;
+  readonly patternProperties?: unknown;
+  readonly additionalProperties?: unknown;
+  readonly anyOf?: readonly SchemaOfFields[];
+  readonly allOf?: readonly SchemaOfFields[];
+};
+
+/** Near misses of one body that are reported, so that a body of them costs no more than another one. */
+const NEAR_MISSES_MAX = 100;
+
+/** To delete more fields would take longer than to copy the known ones. */
+const DELETED_MAX = 8;
+
+/** Returns the value without its unknown fields: the same one, or a copy. */
+type Keep = (value: unknown, path: string, nearMisses: ErrorObject[]) => unknown;
+
+type Kept = {
+  /** The value without unknown fields. */
+  readonly value: unknown;
+  readonly nearMisses: readonly ErrorObject[];
+};
+
+/**
+ * Removes the fields of a value that the schema does not know, at any depth, and returns those that differ from a known
+ * one only by case, hyphens or underscores (decisions 0075 and 0113). Null if the schema has no fields. So a handler may
+ * copy a body: what a caller adds to it reaches nothing.
+ */
+export function keepKnownFields(schema: TSchema): ((value: unknown) => Kept) | null {
+  const keep = keeperOf([schema as SchemaOfFields]); // A JSON Schema object.
+  if (keep === null) return null;
+  return (value) => {
+    const nearMisses: ErrorObject[] = [];
+    return { value: keep(value, "", nearMisses), nearMisses };
+  };
+}
+
+/** A name without what a near miss may differ by. */
+export const plainName = (name: string): string => name.toLowerCase().replace(/[-_]/g, "");
+
+/** @param nodes the schemas that apply to one value, or may apply to it */
+function keeperOf(nodes: readonly SchemaOfFields[]): Keep | null {
+  const all = nodes.flatMap(withBranches);
+  const inItems = all.flatMap(({ items }) => items ?? []);
+  const ofItem = inItems.length === 0 ? null : keeperOf(inItems);
+  const ofFields = fieldsKeeperOf(all);
+  if (ofItem === null && ofFields === null) return null;
+  return (value, path, nearMisses) => {
+    if (Array.isArray(value)) {
+      for (let at = 0; ofItem !== null && at < value.length; at += 1)
+        value[at] = ofItem(value[at], `${path}/${at}`, nearMisses);
+    } else if (typeof value === "object" && value !== null && ofFields !== null)
+      return ofFields(value, path, nearMisses);
+    return value;
+  };
+}
+
+const withBranches = (node: SchemaOfFields): SchemaOfFields[] => [
+  node,
+  ...[...(node.anyOf ?? []), ...(node.allOf ?? [])].flatMap(withBranches),
+];
+
+function fieldsKeeperOf(nodes: readonly SchemaOfFields[]): Keep | null {
+  // The names of a map's members are data, not fields.
+  if (nodes.some(({ patternProperties, additionalProperties }) => patternProperties ?? additionalProperties))
+    return null;
+  const names = Map.groupBy(
+    nodes.flatMap(({ properties = {} }) => Object.entries(properties)),
+    ([name]) => name,
+  );
+  if (names.size === 0) return null;
+  const keepers = new Map([...names].map(([name, uses]) => [name, keeperOf(uses.map(([, node]) => node))]));
+  const byPlainName = new Map([...names.keys()].map((name) => [plainName(name), name]));
+  return (value, path, nearMisses) => {
+    const object = value as Record<string, unknown>; // Only called with objects.
+    const unknown: string[] = [];
+    for (const name of Object.keys(object)) {
+      const keepMember = keepers.get(name);
+      if (keepMember === undefined) {
+        unknown.push(name);
+        addIfNear(name, path, nearMisses);
+      } else if (keepMember !== null) object[name] = keepMember(object[name], `${path}/${name}`, nearMisses);
+    }
+    if (unknown.length > DELETED_MAX) return copyKnown(object);
+    for (const name of unknown) Reflect.deleteProperty(object, name);
+    return object;
+  };
+
+  function copyKnown(object: Record<string, unknown>): Record<string, unknown> {
+    const known = [...keepers.keys()].filter((name) => Object.hasOwn(object, name));
+    return Object.fromEntries(known.map((name) => [name, object[name]]));
+  }
+
+  function addIfNear(name: string, path: string, nearMisses: ErrorObject[]): void {
+    const field = nearMisses.length < NEAR_MISSES_MAX ? byPlainName.get(plainName(name)) : undefined;
+    if (field === undefined) return;
+    nearMisses.push({
+      keyword: "nearMiss",
+      instancePath: `${path}/${name}`,
+      schemaPath: "",
+      params: { field },
+    });
+  }
+}

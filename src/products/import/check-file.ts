@@ -1,15 +1,39 @@
+import { createHash, randomUUID } from "node:crypto";
+import { type FileHandle, open, unlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Merchant } from "../../merchants/merchants-sql.ts";
-import type { Database } from "../../platform/database/database.ts";
-import { planBatch } from "../../platform/database/transaction-settings.ts";
+import { type Database, planBatch, type Queryable } from "../../platform/database/database.ts";
+import type { Problem } from "../../platform/wire/problems.ts";
 import { listOwnProducts } from "../products-sql.ts";
-import { findTakenBarcodes } from "./barcodes.ts";
-import { ImportErrors } from "./import-errors.ts";
-import { type ImportError, type ImportHeader, type ImportRow, readHeader, readRow } from "./import-row.ts";
-import { compareImported } from "./import-sql.ts";
-import { type ImportMatch, matchRows } from "./match-rows.ts";
-import { type CsvRow, InvalidCsvError, readCsv } from "./read-csv.ts";
-import { SeenSkus } from "./seen-skus.ts";
-import type { Spool } from "./spool.ts";
+import {
+  type CsvRow,
+  type ImportError,
+  type ImportHeader,
+  type ImportRow,
+  InvalidCsvError,
+  readCsv,
+  readHeader,
+  readRow,
+} from "./import-row.ts";
+import { compareImported, listBarcodeOwners, listSkuOwners } from "./import-sql.ts";
+
+/** The SKUs of the rows of a file so far. */
+class SeenSkus {
+  /** By digest, because half a million SKUs of 255 characters would take much memory: whether a row had no id. */
+  readonly #withoutId = new Map<string, boolean>();
+
+  /**
+   * Adds the SKU of a row. Returns true if the file does not determine which product is meant: an earlier row has the same SKU,
+   * and one of the two has no id.
+   */
+  add(sku: string, hasId: boolean): boolean {
+    const digest = createHash("sha256").update(sku).digest("base64").slice(0, 20);
+    const earlier = this.#withoutId.get(digest);
+    this.#withoutId.set(digest, earlier === true || !hasId);
+    return earlier !== undefined && (earlier || !hasId);
+  }
+}
 
 /** What one transaction can store in about ten seconds. A larger catalog is split into several files. */
 export const IMPORT_ROWS_MAX = 500_000;
@@ -147,3 +171,157 @@ class CheckedRows {
 /** `A-1 ` is the SKU of no product, so without an id it would become a second `A-1` (decision 0191). */
 const isPadded = ({ id, sku }: ImportRow): boolean => id === null && /^\s|\s$/.test(sku);
 const PADDED = "must not begin or end with a space, unless the row has the id of its product";
+
+/**
+ * The errors of rows whose barcode another product of the merchant has. A file cannot move a barcode from one product to
+ * another: it is removed with one import and given with the next (decision 0146).
+ */
+async function findTakenBarcodes(
+  db: Queryable,
+  merchantId: string,
+  rows: readonly ImportRow[],
+): Promise<ImportError[]> {
+  const owners = await listBarcodeOwners(
+    db,
+    merchantId,
+    rows.flatMap(({ barcode }) => barcode ?? []),
+  );
+  return rows.flatMap(({ line, id, barcode }) => {
+    const owner = barcode === null ? undefined : owners.get(barcode);
+    if (owner === undefined || owner === id) return [];
+    return [{ line, column: "barcode", detail: `is the barcode of the product ${owner}` }];
+  });
+}
+
+/** Further errors are counted, but not listed. */
+const ERRORS_LISTED_MAX = 1_000;
+
+/** The errors of a file. */
+export class ImportErrors {
+  readonly #listed: ImportError[] = [];
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(errors: readonly ImportError[]): void {
+    this.#count += errors.length;
+    this.#listed.push(...errors.slice(0, Math.max(0, ERRORS_LISTED_MAX - this.#listed.length)));
+  }
+
+  toProblem(): Problem {
+    const count = this.#count;
+    const many = this.#listed.length < count ? `the first ${this.#listed.length} of them` : "them";
+    return {
+      code: "validation-failed",
+      detail:
+        count === 1
+          ? "Nothing was imported: the file has 1 error; see errors."
+          : `Nothing was imported: the file has ${count} errors; errors lists ${many}.`,
+      members: { errors: this.#listed.toSorted((a, b) => a.line - b.line), errorCount: count },
+    };
+  }
+}
+
+/**
+ * How a row without an id finds its product (decision 0104). `id`: not at all, so a SKU that the merchant has already is
+ * an error. `sku`: by the SKU, if one product has it. `none`: not at all, and the SKU may exist.
+ */
+export const IMPORT_MATCHES = ["id", "sku", "none"] as const;
+export type ImportMatch = (typeof IMPORT_MATCHES)[number];
+
+export type MatchedRow = ImportRow | { readonly error: ImportError };
+
+/** Gives rows without an id the product that has their SKU, or the error that forbids to import them. */
+async function matchRows(
+  db: Queryable,
+  merchantId: string,
+  match: ImportMatch,
+  rows: readonly ImportRow[],
+): Promise<MatchedRow[]> {
+  const skus = match === "none" ? [] : rows.flatMap(({ id, sku }) => (id === null ? [sku] : []));
+  const owners = await listSkuOwners(db, merchantId, skus);
+  return rows.map((row) => {
+    const owner = row.id === null ? owners.get(row.sku) : undefined;
+    if (owner === undefined) return row;
+    const at = { line: row.line, column: "sku" };
+    if (owner.count > 1)
+      return {
+        error: { ...at, detail: `is the SKU of ${owner.count} products; give the id of the one to change` },
+      };
+    if (match === "sku") return { ...row, id: owner.id, isMatched: true };
+    const detail = `is the SKU of the product ${owner.id}; give its id, or import with match=sku to change it`;
+    return { error: { ...at, detail } };
+  });
+}
+
+/**
+ * Whether what `matchRows` has found is still so. Called in the transaction that stores the rows, which other imports of
+ * the merchant wait for.
+ */
+export async function findOutdatedRow(
+  tx: Queryable,
+  merchantId: string,
+  match: ImportMatch,
+  rows: readonly ImportRow[],
+): Promise<ImportError | null> {
+  if (match === "none") return null;
+  const bySku = rows.filter(({ id, isMatched }) => id === null || isMatched);
+  const owners = await listSkuOwners(
+    tx,
+    merchantId,
+    bySku.map(({ sku }) => sku),
+  );
+  const outdated = bySku.find(({ id, sku }) => {
+    const owner = owners.get(sku);
+    return id === null ? owner !== undefined : owner?.id !== id || owner.count !== 1;
+  });
+  return outdated === undefined
+    ? null
+    : {
+        ...{ line: outdated.line, column: "sku" },
+        detail: "was given to another product while the file was read; send the file again",
+      };
+}
+
+/** Stores batches on disk that together are too large for memory. They can be read repeatedly. */
+export type Spool<T> = {
+  add(batch: readonly T[]): Promise<void>;
+  batches(): AsyncGenerator<T[]>;
+  /** Frees the disk space. */
+  close(): Promise<void>;
+};
+
+type Extent = { readonly position: number; readonly length: number };
+
+/** The file is unlinked at once, so nothing is left of it however the process ends. */
+export async function createSpool<T>(): Promise<Spool<T>> {
+  const path = join(tmpdir(), `partner-orders-${randomUUID()}`);
+  const file = await open(path, "wx+", 0o600);
+  await unlink(path);
+  const extents: Extent[] = [];
+  let end = 0;
+  return {
+    add: async (batch) => {
+      const bytes = Buffer.from(JSON.stringify(batch));
+      await file.writeFile(bytes); // At the end of the file. Reads name their position, so nothing else moves it.
+      extents.push({ position: end, length: bytes.length });
+      end += bytes.length;
+    },
+    batches: async function* () {
+      for (const extent of extents) yield JSON.parse(await readAt(file, extent)) as T[]; // Written by `add`.
+    },
+    close: () => file.close(),
+  };
+}
+
+async function readAt(file: FileHandle, { position, length }: Extent): Promise<string> {
+  const bytes = Buffer.alloc(length);
+  for (let filled = 0; filled < length; ) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);
+    if (bytesRead === 0) throw new Error("A temporary file is shorter than what was written to it.");
+    filled += bytesRead;
+  }
+  return bytes.toString();
+}

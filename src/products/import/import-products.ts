@@ -1,17 +1,18 @@
-import type { Initiator } from "../../audit/initiator.ts";
-import { recordAudit } from "../../audit/record-audit.ts";
+import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import { lockMerchant, type Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
-import { isTaken, type Queryable } from "../../platform/database/database.ts";
-import { planBatch } from "../../platform/database/transaction-settings.ts";
-import { ProblemError } from "../../platform/wire/problem-error.ts";
-import type { Problem } from "../../platform/wire/problems.ts";
-import { checkFile } from "./check-file.ts";
-import { ImportErrors } from "./import-errors.ts";
+import { isTaken, planBatch, type Queryable } from "../../platform/database/database.ts";
+import { type Problem, ProblemError } from "../../platform/wire/problems.ts";
+import {
+  checkFile,
+  createSpool,
+  findOutdatedRow,
+  ImportErrors,
+  type ImportMatch,
+  type Spool,
+} from "./check-file.ts";
 import type { ImportError, ImportHeader, ImportRow } from "./import-row.ts";
 import { insertImported, updateImported } from "./import-sql.ts";
-import { findOutdatedRow, type ImportMatch } from "./match-rows.ts";
-import { createSpool, type Spool } from "./spool.ts";
 
 /** Products that a response names. An export names all. */
 export const IMPORTED_LISTED_MAX = 10_000;

@@ -1,12 +1,6 @@
 import { type Static, Type } from "typebox";
-import {
-  EVENT_MEANINGS,
-  EVENT_TYPES,
-  type EventType,
-  OPT_IN_EVENT_TYPES,
-  PING,
-} from "../../events/event-types.ts";
-import { type KeyMode, ModeSchema } from "../../merchants/key-mode.ts";
+import type { AuditFact } from "../../audit/audit-sql.ts";
+import { type KeyMode, ModeSchema } from "../../merchants/api-key.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import {
   dateTime,
@@ -16,7 +10,8 @@ import {
   nullable,
   nullableTime,
 } from "../../platform/wire/schemas.ts";
-import { PENDING_COUNT_MAX, type ShownHealth } from "../health/shown-health-sql.ts";
+import { EVENT_MEANINGS, EVENT_TYPES, type EventType, OPT_IN_EVENT_TYPES, PING } from "../events/event.ts";
+import { PENDING_COUNT_MAX, type ShownHealth } from "./shown-health-sql.ts";
 
 /** `gone`: it returned 410. `failing`: it had no success for days. `requested`: the back office paused it. */
 const PAUSE_REASONS = ["gone", "failing", "requested"] as const;
@@ -196,3 +191,56 @@ const backoffEnd = ({ status }: Endpoint, health: ShownHealth | undefined, now: 
     : null;
 
 export const wireEndpointId = (endpointId: string): string => toTypeId("whe", endpointId);
+
+/** What was done to an endpoint, for the audit log. */
+export const endpointFact = (
+  { merchantId, connectionId, id }: EndpointKey,
+  details: AuditFact["details"] = {},
+): AuditFact => ({ merchantId, connectionId, subject: "whe", ids: [id], details });
+
+/** Settings that were set or changed. Of an address only the host: partners put tokens into the rest. */
+export const auditedSettings = ({
+  url,
+  eventTypes,
+  inFlightMax,
+  description,
+  mode,
+}: Partial<NewEndpoint>) => ({
+  host: url === undefined ? undefined : new URL(url).host,
+  eventTypes,
+  inFlightMax,
+  mode,
+  description: description ?? undefined,
+});
+
+const HEALTH_STATUSES = ["healthy", "failing", "backing_off", "paused"] as const;
+/** The health of an endpoint in one word (decision 0099). */
+export type ShownHealthStatus = (typeof HEALTH_STATUSES)[number];
+
+export const HealthStatusSchema = enumeration(
+  "WebhookEndpointHealth",
+  HEALTH_STATUSES,
+  "`healthy`: no failure since the last success. `failing`: attempts fail, and are still made. `backing_off`: nothing is sent for some minutes. `paused`: nothing is sent until it is resumed.",
+);
+
+/** The values of a filter by health. */
+export const HEALTH_FILTERS = [...HEALTH_STATUSES, "unhealthy"] as const;
+
+type Shown = {
+  readonly status: string;
+  readonly backingOffUntil: string | null;
+  readonly consecutiveFailures: number;
+};
+
+/** `listAllEndpoints` filters by the same. */
+export function healthStatusOf({ status, backingOffUntil, consecutiveFailures }: Shown): ShownHealthStatus {
+  if (status === "paused") return "paused";
+  if (backingOffUntil !== null) return "backing_off";
+  return consecutiveFailures > 0 ? "failing" : "healthy";
+}
+
+/** Partners put tokens into user names and queries. The rest identifies the endpoint well enough. */
+export function urlWithoutQuery(url: string): string {
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}${pathname}${search === "" ? "" : "?…"}`;
+}

@@ -1,12 +1,14 @@
-import type { EventType } from "../../events/event-types.ts";
-import type { KeyMode } from "../../merchants/key-mode.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { type ConnectionScope, scopeIds } from "../../audit/grant.ts";
+import type { KeyMode } from "../../merchants/api-key.ts";
+import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
+import { amongMerchants, searchReachable } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
-import type { PagePosition } from "../../platform/wire/cursor.ts";
-import type { Endpoint, EndpointKey, EndpointSettings, PauseReason } from "./endpoint.ts";
+import { type PagePosition, ROWS_READ_MAX } from "../../platform/wire/cursor.ts";
+import type { EventType } from "../events/event.ts";
+import type { Endpoint, EndpointKey, EndpointSettings, PauseReason, ShownHealthStatus } from "./endpoint.ts";
 
-export type EndpointRow = {
+type EndpointRow = {
   merchant_id: string;
   connection_id: string;
   id: string;
@@ -236,7 +238,7 @@ export async function markEndpointDeleted(tx: Queryable, endpoint: EndpointKey, 
   });
 }
 
-export const toEndpoint = (row: EndpointRow): Endpoint => ({
+const toEndpoint = (row: EndpointRow): Endpoint => ({
   merchantId: row.merchant_id,
   connectionId: row.connection_id,
   id: row.id,
@@ -252,3 +254,144 @@ export const toEndpoint = (row: EndpointRow): Endpoint => ({
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
+
+/** What a list of endpoints is filtered by. Null does not filter. */
+export type EndpointFilter = {
+  readonly scope: ConnectionScope;
+  /** `unhealthy` stands for all but `healthy`. */
+  readonly health: ShownHealthStatus | "unhealthy" | null;
+  readonly mode: KeyMode | null;
+};
+
+/** Endpoints that fit the filter. `readTo` is the last one that was read if reading ended before the page was full. */
+type ListedEndpoints = { readonly endpoints: readonly Endpoint[]; readonly readTo: string | null };
+
+/** As `healthStatusOf` decides it. $3 is the time. */
+const HEALTH = `
+                 case
+                   when w.status = 'paused' then 'paused'
+                   when s.backoff_until > $3 then 'backing_off'
+                   when s.consecutive_failures > 0 then 'failing'
+                   else 'healthy'
+                 end`;
+
+/**
+ * The oldest endpoints after a position that fit, one more than the page if there is one. No index has the health, which
+ * changes often, so a page reads at most ROWS_READ_MAX endpoints.
+ */
+const oldestIn = (scope: string): string => `
+      select *
+      from (
+        select w.merchant_id, w.connection_id, w.id, w.number, w.url, w.description, w.event_types, w.mode, w.status,
+               w.pause_reason, w.paused_at, w.in_flight_max, w.created_at, w.updated_at,
+               ($5::text is null or w.mode = $5)
+                 and case when $4::text is null then true when $4 = 'unhealthy' then ${HEALTH} <> 'healthy'
+                     else ${HEALTH} = $4 end as fits,
+               row_number() over (order by w.id) = ${ROWS_READ_MAX} as is_last
+        from webhook_endpoints w
+        join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
+        where w.status <> 'deleted' and w.id > $1 and ${scope}
+        order by w.id
+        limit ${ROWS_READ_MAX}) as e
+      where e.fits or e.is_last
+      order by e.id
+      limit $2 + 1`;
+
+/** Lists the endpoints of all connections, or of those of a scope, oldest first, without deleted ones. */
+export async function listAllEndpoints(
+  db: Queryable,
+  { scope, health, mode }: EndpointFilter,
+  { afterId, limit }: PagePosition,
+  now: Date,
+): Promise<ListedEndpoints> {
+  const rows = await db.query<EndpointRow & { fits: boolean; is_last: boolean }>({
+    name: `list-endpoints-of-${nameOf(scope)}`,
+    text: oldestIn(CONDITIONS[nameOf(scope)]),
+    values: [afterId, limit, now, health, mode, ...scopeIds(scope)],
+  });
+  const last = rows.at(-1);
+  return {
+    endpoints: rows.filter(({ fits }) => fits).map(toEndpoint),
+    readTo: last?.is_last ? last.id : null,
+  };
+}
+
+/** A condition for each kind of scope, so that each has the plan that suits it. Each names both parameters. */
+const CONDITIONS = {
+  all: "$6::uuid[] is null and $7::uuid[] is not null",
+  merchants: "w.merchant_id = any($6::uuid[]) and $7::uuid[] is not null",
+  connections: "(w.merchant_id = any($6::uuid[]) or w.connection_id = any($7::uuid[]))",
+} as const;
+
+const nameOf = (scope: ConnectionScope): keyof typeof CONDITIONS =>
+  scope === null ? "all" : scope.connections.length === 0 ? "merchants" : "connections";
+
+/** Connections with deleted endpoints. A scan over all shards. */
+export async function listConnectionsWithDeletedEndpoints(db: Queryable): Promise<ConnectionKey[]> {
+  const rows = await searchReachable(db, "list-connections-with-deleted-endpoints", (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name: "list-connections-with-deleted-endpoints",
+      text: `
+        select c.merchant_id, c.id as connection_id
+        from connections c
+        where exists (
+          select from webhook_endpoints w
+          where w.merchant_id = c.merchant_id and w.connection_id = c.id and w.status = 'deleted'
+            and ${amongMerchants("$1", "w.merchant_id")})
+          and ${amongMerchants("$1", "c.merchant_id")}
+        order by c.id`,
+      values: [merchants],
+    }),
+  );
+  return rows.map(toConnectionKey);
+}
+
+/**
+ * Reads a page of a connection's deleted endpoints after a position, and removes those of which nothing is left. Returns
+ * the ids that it read, in order.
+ */
+export async function removeDeletedPage(
+  db: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  { position, deletedBefore, limit }: { position: string; deletedBefore: Date; limit: number },
+): Promise<string[]> {
+  const rows = await db.query<{ id: string }>({
+    name: "remove-deleted-endpoints",
+    text: `
+      with page as materialized (
+        select w.id, w.updated_at
+        from webhook_endpoints w
+        where w.merchant_id = $1 and w.connection_id = $2 and w.status = 'deleted' and w.id > $3
+        order by w.id
+        limit $5
+      ), gone as materialized (
+        select p.id
+        from page p
+        where p.updated_at < $4
+          and not exists (select from deliveries d where d.merchant_id = $1 and d.endpoint_id = p.id)
+          and not exists (select from due_deliveries q where q.merchant_id = $1 and q.endpoint_id = p.id)
+          and not exists (select from webhook_secrets k where k.merchant_id = $1 and k.endpoint_id = p.id)
+      ), clearings as (
+        delete from webhook_clearings c
+        using gone g
+        where c.merchant_id = $1 and c.endpoint_id = g.id
+      ), recoveries as (
+        delete from webhook_resends r
+        using gone g
+        where r.merchant_id = $1 and r.endpoint_id = g.id and r.in_order
+      ), states as (
+        delete from webhook_endpoint_states s
+        using gone g
+        where s.merchant_id = $1 and s.endpoint_id = g.id
+      ), removed as (
+        delete from webhook_endpoints w
+        using gone g
+        where w.merchant_id = $1 and w.id = g.id
+      )
+      select p.id
+      from page p
+      order by p.id`,
+    values: [merchantId, connectionId, position, deletedBefore, limit],
+  });
+  return rows.map(({ id }) => id);
+}

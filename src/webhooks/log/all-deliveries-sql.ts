@@ -1,6 +1,6 @@
-import type { ConnectionScope } from "../../access/scope.ts";
-import { amongMerchants, merchantsOf } from "../../distribution/among-merchants.ts";
+import type { ConnectionScope } from "../../audit/grant.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { amongMerchants, merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";

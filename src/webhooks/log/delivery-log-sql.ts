@@ -1,10 +1,12 @@
-import type { KeyAccess } from "../../merchants/key-mode.ts";
+import type { OrderKey } from "../../lifecycle/order.ts";
+import type { KeyAccess } from "../../merchants/api-key.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { merchantByMerchant, ofMerchant } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
-import { type PagePosition, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
-import type { Delivery, DeliveryStatus } from "./delivery.ts";
-import { type DeliveryFilter, type Reading, readingOf } from "./delivery-conditions-sql.ts";
+import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
+import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
+import type { Delivery, DeliveryStatus, LoggedAttempt } from "./delivery.ts";
 
 export type DeliveryRow = {
   id: string;
@@ -209,3 +211,173 @@ export const toDelivery = (row: DeliveryRow): Delivery => ({
   status: row.status,
   nextAttemptAt: row.next_attempt_at,
 });
+
+/** A delivery, and the merchant by which it is found. */
+export type DeliveryKey = { readonly merchantId: string; readonly id: string };
+
+/**
+ * The newest attempts of these deliveries, at most `limit` of each, oldest first. `oldestId` excludes the partitions before
+ * it.
+ */
+export async function listAttempts(
+  db: Queryable,
+  deliveries: readonly DeliveryKey[],
+  { oldestId, limit }: { oldestId: string; limit: number },
+): Promise<LoggedAttempt[]> {
+  return merchantByMerchant(db, deliveries, (own, merchantId) =>
+    db.query<LoggedAttempt>({
+      name: "list-attempts",
+      text: `
+        select newest.delivery_id as "deliveryId", newest.trigger, newest.started_at as "startedAt",
+               newest.duration_ms as "durationMs", newest.response_status as "responseStatus",
+               newest.response_body as "responseBody", newest.error
+        from unnest($1::uuid[], $2::uuid[]) as requested (merchant_id, id)
+        cross join lateral (
+          select a.delivery_id, a.id, a.trigger, a.started_at, a.duration_ms, a.response_status, a.response_body, a.error
+          from attempts a
+          where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $3
+            and ${ofMerchant("$5", "a.merchant_id")}
+          order by a.id desc
+          limit $4) as newest
+        order by newest.started_at, newest.id`,
+      values: [...columnsOf(own), oldestId, limit, merchantId],
+    }),
+  );
+}
+
+/** How many attempts these deliveries have, at most `countMax` each, by delivery. */
+export async function countDeliveryAttempts(
+  db: Queryable,
+  deliveries: readonly DeliveryKey[],
+  { oldestId, countMax }: { oldestId: string; countMax: number },
+): Promise<ReadonlyMap<string, number>> {
+  if (deliveries.length === 0) return new Map();
+  const rows = await merchantByMerchant(db, deliveries, (own, merchantId) =>
+    db.query<{ id: string; count: number }>({
+      name: "count-attempts",
+      text: `
+        select requested.id,
+               (select count(*)::integer
+                from (
+                  select
+                  from attempts a
+                  where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $3
+                    and ${ofMerchant("$5", "a.merchant_id")}
+                  limit $4) as counted) as count
+        from unnest($1::uuid[], $2::uuid[]) as requested (merchant_id, id)`,
+      values: [...columnsOf(own), oldestId, countMax, merchantId],
+    }),
+  );
+  return new Map(rows.map(({ id, count }) => [id, count]));
+}
+
+const columnsOf = (deliveries: readonly DeliveryKey[]): [merchantIds: string[], ids: string[]] => [
+  deliveries.map(({ merchantId }) => merchantId),
+  deliveries.map(({ id }) => id),
+];
+
+/** What a list of deliveries is filtered by. Null does not filter. */
+export type DeliveryFilter = {
+  endpointId: string | null;
+  orderId: string | null;
+  eventId: string | null;
+  status: DeliveryStatus | null;
+  eventType: string | null;
+  /** Only deliveries of events from this time on. */
+  since: Date | null;
+  /** Only deliveries of events before this time. */
+  until: Date | null;
+  hasFailedAttempts: boolean | null;
+};
+
+/**
+ * Deliveries of a test order are not listed from the time of its erasure on. A test key sees none of real orders
+ * (decision 0074): only those of test orders expire.
+ */
+const FILTERS = `($5::uuid is null or d.event_id = $5) and ($6::text is null or d.status = $6)
+                    and ($7::uuid is null or d.order_id = $7) and ($8::uuid is null or d.endpoint_id = $8)
+                    and (d.not_after is null or d.not_after > $9)
+                    and (not $11::boolean or d.order_id is null or d.not_after is not null)
+                    and ($12::text is null or d.event_type = $12)`;
+
+/**
+ * Deliveries that a page with the filter `hasFailedAttempts` reads, at most. Fewer than ROWS_READ_MAX, because each of them
+ * is looked up in the attempts of every day since its event (decision 0098).
+ */
+export const FAILED_READ_MAX = 1_000;
+
+/** The id of an attempt at the time of the event, or a little before it. It excludes the partitions of earlier days. */
+const EARLIEST_ATTEMPT_ID = `
+                        (lpad(to_hex(('x' || left(replace(d.id::text, '-', ''), 12))::bit(48)::bigint - ${CLOCK_SKEW_MAX_MS}), 12, '0')
+                         || '00000000000000000000')::uuid`;
+
+/** Whether a delivery has a failed attempt ($13 true), or has none ($13 false). */
+const FAILED_FILTER = `$13::boolean = exists (
+                      select from attempts a
+                      where a.merchant_id = $1 and a.delivery_id = d.id and a.error is not null
+                        and a.id >= ${EARLIEST_ATTEMPT_ID})`;
+
+/** Whether lists look up attempts, with what follows from it. */
+type Reading = { readonly filters: string; readonly rowsMax: number; readonly suffix: string };
+const PLAIN: Reading = { filters: `${FILTERS} and $13::boolean is null`, rowsMax: ROWS_READ_MAX, suffix: "" };
+const WITH_ATTEMPTS: Reading = {
+  filters: `${FILTERS} and ${FAILED_FILTER}`,
+  rowsMax: FAILED_READ_MAX,
+  suffix: "-by-failure",
+};
+const readingOf = ({ hasFailedAttempts }: DeliveryFilter): Reading =>
+  hasFailedAttempts === null ? PLAIN : WITH_ATTEMPTS;
+
+/** Deliveries that an event shows. It has one for each endpoint that wants its type. */
+export const DELIVERIES_SHOWN_MAX = 20;
+
+export type OrderEvent = {
+  readonly id: string;
+  readonly type: string;
+  readonly sequence: number;
+  readonly deliveries: readonly OrderEventDelivery[];
+};
+
+export type OrderEventDelivery = {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly url: string;
+  readonly status: DeliveryStatus;
+};
+
+/** An id that the table has as text within JSON. */
+type Row = { id: string; type: string; sequence: number; deliveries: OrderEventDelivery[] };
+
+/**
+ * The events of an order after an id, oldest first, with their first deliveries; one more than the page if there is one.
+ * Events that are not kept any more are left out: `oldestId`. By the index of the order; a delivery is of the stream of its
+ * order, and its id begins as that of its event does (decision 0028).
+ */
+export async function listOrderEvents(
+  db: Queryable,
+  { merchantId, connectionId, id }: OrderKey,
+  { afterId, limit, oldestId, now }: { afterId: string; limit: number; oldestId: string; now: Date },
+): Promise<OrderEvent[]> {
+  return db.query<Row>({
+    name: "list-order-events",
+    text: `
+      select e.id, e.type, e.sequence,
+             (select coalesce(json_agg(shown), '[]'::json)
+              from (
+                select d.id, d.endpoint_id as "endpointId", w.url, d.status
+                from deliveries d
+                join webhook_endpoints w on w.merchant_id = $1 and w.id = d.endpoint_id
+                where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = $3 and d.event_id = e.id
+                order by d.id
+                limit ${DELIVERIES_SHOWN_MAX}) as shown) as deliveries
+      from (
+        select e.id, e.type, e.sequence
+        from events e
+        where e.merchant_id = $1 and e.connection_id = $2 and e.order_id = $3 and e.id > $4 and e.id >= $6
+          and (e.not_after is null or e.not_after > $7)
+        order by e.id
+        limit $5 + 1) as e
+      order by e.id`,
+    values: [merchantId, connectionId, id, afterId, limit, oldestId, now],
+  });
+}

@@ -1,23 +1,35 @@
-import type { Static } from "typebox";
-import type { KeyAccess } from "../../merchants/key-mode.ts";
+import { type Static, Type } from "typebox";
+import type { KeyAccess } from "../../merchants/api-key.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { momentOf, toTypeId, uuidAt } from "../../platform/ids.ts";
-import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
+import { SecretBoxError } from "../../platform/secret-box.ts";
+import { after, CLOCK_SKEW_MAX_MS, MINUTE_MS } from "../../platform/time.ts";
 import { type PagePosition, toPage } from "../../platform/wire/cursor.ts";
+import { nullable } from "../../platform/wire/schemas.ts";
+import type { WebhookContext } from "../conditions-sql.ts";
+import { COMMON_HEADERS, signedHeaders } from "../delivery/exchange.ts";
+import { leaseMsOf } from "../delivery/lease-sql.ts";
+import { type EndpointSecrets, readSecrets, signingKey, signingSecretsAt } from "../endpoints/secrets.ts";
+import { oldestShownId } from "../events/event-feed.ts";
+import { readEventBody } from "../events/feed-sql.ts";
 import { type AllDeliveriesFilter, listAllDeliveries, type OwnedDelivery } from "./all-deliveries-sql.ts";
-import { countDeliveryAttempts, type DeliveryKey, listAttempts } from "./attempts-sql.ts";
 import {
+  AttemptSchema,
   type Delivery,
-  type DeliverySchema,
+  DeliverySchema,
+  type LoggedAttempt,
   type LoggedAttempts,
   NO_ATTEMPTS,
   type OwnedDeliverySchema,
   toWireDelivery,
 } from "./delivery.ts";
-import type { DeliveryFilter } from "./delivery-conditions-sql.ts";
 import {
+  countDeliveryAttempts,
+  type DeliveryFilter,
+  type DeliveryKey,
   hasManyDeliveries,
+  listAttempts,
   listDeliveries,
   listDeliveriesOfEndpoint,
   listDeliveriesOfOrder,
@@ -31,7 +43,7 @@ type DeliveryPage = { data: WireDelivery[]; nextCursor: string | null };
 /** Attempts of each delivery in a list. A delivery seldom has more than the 13 of its schedule. */
 const ATTEMPTS_IN_LIST = 20;
 /** Attempts of a delivery that is read on its own. */
-export const ATTEMPTS_OF_ONE = 100;
+const ATTEMPTS_OF_ONE = 100;
 /** Attempts are counted up to this number. */
 const COUNT_MAX = 10_000;
 /** Characters of JSON that the responses on a page have together. */
@@ -126,7 +138,7 @@ export async function readWireDelivery(
 }
 
 /** The newest attempts by delivery, oldest first, and how many there are. */
-export async function readAttempts(
+async function readAttempts(
   db: Queryable,
   deliveries: readonly DeliveryKey[],
   limit: number,
@@ -142,4 +154,158 @@ export async function readAttempts(
   return new Map(
     [...byDelivery].map(([id, newest]) => [id, { newest, count: counts.get(id) ?? newest.length }]),
   );
+}
+
+const header = (description: string) => Type.String({ description });
+
+const AttemptRequestSchema = Type.Object(
+  {
+    headers: Type.Object(
+      {
+        "content-type": header("Always `application/json`."),
+        "user-agent": header("The program. Its version is the present one."),
+        "webhook-id": header("Id of the event."),
+        "webhook-timestamp": header("When the attempt started, in seconds since 1970."),
+        "webhook-signature": nullable(
+          Type.String(),
+          "The signatures, separated by spaces. Null if they are not known any more: the body is not, or a secret that signed has ended or was replaced about that time.",
+        ),
+      },
+      {
+        title: "DeliveryRequestHeaders",
+        description:
+          "Header fields of the request, beside those that every HTTP request has. The service sets them.",
+      },
+    ),
+    body: nullable(
+      Type.String(),
+      "The whole body. Personal data that was erased since is erased here too. Null if the event is not kept any more: events are kept for 30 days.",
+    ),
+  },
+  {
+    title: "DeliveryRequest",
+    description:
+      "The request of an attempt, as it was sent, or would have been if the attempt failed earlier.",
+  },
+);
+type AttemptRequest = Static<typeof AttemptRequestSchema>;
+
+/** Characters of the bodies that the attempts of a delivery show together. The newest attempt always shows its body. */
+const BODIES_MAX = 1_048_576;
+/** A rotation or an erasure may commit so long after the time that it stores. */
+const COMMIT_MAX_MS = MINUTE_MS;
+
+/** What the requests of a delivery's attempts are made of again. Nothing of them is stored with the attempt. */
+export type RequestParts = {
+  /** The id of the event, as receivers know it. */
+  readonly eventId: string;
+  /** The body as it is stored now. Null if the event is not kept any more. */
+  readonly body: string | null;
+  /** When the personal data in the body was erased. Null if it is as it was. */
+  readonly erasedAt: Date | null;
+  readonly secrets: EndpointSecrets;
+  /** Decrypts a signing secret. Null if it cannot be decrypted. */
+  readonly open: (sealed: string) => string | null;
+  /** How long a worker works with what it has read. */
+  readonly leaseMs: number;
+};
+
+/** The requests of attempts that are given oldest first, in the same order. Null where it is not shown or not known. */
+export function attemptRequests(
+  attempts: readonly LoggedAttempt[],
+  parts: RequestParts,
+): (AttemptRequest | null)[] {
+  const shown = Math.max(1, Math.floor(BODIES_MAX / Math.max(1, parts.body?.length ?? 0)));
+  return attempts.map((attempt, index) =>
+    index < attempts.length - shown || attempt.durationMs === null ? null : requestOf(attempt, parts),
+  );
+}
+
+function requestOf({ startedAt }: LoggedAttempt, parts: RequestParts): AttemptRequest {
+  const { eventId: id, body } = parts;
+  const secrets = body === null || isChangedSince(startedAt, parts) ? null : openedSecrets(startedAt, parts);
+  const keys = (secrets ?? []).map(signingKey);
+  const signed = signedHeaders({ id, timestamp: startedAt, body: body ?? "", keys });
+  return {
+    headers: {
+      ...COMMON_HEADERS,
+      ...signed,
+      "webhook-signature": keys.length === 0 ? null : signed["webhook-signature"],
+    },
+    body,
+  };
+}
+
+/** Whether the attempt may have sent the body as it was before an erasure. */
+const isChangedSince = (startedAt: Date, { erasedAt, leaseMs }: RequestParts): boolean =>
+  erasedAt !== null && startedAt < after(erasedAt, leaseMs + COMMIT_MAX_MS);
+
+function openedSecrets(at: Date, { secrets, open, leaseMs }: RequestParts): string[] | null {
+  const opened = signingSecretsAt(secrets, at, leaseMs + COMMIT_MAX_MS)?.map(({ sealed }) => open(sealed));
+  const known = opened?.filter((secret) => secret !== null);
+  return known !== undefined && known.length === opened?.length ? known : null;
+}
+
+export const DeliveryDetailsSchema = Type.Object(
+  {
+    ...DeliverySchema.properties,
+    attempts: Type.Array(
+      Type.Object(
+        {
+          ...AttemptSchema.properties,
+          request: nullable(
+            AttemptRequestSchema,
+            "Null if it is not known whether a request was sent, and in earlier attempts if the bodies would be more than 1 MiB together.",
+          ),
+        },
+        { title: "DeliveryAttemptDetails", description: "An attempt with its request and its response." },
+      ),
+      { description: "The newest attempts, oldest first, at most 100." },
+    ),
+  },
+  { title: "DeliveryDetails", description: "A delivery with the requests of its attempts." },
+);
+export type DeliveryDetails = Static<typeof DeliveryDetailsSchema>;
+
+/** When the personal data of an order was erased; null if it was not. Orders are above this layer. */
+type ErasedAt = (orderId: string) => Promise<Date | null>;
+
+/** One delivery with its attempts and their requests (decision 0109). Null when the connection has no such delivery. */
+export async function readDeliveryDetails(
+  context: WebhookContext,
+  access: KeyAccess,
+  deliveryId: string,
+  erasedAtOf: ErasedAt,
+): Promise<{ delivery: Delivery; details: DeliveryDetails } | null> {
+  const { db, clock, config } = context;
+  const now = clock.now();
+  const delivery = await readDelivery(db, access, deliveryId, now);
+  if (delivery === null) return null;
+  const logged =
+    (await readAttempts(db, [{ ...delivery, merchantId: access.merchantId }], ATTEMPTS_OF_ONE)).get(
+      delivery.id,
+    ) ?? NO_ATTEMPTS;
+  const wire = toWireDelivery(delivery, logged);
+  // The body first: a body from before an erasure is then never signed as the one from after it.
+  const body = await readEventBody(db, access, delivery.eventId, oldestShownId(now), now);
+  const requests = attemptRequests(logged.newest, {
+    eventId: wire.eventId,
+    body,
+    leaseMs: leaseMsOf(config),
+    erasedAt: delivery.orderId === null ? null : await erasedAtOf(delivery.orderId),
+    secrets: await readSecrets(db, { ...access, id: delivery.endpointId }),
+    open: (sealed) => openedOrNull(context, sealed, delivery.endpointId),
+  });
+  const attempts = wire.attempts.map((attempt, index) => ({ ...attempt, request: requests[index] ?? null }));
+  return { delivery, details: { ...wire, attempts } };
+}
+
+/** The worker logs a secret that it cannot decrypt. Here only the signature is missing. */
+function openedOrNull({ secrets }: WebhookContext, sealed: string, endpointId: string): string | null {
+  try {
+    return secrets.open(sealed, endpointId);
+  } catch (error) {
+    if (error instanceof SecretBoxError) return null;
+    throw error;
+  }
 }

@@ -1,10 +1,8 @@
-import type { Initiator } from "../../audit/initiator.ts";
-import { recordAudit } from "../../audit/record-audit.ts";
+import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { after, MINUTE_MS } from "../../platform/time.ts";
-import type { Endpoint, EndpointKey } from "../endpoints/endpoint.ts";
-import { endpointFact } from "../endpoints/endpoint-fact.ts";
+import { type Endpoint, type EndpointKey, endpointFact } from "../endpoints/endpoint.ts";
 import { activateEndpoint, lockEndpoint } from "../endpoints/endpoints-sql.ts";
 import { lockOpenRecoveries, putRecovery } from "./recovery-sql.ts";
 import type { OrderedResend } from "./resend.ts";

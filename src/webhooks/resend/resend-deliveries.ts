@@ -1,4 +1,3 @@
-import { oldestShownId } from "../../events/event-feed.ts";
 import { readLimitOverrides } from "../../merchants/connections-sql.ts";
 import { maximumOf } from "../../merchants/limits.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
@@ -6,6 +5,7 @@ import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
+import { oldestShownId } from "../events/event-feed.ts";
 import {
   lockHeads,
   makeHeadsDue,
@@ -16,12 +16,14 @@ import {
 import { keepsOrder, type OrderedResend, type Resend, type Skipped, type SkipReason } from "./resend.ts";
 import {
   insertResendsDue,
+  listConnectionsWithResends,
+  lockOpenResends,
   readOutcomes,
   readPeriod,
+  saveResend,
   shareEndpointsOf,
   whyNotSent,
-} from "./resend-batch-sql.ts";
-import { listConnectionsWithResends, lockOpenResends, saveResend } from "./resends-sql.ts";
+} from "./resends-sql.ts";
 
 /** Deliveries of a recovery that are read in one transaction. Few, so that streams are locked for a short time. */
 const IN_ORDER_BATCH_SIZE = 1_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, it, onTestFinished } from "vitest";
-import { kyselyPool } from "../../../src/people/auth/kysely-pool.ts";
+import { kyselyPool } from "../../../src/people/library/auth.ts";
 import { type Database, isOutOfReach, openDatabase } from "../../../src/platform/database/database.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { openSignalChannel } from "../../../src/platform/signals.ts";

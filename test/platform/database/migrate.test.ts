@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { expect, it, onTestFinished } from "vitest";
-import { commandsOnCitus } from "../../../src/distribution/commands-on-citus.ts";
+import { commandsOnCitus } from "../../../src/platform/database/commands-on-citus.ts";
 import { openDatabase, type Pool } from "../../../src/platform/database/database.ts";
 import { migrate, pendingMigrations } from "../../../src/platform/database/migrate.ts";
 import { untilBlocked } from "../../support/blocked.ts";

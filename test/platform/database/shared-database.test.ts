@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { type Database, openDatabase } from "../../../src/platform/database/database.ts";
-import { shareDatabase } from "../../../src/platform/database/shared-database.ts";
-import { WAITING_CALLS_MAX } from "../../../src/platform/database/too-many-calls.ts";
+import { shareDatabase, WAITING_CALLS_MAX } from "../../../src/platform/database/fair-share.ts";
 import { createDatabase } from "../../support/test-service.ts";
 
 const LOCK = { name: "lock", text: "select pg_advisory_xact_lock(4711)", values: [] };

@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { lockFile } from "../../../src/platform/embedded-postgres/file-lock.ts";
+import { lockFile } from "../../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { temporaryFolder } from "../../support/main-process.ts";
 
 it("a lock writes nothing, so that it can be had on a full disk, and excludes others", async () => {

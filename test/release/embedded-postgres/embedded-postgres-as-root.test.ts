@@ -4,8 +4,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { postgresAccount } from "../../../src/platform/embedded-postgres/postgres-account.ts";
-import { findCopy } from "../../../src/platform/embedded-postgres/postgres-binaries.ts";
+import { findCopy, postgresAccount } from "../../../src/platform/embedded-postgres/cluster.ts";
 import {
   cleanUpAfterTests,
   dataDir,

@@ -5,7 +5,7 @@ import { copyFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
-import { readPidFile } from "../../../src/platform/embedded-postgres/postmaster.ts";
+import { readPidFile } from "../../../src/platform/embedded-postgres/server.ts";
 import {
   cleanUpAfterTests,
   dataDir,

@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
-import { isAlive } from "../../../src/platform/embedded-postgres/postmaster.ts";
+import { isAlive } from "../../../src/platform/embedded-postgres/server.ts";
 import {
   cleanUpAfterTests,
   dataDir,

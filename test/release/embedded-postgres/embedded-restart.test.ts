@@ -2,7 +2,7 @@ import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { isAlive } from "../../../src/platform/embedded-postgres/postmaster.ts";
+import { isAlive } from "../../../src/platform/embedded-postgres/server.ts";
 import { freePort } from "../../support/free-port.ts";
 import { startMain, temporaryFolder } from "../../support/main-process.ts";
 import { startReceiver } from "../../support/receivers.ts";

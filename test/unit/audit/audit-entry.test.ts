@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { boundedDetails, cutText } from "../../../src/audit/audit-entry.ts";
+import { boundedDetails, cutText } from "../../../src/audit/audit-sql.ts";
 
 describe("the details of an audit entry", () => {
   it("are texts, and absent ones are left out", () => {

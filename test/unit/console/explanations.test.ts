@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import {
   TRANSITION_RULES,
   detailOf as transitionRuleText,
-} from "../../../src/orders/changes/transition-refused.ts";
+} from "../../../src/orders/changes/transition-order.ts";
 import { amountRule } from "../../../src/platform/money.ts";
 import { createCheck } from "../../../src/platform/wire/validation.ts";
 import { explanations } from "../../../web/src/text/de/explanations.ts";

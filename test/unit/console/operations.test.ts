@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ORDER_CHART } from "../../../src/lifecycle/order-chart.ts";
+import { ORDER_CHART } from "../../../src/lifecycle/lifecycle.ts";
 import { OPERATIONS } from "../../../web/src/pages/orders/order/operations.ts";
 
 it("each transition of an order has a text in its timeline, and so has a note", () => {

@@ -1,7 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
-import { commandsOnCitus } from "../../../src/distribution/commands-on-citus.ts";
-import { splitCommands } from "../../../src/distribution/split-commands.ts";
+import { commandsOnCitus, splitCommands } from "../../../src/platform/database/commands-on-citus.ts";
 
 it("runs each command alone, without comments", () => {
   const sql = `

@@ -5,7 +5,7 @@ import {
   placementOf,
   type Table,
   tablesToMove,
-} from "../../../src/distribution/placement.ts";
+} from "../../../src/platform/database/distribute.ts";
 
 const table = (name: string, keyColumn: string | null, more: Partial<Table> = {}): Table => ({
   name,

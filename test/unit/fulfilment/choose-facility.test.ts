@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Rate } from "../../../src/fulfilment/facilities/facility.ts";
+import type { Rate } from "../../../src/fulfilment/facilities-sql.ts";
 import {
   chooseFacilities,
   chooseFacility,
   type RatedFacility,
   type RoutableOrder,
-} from "../../../src/fulfilment/routing/choose-facility.ts";
-import type { Availability } from "../../../src/stock/stock.ts";
+} from "../../../src/fulfilment/routing/plan-routes.ts";
+import type { Availability } from "../../../src/stock/stock-sql.ts";
 
 const rate = (countryCode: string, maxWeightGrams: number, price: number, currency = "EUR"): Rate => ({
   countryCode,

@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { Choice } from "../../../src/fulfilment/routing/choose-facility.ts";
 import {
   placementOf,
   releaseOf,
   withoutRoutingHolds,
-} from "../../../src/fulfilment/routing/hold-transitions.ts";
-import { planRoutes, reservationsFor, type WantedHold } from "../../../src/fulfilment/routing/plan-routes.ts";
+} from "../../../src/fulfilment/routing/assign-facilities.ts";
+import {
+  type Choice,
+  planRoutes,
+  reservationsFor,
+  type WantedHold,
+} from "../../../src/fulfilment/routing/plan-routes.ts";
 
 type UnroutedOrder = WantedHold["order"];
 const anOrder = (id: string, fields: Partial<UnroutedOrder> = {}): UnroutedOrder => ({

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ledgerEffectOf } from "../../../src/ledger/ledger-effects.ts";
+import { ledgerEffectOf } from "../../../src/ledger/ledger.ts";
 import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
-import type { Order } from "../../../src/lifecycle/order.ts";
-import type { Transition } from "../../../src/lifecycle/transition.ts";
+import type { Order, Transition } from "../../../src/lifecycle/order.ts";
 import { anOrder, at, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
 
 const FAILED: Partial<Order> = { ...REAL, holdReasons: ["payment_failed"] };

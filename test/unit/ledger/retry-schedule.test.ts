@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { plannedAfter } from "../../../src/ledger/retry-schedule.ts";
+import { plannedAfter } from "../../../src/ledger/ledger.ts";
 import { NOW } from "../../support/ledger-entries.ts";
 
 const at = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1_000);

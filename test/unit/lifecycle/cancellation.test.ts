@@ -5,8 +5,7 @@ import {
   isCancelableByPartner,
   wasCanceled,
 } from "../../../src/lifecycle/lifecycle.ts";
-import { ORDER_STATUSES, type Order } from "../../../src/lifecycle/order.ts";
-import type { Transition } from "../../../src/lifecycle/transition.ts";
+import { ORDER_STATUSES, type Order, type Transition } from "../../../src/lifecycle/order.ts";
 import { anOrder, at, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
 
 const FAILED = { holdReasons: ["payment_failed"] };

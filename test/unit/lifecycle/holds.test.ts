@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyTransition, hasFailedPayment, isSettled } from "../../../src/lifecycle/lifecycle.ts";
-import { ORDER_STATUSES, type Order } from "../../../src/lifecycle/order.ts";
-import type { Transition } from "../../../src/lifecycle/transition.ts";
+import { ORDER_STATUSES, type Order, type Transition } from "../../../src/lifecycle/order.ts";
 import { anOrder, NOW, REAL } from "../../support/lifecycle-orders.ts";
 
 /** Reasons in a few letters: `p` is a failed payment. */

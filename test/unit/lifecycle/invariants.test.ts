@@ -1,8 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyTransition, asOf, isSettled, type Outcome } from "../../../src/lifecycle/lifecycle.ts";
-import { ORDER_STATUSES, type Order, type OrderStatus } from "../../../src/lifecycle/order.ts";
-import type { Transition } from "../../../src/lifecycle/transition.ts";
+import {
+  ORDER_STATUSES,
+  type Order,
+  type OrderStatus,
+  type Transition,
+} from "../../../src/lifecycle/order.ts";
 import { anOrder, at, REAL } from "../../support/lifecycle-orders.ts";
 
 const reasons = fc.array(fc.constantFrom("out_of_stock", "payment_failed", "merchant_request"), {

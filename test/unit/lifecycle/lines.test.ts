@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
+import type { LinePart, Order, OrderLine } from "../../../src/lifecycle/order.ts";
 import {
   asRequested,
   inRequestOrder,
   LINES_MAX,
   splitLines,
   splitsBetween,
-} from "../../../src/lifecycle/lines.ts";
-import type { Order, OrderLine } from "../../../src/lifecycle/order.ts";
-import type { LinePart } from "../../../src/lifecycle/transition.ts";
+} from "../../../src/lifecycle/parts.ts";
 import { anOrder, NOW, REAL } from "../../support/lifecycle-orders.ts";
 
 const line = (id: string, quantity: number, splitFrom: string | null = null): OrderLine => ({

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HOLD_REASONS_MAX } from "../../../src/lifecycle/hold-reasons.ts";
-import { ORDER_STATUSES } from "../../../src/lifecycle/order.ts";
+import { HOLD_REASONS_MAX, ORDER_STATUSES } from "../../../src/lifecycle/order.ts";
 import { possibleTransition, possibleTransitions } from "../../../src/lifecycle/possible-transitions.ts";
 import { anOrder, at, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
 

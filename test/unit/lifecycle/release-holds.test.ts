@@ -6,7 +6,7 @@ import {
   mayRelease,
   reasonsToRelease,
   releasableReasons,
-} from "../../../src/lifecycle/holds.ts";
+} from "../../../src/lifecycle/possible-transitions.ts";
 
 type Kind = Actor["kind"];
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
 import type { Order, OrderLine } from "../../../src/lifecycle/order.ts";
-import { quantityOut, returnedBetween, shipmentsOut } from "../../../src/lifecycle/returns.ts";
+import { quantityOut, returnedBetween, shipmentsOut } from "../../../src/lifecycle/parts.ts";
 import { anOrder, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
 
 /** Two lines of 5 units in a shipment, and one in another. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
-import type { Shipment } from "../../../src/lifecycle/order.ts";
-import { isSameForPartners } from "../../../src/lifecycle/shipments.ts";
-import type { Tracking, Transition } from "../../../src/lifecycle/transition.ts";
+import type { Shipment, Tracking, Transition } from "../../../src/lifecycle/order.ts";
+import { isSameForPartners } from "../../../src/lifecycle/parts.ts";
 import { at, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
 
 type ShipmentChange = Extract<Transition, { name: "updateShipment" }>["change"];

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ApiKey } from "../../../src/merchants/api-key.ts";
-import { KnownKeys } from "../../../src/merchants/keys/known-keys.ts";
+import { KnownKeys } from "../../../src/merchants/keys.ts";
 
 const keyNamed = (name: string): ApiKey => ({
   id: `id of ${name}`,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { needsReview, type ReviewPolicy, withDefaults } from "../../../src/merchants/review-policy.ts";
+import { needsReview, type ReviewPolicy, withDefaults } from "../../../src/merchants/connection.ts";
 
 const NO_LIMITS: ReviewPolicy = { maxQuantity: null, maxOrderValueMinor: null, countries: null };
 const order = (fields: Partial<Parameters<typeof needsReview>[1]> = {}) => ({

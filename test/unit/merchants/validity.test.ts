@@ -1,10 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  endOfOverlap,
-  isValid,
-  renewedExpiry,
-  whyNotRotatable,
-} from "../../../src/merchants/keys/validity.ts";
+import { endOfOverlap, isValid, renewedExpiry, whyNotRotatable } from "../../../src/merchants/api-key.ts";
 
 const at = (text: string): Date => new Date(text);
 const NOON = at("2026-03-02T12:00:00.000Z");

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { KnownOrders } from "../../../src/orders/known-orders.ts";
-import type { VersionedOrder } from "../../../src/orders/order-row.ts";
 import { orderText } from "../../../src/orders/order-wire.ts";
+import type { VersionedOrder } from "../../../src/orders/orders-sql.ts";
+import { KnownOrders } from "../../../src/orders/reading/read-order.ts";
 import { anOrder } from "../../support/lifecycle-orders.ts";
 
 const MINUTE_MS = 60_000;

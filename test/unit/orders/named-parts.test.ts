@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lineErrors, namedLines, readLineIds } from "../../../src/orders/changes/named-parts.ts";
+import { lineErrors, namedLines, readLineIds } from "../../../src/orders/changes/ship-request.ts";
 import { toTypeId } from "../../../src/platform/ids.ts";
 
 const COUNT = 100;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
-import type { Order } from "../../../src/lifecycle/order.ts";
-import type { Transition } from "../../../src/lifecycle/transition.ts";
-import { isWhole, optInsOf } from "../../../src/orders/changes/opt-ins.ts";
+import type { Order, Transition } from "../../../src/lifecycle/order.ts";
+import { isWhole, optInsOf } from "../../../src/orders/changes/order-events.ts";
 import { anOrder, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
 
 const typesOf = (before: Order, transition: Transition): string[] =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { actionsOf, type OrderActionName } from "../../../src/orders/actions/order-actions.ts";
+import { actionsOf, type OrderActionName } from "../../../src/orders/reading/order-actions.ts";
 import { ledgerOf } from "../../support/ledger-entries.ts";
 import { anOrder, NOW, REAL } from "../../support/lifecycle-orders.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hashOrderRequest, normalizeOrderRequest } from "../../../src/orders/creation/normalize-request.ts";
+import { hashOrderRequest, normalizeOrderRequest } from "../../../src/orders/creation/order-request.ts";
 
 type Body = Parameters<typeof normalizeOrderRequest>[0];
 

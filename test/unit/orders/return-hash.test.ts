@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ComparableReturn, hashReturnRequest } from "../../../src/orders/returns/hash-return-request.ts";
+import { type ComparableReturn, hashReturnRequest } from "../../../src/orders/returns/return-request.ts";
 
 const NOTHING: ComparableReturn = { reason: null, condition: null, restock: false, refund: null };
 const FULL: ComparableReturn = {

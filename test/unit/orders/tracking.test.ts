@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { trackingUrlOf } from "../../../src/orders/shipments/tracking.ts";
+import { trackingUrlOf } from "../../../src/orders/changes/ship-request.ts";
 
 describe("the page of a shipment at its carrier", () => {
   it.each([

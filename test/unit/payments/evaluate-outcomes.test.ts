@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ORDER_STATUSES, type Order } from "../../../src/lifecycle/order.ts";
-import { consequencesOf, type RecordedOutcomes } from "../../../src/payments/evaluate-outcomes.ts";
+import { consequencesOf, type RecordedOutcomes } from "../../../src/payments/record-responses.ts";
 import { ledgerOf, NOW } from "../../support/ledger-entries.ts";
 import { REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
 

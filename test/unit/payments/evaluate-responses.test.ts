@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { ClaimedPayment } from "../../../src/ledger/claim-payments-sql.ts";
-import { evaluateResponses, isDeclined } from "../../../src/payments/evaluate-responses.ts";
-import type { GatewayResponse } from "../../../src/payments/gateway.ts";
+import type { ClaimedPayment } from "../../../src/ledger/due-payments-sql.ts";
+import {
+  evaluateResponses,
+  type GatewayResponse,
+  isDeclined,
+} from "../../../src/payments/record-responses.ts";
 
 const NOW = new Date("2026-03-02T09:00:00.000Z");
 const in_ = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1_000);

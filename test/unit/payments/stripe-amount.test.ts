@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toStripeAmount } from "../../../src/payments/stripe/stripe-amount.ts";
+import { toStripeAmount } from "../../../src/payments/stripe/stripe-gateway.ts";
 
 describe("an amount at Stripe", () => {
   it.each([

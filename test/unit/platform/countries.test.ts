@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countryCodeDetail, isCountryCode } from "../../../src/platform/wire/countries.ts";
+import { countryCodeDetail, isCountryCode } from "../../../src/platform/wire/schemas.ts";
 
 const LETTERS = Array.from({ length: 26 }, (_, index) => String.fromCharCode(65 + index));
 const PAIRS = LETTERS.flatMap((one) => LETTERS.map((other) => one + other));

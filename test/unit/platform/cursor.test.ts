@@ -1,12 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  decodeFeedCursor,
-  decodeOrderCursor,
-  encodeFeedCursor,
-  encodeOrderCursor,
-  FEED_START,
-} from "../../../src/events/feed-cursor.ts";
 import { bytesOf } from "../../../src/platform/ids.ts";
 import {
   badCursor,
@@ -17,6 +10,13 @@ import {
   UUID_MAX,
   UUID_MIN,
 } from "../../../src/platform/wire/cursor.ts";
+import {
+  decodeFeedCursor,
+  decodeOrderCursor,
+  encodeFeedCursor,
+  encodeOrderCursor,
+  FEED_START,
+} from "../../../src/webhooks/events/feed-sql.ts";
 
 const ID = "0196a3e1-7c1e-7b52-9f4e-3a1b2c3d4e5f";
 const OTHER = "0196a3e1-8b0d-7c11-8d55-6f7a8b9c0d1e";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseTime } from "../../../src/platform/time.ts";
-import { dateTimeError, yearError } from "../../../src/platform/wire/date-times.ts";
+import { dateTimeError, yearError } from "../../../src/platform/wire/validation.ts";
 
 const FORM = "must be an ISO 8601 date-time with a time zone";
 const YEARS = "must be in the years 0000 to 9999 in UTC";

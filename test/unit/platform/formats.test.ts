@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { OWN_FORMATS } from "../../../src/platform/wire/formats.ts";
+import { OWN_FORMATS } from "../../../src/platform/wire/validation.ts";
 
 const VALID: Readonly<Record<string, readonly string[]>> = {
   text: ["", "Ada", "line\nline", "😀"],

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { WAITING_CALLS_MAX } from "../../../src/platform/database/fair-share.ts";
 import { groupCalls } from "../../../src/platform/database/group.ts";
-import { WAITING_CALLS_MAX } from "../../../src/platform/database/too-many-calls.ts";
 
 /** A group that waits until the test ends it. */
 function startGroups(besideMin: number | "as-many") {

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { expect, it } from "vitest";
-import { keepRunning } from "../../../src/platform/embedded-postgres/keep-running.ts";
-import type { Server } from "../../../src/platform/embedded-postgres/postgres-server.ts";
+import { keepRunning } from "../../../src/platform/embedded-postgres/embedded-postgres.ts";
+import type { Server } from "../../../src/platform/embedded-postgres/server.ts";
 
 /** A server whose connection ends when the test says so. Nothing else of a connection is used. */
 function aServer(pid: number): { server: Server; end: () => void } {

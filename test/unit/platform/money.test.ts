@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fractionDigits, isCurrency } from "../../../src/platform/currencies.ts";
-import { formatMoney, isAmount, parseMoney } from "../../../src/platform/money.ts";
+import {
+  formatMoney,
+  fractionDigits,
+  isAmount,
+  isCurrency,
+  parseMoney,
+} from "../../../src/platform/money.ts";
 
 const minorOf = (amount: string, currency: string) => parseMoney({ amount, currency })?.minor ?? null;
 const shown = (minor: bigint, currency: string) => formatMoney({ minor, currency }).amount;

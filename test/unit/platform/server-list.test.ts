@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isUnprotected } from "../../../src/platform/database/server-address.ts";
-import { serverOf, serverUrls } from "../../../src/platform/database/servers/server-list.ts";
+import { isUnprotected, serverOf, serverUrls } from "../../../src/platform/database/servers.ts";
 
 describe("the address of a database", () => {
   it.each([

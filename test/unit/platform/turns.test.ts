@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Slots, Turns } from "../../../src/platform/database/turns.ts";
+import { Slots, Turns } from "../../../src/platform/database/fair-share.ts";
 
 /** Calls that wait, written as owner and number. */
 function waitingCalls(...calls: string[]): Turns<{ name: string }> {

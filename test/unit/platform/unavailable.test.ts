@@ -6,7 +6,7 @@ import {
   isUnavailable,
   UnavailableError,
 } from "../../../src/platform/database/database.ts";
-import { NoPrimaryError } from "../../../src/platform/database/servers/primary-client.ts";
+import { NoPrimaryError } from "../../../src/platform/database/servers.ts";
 
 /** An error as PostgreSQL reports it. */
 function reported(code: string, severity: "ERROR" | "FATAL" | undefined = undefined): Error {

@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { type AppliedTransition, SERVICE } from "../../../src/lifecycle/applied-transition.ts";
 import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
-import type { Order } from "../../../src/lifecycle/order.ts";
-import type { Transition } from "../../../src/lifecycle/transition.ts";
-import type { Reservation } from "../../../src/stock/reservations-sql.ts";
-import { linesToEnd, reservationSplits, stockMovesOf } from "../../../src/stock/stock-changes.ts";
+import type { Order, Transition } from "../../../src/lifecycle/order.ts";
+import {
+  linesToEnd,
+  type Reservation,
+  reservationSplits,
+  stockMovesOf,
+} from "../../../src/stock/reservations-sql.ts";
 import { NOW, REAL, type Shipped, shippedOrder } from "../../support/lifecycle-orders.ts";
 
 /** A routed order whose lines are one unit and two units of a product. */

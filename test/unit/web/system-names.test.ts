@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { JOBS } from "../../../src/app/jobs.ts";
-import { REASONS } from "../../../src/monitoring/checks/rules.ts";
-import { QUEUES } from "../../../src/monitoring/queues.ts";
+import { REASONS } from "../../../src/operations/checks.ts";
+import { QUEUES } from "../../../src/operations/metrics.ts";
 import { DAY_TABLES } from "../../../src/platform/database/day-partitions.ts";
+import { JOBS } from "../../../src/service/jobs.ts";
 import { de } from "../../../web/src/text/de/index.ts";
 import { en } from "../../../web/src/text/en/index.ts";
 

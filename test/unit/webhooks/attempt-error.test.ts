@@ -1,7 +1,7 @@
 import { errors } from "undici";
 import { expect, it } from "vitest";
-import { failureOf } from "../../../src/webhooks/dispatch/send/send-failure.ts";
-import { attemptErrorCode } from "../../../src/webhooks/log/attempt-error.ts";
+import { failureOf } from "../../../src/webhooks/delivery/exchange.ts";
+import { attemptErrorCode } from "../../../src/webhooks/log/delivery.ts";
 
 it.each([
   ["HTTP 500", "http_status"],

@@ -1,8 +1,8 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { attemptRequests, type RequestParts } from "../../../src/webhooks/log/attempt-request.ts";
+import { newSigningSecret } from "../../../src/webhooks/endpoints/secrets.ts";
 import type { LoggedAttempt } from "../../../src/webhooks/log/delivery.ts";
-import { newSigningSecret } from "../../../src/webhooks/secrets/signing-secret.ts";
+import { attemptRequests, type RequestParts } from "../../../src/webhooks/log/delivery-log.ts";
 
 const NOW = new Date();
 const secret = newSigningSecret();

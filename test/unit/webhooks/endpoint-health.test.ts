@@ -4,7 +4,7 @@ import {
   afterSuccess,
   type EndpointHealth,
   isOnProbation,
-} from "../../../src/webhooks/health/endpoint-health.ts";
+} from "../../../src/webhooks/endpoints/health.ts";
 
 const START = new Date("2026-03-02T09:00:00.000Z");
 const HOUR = 3_600_000;

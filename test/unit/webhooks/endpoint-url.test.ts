@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { endpointUrlError } from "../../../src/webhooks/endpoints/public-address.ts";
+import { endpointUrlError } from "../../../src/webhooks/endpoints/endpoint-request.ts";
 
 const NOT_PUBLIC = "must be a public address";
 

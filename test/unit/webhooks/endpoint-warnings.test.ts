@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type WarningFacts, warningMail } from "../../../src/webhooks/health/endpoint-warnings.ts";
+import { type WarningFacts, warningMail } from "../../../src/webhooks/endpoints/health.ts";
 
 const mail = (facts: Partial<WarningFacts> = {}) =>
   warningMail({

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import { describe, expect, it } from "vitest";
-import { isPublicAddress } from "../../../src/webhooks/endpoints/public-address.ts";
+import { isPublicAddress } from "../../../src/webhooks/endpoints/endpoint-request.ts";
 
 /** A block, and whether the addresses right before and right after it are public; null where there is none. */
 type Block = [cidr: string, before: boolean | null, after: boolean | null];

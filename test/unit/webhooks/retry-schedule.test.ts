@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/platform/config.ts";
-import { nextAttemptAt } from "../../../src/webhooks/dispatch/send/retry-schedule.ts";
+import { nextAttemptAt } from "../../../src/webhooks/delivery/send-delivery.ts";
 
 const HOUR_MS = 3_600_000;
 const now = new Date("2026-03-01T12:00:00Z");

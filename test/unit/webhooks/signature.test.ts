@@ -1,7 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { signedHeaders } from "../../../src/webhooks/dispatch/send/request-headers.ts";
-import { newSigningSecret, signingKey } from "../../../src/webhooks/secrets/signing-secret.ts";
+import { signedHeaders } from "../../../src/webhooks/delivery/exchange.ts";
+import { newSigningSecret, signingKey } from "../../../src/webhooks/endpoints/secrets.ts";
 
 const body = '{"type":"order.created","data":{"note":"Grüße 🎁"}}';
 const now = () => new Date();

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EndpointSecrets } from "../../../src/webhooks/secrets/signing-secret.ts";
-import { signingSecretsAt } from "../../../src/webhooks/secrets/signing-secrets-at.ts";
+import { type EndpointSecrets, signingSecretsAt } from "../../../src/webhooks/endpoints/secrets.ts";
 
 const HOUR = 3_600_000;
 const STALE = 120_000;

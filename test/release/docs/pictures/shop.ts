@@ -1,7 +1,7 @@
 import { V7Generator } from "uuidv7";
 import type { Person } from "../../../../src/people/person.ts";
-import type { Clock } from "../../../../src/platform/clock.ts";
 import type { NewId } from "../../../../src/platform/ids.ts";
+import type { Clock } from "../../../../src/platform/time.ts";
 import { type Console, startConsole } from "../../../support/browser.ts";
 import { anAddress, created, createExposedProduct, type Partner } from "../../../support/builders.ts";
 import { connectionKey } from "../../../support/orders.ts";

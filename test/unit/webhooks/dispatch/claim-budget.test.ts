@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ClaimBudget } from "../../../../src/webhooks/dispatch/claim/claim-budget.ts";
+import { ClaimBudget } from "../../../../src/webhooks/delivery/claimer.ts";
 import { claims } from "../../../support/claims.ts";
 
 describe("the budget of claims", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ClaimSchedule } from "../../../../src/webhooks/dispatch/claim/claim-schedule.ts";
+import { ClaimSchedule } from "../../../../src/webhooks/delivery/claimer.ts";
 import { aConnection } from "../../../support/claims.ts";
 
 /** A schedule with these connections waiting, each of which gets a claim of its own. */

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Deadline } from "../../../../src/webhooks/dispatch/send/deadline.ts";
-import { InFlight } from "../../../../src/webhooks/dispatch/send/in-flight.ts";
+import { Deadline, InFlight } from "../../../../src/webhooks/delivery/exchange.ts";
 
 type Exchange = { position: number; startedAt: number; end(error: string): void };
 

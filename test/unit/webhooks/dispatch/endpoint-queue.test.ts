@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Clock } from "../../../../src/platform/clock.ts";
-import type { DeliveryAttempt } from "../../../../src/webhooks/dispatch/claimed-delivery.ts";
-import { EndpointQueue } from "../../../../src/webhooks/dispatch/endpoint-queue.ts";
-import { urlPartsOf } from "../../../../src/webhooks/dispatch/send/send-delivery.ts";
+import type { Clock } from "../../../../src/platform/time.ts";
+import type { DeliveryAttempt } from "../../../../src/webhooks/delivery/claimed-delivery.ts";
+import { EndpointQueue } from "../../../../src/webhooks/delivery/endpoint-queue.ts";
+import { urlPartsOf } from "../../../../src/webhooks/delivery/send-delivery.ts";
 import { anEndpoint, claims, NOW } from "../../../support/claims.ts";
 
 const at = (now: Date): Clock => ({ now: () => now });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { EndpointQueues } from "../../../../src/webhooks/dispatch/endpoint-queues.ts";
+import { EndpointQueues } from "../../../../src/webhooks/delivery/endpoint-queue.ts";
 import { aConnection, anEndpoint } from "../../../support/claims.ts";
 
 it("an endpoint has one queue, and gets a new one after its removal", () => {

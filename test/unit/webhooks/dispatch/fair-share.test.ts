@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FairShare } from "../../../../src/webhooks/dispatch/room/fair-share.ts";
-import { WaitingQueues } from "../../../../src/webhooks/dispatch/room/rotation.ts";
+import { FairShare, WaitingQueues } from "../../../../src/webhooks/delivery/admission.ts";
 
 /** Takes one after the other for as long as there is room; returns how much that was. */
 function takeAll(share: FairShare, key: string): number {

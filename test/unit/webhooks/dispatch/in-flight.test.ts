@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { InFlight } from "../../../../src/webhooks/dispatch/send/in-flight.ts";
+import { InFlight } from "../../../../src/webhooks/delivery/exchange.ts";
 
 /** Adds all of these, and removes some in their order. Returns the others, sorted. */
 function leftAfter(added: string, removed: string): string {

@@ -1,8 +1,8 @@
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../../../src/platform/log.ts";
-import { type Completion, releasedClaim } from "../../../../src/webhooks/dispatch/claimed-delivery.ts";
-import { logAttempt } from "../../../../src/webhooks/dispatch/send/log-attempt.ts";
+import { type Completion, releasedClaim } from "../../../../src/webhooks/delivery/claimed-delivery.ts";
+import { logAttempt } from "../../../../src/webhooks/delivery/dispatcher.ts";
 import { aClaim, NOW } from "../../../support/claims.ts";
 
 /** The log lines that a completion leaves. */

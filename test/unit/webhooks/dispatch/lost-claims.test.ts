@@ -1,7 +1,7 @@
 import pg from "pg";
 import { expect, it } from "vitest";
 import type { Database } from "../../../../src/platform/database/database.ts";
-import { LostClaims } from "../../../../src/webhooks/dispatch/claim/lost-claims.ts";
+import { LostClaims } from "../../../../src/webhooks/delivery/leases.ts";
 
 const NOW = new Date(1_000_000);
 const later = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1_000);

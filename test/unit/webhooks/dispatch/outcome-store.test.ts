@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Context } from "../../../../src/platform/context.ts";
 import { createLog } from "../../../../src/platform/log.ts";
-import { OutcomeStore } from "../../../../src/webhooks/dispatch/record/outcome-store.ts";
+import { OutcomeStore } from "../../../../src/webhooks/delivery/outcome-store.ts";
 import { aClaim, NOW } from "../../../support/claims.ts";
 
 // Decision 0214.

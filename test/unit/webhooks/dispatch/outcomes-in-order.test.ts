@@ -1,9 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { RecordedCompletion } from "../../../../src/webhooks/dispatch/record/complete-deliveries.ts";
-import {
-  OutcomesInOrder,
-  RETRY_EVERY_MS,
-} from "../../../../src/webhooks/dispatch/record/outcomes-in-order.ts";
+import type { RecordedCompletion } from "../../../../src/webhooks/delivery/complete-deliveries.ts";
+import { OutcomesInOrder, RETRY_EVERY_MS } from "../../../../src/webhooks/delivery/outcome-store.ts";
 import { aClaim, NOW } from "../../../support/claims.ts";
 
 // Decision 0214.

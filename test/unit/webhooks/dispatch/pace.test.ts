@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Throttle } from "../../../../src/webhooks/dispatch/send/pace.ts";
+import { Throttle } from "../../../../src/webhooks/delivery/admission.ts";
 
 const nextTurn = (): Promise<void> => new Promise(setImmediate);
 

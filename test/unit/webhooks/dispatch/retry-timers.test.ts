@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { RetryTimers } from "../../../../src/webhooks/dispatch/claim/retry-timers.ts";
+import { RetryTimers } from "../../../../src/webhooks/delivery/claimer.ts";
 import { aConnection } from "../../../support/claims.ts";
 
 beforeEach(() => vi.useFakeTimers());

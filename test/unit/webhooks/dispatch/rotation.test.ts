@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { WaitingQueues } from "../../../../src/webhooks/dispatch/room/rotation.ts";
+import { WaitingQueues } from "../../../../src/webhooks/delivery/admission.ts";
 
 const keyOf = (thing: string): string => thing.slice(0, 1);
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../../../src/platform/config.ts";
-import type { ClaimedDelivery, Completion } from "../../../../src/webhooks/dispatch/claimed-delivery.ts";
-import type { SendResult } from "../../../../src/webhooks/dispatch/send/exchange.ts";
-import { firstDelayMs, sendDelivery } from "../../../../src/webhooks/dispatch/send/send-delivery.ts";
-import type { SendRequest } from "../../../../src/webhooks/dispatch/send/sender.ts";
+import type { ClaimedDelivery, Completion } from "../../../../src/webhooks/delivery/claimed-delivery.ts";
+import type { SendResult } from "../../../../src/webhooks/delivery/exchange.ts";
+import { firstDelayMs, sendDelivery } from "../../../../src/webhooks/delivery/send-delivery.ts";
+import type { SendRequest } from "../../../../src/webhooks/delivery/sender.ts";
 import { aClaim, NOW } from "../../../support/claims.ts";
 
 const config = {

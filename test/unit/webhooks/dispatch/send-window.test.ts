@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SendWindow } from "../../../../src/webhooks/dispatch/send-window.ts";
+import { SendWindow } from "../../../../src/webhooks/delivery/endpoint-queue.ts";
 
 const sizes = ({ inFlightMax, aheadMax }: SendWindow) => ({ inFlightMax, aheadMax });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hostOf } from "../../../../src/webhooks/dispatch/room/endpoint-host.ts";
-import { UnprovenHosts } from "../../../../src/webhooks/dispatch/room/unproven-hosts.ts";
+import { hostOf, UnprovenHosts } from "../../../../src/webhooks/delivery/admission.ts";
 import { NOW } from "../../../support/claims.ts";
 
 const after = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);

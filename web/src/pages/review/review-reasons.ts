@@ -15,7 +15,7 @@ function minor({ amount }: Money): bigint {
 
 /**
  * Which rules of the connection's review policy an order exceeds. It repeats `needsReview` of the service
- * (src/merchants/review-policy.ts) for display. Empty if a limit of the service itself was exceeded, or if the policy
+ * (src/merchants/connection.ts) for display. Empty if a limit of the service itself was exceeded, or if the policy
  * has changed since.
  */
 export function reviewReasons(

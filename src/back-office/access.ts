@@ -1,0 +1,167 @@
+import {
+  type BackOfficeCaller,
+  facilityScope,
+  grantsWith,
+  merchantScope,
+  ROLES,
+  type Role,
+  seesConnection,
+  seesFacility,
+  seesMerchant,
+  strongestRole,
+} from "../audit/grant.ts";
+import { callerMembers } from "../http/request-log.ts";
+import { type Route, routeTable } from "../http/route.ts";
+import type { Actor } from "../lifecycle/applied-transition.ts";
+import { type SystemReader, systemReader } from "../operations/system.ts";
+import { orderReader, type ReadOrder } from "../orders/reading/read-order.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
+import type { WebhookContext } from "../webhooks/conditions-sql.ts";
+import type { HealthContext } from "./health.ts";
+import { UpdateHub } from "./updates/hub.ts";
+
+export type { BackOfficeCaller } from "../audit/grant.ts";
+
+/**
+ * The roles that a row of the route table admits. Every row of the back office names one of these lists. They are the
+ * table of access: for people and for tokens alike (decisions 0038, 0077 and 0120).
+ */
+export type Admission = readonly Role[];
+
+// Rows that read admit support as well, see `admittingSupport`.
+export const operatorOnly: Admission = ["operator"];
+/** Not even support, though it reads: it returns personal data of many buyers at once. */
+export const operatorAlone: Admission = ["operator"];
+export const warehouse: Admission = ["operator", "warehouse"];
+export const merchantSide: Admission = ["operator", "merchant"];
+export const everyone: Admission = ["operator", "warehouse", "merchant"];
+export const everyToken: Admission = ROLES;
+
+/** Also for programs that monitor: of a route that reads, and returns no personal data of buyers or of staff. */
+export const andMonitoring = (admits: Admission): Admission => [...admits, "monitoring"];
+
+/**
+ * Also for a partner's developers, who see their connections: of a route that returns no price, no charge, no balance and
+ * no name of staff, or that leaves them out for a partner.
+ */
+export const andPartner = (admits: Admission): Admission => [...admits, "partner"];
+
+/** Support sees what the operator sees, but for exports, and changes nothing (decision 0077). */
+export const admittingSupport = (row: BackOfficeRoute): BackOfficeRoute =>
+  row.method === "GET" && row.admits !== operatorAlone
+    ? { ...row, admits: [...(row.admits ?? ROLES), "support"] }
+    : row;
+
+/** A row that needs recent authentication can return the problem that asks for it. */
+export const namingRecentAuthentication = (row: BackOfficeRoute): BackOfficeRoute =>
+  row.needsRecentAuthentication
+    ? { ...row, problems: [...row.problems, "recent-authentication-required"] }
+    : row;
+
+/** The roles that a row admits, each once. */
+export const rolesOf = ({ admits = ROLES }: BackOfficeRoute): Role[] =>
+  ROLES.filter((role) => admits.includes(role));
+
+/**
+ * The caller as a row's handler sees it: with those of its grants that the row admits, and no others. So what a handler
+ * shows follows from its grants alone. Null: the row does not admit the caller.
+ */
+export function admitted(
+  caller: BackOfficeCaller,
+  { admits = ROLES }: { readonly admits?: readonly string[] },
+): BackOfficeCaller | null {
+  const grants = grantsWith(caller.grants, admits);
+  return grants.length === 0 ? null : { ...caller, grants };
+}
+
+/** Whether a caller has a role. In a handler: one that the row admits. */
+export const hasRole = ({ grants }: BackOfficeCaller, role: Role): boolean =>
+  grants.some((grant) => grant.role === role);
+
+/** The merchants that a caller is restricted to. Null for callers that may see the data of all merchants. */
+export const confinedTo = ({ grants }: BackOfficeCaller): readonly string[] | null => merchantScope(grants);
+
+/** The facilities that a caller is restricted to. Null for callers that may see all of them. */
+export const facilitiesOf = ({ grants }: BackOfficeCaller): readonly string[] | null => facilityScope(grants);
+
+/** The merchants whose data a list shows, if one is requested or not. None of those that the caller may not see. */
+export function shownMerchants(caller: BackOfficeCaller, requested: string | null): readonly string[] | null {
+  const own = confinedTo(caller);
+  if (requested === null) return own;
+  return own === null || own.includes(requested) ? [requested] : [];
+}
+
+/** The same for facilities. */
+export function shownFacilities(
+  caller: BackOfficeCaller,
+  requested: string | null,
+): readonly string[] | null {
+  const own = facilitiesOf(caller);
+  if (requested === null) return own;
+  return own === null || own.includes(requested) ? [requested] : [];
+}
+
+/** Whether a caller may see this merchant's data. Data that it may not see is treated as missing. */
+export const maySee = ({ grants }: BackOfficeCaller, merchantId: string): boolean =>
+  seesMerchant(grants, merchantId);
+
+/** Whether a caller may see this connection, its endpoints and its deliveries. */
+export const maySeeConnection = ({ grants }: BackOfficeCaller, connection: ConnectionKey): boolean =>
+  seesConnection(grants, connection);
+
+/** Whether only the role partner shows this connection. Such a caller sees nothing of the merchant's business (decision 0122). */
+export const seesAsPartner = ({ grants }: BackOfficeCaller, connection: ConnectionKey): boolean =>
+  !seesConnection(
+    grants.filter(({ role }) => role !== "partner"),
+    connection,
+  );
+
+/** Whether a caller may see this facility, its stock and its work. */
+export const maySeeFacility = ({ grants }: BackOfficeCaller, facilityId: string): boolean =>
+  seesFacility(grants, facilityId);
+
+/** The role by which the caller is named. In a handler: the one with the most rights of those that the row admits. */
+export const roleOf = ({ grants }: BackOfficeCaller): Role => strongestRole(grants) ?? "monitoring"; // Without grants it is admitted nowhere.
+
+/** The caller as the timeline of an order and the audit log name it. */
+export const actorOf = (caller: BackOfficeCaller): Actor => ({
+  kind: roleOf(caller),
+  name: caller.name,
+  id: caller.id,
+});
+
+/** The caller as the request log names it. */
+export const membersOf = callerMembers<BackOfficeCaller>(
+  (caller) => `${roleOf(caller)} ${caller.id} ${caller.name}`,
+  (caller) => {
+    const { kind, name, id } = actorOf(caller);
+    return { actor: { kind, name, ...(id != null && { id }) } };
+  },
+);
+
+/** Declares a row of the back office's table. */
+export const route = routeTable<BackOfficeOperations, BackOfficeCaller, Role>();
+
+export type BackOfficeRoute = Route<BackOfficeOperations, Role>;
+
+/** The operations that handlers of the back office receive. */
+type BackOfficeOperations = {
+  readonly context: WebhookContext;
+  readonly readOrder: ReadOrder;
+  readonly system: SystemReader;
+  readonly updates: UpdateHub;
+};
+
+/**
+ * Creates them once for a listener, so that reads that arrive together are done together.
+ * @param health its connections read the state of the service, so that this does not depend on what others do
+ */
+export const backOfficeOperations = (
+  context: WebhookContext,
+  health: Pick<HealthContext, "db" | "stopping"> = context,
+): BackOfficeOperations => ({
+  context,
+  readOrder: orderReader(context),
+  system: systemReader({ ...context, db: health.db }),
+  updates: new UpdateHub(context, health.stopping),
+});

@@ -1,0 +1,133 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { FastifyInstance } from "fastify";
+import { createListener, REQUEST_TIMEOUT_MS } from "../http/listener.ts";
+import type { PeopleContext } from "../people/person.ts";
+import type { Config } from "../platform/config.ts";
+import type { Metrics } from "../platform/metrics.ts";
+import { MINUTE_MS } from "../platform/time.ts";
+import { PROBLEMS } from "../platform/wire/problems.ts";
+import type { WebhookContext } from "../webhooks/conditions-sql.ts";
+import { actorOf, admitted, type BackOfficeCaller, backOfficeOperations, membersOf } from "./access.ts";
+import type { BackOfficeAuthentication } from "./authentication.ts";
+import { describeBackOffice, describePartnerApi } from "./descriptions.ts";
+import { addHealthRoutes, type HealthContext } from "./health.ts";
+import { addStripeWebhook } from "./money/stripe-webhook.ts";
+import { addSignIn } from "./people/sign-in.ts";
+import { notRecent } from "./people/sign-in-wire.ts";
+import { backOfficeRoutes } from "./routes.ts";
+import { addConsole, addStaticSite, DOCUMENT, problemPage } from "./static-sites.ts";
+
+/** Where the documentation is. Its files name this path, so it is also the default of its build (`docs/.vitepress`). */
+const DOCS_PATH = "/docs/";
+
+/** An import may be large, and its sender may be slow. */
+const UPLOAD_TIMEOUT_MS = 10 * MINUTE_MS;
+
+/** Sites of files that the listener serves: the folder of each. Absent: it is not built. */
+export type Sites = {
+  readonly docs?: string;
+  readonly console?: string;
+};
+
+/** Work whose connections to the database the requests of the API cannot take. */
+export type OwnConnections = {
+  /** Readiness and metrics. */
+  readonly health?: HealthContext;
+  /** Sign-in, and the look-up of sessions. */
+  readonly people?: PeopleContext;
+};
+
+/**
+ * The private listener: the back office API, health, metrics, the OpenAPI documents, the documentation and the web console.
+ */
+export function createBackOffice(
+  context: WebhookContext,
+  authenticate: BackOfficeAuthentication,
+  metrics: Metrics,
+  { health = context, people = context }: OwnConnections = {},
+  sites: Sites = {},
+): FastifyInstance {
+  const { config, log } = context;
+  const operations = backOfficeOperations(context, health);
+  const app = createListener({
+    name: "back-office",
+    routes: backOfficeRoutes,
+    operationsFor: () => operations,
+    authenticate,
+    admit: admitted,
+    notRecent: (caller: BackOfficeCaller) => notRecent(caller, context.clock),
+    actorOf,
+    // Who signs in is no caller yet.
+    callerMembers: (caller) => ("grants" in caller ? membersOf(caller) : ""),
+    errorsBaseUrl: config.errorsBaseUrl,
+    trustedProxies: config.trustedProxies,
+    log: log.child({ listener: "back-office" }),
+    requestLogSample: config.requestLogSample,
+    metrics: metrics.requests,
+    requestTimeoutMs: UPLOAD_TIMEOUT_MS,
+    bodyTimeoutMs: REQUEST_TIMEOUT_MS,
+    stopping: health.stopping,
+  });
+  // Streams end first, because they would keep the listener open. Requests do not wait for what is still read for them.
+  app.addHook("preClose", async () => void operations.updates.close());
+  app.addHook("onClose", () => operations.updates.close());
+  addCompression(app);
+  addDescriptions(app, config);
+  addHealthRoutes(app, health, metrics);
+  addStripeWebhook(app, context);
+  addSignIn(app, people, metrics);
+  addProblemPages(app, sites);
+  if (sites.docs !== undefined) addStaticSite(app, { folder: sites.docs, path: DOCS_PATH });
+  addConsole(app, sites.console);
+  return app;
+}
+
+/**
+ * The addresses in a problem's `type` lead to the documentation. Where it is not built, a short page has the most important
+ * of it (decision 0132).
+ */
+function addProblemPages(app: FastifyInstance, { docs }: Sites): void {
+  for (const [code, problem] of Object.entries(PROBLEMS)) {
+    app.get(`/errors/${code}`, DOCUMENT, async (_request, reply) =>
+      docs === undefined
+        ? reply.type("text/html; charset=utf-8").send(problemPage(code, problem))
+        : reply.redirect(`${DOCS_PATH}errors/${code}/`),
+    );
+  }
+}
+
+/** The OpenAPI documents of the partner API and of the back office. Made at the first request. */
+function addDescriptions(app: FastifyInstance, config: Config): void {
+  const documents = { "/openapi.json": describePartnerApi, "/openapi-back-office.json": describeBackOffice };
+  for (const [path, describe] of Object.entries(documents)) {
+    let text: string | undefined;
+    app.get(path, DOCUMENT, async (_request, reply) => {
+      text ??= JSON.stringify(describe(config));
+      return reply.type("application/json").send(text);
+    });
+  }
+}
+
+const compressed = promisify(gzip);
+
+/** A shorter text gets hardly shorter. */
+const LENGTH_MIN = 1_024;
+
+/** `Accept-Encoding` names gzip, and does not exclude it by a weight of 0. */
+const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?:$|,|;\s*q=(?!0(?:\.0*)?\s*(?:,|$)))/i;
+
+/**
+ * Compresses JSON for clients that accept it: a list in the console is a tenth as long. Streams and files are sent as they
+ * are; the files of the console are compressed when it is built.
+ */
+function addCompression(app: FastifyInstance): void {
+  app.addHook("onSend", async (request, reply, payload) => {
+    if (typeof payload !== "string" || payload.length < LENGTH_MIN) return payload;
+    if (!/^application\/(?:\w+\+)?json\b/.test(String(reply.getHeader("content-type")))) return payload;
+    reply.header("vary", "accept-encoding");
+    if (!ACCEPTS_GZIP.test(request.headers["accept-encoding"] ?? "")) return payload;
+    reply.removeHeader("content-length").header("content-encoding", "gzip");
+    return compressed(payload);
+  });
+}

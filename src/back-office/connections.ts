@@ -1,0 +1,404 @@
+import { type Static, Type } from "typebox";
+import { connectionScope } from "../audit/grant.ts";
+import { idErrors, idIn } from "../http/route.ts";
+import { type Connection, keyOf, policyVersion, type ReviewPolicy } from "../merchants/connection.ts";
+import { changeConnection, createConnection } from "../merchants/connections.ts";
+import { listAllConnections, listConnections } from "../merchants/connections-sql.ts";
+import { countKeys } from "../merchants/keys-sql.ts";
+import {
+  LIMIT_MAX,
+  LIMIT_NAMES,
+  type LimitName,
+  type LimitOverrides,
+  maximumOf,
+  STORED_LIMITS,
+} from "../merchants/limits.ts";
+import { countTestOrders } from "../orders/reading/test-orders.ts";
+import type { Context } from "../platform/context.ts";
+import { toTypeId } from "../platform/ids.ts";
+import { formatMoney } from "../platform/money.ts";
+import { before, HOUR_MS } from "../platform/time.ts";
+import { expectedVersionField, versionField } from "../platform/wire/content-version.ts";
+import { pagePosition, toPage } from "../platform/wire/cursor.ts";
+import {
+  forbidden,
+  isProblem,
+  notFound,
+  type ValidationError,
+  validationFailed,
+} from "../platform/wire/problems.ts";
+import {
+  cursorField,
+  dateTime,
+  describedAs,
+  idField,
+  limitField,
+  MoneyRequestSchema,
+  MoneySchema,
+  nullable,
+  pageOf,
+  searchField,
+  shortText,
+  toSearched,
+} from "../platform/wire/schemas.ts";
+import { countEndpoints, countEndpointsSince } from "../webhooks/endpoints/endpoints-sql.ts";
+import {
+  andMonitoring,
+  andPartner,
+  type BackOfficeCaller,
+  type BackOfficeRoute,
+  everyone,
+  hasRole,
+  merchantSide,
+  route,
+  seesAsPartner,
+} from "./access.ts";
+import { ConnectionIdParams, findConnection, findMerchant, MerchantIdParams } from "./lookups.ts";
+import { amountErrors, minorOf } from "./money/amounts.ts";
+
+/** A member for each limit. */
+const forEachLimit = <Value>(make: (name: LimitName) => Value) =>
+  Object.fromEntries(LIMIT_NAMES.map((name) => [name, make(name)])) as Record<LimitName, Value>; // All names.
+
+const textOf = (name: LimitName): string =>
+  `${STORED_LIMITS[name].description} Null: the default, ${STORED_LIMITS[name].standard}.`;
+
+const LIMITS_TEXT =
+  "Limits on what the connection can store, where they differ from the defaults. The operator changes them.";
+
+const LimitsSchema = Type.Object(
+  forEachLimit((name) => nullable(Type.Integer(), textOf(name))),
+  { title: "ConnectionLimits", description: LIMITS_TEXT },
+);
+
+const LimitsRequestSchema = Type.Object(
+  forEachLimit((name) =>
+    Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: LIMIT_MAX }), textOf(name))),
+  ),
+  { title: "ConnectionLimitsUpdate", description: `${LIMITS_TEXT} Absent limits keep their values.` },
+);
+
+const toWireLimits = (overrides: LimitOverrides): Static<typeof LimitsSchema> =>
+  forEachLimit((name) => overrides[name] ?? null);
+
+const UsageOfLimitSchema = Type.Object(
+  {
+    used: nullable(
+      Type.Integer(),
+      "How much of the limit is used. A count ends at the higher of `maximum` and the default. Null if the limit does not count over the whole connection, but for one order or delivery.",
+    ),
+    maximum: Type.Integer({ description: "The value of the limit for this connection." }),
+  },
+  { title: "UsageOfLimit", description: "How much of a limit is used." },
+);
+
+const UsageSchema = Type.Object(
+  forEachLimit((name) => describedAs(UsageOfLimitSchema, STORED_LIMITS[name].description)),
+  { title: "ConnectionUsage", description: "What a connection has stored, and how much it can store." },
+);
+
+const POLICY_TEXT =
+  "Which orders need no review. An order that exceeds a limit starts in PROCESSING. A quantity or value that is null is limited by REVIEW_ORDER_QUANTITY and REVIEW_ORDER_VALUES only.";
+
+/** The descriptions of fields that a policy and its request share. */
+const LIMIT_TEXTS = {
+  maxQuantity: "Maximum number of units in the whole order. Null: no limit of its own.",
+  maxOrderValue: "Maximum value of the goods, in the merchant's currency. Null: no limit of its own.",
+  countries: "Country codes that orders may be shipped to, of two letters. Null: all countries.",
+} as const;
+
+const ReviewPolicySchema = Type.Object(
+  {
+    maxQuantity: nullable(Type.Integer(), LIMIT_TEXTS.maxQuantity),
+    maxOrderValue: nullable(MoneySchema, LIMIT_TEXTS.maxOrderValue),
+    countries: nullable(Type.Array(Type.String()), LIMIT_TEXTS.countries),
+    version: versionField("this policy"),
+  },
+  { title: "ReviewPolicy", description: POLICY_TEXT },
+);
+
+const policyFields = {
+  maxQuantity: Type.Optional(
+    nullable(Type.Integer({ minimum: 1, maximum: 2_000_000_000 }), LIMIT_TEXTS.maxQuantity),
+  ),
+  maxOrderValue: Type.Optional(nullable(MoneyRequestSchema, LIMIT_TEXTS.maxOrderValue)),
+  countries: Type.Optional(
+    nullable(Type.Array(Type.String({ format: "country-code" }), { maxItems: 300 }), LIMIT_TEXTS.countries),
+  ),
+};
+
+const ReviewPolicyRequestSchema = Type.Object(policyFields, {
+  title: "ReviewPolicyRequest",
+  description: POLICY_TEXT,
+});
+
+const ReviewPolicyUpdateSchema = Type.Object(
+  { ...policyFields, expectedVersion: expectedVersionField("version") },
+  { title: "ReviewPolicyUpdate", description: POLICY_TEXT },
+);
+
+type ReviewPolicyRequest = Static<typeof ReviewPolicyRequestSchema>;
+
+function toWirePolicy({ currency, reviewPolicy }: Connection): Static<typeof ReviewPolicySchema> {
+  const { maxQuantity, maxOrderValueMinor, countries } = reviewPolicy;
+  return {
+    maxQuantity,
+    maxOrderValue: maxOrderValueMinor === null ? null : formatMoney({ minor: maxOrderValueMinor, currency }),
+    countries: countries === null ? null : [...countries],
+    version: policyVersion(reviewPolicy),
+  };
+}
+
+/** The whole policy: an absent field has no limit. */
+function toPolicy({
+  maxQuantity = null,
+  maxOrderValue = null,
+  countries = null,
+}: ReviewPolicyRequest = {}): ReviewPolicy {
+  return {
+    maxQuantity,
+    maxOrderValueMinor: maxOrderValue === null ? null : minorOf(maxOrderValue),
+    countries: countries?.map((country) => country.toUpperCase()) ?? null,
+  };
+}
+
+/** The policy's amount is in the merchant's currency. */
+const policyErrors = (body: unknown, owner: { readonly currency: string } | null): ValidationError[] =>
+  owner === null ? [] : amountErrors(body, "/reviewPolicy/maxOrderValue", owner.currency);
+
+const NAME_TEXT = "Name of the connection, such as the partner's name.";
+const nameField = shortText(NAME_TEXT);
+
+const ConnectionSchema = Type.Object(
+  {
+    id: idField("con", "Id of the connection, set by the service."),
+    merchantId: idField("mer", "Id of the merchant."),
+    merchantName: Type.String({ description: "Name of the merchant." }),
+    name: Type.String({ description: NAME_TEXT }),
+    reviewPolicy: nullable(
+      ReviewPolicySchema,
+      "Which orders need no review. Null for the role `partner`: it is the merchant's business.",
+    ),
+    limits: LimitsSchema,
+    apiUrl: Type.String({
+      description:
+        "Address of the partner API, where the connection's keys are used. The operator configures it.",
+      examples: ["https://orders.example"],
+    }),
+    createdAt: dateTime("When the connection was created."),
+  },
+  {
+    title: "Connection",
+    description: "The access of a partner to products of a merchant. The merchant changes it.",
+  },
+);
+
+function toWireConnection(
+  { config }: Context,
+  caller: BackOfficeCaller,
+  connection: Connection,
+): Static<typeof ConnectionSchema> {
+  return {
+    id: toTypeId("con", connection.id),
+    merchantId: toTypeId("mer", connection.merchantId),
+    merchantName: connection.merchantName,
+    name: connection.name,
+    reviewPolicy: seesAsPartner(caller, keyOf(connection)) ? null : toWirePolicy(connection),
+    limits: toWireLimits(connection.limits),
+    apiUrl: config.baseUrl,
+    createdAt: connection.createdAt.toISOString(),
+  };
+}
+
+const ConnectionChangeSchema = Type.Object(
+  {
+    name: Type.Optional(nameField),
+    reviewPolicy: Type.Optional(ReviewPolicyUpdateSchema),
+    limits: Type.Optional(LimitsRequestSchema),
+  },
+  { title: "ConnectionUpdate", description: "Changes of a connection. Absent fields keep their values." },
+);
+
+export const connectionRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/merchants/{id}/connections",
+    operationId: "createConnection",
+    admits: merchantSide,
+    tag: "Connections",
+    summary: "Create a connection",
+    params: MerchantIdParams,
+    body: Type.Object(
+      { name: nameField, reviewPolicy: Type.Optional(ReviewPolicyRequestSchema) },
+      { title: "ConnectionRequest", description: "A new connection." },
+    ),
+    responses: { 201: { description: "The connection was created.", schema: ConnectionSchema } },
+    problems: ["not-found", "validation-failed"],
+    bodyErrors: async ({ caller, params, body }, { context }) =>
+      policyErrors(body, await findMerchant(context, caller, params.id)),
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      const fields = { name: body.name, reviewPolicy: toPolicy(body.reviewPolicy) };
+      const connection = await createConnection(context, merchant, fields, by);
+      return { status: 201, body: toWireConnection(context, caller, connection) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/merchants/{id}/connections",
+    operationId: "listConnections",
+    admits: andMonitoring(everyone),
+    tag: "Connections",
+    summary: "List a merchant's connections",
+    params: MerchantIdParams,
+    query: Type.Object({
+      limit: limitField,
+      cursor: cursorField,
+      q: searchField("A part of the name. Case is ignored."),
+    }),
+    responses: {
+      200: { description: "A page, oldest first.", schema: pageOf(ConnectionSchema, "ConnectionPage") },
+    },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, query }, { context }) => {
+      const position = pagePosition("connections", query);
+      if (isProblem(position)) return position;
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      const connections = await listConnections(context.db, merchant.id, toSearched(query.q), position);
+      return {
+        status: 200,
+        body: toPage(connections, position, (one) => toWireConnection(context, caller, one)),
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/connections",
+    operationId: "listAllConnections",
+    admits: andMonitoring(andPartner(everyone)),
+    tag: "Connections",
+    summary: "List the connections of all merchants",
+    description: "All that the caller may see. If a filter matches nothing, the list is empty.",
+    isList: true,
+    query: Type.Object({
+      limit: limitField,
+      cursor: cursorField,
+      merchantId: Type.Optional(Type.String({ description: "Only connections of this merchant." })),
+      q: searchField("A part of the name. Case is ignored."),
+    }),
+    responses: {
+      200: { description: "A page, oldest first.", schema: pageOf(ConnectionSchema, "ConnectionPage") },
+    },
+    problems: ["validation-failed"],
+    handle: async ({ caller, query }, { context }) => {
+      const position = pagePosition("all-connections", query);
+      if (isProblem(position)) return position;
+      const errors = idErrors("mer", "merchantId", query);
+      if (errors.length > 0) return validationFailed(errors);
+      const filter = {
+        scope: connectionScope(caller.grants),
+        merchantId: idIn("mer", query.merchantId),
+        name: toSearched(query.q),
+      };
+      const connections = await listAllConnections(context.db, filter, position);
+      return {
+        status: 200,
+        body: toPage(connections, position, (one) => toWireConnection(context, caller, one)),
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/connections/{id}",
+    operationId: "getConnection",
+    admits: andMonitoring(andPartner(everyone)),
+    tag: "Connections",
+    summary: "Get a connection",
+    params: ConnectionIdParams,
+    responses: { 200: { description: "The connection.", schema: ConnectionSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const connection = await findConnection(context, caller, params.id);
+      return connection === null
+        ? notFound("connection")
+        : { status: 200, body: toWireConnection(context, caller, connection) };
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/api/connections/{id}",
+    operationId: "updateConnection",
+    admits: merchantSide,
+    tag: "Connections",
+    summary: "Update a connection",
+    description:
+      "A new review policy replaces the old one entirely. Existing orders keep their status. Only the operator changes limits.",
+    params: ConnectionIdParams,
+    body: ConnectionChangeSchema,
+    responses: { 200: { description: "The changed connection.", schema: ConnectionSchema } },
+    problems: ["forbidden", "not-found", "version-changed", "validation-failed"],
+    bodyErrors: async ({ caller, params, body }, { context }) =>
+      policyErrors(body, await findConnection(context, caller, params.id)),
+    handle: async ({ caller, params, by, body: { reviewPolicy, ...fields } }, { context }) => {
+      if (fields.limits !== undefined && !hasRole(caller, "operator")) return forbidden;
+      const connection = await findConnection(context, caller, params.id);
+      if (connection === null) return notFound("connection");
+      const { expectedVersion } = reviewPolicy ?? {};
+      const policy = reviewPolicy && { reviewPolicy: toPolicy(reviewPolicy), expectedVersion };
+      const changed = await changeConnection(context, keyOf(connection), { ...fields, ...policy }, by);
+      if (changed === null) return notFound("connection");
+      return isProblem(changed) ? changed : { status: 200, body: toWireConnection(context, caller, changed) };
+    },
+  }),
+];
+
+export const usageRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/connections/{id}/usage",
+    operationId: "getConnectionUsage",
+    admits: andMonitoring(andPartner(everyone)),
+    tag: "Connections",
+    summary: "Get a connection's usage",
+    description: "What the connection has stored of everything that has a limit, and the limits.",
+    params: ConnectionIdParams,
+    responses: { 200: { description: "The usage.", schema: UsageSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const connection = await findConnection(context, caller, params.id);
+      return connection === null
+        ? notFound("connection")
+        : { status: 200, body: await readUsage(context, connection) };
+    },
+  }),
+];
+
+/** No count reads more rows than the limit allows, or allowed before it was lowered. */
+async function readUsage(
+  { db, clock }: Context,
+  connection: Connection,
+): Promise<Static<typeof UsageSchema>> {
+  const key = keyOf(connection);
+  const hourAgo = before(clock.now(), HOUR_MS);
+  const use = async (name: LimitName, count?: (countMax: number) => Promise<number>) => {
+    const maximum = maximumOf(connection.limits, name);
+    return { used: (await count?.(Math.max(maximum, STORED_LIMITS[name].standard))) ?? null, maximum };
+  };
+  return {
+    endpoints: await use("endpoints", (max) => countEndpoints(db, key, "live", max)),
+    testEndpoints: await use("testEndpoints", (max) => countEndpoints(db, key, "test", max)),
+    endpointCreationsPerHour: await use("endpointCreationsPerHour", async (max) =>
+      Math.max(
+        await countEndpointsSince(db, key, { mode: "live", since: hourAgo }, max),
+        await countEndpointsSince(db, key, { mode: "test", since: hourAgo }, max),
+      ),
+    ),
+    testOrders: await use("testOrders", async (max) => (await countTestOrders(db, [key], max))(key)),
+    testOrderTransitions: await use("testOrderTransitions"),
+    redeliveriesPerDay: await use("redeliveriesPerDay"),
+    deliveryAttempts: await use("deliveryAttempts"),
+    apiKeys: await use("apiKeys", (max) => countKeys(db, key, max)),
+  };
+}

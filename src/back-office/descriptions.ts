@@ -1,0 +1,135 @@
+import { Type } from "typebox";
+import type { Json } from "../http/openapi/components.ts";
+import { describeApi } from "../http/openapi/document.ts";
+import { BACK_OFFICE_EXAMPLES, PARTNER_EXAMPLES } from "../http/openapi/examples.ts";
+import { ruleSchema, SANDBOX_RULES, TRANSITION_RULES } from "../orders/changes/transition-order.ts";
+import { TestOrderTransitionSchema } from "../orders/changes/transition-test-order.ts";
+import { describedWebhooks } from "../partner-api/events.ts";
+import { partnerRoutes } from "../partner-api/routes.ts";
+import { sessionCookieName } from "../people/session-cookie.ts";
+import { type Config, readVersion } from "../platform/config.ts";
+import { describedAs } from "../platform/wire/schemas.ts";
+import { rolesOf } from "./access.ts";
+import { openRoutes } from "./people/sign-in.ts";
+import { backOfficeRoutes } from "./routes.ts";
+
+type Addresses = Pick<Config, "baseUrl" | "backOfficePort" | "errorsBaseUrl">;
+
+/**
+ * The OpenAPI document of the partner API, without the back office.
+ * @param server the address of the listener, if it is not the configured one
+ */
+export const describePartnerApi = (
+  { baseUrl, errorsBaseUrl }: Addresses,
+  server: Json = { url: baseUrl },
+): Json =>
+  describeApi({
+    title: "Partner Orders",
+    description:
+      "Partners list the products that merchants have exposed to them, place and cancel orders, rehearse the lifecycle with test orders, and receive every change as a signed webhook. Errors are problem documents (RFC 9457).",
+    version: readVersion(),
+    server,
+    routes: partnerRoutes,
+    tags: {
+      Orders: "Place, read and cancel orders.",
+      "Test orders": "Rehearse the lifecycle of an order. Test orders are never charged or shipped.",
+      Products: "The products that are exposed to the connection.",
+      Connection: "The connection that the key belongs to.",
+      "Webhook endpoints": "Webhook endpoints: the addresses that receive events.",
+      Deliveries: "The delivery log of the endpoints, with each attempt.",
+      Events: "The event feed, for polling and reconciliation.",
+      Reference: "This document.",
+    },
+    securitySchemes: {
+      connectionKey: { type: "http", scheme: "bearer", description: "A key of the connection." },
+      connectionKeyHeader: {
+        type: "apiKey",
+        in: "header",
+        name: "x-api-key",
+        description: "The same key in its own header field.",
+      },
+    },
+    problems: {
+      codes: ["rate-limited"],
+      transition: describedAs(TestOrderTransitionSchema, "The requested transition."),
+      rule: ruleSchema(SANDBOX_RULES),
+    },
+    rejectedHeaders: {},
+    headers: {
+      RateLimit:
+        "Requests that are left, and the seconds until the whole allowance is available again. Absent if there is no rate limit.",
+      "RateLimit-Policy":
+        "Requests allowed in a window, and its length in seconds. Up to 100 of them may come at once. Absent if there is no rate limit.",
+    },
+    examples: PARTNER_EXAMPLES,
+    webhooks: describedWebhooks,
+    errorsBaseUrl,
+  });
+
+/** The OpenAPI document of the back office API. */
+export const describeBackOffice = (
+  { backOfficePort, errorsBaseUrl }: Addresses,
+  server: Json = { url: `http://localhost:${backOfficePort}` },
+): Json =>
+  describeApi({
+    title: "Partner Orders back office",
+    description:
+      "Merchants, their connections to partners, products, orders and money, and the facilities that ship them. For the operator, the merchants and the warehouse. `x-roles` of an operation are the roles that may use it. Errors are problem documents (RFC 9457).",
+    version: readVersion(),
+    server,
+    routes: [
+      ...backOfficeRoutes.map((row) => ({ ...row, roles: rolesOf(row) })),
+      ...openRoutes.map((row) => ({ ...row, isOpen: true })),
+    ],
+    tags: {
+      Merchants: "Companies whose products partners order.",
+      Money: "Merchants' accounts and payment methods.",
+      Connections: "Connections of merchants to partners.",
+      Keys: "The API keys of connections.",
+      Products: "Merchants' products, and which connections they are exposed to.",
+      "Webhook endpoints":
+        "The webhook endpoints of partners, their health, and what operators do with them.",
+      Deliveries: "The delivery log of a connection's webhook endpoints.",
+      Events: "What was published to a connection.",
+      "Test orders": "The sandbox of a connection, for people: its test orders and their transitions.",
+      Orders: "Orders from review to return, with charges and timeline.",
+      "Sign-in": "How people sign in and out, on the pages of the console.",
+      People: "People who sign in to the back office, and what they may do.",
+      "Own account": "What people do with their own sign-in.",
+      Tokens: "Tokens of programs that use the back office.",
+      "Audit log": "Who changed what, and who read the addresses of buyers.",
+      Facilities: "Facilities that ship orders, with stock and shipping rates.",
+      System: "How the service is doing, and what it is configured with.",
+      Overview: "Figures of orders and deliveries, and what needs attention.",
+      Updates: "Says what has changed, while a page is open.",
+      Views: "Lists with filters that a person or a program has saved.",
+      Search: "Finds what the caller sees, by its beginning.",
+      "Work list": "Orders to pick and ship, and who has taken them.",
+    },
+    securitySchemes: {
+      operatorToken: {
+        type: "http",
+        scheme: "bearer",
+        description: "`OPERATOR_TOKEN`, or a token of `/api/tokens`.",
+      },
+      personSession: {
+        type: "apiKey",
+        in: "cookie",
+        name: sessionCookieName(false),
+        description:
+          "The session of a person, on a page of the console. With https its name begins with `__Secure-`. The header `X-Person-Id` names the person that the page shows: if another person has signed in on the browser, the response is 409 `person-changed`. Without the header, nothing is compared.",
+      },
+    },
+    problems: {
+      codes: ["forbidden", "person-changed"],
+      transition: Type.String({ description: "The requested transition." }),
+      rule: ruleSchema(TRANSITION_RULES),
+    },
+    headers: {},
+    rejectedHeaders: {
+      "Retry-After":
+        "Seconds to wait if too many wrong tokens came from the address. Absent otherwise: a wait does not help.",
+    },
+    examples: BACK_OFFICE_EXAMPLES,
+    errorsBaseUrl,
+  });

@@ -1,0 +1,168 @@
+import { Readable } from "node:stream";
+import { Type } from "typebox";
+import { problemOf } from "../http/replies.ts";
+import type { Context } from "../platform/context.ts";
+import { isProblem, notFound, type Problem, problemDocument } from "../platform/wire/problems.ts";
+import { describedAs, enumeration, flagField, NoParameters, nullable } from "../platform/wire/schemas.ts";
+import { IMPORT_MATCHES, IMPORT_ROWS_MAX } from "../products/import/check-file.ts";
+import { exportProducts } from "../products/import/export-products.ts";
+import {
+  IMPORT_CHANGES,
+  IMPORTED_LISTED_MAX,
+  type Imported,
+  importProducts,
+  type OnStored,
+} from "../products/import/import-products.ts";
+import { type BackOfficeRoute, everyone, merchantSide, route } from "./access.ts";
+import { findMerchant, MerchantIdParams } from "./lookups.ts";
+
+const PROGRESS_TYPE = "application/x-ndjson";
+
+/**
+ * Runs an import, and reports as lines of JSON how many rows are stored (decision 0123). The response begins when all rows
+ * are valid: until then, problems have their status. The last line has the result, or the problem that stopped it.
+ * @param path of the request, for the problem
+ */
+async function importWithProgress(
+  context: Context,
+  path: string,
+  run: (onStored: OnStored) => Promise<Imported | Problem>,
+) {
+  // The lines are as many as batches, so they wait in memory for a slow client, and the transaction does not.
+  const lines = new Readable({ read: () => undefined });
+  const write = (line: object) => void lines.push(`${JSON.stringify(line)}\n`);
+  const begun = Promise.withResolvers<"begun">();
+  const imported = run((stored, total) => {
+    write({ stored, total });
+    begun.resolve("begun");
+  });
+  const first = await Promise.race([begun.promise, imported]);
+  if (first !== "begun") return isProblem(first) ? first : { status: 200 as const, body: first };
+  const document = (problem: Problem) => problemDocument(problem, context.config.errorsBaseUrl, path);
+  imported
+    .then((result) => write(isProblem(result) ? { problem: document(result) } : { result }))
+    .catch((error: Parameters<typeof problemOf>[0]) => {
+      const { problem, logged } = problemOf(error);
+      if (logged) context.log.error({ err: error, path }, "import failed while rows were stored");
+      write({ problem: document(problem) });
+    })
+    .finally(() => lines.push(null));
+  return { status: 200 as const, body: lines, headers: { "content-type": PROGRESS_TYPE } };
+}
+
+const LIMIT_BYTES = 256 * 1_048_576;
+const EXPORT_EXAMPLE =
+  "id,sku,name,price,weightGrams,description,imageUrl,status,barcode\r\n019e3f7e-3e2f-7c3d-9a52-0d4f4c1b2a31,MUG-01,Mug,7.90,380,,,active,4006381333931\r\n";
+const PROGRESS_EXAMPLE =
+  '{"stored":0,"total":2}\n{"stored":2,"total":2}\n{"result":{"created":2,"changed":0,"unchanged":0,"products":[]}}\n';
+const EXAMPLE = "sku,name,price,weightGrams\nMUG-01,Mug,7.90,380\n";
+
+const ImportedSchema = Type.Object(
+  {
+    created: Type.Integer({ description: "Number of products that were created." }),
+    changed: Type.Integer({ description: "Number of products that were updated." }),
+    unchanged: Type.Integer({ description: "Number of products that were as their rows already." }),
+    products: Type.Array(
+      Type.Object(
+        {
+          line: Type.Integer({ description: "The line on which the row begins, counted from 1." }),
+          id: nullable(
+            Type.String({ format: "uuid" }),
+            "Id of the product. Null only for a product that a dry run would create.",
+          ),
+          sku: Type.String({ description: "SKU of the row." }),
+          change: enumeration(
+            "ImportChange",
+            IMPORT_CHANGES,
+            "`created`, `changed`, or `unchanged`: the product was as the row already.",
+          ),
+          columns: Type.Array(Type.String(), {
+            description: "Names of the columns that change. Empty if the product is new or unchanged.",
+          }),
+        },
+        { title: "ImportedProduct", description: "A row and its product." },
+      ),
+      {
+        description: `The products in the order of the file, at most the first ${IMPORTED_LISTED_MAX}. An export contains all.`,
+      },
+    ),
+  },
+  { title: "ImportResult", description: "The result of an import." },
+);
+
+export const importRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/merchants/{id}/products/import",
+    operationId: "importProducts",
+    admits: merchantSide,
+    tag: "Products",
+    summary: "Import products from CSV",
+    description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`barcode\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. A row with an \`id\` changes that product; \`match\` decides about the others. All rows are imported, or none: then \`errors\` lists each error with its line. With \`dryRun=true\` nothing is stored, and the response says what an import would do.`,
+    params: MerchantIdParams,
+    query: Type.Object({
+      match: Type.Optional(
+        describedAs(
+          enumeration(
+            "ImportMatch",
+            IMPORT_MATCHES,
+            "How a row without an `id` finds its product. `id`: it creates one, and is an error if the merchant has a product with its SKU. `sku`: it changes the product with its SKU, or creates one; an error if several have it. `none`: it creates one, even if the SKU exists. Default: `id`.",
+          ),
+          "How a row without an `id` finds its product. Default: `id`.",
+        ),
+      ),
+      dryRun: flagField("True: only check the file, and return what an import would do. Default: false."),
+      progress: flagField(
+        "True: while the rows are stored, the response is lines of JSON that say how many are: `stored` of `total`. The last line has the `result`, or the `problem` that stopped it: then nothing is stored. Default: false.",
+      ),
+    }),
+    upload: { mediaType: "text/csv", limitBytes: LIMIT_BYTES, example: EXAMPLE },
+    responses: {
+      200: {
+        description:
+          "All rows were imported, or, in a dry run, could be. With `progress`, the last line says it.",
+        schema: ImportedSchema,
+        file: { mediaType: PROGRESS_TYPE, example: PROGRESS_EXAMPLE },
+      },
+    },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, query, body: bytes, by }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      const { match = "id", dryRun = false, progress = false } = query;
+      const file = { bytes, match, dryRun };
+      if (progress)
+        return importWithProgress(context, `/api/merchants/${params.id}/products/import`, (onStored) =>
+          importProducts(context, merchant, { ...file, onStored }, by),
+        );
+      const imported = await importProducts(context, merchant, file, by);
+      return isProblem(imported) ? imported : { status: 200, body: imported };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/merchants/{id}/products.csv",
+    operationId: "exportProducts",
+    admits: everyone,
+    isList: true,
+    tag: "Products",
+    summary: "Export products as CSV",
+    description:
+      "All products of the merchant, oldest first, with the columns of an import. An exported file can be changed and imported again. An apostrophe stands before a text that a spreadsheet would run as a formula; an import removes it.",
+    params: MerchantIdParams,
+    query: NoParameters,
+    responses: {
+      200: { description: "The products.", file: { mediaType: "text/csv", example: EXPORT_EXAMPLE } },
+    },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      return {
+        status: 200,
+        body: Readable.from(exportProducts(context.db, merchant.id)),
+        headers: { "content-type": "text/csv; charset=utf-8" },
+      };
+    },
+  }),
+];

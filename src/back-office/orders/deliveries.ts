@@ -1,0 +1,217 @@
+import { type Static, Type } from "typebox";
+import { connectionScope } from "../../audit/grant.ts";
+import { idErrors, idIn } from "../../http/route.ts";
+import { fullAccess } from "../../merchants/api-key.ts";
+import { keyOf } from "../../merchants/connection.ts";
+import {
+  DeliveryPageSchema,
+  DeliveryQuery,
+  deliveryIdField,
+  deliveryPageResponse,
+  findDelivery,
+  redeliveryResponse,
+} from "../../partner-api/deliveries.ts";
+import { momentOf, toTypeId } from "../../platform/ids.ts";
+import { timeIn } from "../../platform/time.ts";
+import { pagePosition, toPage, UUID_MAX } from "../../platform/wire/cursor.ts";
+import { isProblem, notFound, validationFailed } from "../../platform/wire/problems.ts";
+import { cursorField, dateTime, idField, limitField, pageOf } from "../../platform/wire/schemas.ts";
+import { urlWithoutQuery, wireEndpointId } from "../../webhooks/endpoints/endpoint.ts";
+import { oldestShownId } from "../../webhooks/events/event-feed.ts";
+import { DeliverySchema, DeliveryStatusSchema, OwnedDeliverySchema } from "../../webhooks/log/delivery.ts";
+import {
+  DeliveryDetailsSchema,
+  readAllDeliveriesPage,
+  readWireDelivery,
+} from "../../webhooks/log/delivery-log.ts";
+import {
+  DELIVERIES_SHOWN_MAX,
+  listOrderEvents,
+  type OrderEvent,
+} from "../../webhooks/log/delivery-log-sql.ts";
+import { andPartner, type BackOfficeRoute, merchantSide, route } from "../access.ts";
+import { ConnectionIdParams, findConnection } from "../lookups.ts";
+import { recordReads } from "./export.ts";
+import { findOwner, OrderIdParams } from "./find-order.ts";
+
+const tag = "Deliveries";
+const ofPartners = andPartner(merchantSide);
+const AllDeliveriesPageSchema = pageOf(OwnedDeliverySchema, "DeliveryOfConnectionPage");
+const { limit, cursor, status, eventType, since, until } = DeliveryQuery.properties;
+const AllDeliveriesQuery = Type.Object({
+  limit,
+  cursor,
+  merchantId: Type.Optional(Type.String({ description: "Only deliveries of this merchant." })),
+  status,
+  eventType,
+  since,
+  until,
+});
+const DeliveryParams = Type.Object({ ...ConnectionIdParams.properties, deliveryId: deliveryIdField });
+
+/** The delivery log of a connection, as its partner sees it. */
+export const deliveryRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/deliveries",
+    operationId: "listAllDeliveries",
+    admits: ofPartners,
+    tag,
+    summary: "List the deliveries of all connections",
+    description:
+      "Of all connections that the caller sees, newest event first. A page may have fewer items than `limit`, or none, before the end of the list: continue until `nextCursor` is null. The log of one connection has further filters.",
+    isList: true,
+    query: AllDeliveriesQuery,
+    responses: { 200: { description: "A page of deliveries.", schema: AllDeliveriesPageSchema } },
+    problems: ["validation-failed"],
+    handle: async ({ caller, query }, { context }) => {
+      const errors = idErrors("mer", "merchantId", query);
+      if (errors.length > 0) return validationFailed(errors);
+      const position = pagePosition("all-deliveries", query, UUID_MAX);
+      if (isProblem(position)) return position;
+      const filter = {
+        scope: connectionScope(caller.grants),
+        merchantId: idIn("mer", query.merchantId),
+        status: query.status ?? null,
+        eventType: query.eventType ?? null,
+        since: timeIn(query.since),
+        until: timeIn(query.until),
+      };
+      const page = await readAllDeliveriesPage(context.db, filter, position, context.clock.now());
+      return { status: 200, body: page };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/connections/{id}/deliveries",
+    operationId: "listDeliveries",
+    admits: ofPartners,
+    tag,
+    summary: "List a connection's deliveries",
+    description: "Newest event first. If a filter matches nothing, the list is empty.",
+    params: ConnectionIdParams,
+    query: DeliveryQuery,
+    responses: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, query }, { context, readOrder }) => {
+      const connection = await findConnection(context, caller, params.id);
+      if (connection === null) return notFound("connection");
+      return deliveryPageResponse(context, readOrder, fullAccess(keyOf(connection)), query);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/connections/{id}/deliveries/{deliveryId}",
+    operationId: "getDelivery",
+    admits: ofPartners,
+    tag,
+    summary: "Get a delivery",
+    params: DeliveryParams,
+    description:
+      "The delivery with its newest attempts, each with its request and its response. The body of a request contains the order with its address, so the audit log records who reads it.",
+    responses: { 200: { description: "The delivery with its attempts.", schema: DeliveryDetailsSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params, by }, { context }) => {
+      const connection = await findConnection(context, caller, params.id);
+      if (connection === null) return notFound("connection");
+      const key = keyOf(connection);
+      const found = await findDelivery(context, fullAccess(key), params.deliveryId);
+      if (found === null) return notFound("delivery");
+      const { orderId, notAfter } = found.delivery;
+      await recordReads(context, by, {
+        orders: orderId === null ? [] : [{ ...key, id: orderId }],
+        testMode: notAfter !== null,
+        details: { deliveryId: params.deliveryId },
+      });
+      return { status: 200, body: found.details };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/connections/{id}/deliveries/{deliveryId}/redeliver",
+    operationId: "redeliverDelivery",
+    admits: ofPartners,
+    tag,
+    summary: "Redeliver an event",
+    description:
+      "Sends the delivery once more at once, whatever its status. While that attempt is pending, repeating the request has no further effect.",
+    params: DeliveryParams,
+    responses: {
+      202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
+    },
+    problems: ["not-found", "endpoint-paused", "limit-reached"],
+    handle: async ({ caller, params, by }, { context }) => {
+      const connection = await findConnection(context, caller, params.id);
+      if (connection === null) return notFound("connection");
+      const access = fullAccess(keyOf(connection));
+      return redeliveryResponse(context, access, params.deliveryId, by, (id) =>
+        readWireDelivery(context.db, access, id, context.clock.now()),
+      );
+    },
+  }),
+];
+
+const OrderEventSchema = Type.Object(
+  {
+    id: idField("evt", "Id of the event, and `webhook-id` of its deliveries."),
+    type: Type.String({ description: "Type of the event.", examples: ["order.created"] }),
+    sequence: Type.Integer({ description: "Counts the events of the order from 1." }),
+    createdAt: dateTime("When the event happened."),
+    deliveries: Type.Array(
+      Type.Object(
+        {
+          id: idField("dlv", "Id of the delivery."),
+          endpointId: Type.String({ description: "Id of the endpoint." }),
+          endpointUrl: Type.String({ description: "URL of the endpoint, without its query." }),
+          status: DeliveryStatusSchema,
+        },
+        { title: "OrderEventDelivery", description: "The delivery of an event to an endpoint." },
+      ),
+      { description: `Its deliveries, at most ${DELIVERIES_SHOWN_MAX}. Empty if no endpoint wanted it.` },
+    ),
+  },
+  { title: "OrderEvent", description: "An event about an order, without its body." },
+);
+
+const toWireEvent = ({ id, type, sequence, deliveries }: OrderEvent): Static<typeof OrderEventSchema> => ({
+  id: toTypeId("evt", id),
+  type,
+  sequence,
+  createdAt: momentOf(id).toISOString(),
+  deliveries: deliveries.map((delivery) => ({
+    id: toTypeId("dlv", delivery.id),
+    endpointId: wireEndpointId(delivery.endpointId),
+    endpointUrl: urlWithoutQuery(delivery.url),
+    status: delivery.status,
+  })),
+});
+
+/** The events of an order and what became of them. */
+export const orderEventRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/orders/{id}/events",
+    operationId: "listOrderEvents",
+    admits: andPartner(merchantSide),
+    tag: "Orders",
+    summary: "List an order's events",
+    description:
+      "Oldest first, those of the last 30 days, each with its deliveries. The bodies are those of `GET /api/connections/{id}/events` with `orderId`.",
+    params: OrderIdParams,
+    query: Type.Object({ limit: limitField, cursor: cursorField }),
+    responses: {
+      200: { description: "A page of events.", schema: pageOf(OrderEventSchema, "OrderEventPage") },
+    },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, query }, { context }) => {
+      const owner = await findOwner(context, caller, params.id);
+      if (owner === null) return notFound("order");
+      const position = pagePosition(`events of ${owner.id}`, query);
+      if (isProblem(position)) return position;
+      const now = context.clock.now();
+      const page = { ...position, oldestId: oldestShownId(now), now };
+      const events = await listOrderEvents(context.db, owner, page);
+      return { status: 200, body: toPage(events, position, toWireEvent) };
+    },
+  }),
+];

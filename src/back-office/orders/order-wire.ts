@@ -1,0 +1,408 @@
+import { type Static, Type } from "typebox";
+import type { RefundRequest } from "../../ledger/refunds.ts";
+import { PARTNER, type TimelineEntry } from "../../lifecycle/applied-transition.ts";
+import type { Order, Shipment } from "../../lifecycle/order.ts";
+import { holdsOf } from "../../lifecycle/possible-transitions.ts";
+import { addressVersion } from "../../orders/address.ts";
+import type { OrderDetails } from "../../orders/order-details-sql.ts";
+import { OrderSchema, ShipmentSchema, toWireOrder, toWireShipment } from "../../orders/order-wire.ts";
+import type { OrderOwner } from "../../orders/owners-sql.ts";
+import { ReturnConditionSchema, ReturnReasonSchema } from "../../orders/returns/return-request.ts";
+import type { OrderReturn } from "../../orders/returns/returns-sql.ts";
+import { toTypeId, wireOrderId } from "../../platform/ids.ts";
+import { formatMoney, type Money } from "../../platform/money.ts";
+import { versionField } from "../../platform/wire/content-version.ts";
+import {
+  dateTime,
+  describedAs,
+  idField,
+  MoneyRequestSchema,
+  MoneySchema,
+  nullable,
+  nullableTime,
+} from "../../platform/wire/schemas.ts";
+import { ActorSchema, toWireActor } from "../actor-schema.ts";
+import { minorOf } from "../money/amounts.ts";
+import { ChargeSchema, toWireCharge } from "../money/charge-wire.ts";
+import { RefundRequestSchema, RefundSchema, toWireRefund } from "../money/refund-wire.ts";
+import { OrderActionSchema } from "./actions.ts";
+
+/** The refund of a return. Its reason is `returned` unless it names another one. */
+export const ReturnRefundSchema = Type.Object(
+  {
+    amount: Type.Optional(
+      describedAs(
+        MoneyRequestSchema,
+        "The amount to refund, in the currency of the order. Absent: the price of the returned goods, without shipping, as far as it has not been refunded yet. If nothing of it is left, the return is recorded without a refund.",
+      ),
+    ),
+    reason: Type.Optional(RefundRequestSchema.properties.reason),
+    reference: RefundRequestSchema.properties.reference,
+  },
+  { title: "ReturnRefund", description: "A refund of returned goods to the merchant." },
+);
+
+/** A request whose amount `refundErrors` has checked. The note of the return is the note of its refund. */
+export const toReturnRefund = (
+  { amount, reason = "returned", reference }: Static<typeof ReturnRefundSchema>,
+  note: string | null,
+): RefundRequest => ({
+  amountMinor: amount === undefined ? null : minorOf(amount),
+  reason,
+  reference,
+  note,
+});
+
+const ReturnSchema = Type.Object(
+  {
+    id: idField("ret", "Id of the return, set by the service."),
+    lines: Type.Array(
+      Type.Object(
+        {
+          lineId: idField("line", "Id of the line."),
+          quantity: Type.Integer({ description: "Number of units that came back." }),
+        },
+        { title: "ReturnedLine", description: "The units of a line that came back." },
+      ),
+      { description: "The units that came back. They are never changed." },
+    ),
+    reason: nullable(ReturnReasonSchema, "Why they came back. Null if the warehouse did not say."),
+    condition: nullable(
+      ReturnConditionSchema,
+      "In which condition they came back. Null if the warehouse did not say.",
+    ),
+    note: nullable(
+      Type.String(),
+      "Explanation by the caller. Null if there is none. It is erased with the personal data of the order.",
+    ),
+    reference: nullable(
+      Type.String(),
+      "The caller's own name for the return, which no other return of the order has: if it was not given, that of its refund. Null if the caller gave neither.",
+    ),
+    restocked: Type.Boolean({ description: "Whether the goods were added to the stock." }),
+    refundId: nullable(
+      Type.String(),
+      "Id of the refund that the same request made. Null if it refunded nothing.",
+    ),
+    actor: describedAs(ActorSchema, "Who recorded the return."),
+    createdAt: dateTime("When the return was recorded."),
+  },
+  { title: "Return", description: "Goods of an order that came back." },
+);
+
+const toWireReturn = (returned: OrderReturn): Static<typeof ReturnSchema> => ({
+  id: toTypeId("ret", returned.id),
+  lines: returned.lines.map(({ lineId, quantity }) => ({ lineId: toTypeId("line", lineId), quantity })),
+  reason: returned.reason,
+  condition: returned.condition,
+  note: returned.note,
+  reference: returned.reference,
+  restocked: returned.restocked,
+  refundId: returned.refundId === null ? null : toTypeId("rfd", returned.refundId),
+  actor: toWireActor(returned.actor),
+  createdAt: returned.createdAt.toISOString(),
+});
+
+const { lines: partnerLines, shipments: _, ...orderFields } = OrderSchema.properties;
+
+const ownership = {
+  merchantId: idField("mer", "Id of the merchant whose products are ordered."),
+  merchantName: Type.String({ description: "Name of the merchant." }),
+  connectionId: idField("con", "Id of the connection that placed the order."),
+  connectionName: Type.String({ description: "Name of the connection." }),
+};
+
+const routing = {
+  facilityId: nullable(
+    Type.String(),
+    "Id of the facility that ships the order. Null until it is routed, if there are no facilities, and for the role `partner`.",
+  ),
+  routedAt: nullableTime(
+    "When the order became ready to ship. Null until it is routed, and for the role `partner`.",
+  ),
+};
+
+export const BackOfficeShipmentSchema = Type.Object(
+  {
+    ...ShipmentSchema.properties,
+    orderId: Type.String({ description: "Id of the order." }),
+    weightGrams: nullable(
+      Type.Integer(),
+      "Weight of the parcel as the warehouse weighed it, in grams. Null if it did not.",
+    ),
+  },
+  { title: "Shipment", description: "A shipment with lines of an order. The warehouse changes it." },
+);
+const shipmentsField = Type.Array(BackOfficeShipmentSchema, {
+  description: "The shipments of the order, oldest first.",
+});
+
+/** An order in a list of the back office: as partners see it, with its owner. */
+export const OrderSummarySchema = Type.Object(
+  {
+    ...orderFields,
+    ...ownership,
+    ...routing,
+    lines: Type.Array(
+      Type.Object(partnerLines.items.properties, {
+        title: "OrderSummaryLine",
+        description: "An ordered product and its quantity.",
+      }),
+      { description: "The ordered products, in the order of the request." },
+    ),
+    shipments: shipmentsField,
+    goods: nullable(
+      MoneySchema,
+      "Value of the goods, without shipping. Null for the role `partner`: prices are the merchant's.",
+    ),
+  },
+  { title: "OrderSummary", description: "An order in a list." },
+);
+
+const LineSchema = Type.Object(
+  {
+    ...partnerLines.items.properties,
+    sku: Type.String({ description: "Present SKU of the product." }),
+    name: Type.String({ description: "Present name of the product." }),
+    unitPrice: nullable(MoneySchema, "Price of one unit when it was ordered. Null for the role `partner`."),
+  },
+  {
+    title: "OrderLine",
+    description: "An ordered product, its quantity and its price.",
+  },
+);
+
+const HoldSchema = Type.Object(
+  {
+    reason: Type.String({ description: "What must change before the order can proceed." }),
+    since: dateTime("When the hold was placed for this reason."),
+    placedBy: describedAs(
+      ActorSchema,
+      "Who placed it. The operator can release it, and callers of the same kind.",
+    ),
+  },
+  { title: "Hold", description: "A reason for which an order is on hold." },
+);
+
+const TimelineEntrySchema = Type.Object(
+  {
+    at: dateTime("When the order changed."),
+    operation: Type.String({
+      description:
+        "What changed the order, such as `create`, `accept`, `hold` or `ship`. More values may be added.",
+    }),
+    actor: describedAs(ActorSchema, "Who changed the order."),
+    status: Type.String({ description: "Status of the order after the change." }),
+    onHoldReasons: Type.Array(Type.String(), { description: "Hold reasons after the change." }),
+    shipmentId: nullable(
+      Type.String(),
+      "Id of the shipment that the change was about. Null for other changes.",
+    ),
+    detail: nullable(
+      Type.String(),
+      "Explanation by the actor, such as why a review was rejected. Null if there is none.",
+    ),
+    requestId: nullable(
+      Type.String(),
+      "The `x-request-id` of the request that changed the order. Null if the service itself did.",
+    ),
+  },
+  { title: "TimelineEntry", description: "A change of an order. Entries are never changed." },
+);
+
+/** An order with all its details in the back office. */
+export const BackOfficeOrderSchema = Type.Object(
+  {
+    ...OrderSummarySchema.properties,
+    shippingAddressVersion: versionField("the shipping address"),
+    lines: Type.Array(LineSchema, { description: "The ordered products, in the order of the request." }),
+    charges: Type.Array(ChargeSchema, {
+      description: "Charges and refunds, oldest first. Empty for the role `partner`.",
+    }),
+    returns: Type.Array(ReturnSchema, { description: "Goods that came back, oldest first." }),
+    refunds: Type.Array(RefundSchema, {
+      description:
+        "Refunds by request, oldest first. The charges with their ids show how they are paid. Empty for the role `partner`.",
+    }),
+    holds: Type.Array(HoldSchema, {
+      description: "The reasons for which the order is on hold; empty if it is not.",
+    }),
+    personalDataErasedAt: nullableTime(
+      "When the address, the tracking and the texts of the timeline were erased. Null if they were not, or if the order was changed, or a note was written, since.",
+    ),
+    timeline: Type.Array(TimelineEntrySchema, {
+      description:
+        "The changes of the order, oldest first. The role `partner` sees neither payments nor routing, and no names and texts of staff.",
+    }),
+    actions: Type.Array(OrderActionSchema, {
+      description:
+        "What the caller's role may do with the order, possible now or not. Empty for a test order, and for callers that only read.",
+    }),
+  },
+  { title: "Order", description: "An order with its charges, shipments, holds and timeline." },
+);
+
+/** The response of every operation that changes an order, and its problems. */
+export const ORDER_AFTER = { description: "The order after the transition.", schema: BackOfficeOrderSchema };
+export const OPERATION_PROBLEMS = ["not-found", "validation-failed", "transition-refused"] as const;
+
+export const toBackOfficeShipment = (
+  order: Order,
+  shipment: Shipment,
+): Static<typeof BackOfficeShipmentSchema> => ({
+  ...toWireShipment(order, shipment),
+  orderId: wireOrderId(order),
+  weightGrams: shipment.weightGrams,
+});
+
+/** The order must be `asOf` now. */
+export const toOrderSummary = (
+  order: Order,
+  owner: OrderOwner,
+  goods: Money,
+): Static<typeof OrderSummarySchema> => ({
+  ...toWireOrder(order),
+  merchantId: toTypeId("mer", owner.merchantId),
+  merchantName: owner.merchantName,
+  connectionId: toTypeId("con", owner.connectionId),
+  connectionName: owner.connectionName,
+  facilityId: order.facilityId === null ? null : toTypeId("fac", order.facilityId),
+  routedAt: order.routedAt?.toISOString() ?? null,
+  shipments: order.shipments.map((shipment) => toBackOfficeShipment(order, shipment)),
+  goods: formatMoney(goods),
+});
+
+export function toBackOfficeOrder(
+  order: Order,
+  owner: OrderOwner,
+  { prices, charges, refunds, returns, timeline, erasedAt, requestId }: OrderDetails,
+): Omit<Static<typeof BackOfficeOrderSchema>, "actions"> {
+  const { currency } = prices;
+  const summary = toOrderSummary(order, owner, { minor: prices.goodsMinor, currency });
+  return {
+    ...summary,
+    shippingAddressVersion: addressVersion(order.shippingAddress),
+    lines: order.lines.map((line, index) => {
+      const priced = prices.lines.get(line.id);
+      const wire = summary.lines[index];
+      if (priced === undefined || wire === undefined) throw new Error("Every line of an order has a price.");
+      const unitPrice = formatMoney({ minor: priced.unitPriceMinor, currency });
+      return { ...wire, sku: priced.sku, name: priced.name, unitPrice };
+    }),
+    charges: charges.map(toWireCharge),
+    returns: returns.map(toWireReturn),
+    refunds: refunds.map(toWireRefund(currency)),
+    holds: holdsOf(order, timeline).map(({ reason, since, placedBy }) => ({
+      reason,
+      since: since.toISOString(),
+      placedBy: toWireActor(placedBy),
+    })),
+    personalDataErasedAt: erasedAt?.toISOString() ?? null,
+    timeline: [creation(order, timeline, requestId), ...timeline.map(toWireEntry)],
+  };
+}
+
+const toWireEntry = (entry: TimelineEntry): Static<typeof TimelineEntrySchema> => ({
+  at: entry.createdAt.toISOString(),
+  operation: entry.operation,
+  actor: toWireActor(entry.actor),
+  status: entry.status,
+  onHoldReasons: [...entry.holdReasons],
+  shipmentId: entry.shipmentId === null ? null : toTypeId("shp", entry.shipmentId),
+  detail: entry.detail,
+  requestId: entry.requestId,
+});
+
+/** The entry of the creation, which is not stored. A real order without an acceptance window started in review. */
+const creation = (
+  order: Order,
+  timeline: readonly TimelineEntry[],
+  requestId: string | null,
+): Static<typeof TimelineEntrySchema> => ({
+  at: order.createdAt.toISOString(),
+  operation: "create",
+  actor: toWireActor(PARTNER),
+  status: firstStatus(order, timeline),
+  onHoldReasons: [],
+  shipmentId: null,
+  detail: null,
+  requestId,
+});
+
+function firstStatus(order: Order, timeline: readonly TimelineEntry[]): string {
+  if (order.testMode) return timeline.length === 0 ? order.status : "NEW";
+  return order.acceptanceDueAt === null ? "PROCESSING" : "NEW";
+}
+
+type Summary = Static<typeof OrderSummarySchema>;
+type WireOrder = Static<typeof BackOfficeOrderSchema>;
+type PartnersFields =
+  | keyof Static<typeof OrderSchema>
+  | "merchantId"
+  | "merchantName"
+  | "connectionId"
+  | "connectionName";
+
+/** The fields of a list that partners' developers do not see. A new field must be here, or be a partner's field. */
+const HIDDEN: Omit<Summary, PartnersFields> = { goods: null, facilityId: null, routedAt: null };
+
+/** Changes that partners see in an order's timeline. Payments, routing and notes are the merchant's business. */
+const SHOWN_OPERATIONS: ReadonlySet<string> = new Set([
+  "create",
+  "process",
+  "accept",
+  "approve",
+  "reject",
+  "cancel",
+  "cancelByPartner",
+  "hold",
+  "addHold",
+  "releaseHold",
+  "ship",
+  "updateShipment",
+  "complete",
+  "returnShipment",
+  "updateShippingAddress",
+  "erasePersonalData",
+]);
+
+/** An order of a list without prices and routing, for the developers of its partner (decision 0122). */
+export const summaryForPartner = (order: Summary): Summary => ({ ...order, ...HIDDEN });
+
+/**
+ * An order without the merchant's business: prices, charges, refunds, routing, notes and names of staff (decision 0122).
+ * The timeline says which role made a change.
+ */
+export function orderForPartner(order: WireOrder): WireOrder {
+  const hidden: Omit<WireOrder, PartnersFields> = {
+    ...HIDDEN,
+    charges: [],
+    refunds: [],
+    returns: order.returns.map((returned) => ({
+      ...returned,
+      note: null,
+      reference: null,
+      refundId: null,
+      actor: withoutName(returned.actor),
+    })),
+    holds: order.holds.map((hold) => ({ ...hold, placedBy: withoutName(hold.placedBy) })),
+    shippingAddressVersion: order.shippingAddressVersion,
+    personalDataErasedAt: order.personalDataErasedAt,
+    timeline: order.timeline
+      .filter(({ operation }) => SHOWN_OPERATIONS.has(operation))
+      .map((entry) => ({
+        ...entry,
+        actor: withoutName(entry.actor),
+        detail: null,
+        requestId: entry.actor.kind === "partner" ? entry.requestId : null,
+      })),
+    actions: [],
+  };
+  return { ...order, ...hidden, lines: order.lines.map((line) => ({ ...line, unitPrice: null })) };
+}
+
+const withoutName = ({ kind }: Static<typeof ActorSchema>): Static<typeof ActorSchema> => ({
+  kind,
+  name: null,
+  id: null,
+});

@@ -1,0 +1,316 @@
+import { type Static, Type } from "typebox";
+import type { Route } from "../../http/route.ts";
+import { readSignInMethods } from "../../people/accounts-sql.ts";
+import {
+  ALREADY_SET_UP,
+  CODES_LOST,
+  confirmPerson,
+  type Proof,
+  removeSecondFactor,
+  renewBackupCodes,
+  startSecondFactor,
+  verifySecondFactor,
+} from "../../people/own-account.ts";
+import { PASSWORD_LENGTH_MAX, RECENT_MS } from "../../people/person.ts";
+import { endOf } from "../../people/sessions-sql.ts";
+import type { People } from "../../people/sign-in/people.ts";
+import { setPassword } from "../../people/sign-in/with-password.ts";
+import { toTypeId } from "../../platform/ids.ts";
+import { after } from "../../platform/time.ts";
+import { dateTime, idField, noNextCursor } from "../../platform/wire/schemas.ts";
+import {
+  codeOf,
+  cookieHeaders,
+  NewPasswordSchema,
+  ownCodesLost,
+  recentAuthenticationRequired,
+  recentSessionOf,
+  route,
+  sessionOf,
+  signInFailed,
+  tooManyAttempts,
+} from "./sign-in-wire.ts";
+
+const AccountSchema = Type.Object(
+  {
+    id: idField("per", "Id of the person, set by the service."),
+    name: Type.String({ description: "Name that timelines and the audit log show." }),
+    email: Type.String({ description: "Mail address of the person, in lower case." }),
+    hasPassword: Type.Boolean({ description: "Whether the person has a password." }),
+    hasSecondFactor: Type.Boolean({ description: "Whether a one-time code must follow the password." }),
+    hasSingleSignOn: Type.Boolean({
+      description: "Whether the person has signed in by the identity provider.",
+    }),
+    passkeys: Type.Integer({ description: "How many passkeys the person has." }),
+    session: Type.Object(
+      {
+        id: idField("ses", "Id of the session of this browser."),
+        endsAt: dateTime("When the session ends if it is not used again."),
+        recentUntil: dateTime("Until then, what concerns keys, secrets and money needs no confirmation."),
+      },
+      { title: "OwnSession", description: "The session of this browser." },
+    ),
+  },
+  { title: "OwnAccount", description: "A person, and how it signs in." },
+);
+
+const password = Type.String({
+  minLength: 1,
+  maxLength: PASSWORD_LENGTH_MAX,
+  description: "The person's password. Required if it has one.",
+});
+
+const passwordField = Type.Object(
+  { password: Type.Optional(password) },
+  { title: "CurrentPassword", description: "The password of a person who has one." },
+);
+
+const ProofSchema = Type.Object(
+  {
+    password: Type.Optional(password),
+    code: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 40,
+        examples: ["123456"],
+        description: "Instead of the password: six digits of the person's device, or a backup code.",
+      }),
+    ),
+    isBackupCode: Type.Optional(
+      Type.Boolean({ default: false, description: "Whether the code is a backup code." }),
+    ),
+  },
+  { title: "Confirmation", description: "A password, or a one-time code." },
+);
+
+/** A password takes precedence. Nothing at all is a wrong password. */
+const proofOf = ({ password: sent, code, isBackupCode }: Static<typeof ProofSchema>): Proof =>
+  sent === undefined && code !== undefined
+    ? codeOf({ code, ...(isBackupCode !== undefined && { isBackupCode }) })
+    : { password: sent ?? "" };
+
+export const PasskeyListSchema = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object(
+        {
+          id: Type.String({ description: "Id of the passkey, set by the service." }),
+          name: Type.String({ description: "How the person recognizes it, set when it was made." }),
+          createdAt: dateTime("When it was made."),
+        },
+        { title: "Passkey", description: "A passkey of a person, without its keys." },
+      ),
+      { description: "All passkeys, oldest first." },
+    ),
+    nextCursor: noNextCursor,
+  },
+  { title: "PasskeyList", description: "The passkeys of a person." },
+);
+
+const backupCodes = Type.Array(Type.String(), {
+  description: "Codes that are good once each, if the device is lost. They are shown only in this response.",
+});
+
+const BackupCodesSchema = Type.Object(
+  { backupCodes },
+  { title: "BackupCodes", description: "New backup codes." },
+);
+
+const SecondFactorSchema = Type.Object(
+  {
+    uri: Type.String({
+      description:
+        "`otpauth://` address with the secret, for a QR code. It is returned only in this response.",
+    }),
+    backupCodes,
+  },
+  { title: "SecondFactor", description: "What a device needs to make one-time codes." },
+);
+
+const TAG = "Own account";
+const wrongPassword = signInFailed("The password is not right. It is required for a person who has one.");
+
+const alreadySetUp = signInFailed("One-time codes are set up already. Remove them first.");
+
+/** The problems of a route that compares a password or a code of the person who has signed in. */
+const PROOF_PROBLEMS = [
+  "sign-in-failed",
+  "recent-authentication-required",
+  "person-state",
+  "rate-limited",
+  "validation-failed",
+  "forbidden",
+] as const;
+
+/** What people do with their own sign-in. Each needs a session, and most need recent authentication. */
+export const accountRoutes: readonly Route<People>[] = [
+  route({
+    method: "GET",
+    path: "/auth/account",
+    operationId: "getAccountOfPerson",
+    tag: TAG,
+    summary: "Get how you sign in",
+    responses: { 200: { description: "Your own account.", schema: AccountSchema } },
+    problems: [],
+    handle: async ({ caller }, people) => {
+      const opened = await sessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const { person, session } = opened;
+      return {
+        status: 200,
+        body: {
+          id: toTypeId("per", person.id),
+          name: person.name,
+          email: person.email,
+          hasSecondFactor: person.hasTwoFactor,
+          ...(await readSignInMethods(people.db, person.id)),
+          session: {
+            id: toTypeId("ses", session.id),
+            endsAt: endOf(session).toISOString(),
+            recentUntil: after(session.authenticatedAt, RECENT_MS).toISOString(),
+          },
+        },
+      };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/confirm",
+    operationId: "confirmPerson",
+    tag: TAG,
+    summary: "Confirm that it is you",
+    description:
+      "Recent authentication for the next 15 minutes, after `recent-authentication-required`. Who has a passkey signs in with it again instead.",
+    body: ProofSchema,
+    responses: { 204: { description: "You are recently authenticated." } },
+    problems: ["sign-in-failed", "person-state", "rate-limited", "validation-failed", "forbidden"],
+    handle: async ({ caller, body }, people) => {
+      const opened = await sessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const confirmed = await confirmPerson(people, opened, proofOf(body), caller);
+      if (confirmed.outcome === "too-many-attempts") return tooManyAttempts(confirmed.waitMs);
+      if (confirmed.outcome === "codes-lost") return ownCodesLost;
+      return confirmed.outcome === "confirmed"
+        ? { status: 204 }
+        : signInFailed("The password or the code is not right.");
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/password",
+    operationId: "setPassword",
+    tag: TAG,
+    summary: "Set or replace your password",
+    description:
+      "Needs a session and recent authentication. All other sessions of the person end, and all of its links.",
+    body: Type.Object(
+      { password: NewPasswordSchema },
+      { title: "NewPassword", description: "A new password." },
+    ),
+    responses: { 204: { description: "The password is set." } },
+    problems: ["recent-authentication-required", "validation-failed", "forbidden"],
+    handle: async ({ caller, body }, people) => {
+      const opened = await sessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const cookie = await setPassword(people, opened, body.password, caller);
+      return cookie === null
+        ? recentAuthenticationRequired
+        : { status: 204, headers: cookieHeaders([cookie]) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/second-factor",
+    operationId: "startSecondFactor",
+    tag: TAG,
+    summary: "Begin to set up one-time codes",
+    description:
+      "Needs recent authentication. The codes count once one of them was verified. The backup codes are shown once.",
+    body: passwordField,
+    responses: { 200: { description: "What the device needs.", schema: SecondFactorSchema } },
+    problems: PROOF_PROBLEMS,
+    handle: async ({ caller, body }, people) => {
+      const opened = await recentSessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const answer = await startSecondFactor(people, opened, body, caller);
+      if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
+      if (answer.error !== null) return answer.error === ALREADY_SET_UP ? alreadySetUp : wrongPassword;
+      const { totpURI: uri, backupCodes } = answer.body;
+      return { status: 200, body: { uri, backupCodes }, headers: cookieHeaders(answer.cookies) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/second-factor/verify",
+    operationId: "verifySecondFactor",
+    tag: TAG,
+    summary: "Finish to set up one-time codes",
+    description: "With a code of the device. From now on a password alone does not suffice.",
+    body: Type.Object(
+      {
+        code: Type.String({
+          minLength: 6,
+          maxLength: 8,
+          examples: ["123456"],
+          description: "Six digits of the device.",
+        }),
+      },
+      { title: "SecondFactorCode", description: "A code of the device." },
+    ),
+    responses: { 204: { description: "One-time codes are required." } },
+    problems: PROOF_PROBLEMS,
+    handle: async ({ caller, body }, people) => {
+      const opened = await recentSessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const answer = await verifySecondFactor(people, opened, body.code, caller);
+      if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
+      if (answer.error === CODES_LOST) return ownCodesLost;
+      if (answer.error !== null)
+        return signInFailed("The code is not right. Compare the clock of the device.");
+      return { status: 204, headers: cookieHeaders(answer.cookies) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/second-factor/backup-codes",
+    operationId: "renewBackupCodes",
+    tag: TAG,
+    summary: "Get new backup codes",
+    description: "Needs recent authentication. The earlier ones are no longer valid.",
+    body: passwordField,
+    responses: { 200: { description: "The new codes.", schema: BackupCodesSchema } },
+    problems: PROOF_PROBLEMS,
+    handle: async ({ caller, body }, people) => {
+      const opened = await recentSessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const answer = await renewBackupCodes(people, opened, body, caller);
+      if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
+      if (answer.error === CODES_LOST) return ownCodesLost;
+      if (answer.error !== null) return wrongPassword;
+      return {
+        status: 200,
+        body: { backupCodes: answer.body["backupCodes"] },
+        headers: cookieHeaders(answer.cookies),
+      };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/second-factor/remove",
+    operationId: "removeSecondFactor",
+    tag: TAG,
+    summary: "Stop to use one-time codes",
+    description:
+      "Needs recent authentication. From now on a password alone suffices. All other sessions of the person end.",
+    body: passwordField,
+    responses: { 204: { description: "One-time codes are not required." } },
+    problems: PROOF_PROBLEMS,
+    handle: async ({ caller, body }, people) => {
+      const opened = await recentSessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const answer = await removeSecondFactor(people, opened, body, caller);
+      if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
+      return answer.error === null ? { status: 204, headers: cookieHeaders(answer.cookies) } : wrongPassword;
+    },
+  }),
+];

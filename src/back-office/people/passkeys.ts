@@ -1,0 +1,122 @@
+import { Type } from "typebox";
+import type { Route } from "../../http/route.ts";
+import {
+  addPasskey,
+  listPasskeys,
+  PASSKEYS_MAX,
+  passkeyRegistration,
+  removePasskey,
+} from "../../people/passkeys.ts";
+import type { People } from "../../people/sign-in/people.ts";
+import { parseUuid } from "../../platform/ids.ts";
+import { notFound } from "../../platform/wire/problems.ts";
+import { shortText } from "../../platform/wire/schemas.ts";
+import { PasskeyListSchema } from "./account.ts";
+import {
+  cookieHeaders,
+  notSignedIn,
+  recentSessionOf,
+  route,
+  sessionOf,
+  signInFailed,
+  WebAuthnOptionsSchema,
+  webAuthnResponse,
+} from "./sign-in-wire.ts";
+
+const TAG = "Own account";
+
+/** The passkeys of the person who has signed in. */
+export const passkeyRoutes: readonly Route<People>[] = [
+  route({
+    method: "GET",
+    path: "/auth/passkeys",
+    operationId: "listPasskeys",
+    tag: TAG,
+    summary: "List your passkeys",
+    responses: { 200: { description: "All of them, oldest first.", schema: PasskeyListSchema } },
+    problems: [],
+    handle: async ({ caller }, people) => {
+      const opened = await sessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const passkeys = await listPasskeys(people.db, opened.person.id);
+      const data = passkeys.map(({ createdAt, ...passkey }) => ({
+        ...passkey,
+        createdAt: (createdAt ?? new Date(0)).toISOString(),
+      }));
+      return { status: 200, body: { data, nextCursor: null } };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/passkeys/options",
+    operationId: "startPasskey",
+    tag: TAG,
+    summary: "Begin to make a passkey",
+    description:
+      "What the browser needs to make a passkey. It sets cookies with the challenge, for five minutes. It is good once.",
+    responses: { 200: { description: "Options of WebAuthn.", schema: WebAuthnOptionsSchema } },
+    problems: ["recent-authentication-required", "forbidden"],
+    handle: async ({ caller }, people) => {
+      const opened = await recentSessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const { error, body, cookies } = await passkeyRegistration(people, caller);
+      if (error !== null) return notSignedIn; // The session has ended since.
+      return { status: 200, body: { options: body }, headers: cookieHeaders(cookies) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/passkeys",
+    operationId: "addPasskey",
+    tag: TAG,
+    summary: "Add a passkey",
+    description: `Needs recent authentication. A person has at most ${PASSKEYS_MAX}.`,
+    body: Type.Object(
+      { name: shortText("How you recognize it.", ["Laptop"]), response: webAuthnResponse },
+      { title: "NewPasskey", description: "A passkey that the browser has made." },
+    ),
+    responses: { 204: { description: "The passkey can be used." } },
+    problems: [
+      "sign-in-failed",
+      "limit-reached",
+      "recent-authentication-required",
+      "validation-failed",
+      "forbidden",
+    ],
+    handle: async ({ caller, body }, people) => {
+      const opened = await recentSessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const outcome = await addPasskey(people, opened, body, caller);
+      if (outcome === "failed")
+        return signInFailed(
+          "The passkey does not fit the request for it, or that is older than five minutes.",
+        );
+      return outcome === "added"
+        ? { status: 204 }
+        : {
+            code: "limit-reached",
+            detail: `A person has at most ${PASSKEYS_MAX} passkeys. Remove one first.`,
+            members: { limit: "passkeys", maximum: PASSKEYS_MAX },
+          };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/auth/passkeys/{id}",
+    operationId: "removePasskey",
+    tag: TAG,
+    summary: "Remove a passkey",
+    description:
+      "Needs recent authentication. All other sessions of the person end: the device has perhaps opened one.",
+    params: Type.Object({ id: Type.String({ description: "Id of the passkey." }) }),
+    responses: { 204: { description: "The passkey is no longer accepted." } },
+    problems: ["not-found", "recent-authentication-required", "forbidden"],
+    handle: async ({ caller, params }, people) => {
+      const opened = await recentSessionOf(people, caller);
+      if ("code" in opened) return opened;
+      const id = parseUuid(params.id);
+      const cookie = id === null ? null : await removePasskey(people, opened, id, caller);
+      return cookie === null ? notFound("passkey") : { status: 204, headers: cookieHeaders([cookie]) };
+    },
+  }),
+];

@@ -1,0 +1,383 @@
+import { Type } from "typebox";
+import { type Grant, isWithin, ROLES } from "../../audit/grant.ts";
+import type { Initiator } from "../../audit/record-audit.ts";
+import type { RouteResponse } from "../../http/route.ts";
+import {
+  type Change,
+  type Changed,
+  changeGrants,
+  disablePerson,
+  enablePerson,
+  endSessions,
+  invitePerson,
+  makeSignInLink,
+  removeSignInMethods,
+  renamePerson,
+  resendInvitation,
+  unlinkSingleSignOn,
+} from "../../people/manage.ts";
+import { listPeople, readPerson, readPersonByEmail } from "../../people/people-sql.ts";
+import { normalEmail, type Person } from "../../people/person.ts";
+import { listSessions } from "../../people/sessions-sql.ts";
+import type { Context } from "../../platform/context.ts";
+import { fromTypeId } from "../../platform/ids.ts";
+import { expectedVersionField } from "../../platform/wire/content-version.ts";
+import { pagePosition, toPage } from "../../platform/wire/cursor.ts";
+import {
+  isProblem,
+  isStorableText,
+  notFound,
+  type Problem,
+  type ValidationError,
+} from "../../platform/wire/problems.ts";
+import {
+  cursorField,
+  describedAs,
+  limitField,
+  NoParameters,
+  pageOf,
+  searchField,
+  shortText,
+  toSearched,
+} from "../../platform/wire/schemas.ts";
+import {
+  type BackOfficeCaller,
+  type BackOfficeRoute,
+  confinedTo,
+  merchantSide,
+  operatorOnly,
+  route,
+} from "../access.ts";
+import { type GrantRequest, GrantRequestSchema, grantErrors, RoleSchema, toGrant } from "../grants.ts";
+import { valueAt } from "../money/amounts.ts";
+import {
+  aPerson,
+  PersonEmailSchema,
+  PersonSchema,
+  SignInLinkSchema,
+  StateSchema,
+  toWirePerson,
+} from "./person-wire.ts";
+import { SessionListSchema, toWireSessions } from "./sessions.ts";
+
+const PersonIdParams = Type.Object({
+  id: Type.String({ description: "Id of the person, or its mail address." }),
+});
+
+const missing = notFound("person");
+
+/** The person that a path names. Null if it is missing, or may do more than the caller (decision 0077). */
+async function findPerson({ db }: Context, caller: BackOfficeCaller, text: string): Promise<Person | null> {
+  const id = fromTypeId("per", text);
+  const isEmail = text.includes("@") && isStorableText(text);
+  const byEmail = isEmail ? readPersonByEmail(db, normalEmail(text)) : null;
+  const person = id === null ? await byEmail : await readPerson(db, id);
+  return person?.grants.every((grant) => isWithin(grant, caller.grants)) ? person : null;
+}
+
+type PersonRequest = {
+  readonly caller: BackOfficeCaller;
+  readonly params: { readonly id: string };
+  readonly by: Initiator;
+};
+
+/** Changes the person that a path names. */
+async function changeNamed(
+  context: Context,
+  { caller, params, by }: PersonRequest,
+  work: (request: Change) => Promise<Changed>,
+): Promise<RouteResponse | Problem> {
+  const person = await findPerson(context, caller, params.id);
+  return person === null ? missing : answer(await work({ personId: person.id, giver: caller, by }));
+}
+
+const answer = (changed: Person | Problem | null, status = 200): RouteResponse | Problem => {
+  if (changed === null) return missing;
+  return isProblem(changed) ? changed : { status, body: toWirePerson(changed) };
+};
+
+const TAG = "People";
+const grantsField = Type.Array(GrantRequestSchema, {
+  minItems: 1,
+  maxItems: ROLES.length,
+  description:
+    "What the person may do: roles, each once, and what each is for. They replace all earlier ones.",
+});
+
+const toGrants = (context: Context, grants: readonly GrantRequest[]): Promise<Grant[]> =>
+  Promise.all(grants.map((grant) => toGrant(context, grant)));
+
+export const personRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/people",
+    operationId: "invitePerson",
+    admits: merchantSide,
+    needsRecentAuthentication: true,
+    tag: TAG,
+    summary: "Invite a person",
+    description:
+      "Sends a link by mail that is valid for seven days. A caller of a merchant invites people for its own merchants and for connections of these only, as long as a merchant has fewer than 200.",
+    body: Type.Object(
+      {
+        name: shortText("Name of the person, as timelines and the audit log show it.", ["Mia Merchant"]),
+        email: PersonEmailSchema,
+        grants: grantsField,
+      },
+      { title: "Invitation", description: "A person to invite." },
+    ),
+    responses: { 201: { description: "The person was invited.", schema: PersonSchema } },
+    problems: ["person-exists", "limit-reached", "validation-failed"],
+    bodyErrors: ({ caller, body }, { context }) => grantsErrors(context, caller, body),
+    handle: async ({ caller, body, by }, { context }) => {
+      const { name, email } = body;
+      const fields = { name, email, grants: await toGrants(context, body.grants) };
+      return answer(await invitePerson(context, fields, caller, by), 201);
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/people",
+    operationId: "listPeople",
+    admits: merchantSide,
+    tag: TAG,
+    summary: "List people",
+    description: "A caller of a merchant sees the people all of whose grants are for its own merchants.",
+    query: Type.Object({
+      limit: limitField,
+      cursor: cursorField,
+      q: searchField("A part of the name or of the mail address. Case is ignored."),
+      role: Type.Optional(describedAs(RoleSchema, "Only people with this role.")),
+      state: Type.Optional(describedAs(StateSchema, "Only people in this state.")),
+    }),
+    responses: { 200: { description: "A page, oldest first.", schema: pageOf(PersonSchema, "PersonPage") } },
+    problems: ["validation-failed"],
+    handle: async ({ caller, query }, { context }) => {
+      const position = pagePosition("people", query);
+      if (isProblem(position)) return position;
+      const { q, role = null, state = null } = query;
+      const filter = { text: toSearched(q), role, state, withinMerchantIds: confinedTo(caller) };
+      const people = await listPeople(context.db, filter, position);
+      return { status: 200, body: toPage(people, position, toWirePerson) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/people/{id}",
+    operationId: "getPerson",
+    admits: merchantSide,
+    tag: TAG,
+    summary: "Get a person",
+    params: PersonIdParams,
+    responses: aPerson("The person."),
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => answer(await findPerson(context, caller, params.id)),
+  }),
+  route({
+    method: "PATCH",
+    path: "/api/people/{id}",
+    operationId: "updatePerson",
+    admits: operatorOnly,
+    needsRecentAuthentication: true,
+    tag: TAG,
+    summary: "Change a person's name or mail address",
+    description: "Links that were sent to an earlier address end.",
+    params: PersonIdParams,
+    body: Type.Object(
+      {
+        name: Type.Optional(shortText("Name of the person.", ["Mia Merchant"])),
+        email: Type.Optional(PersonEmailSchema),
+      },
+      { title: "PersonChange", description: "What to change." },
+    ),
+    responses: aPerson("The person."),
+    problems: ["not-found", "person-exists", "validation-failed"],
+    handle: (request, { context }) =>
+      changeNamed(context, request, (change) => renamePerson(context, change, request.body)),
+  }),
+  route({
+    method: "PUT",
+    path: "/api/people/{id}/grants",
+    operationId: "setGrants",
+    admits: merchantSide,
+    needsRecentAuthentication: true,
+    tag: TAG,
+    summary: "Change what a person may do",
+    description: "It counts from the person's next request on. The last operator keeps its role.",
+    params: PersonIdParams,
+    body: Type.Object(
+      { grants: grantsField, expectedVersion: expectedVersionField("grantsVersion") },
+      { title: "Grants", description: "All grants of a person." },
+    ),
+    responses: aPerson("The person."),
+    problems: ["not-found", "person-state", "version-changed", "validation-failed"],
+    bodyErrors: async ({ caller, params, body }, { context }) =>
+      (await findPerson(context, caller, params.id)) === null ? [] : grantsErrors(context, caller, body),
+    handle: (request, { context }) =>
+      changeNamed(context, request, async (change) => {
+        const { grants, expectedVersion } = request.body;
+        return changeGrants(context, change, await toGrants(context, grants), expectedVersion);
+      }),
+  }),
+  route({
+    method: "POST",
+    path: "/api/people/{id}/resend-invitation",
+    operationId: "resendInvitation",
+    admits: merchantSide,
+    tag: TAG,
+    summary: "Send the invitation again",
+    description: "The link of an earlier one ends. At most five within 15 minutes.",
+    params: PersonIdParams,
+    responses: aPerson("The person."),
+    problems: ["not-found", "person-state", "rate-limited"],
+    handle: (request, { context }) =>
+      changeNamed(context, request, (change) => resendInvitation(context, change)),
+  }),
+  route({
+    method: "POST",
+    path: "/api/people/{id}/disable",
+    operationId: "disablePerson",
+    admits: merchantSide,
+    tag: TAG,
+    summary: "Disable a person",
+    description:
+      "The person cannot sign in any more, and its sessions and links end. The last operator cannot be disabled. Repeating the request has no further effect.",
+    params: PersonIdParams,
+    responses: aPerson("The person."),
+    problems: ["not-found", "person-state"],
+    handle: (request, { context }) =>
+      changeNamed(context, request, (change) => disablePerson(context, change)),
+  }),
+  route({
+    method: "POST",
+    path: "/api/people/{id}/enable",
+    operationId: "enablePerson",
+    admits: merchantSide,
+    needsRecentAuthentication: true,
+    tag: TAG,
+    summary: "Enable a person again",
+    description: "Repeating the request has no further effect.",
+    params: PersonIdParams,
+    responses: aPerson("The person."),
+    problems: ["not-found"],
+    handle: (request, { context }) =>
+      changeNamed(context, request, (change) => enablePerson(context, change)),
+  }),
+  route({
+    method: "GET",
+    path: "/api/people/{id}/sessions",
+    operationId: "listSessions",
+    admits: merchantSide,
+    tag: TAG,
+    summary: "List the sessions of a person",
+    params: PersonIdParams,
+    query: NoParameters,
+    responses: {
+      200: { description: "All of them, the one that was used last first.", schema: SessionListSchema },
+    },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params }, { context }) => {
+      const person = await findPerson(context, caller, params.id);
+      if (person === null) return missing;
+      const sessions = await listSessions(context.db, person.id);
+      return { status: 200, body: toWireSessions(sessions, caller.session?.id ?? null) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/people/{id}/end-sessions",
+    operationId: "endSessions",
+    admits: merchantSide,
+    tag: TAG,
+    summary: "Sign a person out everywhere",
+    description:
+      "All sessions of the person end, and all links that were not used: an invitation, and a link to sign in or to set a password.",
+    params: PersonIdParams,
+    responses: aPerson("The person."),
+    problems: ["not-found"],
+    handle: (request, { context }) => changeNamed(context, request, (change) => endSessions(context, change)),
+  }),
+];
+
+/** Errors in the grants of a body. A caller gives no more than it has. */
+async function grantsErrors(
+  context: Context,
+  caller: BackOfficeCaller,
+  body: unknown,
+): Promise<ValidationError[]> {
+  const grants = valueAt(body, "/grants");
+  if (!Array.isArray(grants) || grants.length > ROLES.length) return []; // The schema reports it.
+  const roles = grants.map((_, index) => valueAt(body, `/grants/${index}/role`));
+  const errors = await Promise.all(
+    grants.map((_, index) => grantErrors(context, caller, body, `/grants/${index}`)),
+  );
+  const twice = roles.flatMap((role, index) =>
+    typeof role === "string" && roles.indexOf(role) < index
+      ? [
+          {
+            pointer: `/grants/${index}/role`,
+            detail: "must not be given twice: name all things in one grant",
+          },
+        ]
+      : [],
+  );
+  return [...errors.flat(), ...twice];
+}
+
+/** What the operator does with the ways in which a person signs in. */
+export const signInMethodRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/people/{id}/unlink-single-sign-on",
+    operationId: "unlinkSingleSignOn",
+    admits: operatorOnly,
+    needsRecentAuthentication: true,
+    tag: TAG,
+    summary: "Unlink a person from the identity provider",
+    description:
+      "For a person whose account at the identity provider was made again. All sessions of the person end. The next account that signs in with the person's mail address is linked. Password, passkeys and one-time codes stay: if another human has used the account, remove all ways to sign in instead. Repeating the request has no further effect.",
+    params: PersonIdParams,
+    responses: aPerson("The person."),
+    problems: ["not-found"],
+    handle: (request, { context }) =>
+      changeNamed(context, request, (change) => unlinkSingleSignOn(context, change)),
+  }),
+  route({
+    method: "POST",
+    path: "/api/people/{id}/remove-sign-in-methods",
+    operationId: "removeSignInMethods",
+    admits: operatorOnly,
+    needsRecentAuthentication: true,
+    tag: TAG,
+    summary: "Remove all ways in which a person signs in",
+    description:
+      "For a person as whom another human has signed in: it may have added a password or a passkey of its own. Removes the password, all passkeys, the one-time codes and the account of the identity provider. All sessions end, and all links that were not used. The person then sets a new password with a link by mail, signs in by the identity provider, or with a link of the operator. Who receives the person's mails can do that, so change the mail address first if it is that of the other human. Repeating the request has no further effect.",
+    params: PersonIdParams,
+    responses: aPerson("The person."),
+    problems: ["not-found"],
+    handle: (request, { context }) =>
+      changeNamed(context, request, (change) => removeSignInMethods(context, change)),
+  }),
+  route({
+    method: "POST",
+    path: "/api/people/{id}/sign-in-link",
+    operationId: "makeSignInLink",
+    admits: operatorOnly,
+    needsRecentAuthentication: true,
+    tag: TAG,
+    summary: "Make a link to sign in with",
+    description:
+      "For a person who can neither sign in nor receive mail. It works once within an hour, without a second factor, so give it to that person alone.",
+    params: PersonIdParams,
+    responses: { 201: { description: "The link.", schema: SignInLinkSchema } },
+    problems: ["not-found", "person-state"],
+    handle: async ({ caller, params, by }, { context }) => {
+      const person = await findPerson(context, caller, params.id);
+      const link =
+        person === null ? null : await makeSignInLink(context, { personId: person.id, giver: caller, by });
+      if (link === null) return missing;
+      if (isProblem(link)) return link;
+      return { status: 201, body: { url: link.url, expiresAt: link.expiresAt.toISOString() } };
+    },
+  }),
+];

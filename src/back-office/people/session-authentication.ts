@@ -1,0 +1,68 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { unauthorized } from "../../http/replies.ts";
+import { authKeys } from "../../people/library/auth.ts";
+import type { PeopleContext } from "../../people/person.ts";
+import { cookieValue, sessionCookieName } from "../../people/session-cookie.ts";
+import { findSession } from "../../people/sessions.ts";
+import type { PersonSession } from "../../people/sessions-sql.ts";
+import type { Config } from "../../platform/config.ts";
+import { toTypeId } from "../../platform/ids.ts";
+import type { Problem } from "../../platform/wire/problems.ts";
+import type { BackOfficeCaller } from "../access.ts";
+import type { BackOfficeAuthentication } from "../authentication.ts";
+import { expectedPersonIn, isExpectedPerson, personChanged } from "./sign-in-wire.ts";
+
+/**
+ * People send the cookie of their session, programs a token, which takes precedence. What a person changes must come from a
+ * page of this service.
+ */
+export function sessionAuthentication(
+  context: PeopleContext,
+  programs: BackOfficeAuthentication,
+): BackOfficeAuthentication {
+  const keys = authKeys(context);
+  const name = sessionCookieName(keys.isSecure);
+  return async (request) => {
+    const { headers, method } = request;
+    const isPerson = headers.authorization === undefined && cookieValue(headers.cookie, name) !== null;
+    if (!isPerson) return programs(request);
+    if (method !== "GET" && !isSameOrigin(headers, context.config)) return foreignOrigin;
+    const found = await findSession(context, keys, headers.cookie);
+    if (found === null) return { ...unauthorized(headers), detail: "Sign in: the session has ended." };
+    return isExpectedPerson(found, expectedPersonIn(headers)) ? personOf(found) : personChanged;
+  };
+}
+
+const personOf = ({ person, session }: PersonSession): BackOfficeCaller => ({
+  type: "person",
+  id: toTypeId("per", person.id),
+  name: person.name,
+  grants: person.grants,
+  session: { id: session.id, authenticatedAt: session.authenticatedAt, email: person.email },
+});
+
+type Sent = Pick<IncomingHttpHeaders, "origin" | "host" | "cookie"> & {
+  readonly "sec-fetch-site"?: string | string[] | undefined;
+};
+
+/**
+ * Whether a request that changes something comes from a page of this service (decision 0117). Browsers name the origin of a
+ * page with every POST, and a page cannot change it. It is compared with the host that the browser has sent the request to,
+ * and with the configured address, for a proxy that sends another host.
+ */
+export function isSameOrigin(headers: Sent, { backOfficeUrl }: Pick<Config, "backOfficeUrl">): boolean {
+  const { origin, host, "sec-fetch-site": site } = headers;
+  if (origin !== undefined)
+    return (
+      origin === new URL(backOfficeUrl).origin || (URL.canParse(origin) && new URL(origin).host === host)
+    );
+  if (site !== undefined) return site === "same-origin";
+  // A program without cookies has nothing that a foreign page could use.
+  return headers.cookie === undefined;
+}
+
+export const foreignOrigin: Problem = {
+  code: "forbidden",
+  detail:
+    "The request carries cookies, and does not come from a page of this service. A program must send a token instead of cookies, and a proxy must keep the Host header, or BACK_OFFICE_URL must be the address that people use.",
+};

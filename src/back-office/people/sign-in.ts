@@ -1,0 +1,303 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { addRoute } from "../../http/add-route.ts";
+import { clientAddress, problemWriter } from "../../http/replies.ts";
+import type { Route } from "../../http/route.ts";
+import type { PeopleContext } from "../../people/person.ts";
+import { signOut } from "../../people/sign-in/finish-sign-in.ts";
+import { openPeople, type People, type Visitor } from "../../people/sign-in/people.ts";
+import { signInWithCode } from "../../people/sign-in/with-code.ts";
+import {
+  passkeyOptions,
+  signInWithLink,
+  signInWithPasskey,
+} from "../../people/sign-in/with-link-or-passkey.ts";
+import { requestReset, resetPassword, signInWithPassword } from "../../people/sign-in/with-password.ts";
+import {
+  finishProviderSignIn,
+  RETURN_LENGTH_MAX,
+  startProviderSignIn,
+} from "../../people/sign-in/with-provider.ts";
+import type { Metrics } from "../../platform/metrics.ts";
+import type { Problem } from "../../platform/wire/problems.ts";
+import { networkOf } from "../authentication.ts";
+import { accountRoutes } from "./account.ts";
+import { passkeyRoutes } from "./passkeys.ts";
+import { foreignOrigin, isSameOrigin } from "./session-authentication.ts";
+import { sessionRoutes } from "./sessions.ts";
+import {
+  CallbackSchema,
+  CodeSchema,
+  codeOf,
+  cookieHeaders,
+  EmailSchema,
+  expectedPersonIn,
+  LinkTokenSchema,
+  MethodsSchema,
+  NewPasswordSchema,
+  noProvider,
+  PasswordSchema,
+  RedirectSchema,
+  returnErrors,
+  route,
+  SignInSchema,
+  signInAnswer,
+  tooManyAttempts,
+  WebAuthnOptionsSchema,
+  WebAuthnResponseSchema,
+} from "./sign-in-wire.ts";
+
+const TAG = "Sign-in";
+const signedIn = { 200: { description: "How far the sign-in is.", schema: SignInSchema } };
+
+/** How people sign in and out (decision 0115). */
+const signInRoutes: readonly Route<People>[] = [
+  route({
+    method: "POST",
+    path: "/auth/sign-in/password",
+    operationId: "signInWithPassword",
+    tag: TAG,
+    summary: "Sign in with a password",
+    description:
+      "Sets the cookie of a session, or, for a person with a second factor, one for the code that must follow.",
+    body: Type.Object(
+      { email: EmailSchema, password: PasswordSchema },
+      { title: "PasswordSignIn", description: "Mail address and password." },
+    ),
+    responses: signedIn,
+    problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
+    handle: async ({ caller, body }, people) =>
+      signInAnswer(
+        await signInWithPassword(people, body, caller),
+        "Mail address or password is not right. Who has no password requests a link by mail.",
+      ),
+  }),
+  route({
+    method: "POST",
+    path: "/auth/sign-in/link",
+    operationId: "signInWithLink",
+    tag: TAG,
+    summary: "Sign in with a one-time link",
+    description: "The link of an invitation, of the first start, of the operator or of the demo.",
+    body: Type.Object(
+      { token: LinkTokenSchema },
+      { title: "LinkSignIn", description: "The token of a link." },
+    ),
+    responses: signedIn,
+    problems: ["sign-in-failed", "validation-failed", "forbidden"],
+    handle: async ({ caller, body }, people) =>
+      signInAnswer(
+        await signInWithLink(people, body.token, caller),
+        "The link is not valid: it was used, has expired or was replaced by a newer one.",
+      ),
+  }),
+  route({
+    method: "POST",
+    path: "/auth/sign-in/code",
+    operationId: "signInWithCode",
+    tag: TAG,
+    summary: "Finish a sign-in with a one-time code",
+    description:
+      "After `code-required`, within ten minutes, on the same browser. After five wrong codes the sign-in begins again with the password: then the response is `unauthorized`.",
+    body: CodeSchema,
+    responses: signedIn,
+    problems: ["sign-in-failed", "person-state", "rate-limited", "validation-failed", "forbidden"],
+    handle: async ({ caller, body }, people) =>
+      signInAnswer(
+        await signInWithCode(people, codeOf(body), caller),
+        "The code is not right. Try the next one.",
+      ),
+  }),
+  route({
+    method: "POST",
+    path: "/auth/sign-in/passkey-options",
+    operationId: "startPasskeySignIn",
+    tag: TAG,
+    summary: "Begin a sign-in with a passkey",
+    description:
+      "What the browser needs to ask for a passkey. It sets cookies with the challenge, for five minutes. It is good once.",
+    responses: { 200: { description: "Options of WebAuthn.", schema: WebAuthnOptionsSchema } },
+    problems: ["forbidden"],
+    handle: async ({ caller }, people) => {
+      const { body, cookies } = await passkeyOptions(people, caller);
+      return { status: 200, body: { options: body }, headers: cookieHeaders(cookies) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/sign-in/passkey",
+    operationId: "signInWithPasskey",
+    tag: TAG,
+    summary: "Sign in with a passkey",
+    description: "Sets the cookie of a session. The device has verified the person, so no code follows.",
+    body: WebAuthnResponseSchema,
+    responses: signedIn,
+    problems: ["sign-in-failed", "validation-failed", "forbidden"],
+    handle: async ({ caller, body }, people) =>
+      signInAnswer(
+        await signInWithPasskey(people, body.response, caller),
+        "The passkey is not known, or the request for it is older than five minutes.",
+      ),
+  }),
+  route({
+    method: "GET",
+    path: "/auth/methods",
+    operationId: "getSignInMethods",
+    tag: TAG,
+    summary: "Get how one can sign in",
+    description: "What the sign-in page offers beside a password, a passkey and a link by mail.",
+    responses: { 200: { description: "The ways to sign in.", schema: MethodsSchema } },
+    problems: [],
+    handle: async (_input, { config }) => ({
+      status: 200,
+      body: { singleSignOn: config.oidcIssuer === null ? null : { name: config.oidcName } },
+    }),
+  }),
+  route({
+    method: "POST",
+    path: "/auth/sign-in/single-sign-on",
+    operationId: "startSingleSignOn",
+    tag: TAG,
+    summary: "Begin a sign-in at the identity provider",
+    description: "The browser must open the address that is returned.",
+    body: Type.Object(
+      {
+        returnTo: Type.Optional(
+          Type.String({
+            maxLength: RETURN_LENGTH_MAX,
+            default: "/",
+            examples: ["/orders"],
+            description:
+              "Path of the page that follows the sign-in. Default: the first page, which also follows if a cookie cannot hold the path.",
+          }),
+        ),
+      },
+      { title: "SingleSignOnRequest", description: "What follows the sign-in." },
+    ),
+    responses: { 200: { description: "Where to sign in.", schema: RedirectSchema } },
+    problems: ["not-found", "validation-failed", "forbidden"],
+    bodyErrors: async ({ body }) => returnErrors(body),
+    handle: async ({ caller, body }, people) => {
+      if (people.config.oidcIssuer === null) return noProvider;
+      const { url, cookies } = await startProviderSignIn(people, body.returnTo ?? "/", caller);
+      return { status: 200, body: { url }, headers: cookieHeaders(cookies) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/reset",
+    operationId: "requestPasswordReset",
+    tag: TAG,
+    summary: "Request a mail to set a new password",
+    description:
+      "The response is the same whether a person has the address or not. The link in the mail is valid for an hour. At most five mails are sent to a person within 15 minutes, and five more that its known browsers request.",
+    body: Type.Object({ email: EmailSchema }, { title: "ResetRequest", description: "Who has no password." }),
+    responses: { 202: { description: "If a person has this address, a mail is sent to it." } },
+    problems: ["rate-limited", "validation-failed", "forbidden"],
+    handle: async ({ caller, body }, people) => {
+      const waitMs = await requestReset(people, body.email, caller);
+      return waitMs > 0 ? tooManyAttempts(waitMs, "reset") : { status: 202 };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/reset/password",
+    operationId: "resetPassword",
+    tag: TAG,
+    summary: "Set a new password with the link of a mail",
+    description:
+      "All sessions and links of the person end. It signs in with the new password, and with its second factor.",
+    body: Type.Object(
+      { token: LinkTokenSchema, password: NewPasswordSchema },
+      { title: "PasswordReset", description: "The token of the link, and a new password." },
+    ),
+    responses: { 204: { description: "The password is set." } },
+    problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
+    handle: async ({ caller, body }, people) => {
+      const reset = await resetPassword(people, body, caller);
+      if (reset.outcome === "reset") return { status: 204, headers: cookieHeaders(reset.cookies) };
+      if (reset.outcome === "too-many-attempts") return tooManyAttempts(reset.waitMs, "link");
+      return signInAnswer(
+        reset,
+        "The link is not valid: it was used, is older than an hour, or the password was set since it was sent.",
+      );
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/sign-out",
+    operationId: "signOut",
+    tag: TAG,
+    summary: "Sign out",
+    description: "Ends the session of this browser. Without a session it has no effect.",
+    responses: { 204: { description: "The session has ended." } },
+    problems: ["forbidden"],
+    handle: async ({ caller }, people) => ({
+      status: 204,
+      headers: cookieHeaders(await signOut(people, caller)),
+    }),
+  }),
+];
+
+/** Adds the routes with which people sign in. They need no token and no session. */
+export function addSignIn(app: FastifyInstance, context: PeopleContext, { requests }: Metrics): void {
+  const people = openPeople(context);
+  const problems = problemWriter(context.config.errorsBaseUrl);
+  const options = {
+    name: "back-office",
+    operationsFor: () => people,
+    authenticate: visitorOf(context),
+    metrics: requests,
+  } as const;
+  for (const row of [...openRoutes, ...callbackRoutes]) addRoute(app, row, options, problems);
+}
+
+/** What identity providers send browsers to. It is no operation of a client, so the description has it not. */
+const callbackRoutes: readonly Route<People>[] = [
+  route({
+    method: "GET",
+    path: "/auth/callback/oidc",
+    operationId: "finishSingleSignOn",
+    tag: "Sign-in",
+    summary: "Return from the identity provider",
+    description:
+      "The identity provider sends the browser here. A person who was invited by the verified address is signed in; otherwise the sign-in page shows `error`.",
+    query: CallbackSchema,
+    ignoresUnknownParameters: true,
+    responses: {
+      302: { description: "To the page that follows the sign-in.", headers: { Location: "Where to go." } },
+    },
+    problems: ["not-found"],
+    handle: async ({ caller, query }, people) => {
+      if (people.config.oidcIssuer === null) return noProvider;
+      const { signIn, location } = await finishProviderSignIn(people, query, caller);
+      const cookies = "cookies" in signIn ? signIn.cookies : [];
+      return { status: 302, headers: { ...cookieHeaders(cookies), location } };
+    },
+  }),
+];
+
+/** All routes of people themselves: each looks for the session on its own, and none needs a role. */
+export const openRoutes: readonly Route<People>[] = [
+  ...signInRoutes,
+  ...accountRoutes,
+  ...passkeyRoutes,
+  ...sessionRoutes,
+];
+
+/** Who signs in: a page of this service or a program, but no foreign page. */
+const visitorOf =
+  ({ config }: Pick<PeopleContext, "config">) =>
+  async (request: FastifyRequest): Promise<Visitor | Problem> => {
+    const { headers, method, id } = request;
+    if (method !== "GET" && !isSameOrigin(headers, config)) return foreignOrigin;
+    return {
+      cookie: headers.cookie ?? "",
+      userAgent: headers["user-agent"] ?? "",
+      ipAddress: clientAddress(request),
+      network: networkOf(request),
+      origin: headers.origin ?? "",
+      requestId: id,
+      expectedPersonId: expectedPersonIn(headers),
+    };
+  };

@@ -1,0 +1,190 @@
+import { randomBytes } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import fastifyStatic from "@fastify/static";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { pathOf } from "../platform/wire/problems.ts";
+
+/** A folder of files, and the path below which the listener serves it. The path begins and ends with a slash. */
+export type StaticSite = { readonly folder: string; readonly path: string };
+
+/** Names of files that a build makes from their content. They never change, so browsers keep them. */
+const HASHED_NAME = /[.-][\w-]{8,}\.(?:js|css|svg|webp|woff2)$/;
+
+/** No script or style within a page, and no request to another host (decision 0131). `data:` is for icons in style sheets. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Serves a site that was built as files. A path without a file is the site's own `404.html`. */
+export function addStaticSite(app: FastifyInstance, { folder, path }: StaticSite): void {
+  app.get(path.slice(0, -1), DOCUMENT, async (_request, reply) => reply.redirect(path, 308));
+  app.register(
+    async (site) => {
+      site.addHook("onRequest", (_request, reply, done) => {
+        reply.headers({
+          "content-security-policy": CONTENT_SECURITY_POLICY,
+          "cross-origin-opener-policy": "same-origin",
+          "referrer-policy": "no-referrer",
+        });
+        done();
+      });
+      const sendNotFound = (reply: FastifyReply): FastifyReply =>
+        reply
+          .code(404)
+          .type("text/html; charset=utf-8")
+          .send(createReadStream(join(folder, "404.html")));
+      site.setNotFoundHandler((_request, reply) => sendNotFound(reply));
+      site.setErrorHandler<FastifyError>((error, _request, reply) => {
+        // A path that names no file in a proper way, such as one with `..` or two slashes.
+        if (error.statusCode !== undefined && error.statusCode < 500) return sendNotFound(reply);
+        throw error;
+      });
+      await site.register(fastifyStatic, {
+        root: folder,
+        decorateReply: false,
+        dotfiles: "ignore",
+        preCompressed: true,
+        cacheControl: false,
+        setHeaders: (reply, file) => {
+          const isHashed = HASHED_NAME.test(file.replace(/\.gz$/, ""));
+          reply.header("cache-control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
+        },
+      });
+    },
+    { prefix: path },
+  );
+}
+
+/** The page at the address in a problem's `type`. */
+export function problemPage(
+  code: string,
+  { status, title, meaning, retry }: { status: number; title: string; meaning: string; retry: string },
+): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${code}: ${title}</title>
+<style>body { font: 1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem }</style>
+<h1>${title}</h1>
+<p><code>${code}</code>, status ${status}</p>
+<h2>What it means</h2>
+<p>${meaning}</p>
+<h2>Retry?</h2>
+<p>${retry}</p>
+</html>
+`;
+}
+
+/** Addresses of programs. The console has no page below them, so a wrong one is a 404 for a browser too. */
+const OF_PROGRAMS = /^\/(?:api|auth|docs|errors|assets|metrics|livez|readyz|openapi[^/]*\.json)(?:\/|$)/;
+
+const YEAR = "365d";
+
+/**
+ * The web console: its page on `/` and on every address that a browser opens and nothing else has, and its files under
+ * `/assets`. The console is a client of `/api`; nothing here knows who asks.
+ * @param folder of the built console; absent if it is not built
+ */
+export function addConsole(app: FastifyInstance, folder?: string): void {
+  if (folder !== undefined)
+    app.register(async (scope) => {
+      // A page loads a dozen files: only those that fail are of interest in the log.
+      scope.addHook("onRoute", (route) => {
+        route.config = { ...route.config, isMonitoring: true };
+      });
+      // A path that names no file in a proper way, such as one with `..`.
+      scope.setErrorHandler<FastifyError>((error, _request, reply) => {
+        if ((error.statusCode ?? 500) < 500) return reply.callNotFound();
+        throw error;
+      });
+      scope.register(fastifyStatic, {
+        root: `${folder}/assets`,
+        prefix: "/assets/",
+        index: false,
+        allowedPath: (path) => !path.endsWith("/"),
+        // The names contain a hash of the contents.
+        immutable: true,
+        maxAge: YEAR,
+        preCompressed: true,
+        decorateReply: false,
+      });
+    });
+  app.get("/*", DOCUMENT, async (request, reply) => {
+    if (!isNavigation(request)) return reply.callNotFound();
+    const html = await readPage(folder);
+    if (html === null) return reply.code(503).type("text/plain; charset=utf-8").send(NOT_BUILT);
+    const { headers, body } = consolePage(html);
+    return reply.headers(headers).send(body);
+  });
+}
+
+/**
+ * The page of the latest build. It is read for each response: a new build may take the place of the old one while the service
+ * runs, and later removes the scripts that an old page names.
+ */
+const readPage = async (folder: string | undefined): Promise<string | null> =>
+  folder === undefined ? null : readFile(`${folder}/index.html`, "utf8").catch(() => null);
+
+const NOT_BUILT =
+  "The web console is not built. Run `npm ci`, or copy web/dist from an installation that has it.\n";
+
+/** A browser opens a page. Programs, which accept anything, get the page of the first address only. */
+function isNavigation({ raw, headers }: FastifyRequest): boolean {
+  const path = pathOf(raw.url ?? "/");
+  return path === "/" || (!OF_PROGRAMS.test(path) && /\btext\/html\b/.test(headers.accept ?? ""));
+}
+
+/** What `web/index.html` has in the place of the nonce. */
+const PLACEHOLDER = "%STYLE_NONCE%";
+const NONCE_BYTES = 16;
+
+/**
+ * The page of the console and its headers. Scripts and data come from this listener alone, and no script is in the page.
+ * Mantine makes style elements while the page runs: the page gives it the nonce of the response (decision 0126).
+ */
+function consolePage(html: string): { headers: Record<string, string>; body: string } {
+  const nonce = randomBytes(NONCE_BYTES).toString("base64");
+  return {
+    headers: { ...PAGE_HEADERS, "content-security-policy": policy(nonce) },
+    body: html.replaceAll(PLACEHOLDER, nonce),
+  };
+}
+
+/** Like `no-store`, which all responses have: a stored page would have the nonce of an old response. */
+const PAGE_HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "referrer-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=()",
+};
+
+const policy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+
+/**
+ * Options of a route that browsers, balancers and link checkers read, and no client of the API. It also responds to `HEAD`,
+ * as RFC 9110 expects. The routes of the tables do not: whatever they do not list is a 404.
+ */
+export const DOCUMENT = { exposeHeadRoute: true } as const;

@@ -1,0 +1,224 @@
+import { type Static, Type } from "typebox";
+import type { WorkItem } from "../../fulfilment/pick-lists-sql.ts";
+import { SCANNED_MAX, type ScannedOrder, scanCode } from "../../fulfilment/work-list.ts";
+import { listOrderLines, readClaim, type WorkLine } from "../../fulfilment/work-list-sql.ts";
+import { asOf } from "../../lifecycle/lifecycle.ts";
+import type { Order } from "../../lifecycle/order.ts";
+import { possibleTransitions, type RequestedTransitionName } from "../../lifecycle/possible-transitions.ts";
+import { OrderSchema, toWireOrder } from "../../orders/order-wire.ts";
+import { readOrders } from "../../orders/orders-sql.ts";
+import { ORDER_CODES, type OrderCode, type OrderOwner } from "../../orders/owners-sql.ts";
+import type { Context } from "../../platform/context.ts";
+import { toTypeId } from "../../platform/ids.ts";
+import { enumeration, idField, nullable } from "../../platform/wire/schemas.ts";
+import type { Product } from "../../products/product.ts";
+import { type BackOfficeCaller, type BackOfficeRoute, maySee, route, warehouse } from "../access.ts";
+import { recordReads } from "../orders/export.ts";
+import { seenBy } from "../orders/find-order.ts";
+import { BackOfficeShipmentSchema, toBackOfficeShipment } from "../orders/order-wire.ts";
+import {
+  EXPECTED_WEIGHT,
+  expectedWeight,
+  lineFields,
+  toWireLine,
+  toWireWorkPickList,
+  workPickListField,
+} from "./work-wire.ts";
+
+const { externalOrderId, createdAt, status, onHold, onHoldReasons, shippingAddress, note } =
+  OrderSchema.properties;
+
+/** A line of an order, shipped or not, with its product. */
+export const PackedLineSchema = Type.Object(
+  {
+    ...lineFields,
+    quantity: Type.Integer({ description: "Units of the line." }),
+    shipmentId: nullable(Type.String(), "Id of the shipment that has the line. Null: it has not shipped."),
+    returnedQuantity: Type.Integer({ description: "Units that came back." }),
+  },
+  { title: "PackedLine", description: "A line of an order, with its product as it is now." },
+);
+
+export const toWirePackedLine = (line: WorkLine): Static<typeof PackedLineSchema> => ({
+  ...toWireLine(line),
+  quantity: line.quantity,
+  shipmentId: line.shipmentId === null ? null : toTypeId("shp", line.shipmentId),
+  returnedQuantity: line.returnedQuantity,
+});
+
+const ScannedOrderSchema = Type.Object(
+  {
+    matchedBy: enumeration(
+      "OrderCode",
+      ORDER_CODES,
+      "What of the order the code is. `orderId`: its id. `shipmentId`: the id of a shipment. `externalOrderId`: the partner's own id. `trackingNumber`: that of a shipment. `returnReference`: the reference of a return.",
+    ),
+    orderId: idField("ord", "Id of the order."),
+    externalOrderId,
+    merchantId: idField("mer", "Id of the merchant whose products are ordered."),
+    merchantName: Type.String({ description: "Name of the merchant." }),
+    facilityId: nullable(
+      Type.String(),
+      "Id of the facility that ships. Null if there are no facilities, or it is not routed yet.",
+    ),
+    createdAt,
+    status,
+    onHold,
+    onHoldReasons,
+    canShip: Type.Boolean({
+      description:
+        "Whether a line of the order can be shipped now. The request routes an order that is not routed yet, and fails if the goods are not there.",
+    }),
+    canReturn: Type.Boolean({
+      description: "Whether something of the order is out, so that it can come back.",
+    }),
+    shippingAddress,
+    note,
+    lines: Type.Array(PackedLineSchema, { description: "All lines, those that have shipped too." }),
+    expectedWeightGrams: nullable(Type.Integer(), `Of the lines that have not shipped. ${EXPECTED_WEIGHT}`),
+    shipments: Type.Array(BackOfficeShipmentSchema, { description: "The shipments, oldest first." }),
+    pickList: workPickListField,
+  },
+  { title: "ScannedOrder", description: "An order that a scanned code names." },
+);
+
+const ScannedProductSchema = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: "Id of the product." }),
+    merchantId: idField("mer", "Id of the merchant."),
+    sku: lineFields.sku,
+    name: lineFields.name,
+    barcode: lineFields.barcode,
+    imageUrl: lineFields.imageUrl,
+    weightGrams: lineFields.weightGrams,
+    matchedBy: enumeration(
+      "ProductCode",
+      ["barcode", "sku"],
+      "What of the product the code is. `barcode`: its barcode. `sku`: the merchant's own code.",
+    ),
+  },
+  { title: "ScannedProduct", description: "A product that a scanned code names." },
+);
+
+const ScanSchema = Type.Object(
+  {
+    code: Type.String({ description: "The code that was looked for, without spaces at its ends." }),
+    orders: Type.Array(ScannedOrderSchema, {
+      description: `Orders that the code names, newest first, at most ${SCANNED_MAX}. Empty if there is none.`,
+    }),
+    products: Type.Array(ScannedProductSchema, {
+      description: `Products that the code names, by their barcode first, at most ${SCANNED_MAX}. Empty if there is none, or if the code is the id of an order or a shipment.`,
+    }),
+  },
+  { title: "Scan", description: "What a scanned code names." },
+);
+
+type OrderToPack = {
+  readonly order: Order;
+  readonly owner: OrderOwner;
+  readonly matchedBy: OrderCode;
+  readonly lines: readonly WorkLine[];
+  readonly pickList: WorkItem["pickList"];
+};
+
+function toWireScannedOrder(
+  { order, owner, matchedBy, lines, pickList }: OrderToPack,
+  now: Date,
+): Static<typeof ScannedOrderSchema> {
+  const wire = toWireOrder(order);
+  const possible = possibleTransitions(order, now);
+  const can = (name: RequestedTransitionName) =>
+    possible.some((transition) => transition.name === name && transition.rule === null);
+  return {
+    matchedBy,
+    orderId: wire.id,
+    externalOrderId: wire.externalOrderId,
+    merchantId: toTypeId("mer", order.merchantId),
+    merchantName: owner.merchantName,
+    facilityId: order.facilityId === null ? null : toTypeId("fac", order.facilityId),
+    createdAt: wire.createdAt,
+    status: wire.status,
+    onHold: wire.onHold,
+    onHoldReasons: wire.onHoldReasons,
+    canShip: can("ship"),
+    canReturn: can("returnShipment"),
+    shippingAddress: wire.shippingAddress,
+    note: wire.note,
+    lines: lines.map(toWirePackedLine),
+    expectedWeightGrams: expectedWeight(lines.filter(({ shipmentId }) => shipmentId === null)),
+    shipments: order.shipments.map((shipment) => toBackOfficeShipment(order, shipment)),
+    pickList: toWireWorkPickList(pickList),
+  };
+}
+
+const toWireScannedProduct = (product: Product, code: string): Static<typeof ScannedProductSchema> => ({
+  id: product.id,
+  merchantId: toTypeId("mer", product.merchantId),
+  sku: product.sku,
+  name: product.name,
+  barcode: product.barcode,
+  imageUrl: product.imageUrl,
+  weightGrams: product.weightGrams,
+  matchedBy: product.barcode === code ? "barcode" : "sku",
+});
+
+export const scanRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/work-list/scan",
+    operationId: "scanCode",
+    admits: warehouse,
+    tag: "Work list",
+    summary: "Find what a scanned code names",
+    description:
+      "An order by its id, the id of a shipment, the partner's own id, a tracking number or the reference of a return; a product by its barcode or SKU. Orders come with their lines and products, so that nothing else has to be read to pack them or to take them back. Test orders are not found.",
+    query: Type.Object({
+      code: Type.String({
+        minLength: 1,
+        maxLength: 255,
+        format: "text",
+        description: "What the scanner has read. Spaces at its ends are ignored.",
+        examples: ["4006381333931"],
+      }),
+    }),
+    responses: { 200: { description: "What the code names.", schema: ScanSchema } },
+    problems: ["validation-failed"],
+    handle: async ({ caller, query, by }, { context }) => {
+      const code = query.code.trim();
+      const now = context.clock.now();
+      const found = await scanCode(context.db, code, now);
+      const orders = await Promise.all(found.orders.map((order) => readToPack(context, caller, order, now)));
+      const shown = orders.filter((order) => order !== null);
+      await recordReads(context, by, { orders: shown.map(({ order }) => order), testMode: false });
+      return {
+        status: 200,
+        body: {
+          code,
+          orders: shown.map((order) => toWireScannedOrder(order, now)),
+          products: found.products
+            .filter(({ merchantId }) => maySee(caller, merchantId))
+            .map((product) => toWireScannedProduct(product, code)),
+        },
+      };
+    },
+  }),
+];
+
+/** The order as a person packs it, or takes it back. Null if the caller may not see it. */
+async function readToPack(
+  { db }: Context,
+  caller: BackOfficeCaller,
+  { matchedBy, ...found }: ScannedOrder,
+  now: Date,
+): Promise<OrderToPack | null> {
+  const owner = seenBy(caller, found);
+  if (owner === null) return null;
+  const key = { merchantId: owner.merchantId, id: owner.id };
+  const [orders, lines, pickList] = await Promise.all([
+    readOrders(db, owner, [owner.id]),
+    listOrderLines(db, key),
+    readClaim(db, key, now),
+  ]);
+  const [order] = orders;
+  return order === undefined ? null : { order: asOf(order, now), owner, matchedBy, lines, pickList };
+}

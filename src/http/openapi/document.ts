@@ -1,0 +1,187 @@
+import type { TSchema } from "typebox";
+import { isBodyRequired } from "../body.ts";
+import type { RouteDescription } from "../route.ts";
+import { createComponents, type Json, type NameSchema } from "./components.ts";
+import { type ExampleTexts, examplesFrom, type MakeExample, problemExamples } from "./examples.ts";
+import { type DescribedProblems, nameProblems, problemCodes, problemResponses } from "./problems.ts";
+
+/** The contents of an OpenAPI document that do not come from routes. */
+export type DescribedApi = CallerHeaders & {
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  /** The address of the listener. */
+  readonly server: Json;
+  readonly routes: readonly RouteDescription[];
+  /** The descriptions of the tags. */
+  readonly tags: Readonly<Record<string, string>>;
+  /** By name. A request needs one of them. */
+  readonly securitySchemes: Readonly<Record<string, Json>>;
+  readonly problems: Omit<DescribedProblems, "ofFiles">;
+  readonly examples: ExampleTexts;
+  /** The requests that the service sends, by name. */
+  readonly webhooks?: (name: NameSchema, example: MakeExample) => Json;
+  /** Base address of the pages about problems. */
+  readonly errorsBaseUrl: string;
+};
+
+/** What describes an operation of an API. */
+type Describing = { readonly api: DescribedApi; readonly name: NameSchema; readonly example: MakeExample };
+
+/** The OpenAPI 3.1 document of an API, made from the schemas that validate its requests and serialize its responses. */
+export function describeApi(api: DescribedApi): Json {
+  const codes = problemCodes(api.routes, api.problems.codes);
+  const ofFiles = api.routes.some(({ upload }) => upload !== undefined);
+  const { schemas, name } = createComponents();
+  const example = examplesFrom(api.examples);
+  const problems = nameProblems(codes, { ...api.problems, ofFiles }, name);
+  const paths: Record<string, Json> = {};
+  for (const route of api.routes) {
+    const operations = paths[route.path] ?? {};
+    paths[route.path] = {
+      ...operations,
+      [route.method.toLowerCase()]: operation(route, { api, name, example }),
+    };
+  }
+  const webhooks = api.webhooks?.(name, example);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: api.title,
+      version: api.version,
+      description: api.description,
+      contact: { name: "The operator of the service", url: api.errorsBaseUrl },
+      license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0.html" },
+    },
+    servers: [api.server],
+    security: securityOf(api),
+    tags: Object.entries(api.tags).map(([tag, description]) => ({ name: tag, description })),
+    paths,
+    ...(webhooks && { webhooks }),
+    components: {
+      schemas,
+      examples: problemExamples(problems, example, api.errorsBaseUrl),
+      securitySchemes: api.securitySchemes,
+    },
+  };
+}
+
+const securityOf = ({ securitySchemes }: DescribedApi): Json[] =>
+  Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] }));
+
+function operation(route: RouteDescription, describing: Describing): Json {
+  const { api } = describing;
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    description: route.description ?? `${route.summary}.`,
+    tags: [route.tag],
+    ...(route.roles && { "x-roles": route.roles }),
+    security: route.isOpen ? [] : securityOf(api),
+    parameters: [
+      ...parametersOf(route.params, "path", describing),
+      ...parametersOf(route.query, "query", describing),
+      ...parametersOf(route.headers, "header", describing),
+    ],
+    ...requestBodyOf(route, describing),
+    responses: {
+      ...successes(route, describing),
+      ...problemResponses(route, api.problems.codes, (status) =>
+        problemHeaders(api, route.isOpen === true, status),
+      ),
+    },
+  };
+}
+
+/** JSON content with an example. */
+export const jsonContent = (schema: TSchema, name: NameSchema, example: MakeExample): Json => ({
+  "application/json": { schema: name(schema), example: example(schema) },
+});
+
+function requestBodyOf({ body, upload }: RouteDescription, { name, example }: Describing): Json {
+  if (body !== undefined)
+    return { requestBody: { required: isBodyRequired(body), content: jsonContent(body, name, example) } };
+  if (upload === undefined) return {};
+  const { example: text } = upload;
+  const content = { schema: { type: "string" }, ...(text !== undefined && { example: text }) };
+  return { requestBody: { required: true, content: { [upload.mediaType]: content } } };
+}
+
+function parametersOf(schema: TSchema | undefined, location: string, { name, example }: Describing): Json[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, TSchema>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([parameter, property]) => {
+    const { description, ...rest } = name(property);
+    const isRequired = required.includes(parameter);
+    return {
+      name: location === "header" ? (HEADER_NAMES[parameter] ?? parameter) : parameter,
+      in: location,
+      required: isRequired,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+      ...(isRequired && { example: example(property, parameter) }),
+    };
+  });
+}
+
+// Header names do not depend on case. The document shows them in their usual form.
+const HEADER_NAMES: Readonly<Record<string, string>> = { "idempotency-key": "Idempotency-Key" };
+
+type Files = NonNullable<RouteDescription["responses"][number]["file"]>;
+
+const filesOf = (files: Files): Json =>
+  Object.fromEntries(
+    [files].flat().map(({ mediaType, example }) => [mediaType, { schema: { type: "string" }, example }]),
+  );
+
+const successes = (route: RouteDescription, { api, name, example }: Describing): Json =>
+  Object.fromEntries(
+    Object.entries(route.responses).map(([status, { description, schema, file, headers }]) => [
+      status,
+      {
+        description,
+        headers: headersOf({ ...api.headers, ...headers }),
+        ...((schema ?? file) && {
+          content: {
+            ...(schema && jsonContent(schema, name, example)),
+            ...(file && filesOf(file)),
+          },
+        }),
+      },
+    ]),
+  );
+
+/** The header fields of a response, including those of every response. */
+const headersOf = (headers: Readonly<Record<string, string>>): Json =>
+  Object.fromEntries(
+    Object.entries({ "X-Request-Id": "Identifies the request in the service's logs.", ...headers }).map(
+      ([name, description]) => [name, { description, schema: { type: "string" } }],
+    ),
+  );
+
+const UNAUTHORIZED: Readonly<Record<string, string>> = {
+  "WWW-Authenticate": "How to authenticate. Contains `error` if a key was sent.",
+};
+const NOT_SIGNED_IN: Readonly<Record<string, string>> = {
+  "WWW-Authenticate": "Always `Session`: only a session of the console helps, no token.",
+};
+
+const RETRY_AFTER = "Seconds to wait before the next attempt.";
+const PROBLEM_HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  429: { "Retry-After": RETRY_AFTER },
+  503: { "Retry-After": RETRY_AFTER },
+};
+
+/** The header fields of responses: to a caller who is known, and beside the challenge of 401 to one who is not. */
+type CallerHeaders = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly rejectedHeaders: Readonly<Record<string, string>>;
+};
+
+/** The header fields of a problem. @param isOpen whether the route reads a session itself, and takes no token */
+function problemHeaders({ headers, rejectedHeaders }: CallerHeaders, isOpen: boolean, status: number): Json {
+  if (status !== 401) return headersOf({ ...headers, ...PROBLEM_HEADERS[status] });
+  return headersOf(isOpen ? NOT_SIGNED_IN : { ...UNAUTHORIZED, ...rejectedHeaders });
+}

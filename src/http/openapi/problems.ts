@@ -1,0 +1,231 @@
+import { type TSchema, Type } from "typebox";
+import { END_REASONS } from "../../merchants/api-key.ts";
+import { LIMIT_NAMES, STORED_LIMITS } from "../../merchants/limits.ts";
+import { OrderStatusSchema } from "../../orders/order-wire.ts";
+import { PROBLEMS, type ProblemCode } from "../../platform/wire/problems.ts";
+import { describedAs, enumeration, nullable, openEnumeration } from "../../platform/wire/schemas.ts";
+import { type RouteDescription, SHARED_PROBLEMS } from "../route.ts";
+import type { Json, NameSchema } from "./components.ts";
+
+/** What problem documents contain that differs from one API to the other. */
+export type DescribedProblems = {
+  /** Problems that every route of this API can return, in addition to `SHARED_PROBLEMS`. */
+  readonly codes: readonly ProblemCode[];
+  /** Of `transition-refused`: the requested transition, and the rule that forbids it. */
+  readonly transition: TSchema;
+  readonly rule: TSchema;
+  /** Whether errors can be in a file. */
+  readonly ofFiles: boolean;
+};
+
+/** The problems that a route can return. @param ofApi those that every route of its API can return */
+function codesOf(route: RouteDescription, ofApi: readonly ProblemCode[]): ReadonlySet<ProblemCode> {
+  return new Set([...route.problems, ...SHARED_PROBLEMS, ...ofApi, ...bodyProblems(route)]);
+}
+
+/** Even an ignored body is read, and can be too large. Only the body of a GET is not read. */
+function bodyProblems({ method, body, upload }: RouteDescription): ProblemCode[] {
+  if (body !== undefined || upload !== undefined) return ["payload-too-large", "unsupported-media-type"];
+  return method === "GET" ? [] : ["payload-too-large"];
+}
+
+/** The problems that an API can return, in the order of the table. */
+export function problemCodes(
+  routes: readonly RouteDescription[],
+  ofApi: readonly ProblemCode[],
+): ProblemCode[] {
+  const used = new Set(routes.flatMap((route) => [...codesOf(route, ofApi)]));
+  return (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => used.has(code)); // The table's own keys.
+}
+
+/** Problems by status: codes that share a status share a response, with an example of each. */
+export function problemResponses(
+  route: RouteDescription,
+  ofApi: readonly ProblemCode[],
+  headersOf: (status: number) => Json,
+): Json {
+  const byStatus = Map.groupBy(codesOf(route, ofApi), (code) => PROBLEMS[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, group]) => [
+      String(status),
+      {
+        description: group.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join(" "),
+        headers: headersOf(status),
+        content: {
+          "application/problem+json": {
+            schema: { $ref: "#/components/schemas/Problem" },
+            examples: Object.fromEntries(
+              group.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+            ),
+          },
+        },
+      },
+    ]),
+  );
+}
+
+/** Names the problem documents with these codes, and their union. Returns the schema of each. */
+export function nameProblems(
+  codes: readonly ProblemCode[],
+  api: DescribedProblems,
+  name: NameSchema,
+): ReadonlyMap<ProblemCode, TSchema> {
+  const schemas = new Map(codes.map((code) => [code, problemSchema(code, api)]));
+  const branches = [...schemas].map(([code, schema]) => ({ code, schema: name(schema) }));
+  name(
+    Type.Unsafe({
+      title: "Problem",
+      description:
+        "A problem document (RFC 9457). Programs decide by `code`. More codes may be added: handle an unknown one by its `status`.",
+      oneOf: branches.map(({ schema }) => schema),
+      discriminator: {
+        propertyName: "code",
+        mapping: Object.fromEntries(branches.map(({ code, schema }) => [code, schema["$ref"]])),
+      },
+    }),
+  );
+  return schemas;
+}
+
+/** `order-already-exists` becomes `OrderAlreadyExistsProblem`. */
+const titleOf = (code: ProblemCode): string =>
+  `${code.replace(/(?:^|-)([a-z])/g, (_match, letter: string) => letter.toUpperCase())}Problem`;
+
+function problemSchema(code: ProblemCode, api: DescribedProblems): TSchema {
+  const { meaning, title, status } = PROBLEMS[code];
+  const { required, optional = {} } = membersOf(code, api);
+  return Type.Object(
+    {
+      type: Type.String({
+        format: "uri",
+        description:
+          "Address of a page about this kind of problem. Its last segment is `code`; the rest depends on the deployment.",
+      }),
+      code: Type.Literal(code, {
+        description: `Always \`${code}\`. It is the same in every deployment.`,
+      }),
+      title: Type.String({
+        description: "The same text for every problem with this code.",
+        examples: [title],
+      }),
+      status: Type.Integer({ description: "The HTTP status of the response.", examples: [status] }),
+      detail: Type.String({
+        description: "What is wrong in this case, for people. The text may change; do not parse it.",
+      }),
+      instance: Type.String({ description: "Path of the request, without its query." }),
+      ...required,
+      ...Object.fromEntries(Object.entries(optional).map(([key, schema]) => [key, Type.Optional(schema)])),
+    },
+    { title: titleOf(code), description: `\`${code}\`: ${meaning}` },
+  );
+}
+
+type Members = {
+  readonly required: Readonly<Record<string, TSchema>>;
+  readonly optional?: Readonly<Record<string, TSchema>>;
+};
+
+/** The members that only some problems have. */
+function membersOf(code: ProblemCode, { transition, rule, ofFiles }: DescribedProblems): Members {
+  switch (code) {
+    case "order-not-cancelable":
+      return { required: { orderStatus } };
+    case "order-already-exists":
+      return {
+        required: {
+          orderId: nullable(
+            Type.String(),
+            "Id of the existing order. Null if that is a real order and the key is a test key.",
+          ),
+          externalOrderId: Type.String({ description: "The partner's id of the existing order, as sent." }),
+        },
+      };
+    case "transition-refused":
+      return { required: { transition, orderStatus, rule } };
+    case "limit-reached":
+      return { required: { limit: LimitNameSchema, maximum: Type.Integer({ description: "Its value." }) } };
+    case "token-not-rotatable":
+      return { required: { reason, replacedBy } };
+    case "key-not-rotatable":
+      return { required: { reason: keyReason, replacedBy: replacedByKey } };
+    case "stock-changed":
+      return { required: { onHand: Type.Integer({ description: "Units that are on hand." }) } };
+    case "version-changed":
+      return { required: { version: Type.String({ description: "Version of what is stored." }) } };
+    case "validation-failed":
+      return {
+        required: { errors: errorsSchema(ofFiles) },
+        ...(ofFiles && { optional: { errorCount } }),
+      };
+    case "rate-limited":
+      return { required: {}, optional: { limit: WaitingLimitSchema } };
+    default:
+      return { required: {} };
+  }
+}
+
+const orderStatus = describedAs(OrderStatusSchema, "Status that the order had at the time of the request.");
+
+const LimitNameSchema = openEnumeration(
+  "LimitName",
+  LIMIT_NAMES,
+  [
+    "Name of the limit that is reached. More values may be added.",
+    ...LIMIT_NAMES.map((limit) => `\`${limit}\`: ${STORED_LIMITS[limit].description}`),
+  ].join(" "),
+);
+
+const EndReasonSchema = enumeration(
+  "TokenEndReason",
+  END_REASONS,
+  "`revoked`: it was revoked. `expired`: it has expired. `replaced`: it was already rotated.",
+);
+
+const reason = describedAs(EndReasonSchema, "Why the token cannot be rotated.");
+
+const replacedBy = nullable(
+  Type.String(),
+  "Id of the token that replaced it. Null if it was not rotated before.",
+);
+
+const keyReason = describedAs(EndReasonSchema, "Why the key cannot be rotated.");
+const replacedByKey = nullable(
+  Type.String(),
+  "Id of the key that replaced it. Null if it was not rotated before.",
+);
+
+const WaitingLimitSchema = enumeration(
+  "RequestLimitName",
+  ["waiting-requests"],
+  "`waiting-requests`: too many requests of the connection wait. Absent if the connection has exceeded its rate limit.",
+);
+
+const errorsSchema = (ofFiles: boolean): TSchema =>
+  Type.Array(
+    Type.Object(
+      {
+        pointer: Type.Optional(
+          Type.String({ description: "Location in the body, as a JSON Pointer (RFC 6901)." }),
+        ),
+        parameter: Type.Optional(
+          Type.String({ description: "Name of the parameter of the path or the query." }),
+        ),
+        header: Type.Optional(Type.String({ description: "Name of the header field, in lower case." })),
+        ...(ofFiles && FILE_LOCATION),
+        detail: Type.String({ description: "The rule that the value violates, for people." }),
+      },
+      { title: "ValidationError", description: "An error in a request, with its position." },
+    ),
+    { description: "Every error with its position, at most 500." },
+  );
+
+const FILE_LOCATION = {
+  line: Type.Optional(
+    Type.Integer({ description: "In a file: the line on which the row begins, counted from 1." }),
+  ),
+  column: Type.Optional(Type.String({ description: "In a file: name of the column, as in the header row." })),
+};
+
+const errorCount = Type.Integer({
+  description: "For a file: the number of all errors, of which `errors` contains the first.",
+});

@@ -1,0 +1,51 @@
+import type { Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { ProblemError } from "../platform/wire/problems.ts";
+import { encodingProblem } from "./body.ts";
+
+/** A body that is not JSON and can be large. Its route reads it as it arrives, so it is never completely in memory. */
+export type Upload = {
+  /** Such as `text/csv`. Parameters such as a charset can follow. */
+  readonly mediaType: string;
+  readonly limitBytes: number;
+  /** A short body, for the OpenAPI document. */
+  readonly example?: string;
+};
+
+/** In the route's own scope: gives its handler the bytes, which throw an error beyond the limit. */
+export function addUploadParser(scope: FastifyInstance, { limitBytes }: Upload): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser("*", (_request, payload, done) => done(null, readUpload(payload, limitBytes)));
+}
+
+/** An `onRequest` hook: runs before anything is read. */
+export function uploadTypeCheck({ mediaType }: Upload) {
+  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    const [sent = ""] = (request.headers["content-type"] ?? "").split(";");
+    const detail = `Content-Type must be ${mediaType}.`;
+    const fits = sent.trim().toLowerCase() === mediaType;
+    const problem = fits
+      ? encodingProblem(request.headers)
+      : { code: "unsupported-media-type" as const, detail };
+    done(problem === null ? undefined : new ProblemError(problem));
+  };
+}
+
+async function* readUpload(payload: Readable, limitBytes: number): AsyncGenerator<Buffer> {
+  let received = 0;
+  try {
+    // Destroying the request would close its connection, and the client would lose the error.
+    for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
+      received += chunk.length;
+      if (received > limitBytes) throw new ProblemError(tooLarge(limitBytes));
+      yield chunk;
+    }
+  } finally {
+    payload.resume(); // A client that is still sending reads the response only afterwards.
+  }
+}
+
+const tooLarge = (limitBytes: number) => ({
+  code: "payload-too-large" as const,
+  detail: `The body is larger than ${limitBytes / 1_048_576} MiB.`,
+});

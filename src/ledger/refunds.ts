@@ -1,0 +1,213 @@
+import type { Actor, RecordContext, TransitionCause } from "../lifecycle/applied-transition.ts";
+import type { OrderKey } from "../lifecycle/order.ts";
+import { amongMerchants, merchantsOf } from "../platform/database/citus.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { type NewEntry, ofGoods, refundableGoodsMinor, refundableMinor, refundsFor } from "./ledger.ts";
+import { insertEntries, readLedger } from "./ledger-sql.ts";
+
+/** Why an order is refunded. */
+export const REFUND_REASONS = [
+  "returned",
+  "damaged",
+  "lost",
+  "late",
+  "wrong_item",
+  "goodwill",
+  "other",
+] as const;
+type RefundReason = (typeof REFUND_REASONS)[number];
+
+/** Partial refunds of one order by request. One without an amount is always possible. */
+const REFUNDS_MAX = 100;
+
+export type RefundRequest = {
+  /** Minor units of the order's currency, more than 0. Null: all that is left of the order's charges. */
+  readonly amountMinor: bigint | null;
+  readonly reason: RefundReason;
+  readonly note: string | null;
+  /** The caller's name for the refund. An order is refunded once for each reference. */
+  readonly reference: string;
+  /** Only charges for goods are refunded, so the amount is at most what is left of them. Absent: all charges. */
+  readonly onlyGoods?: boolean;
+};
+
+/** A refund that was requested. Its entries in the ledger show how it is paid. */
+export type Refund = {
+  readonly id: string;
+  /** Minor units of the order's currency. */
+  readonly amountMinor: bigint;
+  /** The request named no amount. */
+  readonly allLeft: boolean;
+  readonly reason: RefundReason;
+  readonly note: string | null;
+  readonly reference: string;
+  readonly actor: Actor;
+  readonly createdAt: Date;
+};
+
+/** Whether a request repeats the one that a refund was made by. The note may differ: it may have been erased. */
+const isRepeated = (refund: Refund, { amountMinor, reason }: RefundRequest): boolean =>
+  refund.reason === reason &&
+  (amountMinor === null ? refund.allLeft : !refund.allLeft && refund.amountMinor === amountMinor);
+
+/** A refund that the order's charges allow, with its entries for the ledger. */
+export type PossibleRefund = { readonly refund: Refund; readonly entries: readonly NewEntry[] };
+
+export type RefundDecision =
+  | ({ readonly outcome: "possible" } & PossibleRefund)
+  /** An earlier request with the same reference made it. */
+  | { readonly outcome: "repeated"; readonly refund: Refund }
+  /** The reference was used for a different refund of the order. */
+  | { readonly outcome: "reference-taken" }
+  | { readonly outcome: "nothing-left" }
+  | { readonly outcome: "more-than-left"; readonly leftMinor: bigint; readonly currency: string }
+  | { readonly outcome: "too-many" };
+
+type RefundKey = Pick<OrderKey, "merchantId" | "id">;
+
+/** The refunds of an order by request, oldest first. */
+export async function readRefunds(db: Queryable, { merchantId, id }: RefundKey): Promise<Refund[]> {
+  const rows = await db.query<{
+    id: string;
+    amount_minor: bigint;
+    all_left: boolean;
+    reason: RefundReason;
+    note: string | null;
+    reference: string;
+    actor_kind: Actor["kind"];
+    actor_name: string | null;
+    actor_id: string | null;
+    created_at: Date;
+  }>({
+    name: "read-refunds",
+    text: `
+      select id, amount_minor, all_left, reason, note, reference, actor_kind, actor_name, actor_id, created_at
+      from refunds
+      where merchant_id = $1 and order_id = $2
+      order by id`,
+    values: [merchantId, id],
+  });
+  return rows.map((row) => ({
+    id: row.id,
+    amountMinor: row.amount_minor,
+    allLeft: row.all_left,
+    reason: row.reason,
+    note: row.note,
+    reference: row.reference,
+    actor: { kind: row.actor_kind, name: row.actor_name, id: row.actor_id },
+    createdAt: row.created_at,
+  }));
+}
+
+/** Stores a refund. The caller has locked the order, and adds the entries of the refund to its ledger. */
+export async function insertRefund(
+  tx: Queryable,
+  { merchantId, id: orderId }: RefundKey,
+  refund: Refund,
+): Promise<void> {
+  await tx.query({
+    name: "insert-refund",
+    text: `
+      insert into refunds (
+        merchant_id, order_id, id, amount_minor, all_left, reason, note, reference, actor_kind, actor_name, actor_id,
+        created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    values: [
+      merchantId,
+      orderId,
+      refund.id,
+      refund.amountMinor.toString(),
+      refund.allLeft,
+      refund.reason,
+      refund.note,
+      refund.reference,
+      refund.actor.kind,
+      refund.actor.name,
+      refund.actor.id ?? null,
+      refund.createdAt,
+    ],
+  });
+}
+
+/** Erases what people wrote about refunds of orders. */
+export async function eraseRefundNotes(
+  tx: Queryable,
+  orders: readonly RefundKey[],
+  erasedText: string,
+): Promise<void> {
+  await tx.query({
+    name: "erase-refund-notes",
+    text: `
+      update refunds r
+      set note = $3
+      from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
+      where r.merchant_id = erased.merchant_id and r.order_id = erased.order_id and r.note is not null
+        and ${amongMerchants("$4", "r.merchant_id")}`,
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      erasedText,
+      await merchantsOf(tx, orders),
+    ],
+  });
+}
+
+/**
+ * Decides about the refund of an order by request (decision 0089), and stores nothing. Runs in a transaction that has
+ * locked the order. A cancel, another refund and the record of a charge take the same lock, so each sees what the others
+ * have decided, and no more is refunded than was charged.
+ */
+export async function decideRefund(
+  tx: Queryable,
+  order: OrderKey,
+  request: RefundRequest,
+  { actor }: Pick<TransitionCause, "actor">,
+  { newId, now }: RecordContext,
+): Promise<RefundDecision> {
+  const earlier = await readRefunds(tx, order);
+  const sameReference = earlier.find(({ reference }) => reference === request.reference);
+  if (sameReference !== undefined)
+    return isRepeated(sameReference, request)
+      ? { outcome: "repeated", refund: sameReference }
+      : { outcome: "reference-taken" };
+  const all = await readLedger(tx, order, order.id);
+  const ledger = request.onlyGoods === true ? ofGoods(all) : all;
+  const leftMinor = refundableMinor(ledger);
+  const [first] = ledger;
+  if (first === undefined || leftMinor === 0n) return { outcome: "nothing-left" };
+  const amountMinor = request.amountMinor ?? leftMinor;
+  if (amountMinor > leftMinor) return { outcome: "more-than-left", leftMinor, currency: first.currency };
+  if (request.amountMinor !== null && earlier.length >= REFUNDS_MAX) return { outcome: "too-many" };
+  const { reason, note, reference } = request;
+  const refund = {
+    id: newId(),
+    amountMinor,
+    allLeft: request.amountMinor === null,
+    reason,
+    note,
+    reference,
+    actor,
+    createdAt: now,
+  };
+  return { outcome: "possible", refund, entries: refundsFor(ledger, refund, now) };
+}
+
+/** Adds a refund and its entries to the ledger. A worker then sends them to the gateways that charged the order. */
+export async function storeRefund(
+  tx: Queryable,
+  order: OrderKey,
+  { refund, entries }: PossibleRefund,
+  { requestId = null }: Pick<TransitionCause, "requestId">,
+  { newId, now }: RecordContext,
+): Promise<void> {
+  await insertRefund(tx, order, refund);
+  await insertEntries(
+    tx,
+    entries.map((entry) => ({ ...entry, order, id: newId(), requestId })),
+    now,
+  );
+}
+
+/** How much of an order's goods can still be refunded, as `refundableGoodsMinor` says. The caller has locked the order. */
+export const readRefundableGoods = async (tx: Queryable, order: OrderKey): Promise<bigint | null> =>
+  refundableGoodsMinor(await readLedger(tx, order, order.id));

@@ -1,0 +1,117 @@
+import { type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts";
+import type { Order, OrderKey } from "../lifecycle/order.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import type { NewId } from "../platform/ids.ts";
+import {
+  type LedgerEntry,
+  refundableMinor,
+  refundsFor,
+  shippingChargedMinor,
+  shippingPaidMinor,
+} from "./ledger.ts";
+import { type EntryOfOrder, insertEntries, insertShippingCharges, readLedger } from "./ledger-sql.ts";
+import { insertRefund, type Refund, readRefunds } from "./refunds.ts";
+
+type NewPrice = { readonly order: OrderKey; readonly amountMinor: bigint };
+
+/**
+ * Charges or returns the difference between the shipping price of an order that is routed again and what its earlier
+ * routes cost (decision 0083). So the shipping is never charged twice. The caller has locked the order.
+ */
+export async function adjustShipping(
+  tx: Queryable,
+  { order, amountMinor }: NewPrice,
+  at: RecordContext,
+): Promise<void> {
+  const ledger = await readLedger(tx, order, order.id);
+  const charged = shippingChargedMinor(ledger);
+  if (charged === null) return; // Its outcome is open, so the price stays. It is charged once in any case.
+  const returned = (await readRefunds(tx, order))
+    .filter(({ actor }) => actor.kind === SERVICE.kind)
+    .reduce((sum, refund) => sum + refund.amountMinor, 0n);
+  const missingMinor = amountMinor - (charged - returned);
+  if (missingMinor > 0n) await chargeMore(tx, { order, amountMinor: missingMinor }, ledger, at);
+  // What was waived is charged no more, and it was never paid.
+  const overpaidMinor = shippingPaidMinor(ledger) - returned - amountMinor;
+  if (overpaidMinor > 0n) await giveBack(tx, { order, amountMinor: overpaidMinor }, ledger, at);
+}
+
+async function chargeMore(
+  tx: Queryable,
+  { order, amountMinor }: NewPrice,
+  ledger: readonly LedgerEntry[],
+  { newId, now }: RecordContext,
+): Promise<void> {
+  const attempts = ledger.filter(({ kind }) => kind === "shipping").map(({ attempt }) => attempt);
+  const entry: EntryOfOrder = {
+    order,
+    id: newId(),
+    kind: "shipping",
+    attempt: Math.max(0, ...attempts) + 1,
+    refundOf: null,
+    refundId: null,
+    amountMinor,
+    dueAt: now,
+    gateway: null,
+    requestId: null,
+  };
+  await insertEntries(tx, [entry], now);
+}
+
+/** At most what is left of the charges for shipping: a person may have refunded some of them. */
+async function giveBack(
+  tx: Queryable,
+  { order, amountMinor }: NewPrice,
+  ledger: readonly LedgerEntry[],
+  { newId, now }: RecordContext,
+): Promise<void> {
+  const ofShipping = ledger.filter(({ kind }) => kind !== "goods");
+  const leftMinor = refundableMinor(ofShipping);
+  const refundMinor = leftMinor < amountMinor ? leftMinor : amountMinor;
+  if (refundMinor === 0n) return;
+  const id = newId();
+  const refund: Refund = {
+    id,
+    amountMinor: refundMinor,
+    allLeft: false,
+    reason: "other",
+    actor: SERVICE,
+    createdAt: now,
+    note: "Shipping to the corrected address costs less.",
+    reference: `shipping ${id}`,
+  };
+  await insertRefund(tx, order, refund);
+  const entries = refundsFor(ofShipping, refund, now).map((entry) => ({
+    ...entry,
+    order,
+    id: newId(),
+    requestId: null,
+  }));
+  await insertEntries(tx, entries, now);
+}
+
+/** The price of an order's shipping. */
+export type ShippingCharge = {
+  readonly order: Pick<Order, "merchantId" | "id">;
+  readonly amountMinor: bigint;
+  /** The currency of the order. */
+  readonly currency: string;
+};
+
+/**
+ * Charges the shipping of orders, in the transaction that routes them. The caller has locked the orders. A price of
+ * zero is not charged. The database rejects a second charge for the same order's shipping.
+ */
+export async function chargeShippings(
+  tx: Queryable,
+  charges: readonly ShippingCharge[],
+  at: { newId: NewId; now: Date },
+): Promise<void> {
+  const payable = charges
+    .filter(({ amountMinor }) => amountMinor > 0n)
+    .map(({ order, ...charge }) => ({ ...charge, merchantId: order.merchantId, orderId: order.id }));
+  if (payable.length === 0) return;
+  const charged = await insertShippingCharges(tx, payable, at);
+  if (charged !== payable.length)
+    throw new Error("Shipping cannot be charged to a test order or in a currency that is not the order's.");
+}

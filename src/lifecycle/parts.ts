@@ -1,0 +1,256 @@
+import {
+  ADDRESS_UNSERVICEABLE,
+  type LinePart,
+  type Order,
+  type OrderLine,
+  type Shipment,
+  type ShipmentStatus,
+  type ShippingAddress,
+  type Tracking,
+  type Transition,
+  type TransitionRule,
+} from "./order.ts";
+
+const UNTRACKED: Tracking = { carrier: null, trackingNumber: null, trackingUrl: null };
+
+/** Whether a carrier has issued tracking. A carrier's name alone is no tracking. */
+export const isTracked = ({
+  trackingNumber,
+  trackingUrl,
+}: Pick<Shipment, "trackingNumber" | "trackingUrl">): boolean =>
+  trackingNumber !== null || trackingUrl !== null;
+
+/** A shipment that has tracking was handed to the carrier, unless the request says otherwise (decision 0085). */
+export function newShipment(
+  { newShipmentId: id, tracking = UNTRACKED, weightGrams = null }: Extract<Transition, { name: "ship" }>,
+  now: Date,
+): Shipment {
+  const pending: Shipment = {
+    id,
+    status: "pending",
+    ...tracking,
+    createdAt: now,
+    shippedAt: null,
+    deliveredAt: null,
+    weightGrams,
+  };
+  return isTracked(tracking) ? withStatus(pending, "shipped", now) : pending;
+}
+
+/** Null if the shipment is missing or has come back. The same list if nothing changes. */
+export function changeShipment(
+  shipments: readonly Shipment[],
+  { shipmentId, change }: Extract<Transition, { name: "updateShipment" }>,
+  now: Date,
+): readonly Shipment[] | null {
+  const shipment = shipments.find(({ id }) => id === shipmentId);
+  if (shipment === undefined || shipment.status === "returned") return null;
+  const { carrier, trackingNumber, trackingUrl, status } = { ...shipment, ...change };
+  const tracked = { ...shipment, carrier, trackingNumber, trackingUrl };
+  const isHandedOver = change.status === undefined && isTracked(tracked) && !isTracked(shipment);
+  const changed = withStatus(tracked, isHandedOver && status === "pending" ? "shipped" : status, now);
+  return isSameForPartners(shipment, changed) ? shipments : replace(shipments, changed);
+}
+
+/** A completed order has no pending shipment: what is complete has left the warehouse (decision 0085). */
+export const allShipped = (shipments: readonly Shipment[], now: Date): readonly Shipment[] =>
+  shipments.some(isPending)
+    ? shipments.map((shipment) => (isPending(shipment) ? withStatus(shipment, "shipped", now) : shipment))
+    : shipments;
+
+const isPending = ({ status }: Shipment): boolean => status === "pending";
+
+/** The shipment with a status, and with the times that go with it. A time that is known already stays. */
+function withStatus(shipment: Shipment, status: ShipmentStatus, now: Date): Shipment {
+  switch (status) {
+    case "pending":
+      return { ...shipment, status, shippedAt: null, deliveredAt: null };
+    case "shipped":
+      return { ...shipment, status, shippedAt: shipment.shippedAt ?? now, deliveredAt: null };
+    case "delivered":
+      return {
+        ...shipment,
+        status,
+        shippedAt: shipment.shippedAt ?? now,
+        deliveredAt: shipment.deliveredAt ?? now,
+      };
+    case "returned":
+      return { ...shipment, status };
+    default:
+      return status satisfies never;
+  }
+}
+
+/** Whether a shipment has not changed for partners. */
+export const isSameForPartners = (one: Shipment, other: Shipment): boolean =>
+  one.status === other.status &&
+  one.carrier === other.carrier &&
+  one.trackingNumber === other.trackingNumber &&
+  one.trackingUrl === other.trackingUrl;
+
+const replace = (shipments: readonly Shipment[], changed: Shipment): Shipment[] =>
+  shipments.map((shipment) => (shipment.id === changed.id ? changed : shipment));
+
+/** Corrections of one order. Each adds to its timeline, and can add to its ledger. */
+export const ADDRESS_CORRECTIONS_MAX = 20;
+
+type Correction = Extract<Transition, { name: "updateShippingAddress" }>;
+
+/** What a correction of the address changes in an order, or the rule that forbids it (decision 0083). */
+type Corrected = Partial<Order> | TransitionRule | null;
+
+/** Whether the order would get another address. A repeated correction changes nothing. */
+export const changesAddress = (
+  order: Pick<Order, "shippingAddress">,
+  change: Correction["change"],
+): boolean => !isSameAddress({ ...order.shippingAddress, ...change }, order.shippingAddress);
+
+/** Null if nothing changes. Routing depends on the country alone, so an order keeps its route within the country. */
+export function correctAddress(order: Order, { change, isShippingPending }: Correction): Corrected {
+  if (!changesAddress(order, change)) return null;
+  const shippingAddress = { ...order.shippingAddress, ...change };
+  if (order.shipments.length > 0) return "already_shipped";
+  if (order.routedAt === null) return { shippingAddress, holdReasons: holdsAfter(order) };
+  if (shippingAddress.countryCode === order.shippingAddress.countryCode) return { shippingAddress };
+  // What the new route costs in addition is known only when the present charge has been paid.
+  if (isShippingPending) return "shipping_charge_pending";
+  return { shippingAddress, routedAt: null, facilityId: null };
+}
+
+/** Before its acceptance, an order that was held for its address is held no longer. After it, routing decides. */
+function holdsAfter({ status, holdReasons }: Order): readonly string[] {
+  if (status === "ACCEPTED" || !holdReasons.includes(ADDRESS_UNSERVICEABLE)) return holdReasons;
+  return holdReasons.filter((reason) => reason !== ADDRESS_UNSERVICEABLE);
+}
+
+function isSameAddress(one: ShippingAddress, other: ShippingAddress): boolean {
+  const texts = new Map<string, string | null>(Object.entries(other));
+  return Object.entries(one).every(([field, text]) => texts.get(field) === text);
+}
+
+/** Decision 0086: an order of as many lines as possible can split each of them once. */
+export const LINES_MAX = 200;
+
+/** The line of the request that a line is, or was split from. */
+const requestedId = ({ id, splitFrom }: OrderLine): string => splitFrom ?? id;
+
+/** The lines in the order of the request, those that were split from one line beside each other. */
+export const inRequestOrder = (lines: readonly OrderLine[]): readonly OrderLine[] =>
+  lines.every(({ splitFrom }) => splitFrom === null)
+    ? lines
+    : [...Map.groupBy(lines, requestedId).values()].flat();
+
+/** The lines as they were requested. The quantities of split lines are added up again. */
+export const asRequested = (lines: readonly OrderLine[]): Pick<OrderLine, "productId" | "quantity">[] =>
+  [...Map.groupBy(lines, requestedId).values()].map((parts) => ({
+    productId: parts[0]?.productId ?? "", // A group is never empty.
+    quantity: parts.reduce((sum, { quantity }) => sum + quantity, 0),
+  }));
+
+/**
+ * Splits lines of which only some units ship. The line keeps these; the other units become a new line behind it. A
+ * part that is the whole line splits nothing.
+ */
+export function splitLines(lines: readonly OrderLine[], parts: readonly LinePart[]): readonly OrderLine[] {
+  const partOf = new Map(parts.map((part) => [part.lineId, part]));
+  return lines.flatMap((line) => {
+    const part = partOf.get(line.id);
+    if (part === undefined || part.quantity >= line.quantity) return [line];
+    const rest = {
+      ...line,
+      id: part.restId,
+      quantity: line.quantity - part.quantity,
+      splitFrom: requestedId(line),
+    };
+    return [{ ...line, quantity: part.quantity }, rest];
+  });
+}
+
+/** A line whose units became fewer, and the new line with the others. */
+export type LineSplit = { readonly line: OrderLine; readonly rest: OrderLine };
+
+/** The splits between two states of an order. Of one line of the request, at most one line has not shipped yet. */
+export function splitsBetween(before: Pick<Order, "lines">, after: Pick<Order, "lines">): LineSplit[] {
+  const stored = new Map(before.lines.map((line) => [line.id, line]));
+  const reduced = after.lines.filter((line) => line.quantity < (stored.get(line.id)?.quantity ?? 0));
+  return after.lines
+    .filter(({ id }) => !stored.has(id))
+    .flatMap((rest) => {
+      const line = reduced.find((each) => requestedId(each) === requestedId(rest));
+      return line === undefined ? [] : [{ line, rest }];
+    });
+}
+
+/** The units of a line that have shipped and not come back. */
+export const quantityOut = ({ quantity, returnedQuantity, shipmentId }: OrderLine): number =>
+  shipmentId === null ? 0 : quantity - returnedQuantity;
+
+/** The shipments that have not come back, oldest first. */
+export const shipmentsOut = ({ shipments }: Pick<Order, "shipments">): Shipment[] =>
+  shipments.filter(({ status }) => status !== "returned");
+
+/** The parts of an order that a return changes, and the shipments that it completes. */
+export type Returned = Pick<Order, "lines" | "shipments"> & { readonly returnedIds: readonly string[] };
+
+/**
+ * The order after units have come back: those that are named, or all of a shipment. A shipment of which nothing is out
+ * any more is `returned` (decision 0087). Null if no such shipment is out, or fewer units.
+ */
+export function returnUnits(
+  order: Order,
+  { shipmentId, lines }: Extract<Transition, { name: "returnShipment" }>,
+): Returned | null {
+  const out = shipmentsOut(order);
+  if (lines === undefined) {
+    const shipment = shipmentId === null ? out.at(-1) : out.find(({ id }) => id === shipmentId);
+    return shipment === undefined ? null : withReturned(order, ofShipment(order, shipment), [shipment]);
+  }
+  const requested = new Map(lines.map(({ lineId, quantity }) => [lineId, quantity]));
+  const named = order.lines.filter(({ id }) => requested.has(id));
+  const isOut = (line: OrderLine) => quantityOut(line) >= (requested.get(line.id) ?? 0);
+  const touched = out.filter(({ id }) => named.some((line) => line.shipmentId === id));
+  const ids = new Set(touched.map(({ id }) => id));
+  if (named.length === 0 || !named.every((line) => isOut(line) && ids.has(line.shipmentId ?? "")))
+    return null;
+  return withReturned(order, requested, touched);
+}
+
+/** All units of the shipment's lines that are still out. */
+const ofShipment = ({ lines }: Order, { id }: Shipment): ReadonlyMap<string, number> =>
+  new Map(lines.filter(({ shipmentId }) => shipmentId === id).map((line) => [line.id, quantityOut(line)]));
+
+function withReturned(
+  order: Order,
+  requested: ReadonlyMap<string, number>,
+  touched: readonly Shipment[],
+): Returned {
+  const lines = order.lines.map((line) => {
+    const quantity = requested.get(line.id) ?? 0;
+    return quantity === 0 ? line : { ...line, returnedQuantity: line.returnedQuantity + quantity };
+  });
+  const isBack = ({ id }: Shipment) =>
+    lines.every((line) => line.shipmentId !== id || quantityOut(line) === 0);
+  const returnedIds = touched.filter(isBack).map(({ id }) => id);
+  return {
+    lines,
+    shipments: order.shipments.map((shipment) =>
+      returnedIds.includes(shipment.id) ? { ...shipment, status: "returned" } : shipment,
+    ),
+    returnedIds,
+  };
+}
+
+/** Units of a line that came back. `line` is the line after that. */
+export type ReturnedUnits = { readonly line: OrderLine; readonly quantity: number };
+
+/** What came back between two states of an order. */
+export const returnedBetween = (
+  before: Pick<Order, "lines">,
+  after: Pick<Order, "lines">,
+): ReturnedUnits[] => {
+  const earlier = new Map(before.lines.map(({ id, returnedQuantity }) => [id, returnedQuantity]));
+  return after.lines.flatMap((line) => {
+    const quantity = line.returnedQuantity - (earlier.get(line.id) ?? 0);
+    return quantity > 0 ? [{ line, quantity }] : [];
+  });
+};

@@ -1,0 +1,74 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Initiator, recordAudit } from "../audit/record-audit.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
+import { type Context, inTransaction } from "../platform/context.ts";
+import { versionChanged } from "../platform/wire/content-version.ts";
+import type { Problem } from "../platform/wire/problems.ts";
+import { type Connection, keyOf, policyVersion, type ReviewPolicy } from "./connection.ts";
+import { insertConnection, lockConnection, updateConnection } from "./connections-sql.ts";
+import { changedOverrides, type LimitName } from "./limits.ts";
+import type { Merchant } from "./merchants-sql.ts";
+
+export async function createConnection(
+  context: Context,
+  merchant: Merchant,
+  fields: { name: string; reviewPolicy: ReviewPolicy },
+  by: Initiator,
+): Promise<Connection> {
+  const { clock, newId } = context;
+  return inTransaction(context, async (tx) => {
+    const connection: Connection = {
+      ...fields,
+      id: newId(),
+      merchantId: merchant.id,
+      merchantName: merchant.name,
+      currency: merchant.currency,
+      limits: {},
+      createdAt: clock.now(),
+    };
+    await insertConnection(tx, connection);
+    const fact = { ...keyOf(connection), subject: "con", ids: [connection.id], details: fields } as const;
+    await recordAudit(tx, context, by, fact);
+    return connection;
+  });
+}
+
+type ConnectionChange = {
+  readonly name?: string;
+  readonly reviewPolicy?: ReviewPolicy;
+  readonly limits?: { [Name in LimitName]?: number | null };
+  /** The version of the policy that is to be replaced; undefined if it does not matter. */
+  readonly expectedVersion?: string | undefined;
+};
+
+/**
+ * Changes the given fields. Returns null if there is no such connection. Concurrent changes wait for each other, so
+ * none overwrites a field of another. If the policy has another version than expected, nothing changes.
+ */
+export async function changeConnection(
+  context: Context,
+  key: ConnectionKey,
+  { limits = {}, expectedVersion, ...change }: ConnectionChange,
+  by: Initiator,
+): Promise<Connection | Problem | null> {
+  return inTransaction(context, async (tx) => {
+    const connection = await lockConnection(tx, key);
+    if (connection === null) return null;
+    const { name, reviewPolicy } = { ...connection, ...change };
+    const changed: Connection = {
+      ...connection,
+      name,
+      reviewPolicy,
+      limits: changedOverrides(connection.limits, limits),
+    };
+    if (isDeepStrictEqual(changed, connection)) return connection; // It leaves no entry in the audit log either.
+    const version = policyVersion(connection.reviewPolicy);
+    const isPolicyChanged = !isDeepStrictEqual(reviewPolicy, connection.reviewPolicy);
+    if (isPolicyChanged && expectedVersion !== undefined && expectedVersion !== version)
+      return versionChanged("The limits of the policy", version);
+    await updateConnection(tx, changed);
+    const fact = { ...key, subject: "con", ids: [key.connectionId] } as const;
+    await recordAudit(tx, context, by, { ...fact, details: { ...change, ...limits } });
+    return changed;
+  });
+}

@@ -1,0 +1,249 @@
+import { type Static, Type } from "typebox";
+import type { Order, OrderLine, ShipmentChange, Tracking, Transition } from "../../lifecycle/order.ts";
+import { LINES_MAX } from "../../lifecycle/parts.ts";
+import { fromTypeId, type NewId } from "../../platform/ids.ts";
+import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
+import { shortText } from "../../platform/wire/schemas.ts";
+
+/**
+ * The fields of a request that creates a shipment, in the sandbox and for the warehouse.
+ *
+ * @param use begins each description
+ */
+export const shipFields = (use = "") => ({
+  lineIds: Type.Optional(
+    lineIdsField(`${use}Ids of the lines that the shipment contains. Default: all unshipped lines.`),
+  ),
+  lines: Type.Optional(
+    lineQuantitiesField(
+      `${use}Lines with the number of units that ship, instead of \`lineIds\`. The other units of a line become a line of their own, with a new id. An order has at most ${LINES_MAX} lines.`,
+    ),
+  ),
+  carrier: Type.Optional(carrierField(`${use}Name of the carrier.`)),
+  trackingNumber: Type.Optional(trackingNumberField(`${use}Tracking number of the carrier.`)),
+  trackingUrl: Type.Optional(trackingUrlField(`${use}Address where the shipment can be tracked.`)),
+});
+type ShipFields = ReturnType<typeof shipFields>;
+export type ShipRequest = { [Field in keyof ShipFields]?: Static<ShipFields[Field]> } & {
+  /** Only the warehouse weighs. */
+  readonly weightGrams?: number;
+};
+
+/** A request to ship with its ids read, before the order is locked. */
+export type ReadShipRequest = ShipRequest & { readonly named: NamedLines | null };
+
+export const readShipRequest = (request: ShipRequest): ReadShipRequest => ({
+  ...request,
+  named: readLineIds(request.lineIds ?? request.lines?.map(({ lineId }) => lineId)),
+});
+
+/** The transition that a request to ship means for this order, or why it is not valid. */
+export function toShip(order: Order, request: ReadShipRequest, newId: NewId): Transition | Problem {
+  const { named, lines = [] } = request;
+  const errors = shipErrors(order, request);
+  if (errors.length > 0) return validationFailed(errors);
+  return {
+    name: "ship",
+    lineIds: namedLines(named),
+    parts: lines.map(({ lineId, quantity }) => ({
+      lineId: fromTypeId("line", lineId) ?? "", // It was found among the lines of the order.
+      quantity,
+      restId: newId(),
+    })),
+    newShipmentId: newId(),
+    tracking: toTracking(request),
+    weightGrams: request.weightGrams ?? null,
+  };
+}
+
+function shipErrors(order: Order, { named, lineIds, lines }: ReadShipRequest): ValidationError[] {
+  if (lines === undefined) return lineErrors(order, named);
+  if (lineIds !== undefined) return [{ pointer: "/lines", detail: "cannot be combined with lineIds" }];
+  return lineQuantityErrors(order, lines, ({ quantity }) => quantity, "the quantity of the line");
+}
+
+/** The ids of lines that a request names, each read once. Null in place of a text that is no id. */
+type NamedLines = readonly (string | null)[];
+
+/** Reads `lineIds`. Null if it is absent, which means all unshipped lines. Called before the order is locked. */
+export const readLineIds = (lineIds: readonly string[] | undefined): NamedLines | null =>
+  lineIds?.map((text) => fromTypeId("line", text)) ?? null;
+
+/** The lines that a request names; null for all unshipped lines. */
+export const namedLines = (named: NamedLines | null): string[] | null =>
+  named?.filter((id) => id !== null) ?? null;
+
+/** An error for each id that names no line of the order. */
+export function lineErrors(order: Pick<Order, "lines">, named: NamedLines | null): ValidationError[] {
+  const ids = new Set(order.lines.map(({ id }) => id));
+  return (named ?? []).flatMap((id, index) =>
+    id !== null && ids.has(id)
+      ? []
+      : [{ pointer: `/lineIds/${index}`, detail: "is not a line of this order" }],
+  );
+}
+
+/** Units of a line, as a request names them. */
+export type LineQuantity = { readonly lineId: string; readonly quantity: number };
+
+/**
+ * An error for each item that names no line of the order, the same line as an earlier item, or more units than there
+ * are. `quantityMax` is how many there are, and `meaning` describes them.
+ */
+export function lineQuantityErrors(
+  order: Pick<Order, "lines">,
+  requested: readonly LineQuantity[],
+  quantityMax: (line: OrderLine) => number,
+  meaning: string,
+): ValidationError[] {
+  const left = new Map(order.lines.map((line) => [line.id, line]));
+  const taken = new Set<string>();
+  return requested.flatMap(({ lineId, quantity }, index) => {
+    const id = fromTypeId("line", lineId) ?? "";
+    const line = left.get(id);
+    const pointer = `/lines/${index}/lineId`;
+    if (line === undefined) return [{ pointer, detail: "is not a line of this order" }];
+    if (taken.has(id)) return [{ pointer, detail: "names the same line as an earlier item" }];
+    taken.add(id);
+    const maximum = quantityMax(line);
+    if (quantity <= maximum) return [];
+    return [{ pointer: `/lines/${index}/quantity`, detail: `must be at most ${maximum}, ${meaning}` }];
+  });
+}
+
+/** The shipment that `shipmentId` names. Null if it is absent. */
+export const namedShipment = (shipmentId: string | undefined): string | null =>
+  shipmentId === undefined ? null : fromTypeId("shp", shipmentId);
+
+export const shipmentErrors = (order: Order, shipmentId: string | undefined): ValidationError[] =>
+  shipmentId === undefined || order.shipments.some(({ id }) => id === fromTypeId("shp", shipmentId))
+    ? []
+    : [{ pointer: "/shipmentId", detail: "is not a shipment of this order" }];
+
+// Fields of requests that change an order. Test orders and real ones have the same limits.
+
+export const holdReasonsField = (description: string, example: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 100, format: "text" }), {
+    minItems: 1,
+    maxItems: 20,
+    description,
+    examples: [[example]],
+  });
+
+const lineIdsField = (description: string) =>
+  Type.Array(Type.String({ maxLength: 255, format: "text", description: "Id of a line of the order." }), {
+    maxItems: 100,
+    description,
+  });
+
+export const lineQuantitiesField = (description: string) =>
+  Type.Array(
+    Type.Object(
+      {
+        lineId: Type.String({ maxLength: 255, format: "text", description: "Id of a line of the order." }),
+        quantity: Type.Integer({ minimum: 1, maximum: 100_000, description: "Number of units." }),
+      },
+      { title: "LineQuantity", description: "Some or all units of a line." },
+    ),
+    { maxItems: LINES_MAX, description },
+  );
+
+export const shipmentIdField = (description: string) =>
+  Type.String({ maxLength: 255, format: "text", description });
+
+// Fields of requests that describe a shipment. The sandbox and the warehouse have the same limits.
+
+/** Both are stored without spaces around them (`trackingText`). */
+const TRIMMED = "Spaces around it are removed.";
+
+export const carrierField = (description = "Name of the carrier.") =>
+  shortText(`${description} ${TRIMMED}`, ["DHL"]);
+
+export const trackingNumberField = (description = "Tracking number of the carrier.") =>
+  shortText(`${description} ${TRIMMED}`);
+
+export const trackingUrlField = (description = "Address where the shipment can be tracked.") =>
+  Type.String({
+    maxLength: 2_000,
+    format: "web-address",
+    description: `${description} If it is absent, the service makes it from the carrier and the number, for large carriers.`,
+  });
+
+/** The tracking pages of large carriers. `{number}` is replaced by the tracking number. */
+const TRACKING_PAGES: Readonly<Record<string, string>> = {
+  ups: "https://www.ups.com/track?tracknum={number}",
+  fedex: "https://www.fedex.com/fedextrack/?trknbr={number}",
+  usps: "https://tools.usps.com/go/TrackConfirmAction?tLabels={number}",
+  dhl: "https://www.dhl.com/global-en/home/tracking.html?tracking-id={number}",
+  dpd: "https://tracking.dpd.de/parcelstatus?query={number}&locale=en",
+  gls: "https://gls-group.com/track/{number}",
+  royalmail: "https://www.royalmail.com/track-your-item#/tracking-results/{number}",
+  evri: "https://www.evri.com/track/parcel/{number}",
+  postnl: "https://postnl.nl/tracktrace/?B={number}",
+  laposte: "https://www.laposte.fr/outils/suivre-vos-envois?code={number}",
+  chronopost: "https://www.chronopost.fr/tracking-no-cms/suivi-page?listeNumerosLT={number}",
+  correos: "https://www.correos.es/es/en/tools/tracker/items/details?tracking-number={number}",
+  posteitaliane: "https://www.poste.it/cerca/index.html#/risultati-spedizioni/{number}",
+  austrianpost: "https://www.post.at/en/s/shipment-details?sendungsnummer={number}",
+  swisspost: "https://service.post.ch/ekp-web/ui/list?formattedParcelCodes={number}",
+  canadapost: "https://www.canadapost-postescanada.ca/track-reperage/en#/details/{number}",
+  auspost: "https://auspost.com.au/mypost/track/#/details/{number}",
+};
+
+/** Other names for them. */
+const ALIASES: Readonly<Record<string, string>> = {
+  unitedparcelservice: "ups",
+  federalexpress: "fedex",
+  unitedstatespostalservice: "usps",
+  deutschepost: "dhl",
+  dhlexpress: "dhl",
+  dhlparcel: "dhl",
+  hermes: "evri",
+  colissimo: "laposte",
+  australiapost: "auspost",
+};
+
+/**
+ * The tracking page of a carrier. Null if the carrier is not in the list. Case and punctuation of the name do not
+ * matter.
+ */
+export function trackingUrlOf(carrier: string | null, trackingNumber: string | null): string | null {
+  if (carrier === null || trackingNumber === null) return null;
+  const name = carrier.toLowerCase().replace(/[^a-z0-9]/g, "");
+  const page = TRACKING_PAGES[ALIASES[name] ?? name];
+  return page?.replace("{number}", encodeURIComponent(trackingNumber.replace(/\s+/g, ""))) ?? null;
+}
+
+/**
+ * A carrier or a tracking number as it is stored. Copied ones often have spaces around them. A scan is compared with the whole
+ * number, and would not find it. Null if nothing else is left.
+ */
+const trackingText = (text: string | null): string | null => text?.trim() || null;
+
+/** The tracking of a new shipment. Absent fields are unknown. */
+function toTracking(request: Partial<Tracking>): Tracking {
+  const carrier = trackingText(request.carrier ?? null);
+  const trackingNumber = trackingText(request.trackingNumber ?? null);
+  const trackingUrl = request.trackingUrl ?? trackingUrlOf(carrier, trackingNumber);
+  return { carrier, trackingNumber, trackingUrl };
+}
+
+/**
+ * The transition that a change of a shipment means. If the request has no tracking address, a new number replaces the
+ * address, which belongs to the old number.
+ */
+export function toShipmentUpdate(order: Order, shipmentId: string, requested: ShipmentChange): Transition {
+  const shipment = order.shipments.find(({ id }) => id === shipmentId);
+  const change = {
+    ...requested,
+    ...(requested.carrier !== undefined && { carrier: trackingText(requested.carrier) }),
+    ...(requested.trackingNumber !== undefined && { trackingNumber: trackingText(requested.trackingNumber) }),
+  };
+  const asSent: Transition = { name: "updateShipment", shipmentId, change };
+  if (shipment === undefined || requested.trackingUrl !== undefined) return asSent;
+  const { carrier, trackingNumber } = { ...shipment, ...change };
+  const isSameNumber = trackingNumber === shipment.trackingNumber;
+  if (isSameNumber && carrier === shipment.carrier) return asSent;
+  const trackingUrl = trackingUrlOf(carrier, trackingNumber) ?? (isSameNumber ? shipment.trackingUrl : null);
+  return { ...asSent, change: { ...change, trackingUrl } };
+}

@@ -1,0 +1,299 @@
+import type { OrderScope } from "../audit/grant.ts";
+import type { OrderKey } from "../lifecycle/order.ts";
+import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
+import { amongMerchants, searchReachable } from "../platform/database/citus.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import type { PagePosition } from "../platform/wire/cursor.ts";
+
+/** The connection and the merchant that an order belongs to. */
+export type OrderOwner = {
+  readonly connectionId: string;
+  readonly connectionName: string;
+  readonly merchantId: string;
+  readonly merchantName: string;
+};
+
+export type OrderOwnerRow = {
+  id: string;
+  connection_id: string;
+  connection_name: string;
+  merchant_id: string;
+  merchant_name: string;
+};
+
+/** An order and who may see it: its merchant, its connection, and the facility that it is routed to, if any. */
+export type PlacedOrder = OrderOwner & {
+  readonly id: string;
+  readonly testMode: boolean;
+  readonly facilityId: string | null;
+};
+
+type PlacedOrderRow = OrderOwnerRow & { test_mode: boolean; facility_id: string | null };
+
+/** Who may see an order, by the service's id. Null if there is none, or if it has expired. A scan over all shards. */
+export async function findOrderOwner(db: Queryable, orderId: string, now: Date): Promise<PlacedOrder | null> {
+  const [row] = await db.query<PlacedOrderRow>({
+    name: "find-order-owner",
+    text: `
+      select found.id, found.test_mode, found.facility_id, c.id as connection_id, c.name as connection_name,
+             m.id as merchant_id, m.name as merchant_name
+      from merchants m
+      cross join lateral (
+        select o.id, o.connection_id, o.test_mode, o.facility_id
+        from orders o
+        where o.merchant_id = m.id and o.id = $1 and (not o.test_mode or o.expires_at > $2)
+        offset 0) as found
+      join connections c on c.merchant_id = m.id and c.id = found.connection_id`,
+    values: [orderId, now],
+  });
+  return row === undefined ? null : toPlacedOrder(row);
+}
+
+/** An order that has the partner's own id, with its owner. */
+export type OrderReference = OrderOwner & {
+  readonly id: string;
+  readonly externalOrderId: string;
+  readonly testMode: boolean;
+  readonly createdAt: Date;
+};
+
+/** Which orders are found by the partner's own id. A null restricts nothing. */
+type ReferenceFilter = {
+  readonly externalOrderId: string;
+  /** What the caller may see. */
+  readonly scope: OrderScope;
+  readonly connectionId: string | null;
+};
+
+/**
+ * The orders with the partner's own id, newest first: at most one of each connection, because connections choose their ids
+ * without each other. One row more than the page if there is one. Expired test orders are left out. A look-up by
+ * orders_external_order_id_key for each merchant.
+ */
+export async function findOrdersByExternalId(
+  db: Queryable,
+  { externalOrderId, scope, connectionId }: ReferenceFilter,
+  { afterId, limit }: PagePosition,
+  now: Date,
+): Promise<OrderReference[]> {
+  const rows = await db.query<OrderOwnerRow & { test_mode: boolean; created_at: Date }>({
+    name: "find-orders-by-external-id",
+    text: `
+      select found.id, found.test_mode, found.created_at, c.id as connection_id, c.name as connection_name,
+             m.id as merchant_id, m.name as merchant_name
+      from merchants m
+      cross join lateral (
+        select o.id, o.connection_id, o.test_mode, o.created_at
+        from orders o
+        where o.merchant_id = m.id and o.external_order_id = $1 and ($3::uuid is null or o.connection_id = $3)
+          and o.id < $4 and (not o.test_mode or o.expires_at > $5)
+          and ($2 or o.merchant_id = any($7::uuid[]) or o.connection_id = any($8::uuid[])
+            or o.facility_id = any($9::uuid[]))
+        offset 0) as found
+      join connections c on c.merchant_id = m.id and c.id = found.connection_id
+      order by found.id desc
+      limit $6 + 1`,
+    values: [
+      externalOrderId,
+      scope === null,
+      connectionId,
+      afterId,
+      now,
+      limit,
+      scope?.merchantIds,
+      scope?.connections.map((key) => key.connectionId),
+      scope?.facilityIds,
+    ],
+  });
+  return rows.map((row) => ({
+    ...toOrderOwner(row),
+    externalOrderId,
+    testMode: row.test_mode,
+    createdAt: row.created_at,
+  }));
+}
+
+/** Who may see an order, by the id of a shipment. */
+export async function findOrderOfShipment(db: Queryable, shipmentId: string): Promise<PlacedOrder | null> {
+  const [row] = await db.query<PlacedOrderRow>({
+    name: "find-order-of-shipment",
+    text: `
+      select s.order_id as id, o.test_mode, o.facility_id, c.id as connection_id, c.name as connection_name,
+             m.id as merchant_id, m.name as merchant_name
+      from shipments s
+      join orders o on o.merchant_id = s.merchant_id and o.id = s.order_id
+      join connections c on c.merchant_id = s.merchant_id and c.id = o.connection_id
+      join merchants m on m.id = s.merchant_id
+      where s.id = $1`,
+    values: [shipmentId],
+  });
+  return row === undefined ? null : toPlacedOrder(row);
+}
+
+const toPlacedOrder = (row: PlacedOrderRow): PlacedOrder => ({
+  ...toOrderOwner(row),
+  testMode: row.test_mode,
+  facilityId: row.facility_id,
+});
+
+export const toOrderOwner = (row: OrderOwnerRow): OrderOwner & { readonly id: string } => ({
+  id: row.id,
+  connectionId: row.connection_id,
+  connectionName: row.connection_name,
+  merchantId: row.merchant_id,
+  merchantName: row.merchant_name,
+});
+
+/** What of an order a code names. */
+export const ORDER_CODES = [
+  "orderId",
+  "shipmentId",
+  "externalOrderId",
+  "trackingNumber",
+  "returnReference",
+] as const;
+export type OrderCode = (typeof ORDER_CODES)[number];
+
+/**
+ * Real orders with a text on a label: the partner's own id, the tracking number of a shipment, or the reference of a
+ * return. Newest first. A look-up by index for each kind, of the partner's ids for each merchant.
+ */
+export async function findOrdersByLabel(
+  db: Queryable,
+  text: string,
+  limit: number,
+): Promise<(PlacedOrder & { readonly matchedBy: OrderCode })[]> {
+  const rows = await db.query<PlacedOrderRow & { matched_by: OrderCode }>({
+    name: "find-orders-by-label",
+    text: `
+      with found as (
+        select m.id as merchant_id, named.id, 'externalOrderId' as matched_by
+        from merchants m
+        cross join lateral (
+          select o.id from orders o where o.merchant_id = m.id and o.external_order_id = $1 offset 0) as named
+        union all
+        select s.merchant_id, s.order_id, 'trackingNumber'
+        from shipments s
+        where lower(s.tracking_number) = lower($1)
+        union all
+        select r.merchant_id, r.order_id, 'returnReference'
+        from order_returns r
+        where r.reference = $1
+      )
+      select o.id, o.test_mode, o.facility_id, f.matched_by, c.id as connection_id, c.name as connection_name,
+             m.id as merchant_id, m.name as merchant_name
+      from found f
+      cross join lateral (
+        select named.id, named.connection_id, named.test_mode, named.facility_id
+        from orders named
+        where named.merchant_id = f.merchant_id and named.id = f.id
+        offset 0) as o
+      join connections c on c.merchant_id = f.merchant_id and c.id = o.connection_id
+      join merchants m on m.id = f.merchant_id
+      where not o.test_mode
+      order by o.id desc
+      limit $2`,
+    values: [text, limit],
+  });
+  return rows.map((row) => ({ ...toPlacedOrder(row), matchedBy: row.matched_by }));
+}
+
+type DueOrders = {
+  /** Of the statement. */
+  readonly name: string;
+  /** Of the orders `o`: that of a partial index, in which `oldestBy` follows the connection. Its parameters begin with `$2`. */
+  readonly condition: string;
+  readonly values: readonly unknown[];
+  /** The column of an order by which it waits. */
+  readonly oldestBy: "acceptance_due_at" | "expires_at" | "id";
+};
+
+/** Connections that have orders of this kind. The one that waits longest is first. A scan over all shards. */
+export async function listConnectionsWithOrders(
+  db: Queryable,
+  { name, condition, values, oldestBy }: DueOrders,
+): Promise<ConnectionKey[]> {
+  const rows = await searchReachable(db, name, (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name,
+      text: `
+        select c.merchant_id, c.id as connection_id
+        from connections c
+        cross join lateral (
+          select o.${oldestBy}
+          from orders o
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${amongMerchants("$1", "o.merchant_id")}
+            and ${condition}
+          order by o.${oldestBy}
+          limit 1) as oldest
+        where ${amongMerchants("$1", "c.merchant_id")}
+        order by oldest.${oldestBy}`,
+      values: [merchants, ...values],
+    }),
+  );
+  return rows.map(toConnectionKey);
+}
+
+/** The facilities that these orders are routed to, by the ids of the orders. Orders that are routed nowhere are left out. */
+export async function readFacilitiesOfOrders(
+  db: Queryable,
+  orders: readonly Pick<OrderKey, "merchantId" | "id">[],
+): Promise<ReadonlyMap<string, string>> {
+  if (orders.length === 0) return new Map();
+  const rows = await db.query<{ id: string; facility_id: string }>({
+    name: "read-facilities-of-orders",
+    text: `
+      select o.id, o.facility_id
+      from unnest($1::uuid[], $2::uuid[]) as k (merchant_id, id)
+      join orders o on o.merchant_id = k.merchant_id and o.id = k.id
+      where o.facility_id is not null`,
+    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id)],
+  });
+  return new Map(rows.map((row) => [row.id, row.facility_id]));
+}
+
+/** What the merchant is charged for an order and for each of its lines, with the products of the lines. */
+export type OrderPrices = {
+  readonly goodsMinor: bigint;
+  readonly currency: string;
+  readonly lines: ReadonlyMap<
+    string,
+    { readonly sku: string; readonly name: string; readonly unitPriceMinor: bigint }
+  >;
+};
+
+export async function readOrderPrices(
+  db: Queryable,
+  connection: ConnectionKey,
+  orderId: string,
+): Promise<OrderPrices> {
+  const rows = await db.query<{
+    goods_minor: bigint;
+    currency: string;
+    line_id: string;
+    unit_price_minor: bigint;
+    sku: string;
+    name: string;
+  }>({
+    name: "read-order-prices",
+    text: `
+      select o.goods_minor, o.currency, l.id as line_id, l.unit_price_minor, p.sku, p.name
+      from orders o
+      join order_lines l on l.merchant_id = o.merchant_id and l.order_id = o.id
+      join products p on p.merchant_id = $1 and p.id = l.product_id
+      where o.merchant_id = $1 and o.connection_id = $2 and l.merchant_id = $1 and o.id = $3`,
+    values: [connection.merchantId, connection.connectionId, orderId],
+  });
+  const [first] = rows;
+  if (first === undefined) throw new Error("An order has at least one line.");
+  return {
+    goodsMinor: first.goods_minor,
+    currency: first.currency,
+    lines: new Map(
+      rows.map((row) => [
+        row.line_id,
+        { sku: row.sku, name: row.name, unitPriceMinor: row.unit_price_minor },
+      ]),
+    ),
+  };
+}

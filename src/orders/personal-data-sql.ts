@@ -1,0 +1,164 @@
+import type { OrderKey, OrderStatus, ShippingAddress } from "../lifecycle/order.ts";
+import { connectionColumns } from "../platform/connection-key.ts";
+import { amongMerchants, merchantsOf, searchReachable } from "../platform/database/citus.ts";
+import type { Queryable } from "../platform/database/database.ts";
+
+/** A settled order `o` that still holds personal data. Uses orders_personal_data_idx. */
+const ERASABLE = `o.status in ('COMPLETED', 'CANCELED', 'RETURNED') and not o.test_mode
+        and o.personal_data_erased_at is null`;
+
+/** An order whose personal data is erased: settled orders are not on hold. */
+export type ErasedOrder = OrderKey & {
+  readonly status: OrderStatus;
+  readonly holdReasons: readonly string[];
+  readonly createdAt: Date;
+};
+
+/** Settled orders of all merchants that have not changed since a time, the oldest first. A scan over all shards. */
+export async function listOrdersToErase(
+  db: Queryable,
+  unchangedSince: Date,
+  except: readonly string[],
+  limit: number,
+): Promise<OrderKey[]> {
+  return searchReachable(db, "list-orders-to-erase", (merchants) =>
+    db.query<OrderKey>({
+      name: "list-orders-to-erase",
+      text: `
+        select o.merchant_id as "merchantId", o.connection_id as "connectionId", o.id
+        from orders o
+        where ${ERASABLE} and o.updated_at <= $1 and o.id <> all($2::uuid[])
+          and ${amongMerchants("$4", "o.merchant_id")}
+        order by o.updated_at
+        limit $3`,
+      values: [unchangedSince, except, limit, merchants],
+    }),
+  );
+}
+
+/**
+ * Erases the addresses of those of the orders that are settled, not erased yet, and unchanged since a time. Returns
+ * these: whatever was read before is checked again.
+ */
+export async function eraseAddresses(
+  tx: Queryable,
+  keys: readonly OrderKey[],
+  { unchangedSince, now }: { readonly unchangedSince: Date; readonly now: Date },
+): Promise<ErasedOrder[]> {
+  return tx.query<ErasedOrder>({
+    name: "erase-addresses",
+    text: `
+      update orders o
+      set first_name = $4, last_name = $4, name = $4, company = null, address1 = $4, address2 = null, city = $4, zip = $4,
+          state_code = null, phone = null, note = null, metadata = null, personal_data_erased_at = $5
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
+      where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
+        and ${ERASABLE} and o.updated_at <= $6 and ${amongMerchants("$7", "o.merchant_id")}
+      returning o.merchant_id as "merchantId", o.connection_id as "connectionId", o.id, o.status,
+                o.hold_reasons as "holdReasons", o.created_at as "createdAt"`,
+    values: [
+      ...connectionColumns(keys),
+      keys.map(({ id }) => id),
+      ERASED,
+      now,
+      unchangedSince,
+      await merchantsOf(tx, keys),
+    ],
+  });
+}
+
+/** After a person has written about an erased order: it is erased again. A change of the order itself does the same. */
+export async function markNotErased(tx: Queryable, { merchantId, id }: OrderKey): Promise<void> {
+  await tx.query({
+    name: "mark-not-erased",
+    text: `
+      update orders
+      set personal_data_erased_at = null
+      where merchant_id = $1 and id = $2 and personal_data_erased_at is not null`,
+    values: [merchantId, id],
+  });
+}
+
+/** Erases the tracking of orders: it leads to the recipient at the carrier. Returns the ids of all their shipments. */
+export async function eraseTracking(
+  tx: Queryable,
+  orders: readonly OrderKey[],
+): Promise<{ merchantId: string; id: string }[]> {
+  return tx.query({
+    name: "erase-tracking",
+    text: `
+      update shipments s
+      set tracking_number = null, tracking_url = null
+      from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
+      where s.merchant_id = erased.merchant_id and s.order_id = erased.order_id and ${amongMerchants("$3", "s.merchant_id")}
+      returning s.merchant_id as "merchantId", s.id`,
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      await merchantsOf(tx, orders),
+    ],
+  });
+}
+
+/** Erases what people wrote into the timelines of orders. */
+export async function eraseTimelineDetails(tx: Queryable, orders: readonly OrderKey[]): Promise<void> {
+  await tx.query({
+    name: "erase-timeline-details",
+    text: `
+      update timeline_entries t
+      set detail = $3
+      from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
+      where t.merchant_id = erased.merchant_id and t.order_id = erased.order_id and t.detail is not null
+        and ${amongMerchants("$4", "t.merchant_id")}`,
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      ERASED,
+      await merchantsOf(tx, orders),
+    ],
+  });
+}
+
+/** When the personal data of the buyer was erased; null if it was not. */
+export async function readErasedAt(db: Queryable, { merchantId, id }: OrderKey): Promise<Date | null> {
+  const [row] = await db.query<{ erasedAt: Date | null }>({
+    name: "read-erased-at",
+    text: `
+      select personal_data_erased_at as "erasedAt"
+      from orders
+      where merchant_id = $1 and id = $2`,
+    values: [merchantId, id],
+  });
+  return row?.erasedAt ?? null;
+}
+
+/** The value of a required text of an erased address, so that the address keeps its form (decision 0071). */
+export const ERASED = "erased";
+
+/** An address without the buyer. The country stays: it identifies no person, and charges for shipping depend on it. */
+const erasedAddress = (address: ShippingAddress): ShippingAddress => ({
+  ...address,
+  firstName: ERASED,
+  lastName: ERASED,
+  name: ERASED,
+  company: null,
+  address1: ERASED,
+  address2: null,
+  city: ERASED,
+  zip: ERASED,
+  stateCode: null,
+  phone: null,
+});
+
+/** Members of an event's body that become null. */
+const ERASED_MEMBERS = ["note", "trackingNumber", "trackingUrl"];
+
+/** The body of an event without the buyer: all else, and the order of the members, stays as it is. */
+export function erasedEventBody(body: string): string {
+  const event: unknown = JSON.parse(body, (key, value) => {
+    if (key === "shippingAddress") return erasedAddress(value as ShippingAddress); // The service wrote the body.
+    if (key === "metadata") return {};
+    return ERASED_MEMBERS.includes(key) ? null : value;
+  });
+  return JSON.stringify(event);
+}

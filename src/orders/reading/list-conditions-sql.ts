@@ -1,0 +1,277 @@
+import { Type } from "typebox";
+import type { OrderScope } from "../../audit/grant.ts";
+import { isSettled } from "../../lifecycle/lifecycle.ts";
+import type { OrderStatus } from "../../lifecycle/order.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { momentOf, uuidAt } from "../../platform/ids.ts";
+import { SECOND_MS } from "../../platform/time.ts";
+import {
+  ACCEPTANCE_SUSPENDED,
+  AWAITS_ACCEPTANCE,
+  acceptanceDue,
+  SHIPPABLE,
+  UNSHIPPED,
+} from "../conditions-sql.ts";
+import { parseOrderRef } from "../order-wire.ts";
+import type { ReadOrder } from "./read-order.ts";
+
+// The conditions of lists of orders on the order `o`. All statements have the same first parameters, `listValues`, but not
+// every one uses all of them: PARAMETERS gives each of them a type.
+
+export const PARAMETERS = `
+      select $1::uuid, $2::integer, $3::uuid[], $4::uuid[], $5::timestamptz, $6::text, $7::uuid, $8::text,
+             $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::timestamptz, $13::uuid[], $14::uuid[], $15::uuid[]`;
+
+/** @param after the id after which the page begins */
+export const listValues = (filter: OrderFilter, after: string, limit: number, now: Date): unknown[] => [
+  after,
+  limit,
+  merchantsOf(filter),
+  connectionsOf(filter),
+  now,
+  filter.holdReason,
+  filter.facilityId,
+  filter.countryCode,
+  filter.createdSince,
+  filter.createdUntil,
+  filter.updatedSince,
+  filter.updatedUntil,
+  filter.scope?.merchantIds ?? null,
+  filter.scope?.connections.map(({ connectionId }) => connectionId) ?? null,
+  filter.scope?.facilityIds ?? null,
+];
+
+/** Whether the merchant `m` and the connection `c` are read at all. */
+export const MERCHANT_SHOWN = "($3::uuid[] is null or m.id = any($3))";
+export const CONNECTION_SHOWN = "($4::uuid[] is null or c.id = any($4))";
+
+const IN_SCOPE = `($13::uuid[] is null or o.merchant_id = any($13) or o.connection_id = any($14)
+                 or o.facility_id = any($15))`;
+
+/** $5 is the time. A real order whose deadline has passed is accepted, even if the worker has not stored that yet. */
+const PAST_DEADLINE = `(${acceptanceDue("$5")})`;
+
+/**
+ * New orders before their deadline, and those whose acceptance is suspended. In this form PostgreSQL can use
+ * orders_acceptance_due_idx and orders_held_idx. For the plain negation of PAST_DEADLINE it would read every order.
+ */
+const STILL_NEW = `(${AWAITS_ACCEPTANCE} and o.acceptance_due_at > $5 or ${ACCEPTANCE_SUSPENDED})`;
+
+// Statuses and similar values are literals, not parameters, so that the partial indexes can be used.
+const statusCondition = (status: OrderStatus, testMode: boolean): string => {
+  if (testMode) return `o.status = '${status}'`; // Never due.
+  if (status === "NEW") return STILL_NEW;
+  return status === "ACCEPTED" ? `(o.status = 'ACCEPTED' or ${PAST_DEADLINE})` : `o.status = '${status}'`;
+};
+
+/** An order last changed at its deadline, if that has passed (decision 0012). */
+const changedSince = (testMode: boolean): string =>
+  testMode
+    ? "o.updated_at >= $11"
+    : `(o.updated_at >= $11 or ${PAST_DEADLINE} and o.acceptance_due_at >= $11)`;
+
+const changedBefore = (testMode: boolean): string =>
+  testMode
+    ? "o.updated_at < $12"
+    : `o.updated_at < $12 and not (${PAST_DEADLINE} and o.acceptance_due_at >= $12)`;
+
+/** Of real orders by orders_ready_idx. */
+const READY = `${SHIPPABLE}
+          and ${UNSHIPPED}`;
+
+/** A subquery with a limit is evaluated for one order after the other. For `not exists` the lines of all orders would be read. */
+const NOT_READY = `not (${SHIPPABLE}
+          and (
+            select true from order_lines l
+            where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null
+            limit 1) is not null)`;
+
+const FAILED_DELIVERY = `exists (
+            select from deliveries d
+            where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.stream_id = o.id
+              and d.status = 'failed')`;
+
+export function conditionsOf(filter: OrderFilter): string {
+  const { status, onHold, holdReason, ready, testMode, facilityId, countryCode } = filter;
+  const { createdSince, createdUntil, updatedSince, updatedUntil, hasFailedDelivery, scope } = filter;
+  return [
+    testMode ? "o.test_mode and o.expires_at > $5" : "not o.test_mode",
+    ...(scope === null ? [] : [IN_SCOPE]),
+    ...(status === null ? [] : [statusCondition(status, testMode)]),
+    ...(onHold === null ? [] : [`o.hold_reasons ${onHold ? "<>" : "="} '{}'`]),
+    ...(holdReason === null ? [] : ["o.hold_reasons <> '{}' and o.hold_reasons @> array[$6]"]),
+    ...(ready === null ? [] : [ready ? READY : NOT_READY]),
+    ...(facilityId === null ? [] : ["o.facility_id = $7"]),
+    ...(countryCode === null ? [] : ["o.country_code = $8"]),
+    ...(createdSince === null ? [] : ["o.created_at >= $9"]),
+    ...(createdUntil === null ? [] : ["o.created_at < $10"]),
+    ...(updatedSince === null ? [] : [changedSince(testMode)]),
+    ...(updatedUntil === null ? [] : [changedBefore(testMode)]),
+    ...(hasFailedDelivery === null ? [] : [`${hasFailedDelivery ? "" : "not "}${FAILED_DELIVERY}`]),
+  ].join("\n            and ");
+}
+
+/** How a list is sorted: which ids come after one, which come up to it, and their order. */
+export const sortOf = ({ sort }: OrderFilter): { after: string; upTo: string; order: string } =>
+  sort === "newest" ? { after: "<", upTo: ">=", order: "desc" } : { after: ">", upTo: "<=", order: "asc" };
+
+/** What a text that was searched for can be the beginning of: see `namePatterns`. */
+export type NamePattern = {
+  /** The beginning of the last name, or of the last name, a space and the first name. */
+  readonly start: string;
+  /** The beginning of the first name. Empty: any. */
+  readonly first: string;
+};
+
+/** Words of a text in which a first and a last name are looked for. */
+const WORDS_MAX = 6;
+
+/**
+ * How a searched text can name a person: "lovelace ada" as it is, and "ada love" as a first and a last name, with the split
+ * after each word. A comma is a space.
+ */
+export function namePatterns(text: string): NamePattern[] {
+  const words = text.split(/[\s,]+/u).filter((word) => word !== "");
+  const splits = words.length > WORDS_MAX ? [] : words.slice(1).map((_, index) => index + 1);
+  return [
+    ...(words.length === 0 ? [] : [{ start: words.join(" "), first: "" }]),
+    ...splits.map((at) => ({ start: words.slice(at).join(" "), first: words.slice(0, at).join(" ") })),
+  ];
+}
+
+/** Sorts after every text that begins with `start`, byte by byte: the last character there is follows it. */
+export const afterAll = (start: string): string => `${start}\u{10ffff}`;
+
+/** `orderId` in the query of a list. It names an order as paths do (decision 0009). */
+export const orderIdFilter = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: "Only items about this order: its id, or the partner's own `externalOrderId`.",
+  }),
+);
+
+/** The id of the order that a filter names. Null without a filter, undefined if the connection has no such order. */
+export async function findOrderId(
+  readOrder: ReadOrder,
+  connection: ConnectionKey,
+  named: string | undefined,
+): Promise<string | null | undefined> {
+  if (named === undefined) return null;
+  return (await readOrder({ ...connection, ref: parseOrderRef(named) }))?.id;
+}
+
+/** Which orders are listed. A null restricts nothing. */
+export type OrderFilter = {
+  /** What the caller may see. */
+  readonly scope: OrderScope;
+  readonly merchantId: string | null;
+  readonly connectionId: string | null;
+  readonly status: OrderStatus | null;
+  readonly onHold: boolean | null;
+  readonly holdReason: string | null;
+  /** Whether the warehouse can ship the order now. */
+  readonly ready: boolean | null;
+  readonly testMode: boolean;
+  readonly facilityId: string | null;
+  readonly countryCode: string | null;
+  /** Included, like `updatedSince`; `createdUntil` and `updatedUntil` are not. */
+  readonly createdSince: Date | null;
+  readonly createdUntil: Date | null;
+  readonly updatedSince: Date | null;
+  readonly updatedUntil: Date | null;
+  readonly hasFailedDelivery: boolean | null;
+  /** The service's id of an order, if that was searched for. */
+  readonly orderId: string | null;
+  /** Otherwise the text that was searched for, as it was typed. */
+  readonly text: string | null;
+  readonly sort: "newest" | "oldest";
+};
+
+/**
+ * Whether no index serves the filter, so that orders are read by time until the page is full (decision 0136). Settled
+ * orders are most of all orders, and those of a status are met soon.
+ */
+export const isSparse = (filter: OrderFilter): boolean =>
+  (filter.status !== null && isSettled({ status: filter.status }) && !filter.testMode) ||
+  filter.countryCode !== null ||
+  filter.updatedSince !== null ||
+  filter.updatedUntil !== null ||
+  filter.hasFailedDelivery !== null;
+
+/** The merchants whose orders are read. Null: all. */
+export function merchantsOf({ scope, merchantId }: OrderFilter): readonly string[] | null {
+  if (merchantId !== null) return [merchantId];
+  if (scope === null || scope.facilityIds.length > 0) return null;
+  return [
+    ...new Set([...scope.merchantIds, ...scope.connections.map((connection) => connection.merchantId)]),
+  ];
+}
+
+/** The connections whose orders are read. Null: all of the merchants. */
+export function connectionsOf({ scope, connectionId }: OrderFilter): readonly string[] | null {
+  if (connectionId !== null) return [connectionId];
+  const isPartner = scope !== null && scope.merchantIds.length === 0 && scope.facilityIds.length === 0;
+  return isPartner ? scope.connections.map((connection) => connection.connectionId) : null;
+}
+
+/** Whether nothing can fit, so that nothing need be read. */
+export const isNowhere = (filter: OrderFilter): boolean =>
+  merchantsOf(filter)?.length === 0 || connectionsOf(filter)?.length === 0;
+
+// Find the order that a part of it belongs to, by the part's id alone: scans over all shards, each by an index.
+
+/** The id of the order of a shipment. Null if there is none. */
+export async function findOrderIdOfShipment(db: Queryable, shipmentId: string): Promise<string | null> {
+  const [row] = await db.query<{ id: string }>({
+    name: "find-order-id-of-shipment",
+    text: `
+      select s.order_id as id
+      from merchants m
+      join shipments s on s.merchant_id = m.id
+      where s.id = $1`,
+    values: [shipmentId],
+  });
+  return row?.id ?? null;
+}
+
+/** The id of the order that an event is about. Null if there is none. */
+export async function findOrderIdOfEvent(db: Queryable, eventId: string): Promise<string | null> {
+  const [row] = await db.query<{ id: string | null }>({
+    name: "find-order-id-of-event",
+    text: `
+      select found.id
+      from merchants m
+      cross join lateral (
+        select e.order_id as id from events e where e.merchant_id = m.id and e.id = $1 offset 0) as found`,
+    values: [eventId],
+  });
+  return row?.id ?? null;
+}
+
+/** Lines are made with their order, so their ids are of nearly the same time. */
+const APART_MAX_MS = 2 * SECOND_MS;
+
+/**
+ * The id of the order of a line. Null if there is none. No index has the ids of lines, so it looks at the orders that were
+ * created at the time of the line. A line that a shipment has split off is made later, and not found.
+ */
+export async function findOrderIdOfLine(db: Queryable, lineId: string): Promise<string | null> {
+  const ms = momentOf(lineId).getTime();
+  const [row] = await db.query<{ id: string }>({
+    name: "find-order-id-of-line",
+    text: `
+      select found.id
+      from merchants m
+      cross join lateral (
+        select o.id
+        from orders o
+        join order_lines l on l.merchant_id = o.merchant_id and l.order_id = o.id
+        where o.merchant_id = m.id and o.id >= $2 and o.id < $3 and l.id = $1
+        offset 0) as found
+      limit 1`,
+    values: [lineId, uuidAt(new Date(ms - APART_MAX_MS)), uuidAt(new Date(ms + APART_MAX_MS))],
+  });
+  return row?.id ?? null;
+}

@@ -1,0 +1,250 @@
+import { ORDER_STATUSES } from "../../lifecycle/order.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import type { Money } from "../../platform/money.ts";
+import { ACCEPTANCE_SUSPENDED, AWAITS_ACCEPTANCE } from "../conditions-sql.ts";
+import { type OrderOwner, type OrderOwnerRow, toOrderOwner } from "../owners-sql.ts";
+import {
+  CONNECTION_SHOWN,
+  conditionsOf,
+  connectionsOf,
+  listValues,
+  MERCHANT_SHOWN,
+  merchantsOf,
+  type OrderFilter,
+  PARAMETERS,
+  sortOf,
+} from "./list-conditions-sql.ts";
+
+/** An order of a list, with the value of its goods. */
+export type ListedOrder = OrderOwner & { readonly id: string; readonly goods: Money };
+
+export type ListedRow = OrderOwnerRow & { goods_minor: bigint; currency: string };
+
+/** The columns of a `ListedRow`, of the order `found` and its owner. */
+export const LISTED_COLUMNS = `found.id, found.goods_minor, found.currency, c.id as connection_id,
+             c.name as connection_name, m.id as merchant_id, m.name as merchant_name`;
+
+export const toListed = (row: ListedRow): ListedOrder => ({
+  ...toOrderOwner(row),
+  goods: { minor: row.goods_minor, currency: row.currency },
+});
+
+/** All orders that are NEW in the table, in a form for which PostgreSQL can use the same two indexes. */
+const STORED_NEW = `(${AWAITS_ACCEPTANCE} or ${ACCEPTANCE_SUSPENDED})`;
+
+/** True if only the primary key serves the filter: any status, on hold or not, ready or not. */
+const isUnfiltered = ({ status, onHold, holdReason, ready, testMode }: OrderFilter): boolean =>
+  status === null && onHold !== true && holdReason === null && ready !== true && !testMode;
+
+/** The statuses in orders_status_idx: all but NEW, so that creating an order does not write to the index. */
+const INDEXED_STATUSES = ORDER_STATUSES.filter((status) => status !== "NEW");
+
+/** Orders of any status of one connection are read in parts, each by its index. */
+const partsOf = (filter: OrderFilter): string[] =>
+  isUnfiltered(filter)
+    ? [STORED_NEW, ...INDEXED_STATUSES.map((status) => `o.status = '${status}'`)]
+    : ["true"];
+
+/** The end of the range, if it has one: a condition that every order meets would mislead the planner. */
+const endOf = ({ sort, createdSince, createdUntil }: OrderFilter): string => {
+  if (sort === "newest") return createdSince === null ? "true" : "o.id >= $16";
+  return createdUntil === null ? "true" : "o.id < $16";
+};
+
+/** The first orders of a merchant or a connection that match the filter and the part. */
+const firstOf = (filter: OrderFilter, scope: string, part = "true"): string => `(
+          select o.id, o.connection_id, o.goods_minor, o.currency
+          from orders o
+          where ${scope} and o.id ${sortOf(filter).after} $1 and ${endOf(filter)} and ${part}
+            and ${conditionsOf(filter)}
+          order by o.id ${sortOf(filter).order}
+          limit $2 + 1)`;
+
+const FOUND = `
+        select ${LISTED_COLUMNS}`;
+
+/** The first orders of each merchant, by the primary key. */
+const fromMerchants = (filter: OrderFilter): string => `${FOUND}
+      from merchants m
+      cross join lateral ${firstOf(filter, "o.merchant_id = m.id")} as found
+      join connections c on c.merchant_id = m.id and c.id = found.connection_id`;
+
+/** The first orders of each connection, by the indexes that begin with the connection. */
+const fromConnections = (filter: OrderFilter): string => `${FOUND}
+      from connections c
+      join merchants m on m.id = c.merchant_id
+      cross join lateral (
+        ${partsOf(filter)
+          .map((part) => firstOf(filter, "o.merchant_id = c.merchant_id and o.connection_id = c.id", part))
+          .join("\n        union all ")}) as found`;
+
+const at = (facility: string): string =>
+  `o.merchant_id = m.id and o.facility_id = ${facility} and ($4::uuid[] is null or o.connection_id = any($4))`;
+
+/**
+ * The first orders that are routed to each of these facilities, by orders_facility_idx. A part for each instead of a join
+ * with their list, because Citus limits no part of a join with a list (decision 0166).
+ */
+const fromFacilities = (filter: OrderFilter, facilities: readonly string[]): string => `${FOUND}
+      from merchants m
+      cross join lateral (
+        ${facilities.map((facility) => firstOf(filter, at(facility))).join("\n        union all ")}) as found
+      join connections c on c.merchant_id = m.id and c.id = found.connection_id`;
+
+const REQUESTED = `${MERCHANT_SHOWN} and ${CONNECTION_SHOWN}`;
+
+const facilitiesOf = ({ facilityIds }: NonNullable<OrderFilter["scope"]>): string[] =>
+  facilityIds.map((_id, index) => `($15::uuid[])[${index + 1}]`);
+
+/** The parts of the scope, each read by its own indexes. An order can be in several of them. */
+function sourcesOf(filter: OrderFilter): string[] {
+  const { scope, facilityId, connectionId } = filter;
+  if (facilityId !== null && isUnfiltered(filter))
+    return [`${fromFacilities(filter, ["$7::uuid"])} where ${REQUESTED}`];
+  const ofAll = connectionId === null && isUnfiltered(filter) ? fromMerchants : fromConnections;
+  if (scope === null) return [`${ofAll(filter)} where ${REQUESTED}`];
+  return [
+    ...(scope.merchantIds.length > 0 ? [`${ofAll(filter)} where ${REQUESTED} and m.id = any($13)`] : []),
+    ...(scope.connections.length > 0
+      ? [`${fromConnections(filter)} where ${REQUESTED} and c.id = any($14)`]
+      : []),
+    ...(scope.facilityIds.length > 0
+      ? [`${fromFacilities(filter, facilitiesOf(scope))} where ${REQUESTED}`]
+      : []),
+  ];
+}
+
+/** The ids that orders of a list can have: from the first on, and before the second. */
+export type IdRange = { readonly fromId: string; readonly untilId: string };
+
+/**
+ * Orders that match the filter. Returns one row more than the page if there is one. The first orders of each merchant,
+ * connection or facility are read by an index, so the cost grows with their number, not with the number of orders.
+ */
+export async function listOrders(
+  db: Queryable,
+  filter: OrderFilter,
+  { afterId, limit }: { afterId: string; limit: number },
+  { fromId, untilId }: IdRange,
+  now: Date,
+): Promise<ListedOrder[]> {
+  const sources = sourcesOf(filter);
+  if (sources.length === 0) return [];
+  const isNewest = filter.sort === "newest";
+  const [nearest, farthest] = isNewest ? [untilId, fromId] : [fromId, untilId];
+  const start = afterId < nearest === isNewest ? afterId : nearest;
+  const { order } = sortOf(filter);
+  const rows = await db.query<ListedRow>({
+    // Not a named statement: each set of filters has its own text.
+    name: "",
+    text: `
+      with parameters as (${PARAMETERS}, $16::uuid)
+      select distinct on (listed.id) listed.*
+      from (${sources.map((source) => `(${source} order by found.id ${order} limit $2 + 1)`).join("\n      union all ")}) as listed
+      order by listed.id ${order}
+      limit $2 + 1`,
+    values: [...listValues(filter, start, limit, now), farthest],
+  });
+  return rows.map(toListed);
+}
+
+/**
+ * How many merchants a list is about. They share what one statement may read. It is a statement of its own, because Citus
+ * limits no part of a join by a value that it has to read first (decision 0166).
+ */
+export async function countMerchants(db: Queryable, filter: OrderFilter): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-merchants-of-list",
+    text: "select count(*)::integer as count from merchants m where $1::uuid[] is null or m.id = any($1)",
+    values: [merchantsOf(filter)],
+  });
+  return row?.count ?? 0;
+}
+
+/** Orders that one statement reads, of all merchants or connections together. */
+const ROWS_OF_STATEMENT = 20_000;
+/** Of each merchant or connection at least so many are read, however many there are. */
+const ROWS_OF_EACH_MIN = 50;
+
+export type SparseOrders = {
+  readonly orders: readonly ListedOrder[];
+  readonly rowsRead: number;
+  /** The order up to which all of them were read, if that of one ended before its range did. */
+  readonly readTo: string | null;
+};
+
+/** Without an order the only row has the numbers alone. */
+type Row = { rows_read: number; read_to: string | null } & (ListedRow | { id: null });
+
+/** Reads the orders of merchants by the primary key. */
+const OF_MERCHANTS = {
+  from: "merchants m",
+  shown: MERCHANT_SHOWN,
+  merchant: "m.id",
+  owns: "o.merchant_id = m.id",
+};
+
+/** Reads those of connections by orders_search_idx, of which it names the condition, and not the others of their merchants. */
+const OF_CONNECTIONS = {
+  from: "connections c",
+  shown: `${CONNECTION_SHOWN} and ($3::uuid[] is null or c.merchant_id = any($3))`,
+  merchant: "c.merchant_id",
+  owns: "o.merchant_id = c.merchant_id and o.connection_id = c.id and o.created_at > '-infinity'",
+};
+
+/**
+ * The orders of a range of ids that match the filter. It reads all orders of the range, in the order of the list, up to a
+ * number of each merchant, or of each connection if the filter names some. Where that ends for one, the orders of the others
+ * beyond that are left out too.
+ */
+export async function listSparseOrders(
+  db: Queryable,
+  filter: OrderFilter,
+  { afterId, limit }: { afterId: string; limit: number },
+  { fromId, untilId }: IdRange,
+  now: Date,
+): Promise<SparseOrders> {
+  const { after, upTo, order } = sortOf(filter);
+  const connections = connectionsOf(filter);
+  const { from, shown, merchant, owns } = connections === null ? OF_MERCHANTS : OF_CONNECTIONS;
+  const ownerCount = connections === null ? await countMerchants(db, filter) : connections.length;
+  const rowsMax = Math.max(ROWS_OF_EACH_MIN, Math.floor(ROWS_OF_STATEMENT / Math.max(1, ownerCount)));
+  const rows = await db.query<Row>({
+    name: "", // Each set of filters has its own text.
+    text: `
+      with parameters as (${PARAMETERS}, $16::uuid, $17::uuid),
+      read as materialized (
+        select found.*, ${merchant} as merchant_id
+        from ${from}
+        cross join lateral (
+          select o.id, o.connection_id, o.goods_minor, o.currency, (${conditionsOf(filter)}) as fits,
+                 row_number() over (partition by o.merchant_id order by o.id ${order}) = ${rowsMax} as is_last
+          from orders o
+          where ${owns} and o.id ${after} $1 and o.id >= $16 and o.id < $17
+          order by o.id ${order}
+          limit ${rowsMax}) as found
+        where ${shown}),
+      ended as materialized (
+        select count(*)::integer as rows_read,
+               (array_agg(id order by id ${order}) filter (where is_last))[1] as read_to
+        from read)
+      select ended.rows_read, ended.read_to, shown.*
+      from ended
+      left join (
+        select ${LISTED_COLUMNS}
+        from read as found
+        cross join ended
+        join merchants m on m.id = found.merchant_id
+        join connections c on c.merchant_id = found.merchant_id and c.id = found.connection_id
+        where found.fits and (ended.read_to is null or found.id ${upTo} ended.read_to)
+        order by found.id ${order}
+        limit $2 + 1) as shown on true`,
+    values: [...listValues(filter, afterId, limit, now), fromId, untilId],
+  });
+  const [first] = rows;
+  return {
+    orders: rows.flatMap((row) => (row.id === null ? [] : [toListed(row)])),
+    rowsRead: first?.rows_read ?? 0,
+    readTo: first?.read_to ?? null,
+  };
+}

@@ -1,0 +1,407 @@
+import { type ConnectionScope, scopeIds } from "../../audit/grant.ts";
+import type { OrderStatus } from "../../lifecycle/order.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { acceptanceDue, UNROUTED } from "../conditions-sql.ts";
+
+// The figures of the overview. Each statement reads a bounded number of rows of a scope, by indexes that exist (decisions
+// 0139 and 0119).
+
+/** The connections of a scope: of the merchants $1 (null: all), and those with an id of $2. */
+const CONNECTIONS = `
+      from connections c
+      where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])`;
+
+/** Orders of a connection that are counted. */
+const COUNTED_MAX = 1_000;
+
+/** Real orders on hold, by reason, up to COUNTED_MAX of each connection. By orders_held_idx. */
+export async function countHolds(
+  db: Queryable,
+  scope: ConnectionScope,
+): Promise<{ reason: string; count: number }[]> {
+  return db.query({
+    name: "count-holds-of-overview",
+    text: `
+      select reason, count(*)::integer as count
+      from (select c.merchant_id, c.id ${CONNECTIONS}) as c
+      cross join lateral (
+        select o.hold_reasons
+        from orders o
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.hold_reasons <> '{}' and not o.test_mode
+        limit ${COUNTED_MAX}) as held
+      cross join lateral unnest(held.hold_reasons) as reason
+      group by reason
+      order by count(*) desc, reason
+      limit 50`,
+    values: scopeIds(scope),
+  });
+}
+
+/**
+ * Real orders in review, and accepted ones that were not routed since `unroutedSince`, up to COUNTED_MAX of a connection.
+ * Partners do not see routing (decision 0122), so the latter are of merchants only.
+ */
+export async function countWaiting(
+  db: Queryable,
+  scope: ConnectionScope,
+  unroutedSince: Date,
+): Promise<{ inReview: number; unrouted: number }> {
+  const [row] = await db.query<{ inReview: number; unrouted: number }>({
+    name: "count-waiting-of-overview",
+    text: `
+      select coalesce(sum(review.count), 0)::integer as "inReview", coalesce(sum(unrouted.count), 0)::integer as unrouted
+      from (select c.merchant_id, c.id ${CONNECTIONS}) as c
+      cross join lateral (
+        select count(*) as count
+        from (
+          select
+          from orders o
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'PROCESSING' and not o.test_mode
+          limit ${COUNTED_MAX}) as counted) as review
+      cross join lateral (
+        select count(*) as count
+        from (
+          select
+          from orders o
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${UNROUTED} and o.updated_at < $3
+            and ($1::uuid[] is null or c.merchant_id = any($1))
+          limit ${COUNTED_MAX}) as counted) as unrouted`,
+    values: [...scopeIds(scope), unroutedSince],
+  });
+  return row ?? { inReview: 0, unrouted: 0 };
+}
+
+export type DayCount = { readonly day: string; readonly status: OrderStatus; readonly count: number };
+
+const COUNT_READ = `
+      select to_char(read.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, read.status, count(*)::integer as count
+      from read
+      group by 1, 2
+      order by 1, 2`;
+
+type OrdersRead = { readonly fromId: string; readonly untilId: string; readonly rowsMax: number };
+
+/**
+ * Real orders by the day of their creation in UTC and by their present status, of a range of ids. `isCut`: there may be
+ * more orders in it than were read. Of whole merchants by the primary key, of single connections by orders_search_idx.
+ */
+export async function countByDay(
+  db: Queryable,
+  scope: ConnectionScope,
+  range: OrdersRead,
+  now: Date,
+): Promise<{ counts: DayCount[]; rowsRead: number; isCut: boolean }> {
+  const counts = hasSingleConnections(scope)
+    ? await countOfConnections(db, scope, range, now)
+    : await countOfMerchants(db, scope?.merchantIds ?? null, range, now);
+  const rowsRead = counts.reduce((sum, { count }) => sum + count, 0);
+  return { counts, rowsRead, isCut: rowsRead === range.rowsMax };
+}
+
+/** Whether a scope has connections beside those of its merchants. */
+export const hasSingleConnections = (scope: ConnectionScope): boolean =>
+  scope !== null && scope.connections.length > 0;
+
+const countOfMerchants = (
+  db: Queryable,
+  merchantIds: readonly string[] | null,
+  { fromId, untilId, rowsMax }: OrdersRead,
+  now: Date,
+): Promise<DayCount[]> =>
+  db.query<DayCount>({
+    name: "count-orders-by-day",
+    text: `
+      with read as materialized (
+        select o.created_at, o.status
+        from merchants m
+        cross join lateral (
+          select o.created_at, case when ${acceptanceDue("$5")} then 'ACCEPTED' else o.status end as status
+          from orders o
+          where o.merchant_id = m.id and o.id >= $2 and o.id < $3 and not o.test_mode) as o
+        where $1::uuid[] is null or m.id = any($1)
+        limit $4)${COUNT_READ}`,
+    values: [merchantIds, fromId, untilId, rowsMax, now],
+  });
+
+const countOfConnections = (
+  db: Queryable,
+  scope: ConnectionScope,
+  { fromId, untilId, rowsMax }: OrdersRead,
+  now: Date,
+): Promise<DayCount[]> =>
+  db.query<DayCount>({
+    name: "count-orders-of-connections-by-day",
+    text: `
+      with read as materialized (
+        select o.created_at, o.status
+        from (select c.merchant_id, c.id ${CONNECTIONS}) as c
+        cross join lateral (
+          select o.created_at, case when ${acceptanceDue("$6")} then 'ACCEPTED' else o.status end as status
+          from orders o
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.id >= $3 and o.id < $4
+            and o.created_at > '-infinity' and not o.test_mode) as o
+        limit $5)${COUNT_READ}`,
+    values: [...scopeIds(scope), fromId, untilId, rowsMax, now],
+  });
+
+export type Durations = {
+  readonly count: number;
+  readonly medianSeconds: number | null;
+  readonly p90Seconds: number | null;
+};
+
+/** Shipped orders whose times are read, of all connections together, or SHIPPED_OF_CONNECTION of each. */
+const SHIPPED_READ_MAX = 2_000;
+const SHIPPED_OF_CONNECTION = 5;
+
+/**
+ * How long the newest shipped orders took from their creation to their acceptance and to their first shipment, by
+ * orders_status_idx and their timelines.
+ * @param fromId only orders with this id or a later one
+ */
+export async function readDurations(
+  db: Queryable,
+  scope: ConnectionScope,
+  fromId: string,
+): Promise<{ acceptance: Durations; shipping: Durations }> {
+  const [row] = await db.query<
+    Record<"a50" | "a90" | "s50" | "s90", number | null> & { a: number; s: number }
+  >({
+    name: "read-durations-of-overview",
+    text: `
+      select count(accepted)::integer as a, count(shipped)::integer as s,
+             percentile_cont(0.5) within group (order by accepted) as a50,
+             percentile_cont(0.9) within group (order by accepted) as a90,
+             percentile_cont(0.5) within group (order by shipped) as s50,
+             percentile_cont(0.9) within group (order by shipped) as s90
+      from (
+        select c.merchant_id, c.id, greatest(${SHIPPED_OF_CONNECTION}, ${SHIPPED_READ_MAX} / count(*) over ()) as rows_max
+        ${CONNECTIONS}) as c
+      cross join lateral (
+        (select o.merchant_id, o.id, o.created_at
+         from orders o
+         where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'COMPLETED' and not o.test_mode
+           and o.id >= $3
+         order by o.status desc, o.id desc
+         limit c.rows_max)
+        union all
+        (select o.merchant_id, o.id, o.created_at
+         from orders o
+         where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'IN_PROGRESS' and not o.test_mode
+           and o.id >= $3
+         order by o.status desc, o.id desc
+         limit c.rows_max)) as o
+      cross join lateral (
+        select extract(epoch from min(t.created_at) filter (where t.operation in ('accept', 'approve')) - o.created_at)::float8
+                 as accepted,
+               extract(epoch from min(t.created_at) filter (where t.operation = 'ship') - o.created_at)::float8 as shipped
+        from timeline_entries t
+        where t.merchant_id = o.merchant_id and t.order_id = o.id) as times`,
+    values: [...scopeIds(scope), fromId],
+  });
+  const rounded = (seconds: number | null | undefined) => (seconds == null ? null : Math.round(seconds));
+  return {
+    acceptance: { count: row?.a ?? 0, medianSeconds: rounded(row?.a50), p90Seconds: rounded(row?.a90) },
+    shipping: { count: row?.s ?? 0, medianSeconds: rounded(row?.s50), p90Seconds: rounded(row?.s90) },
+  };
+}
+
+// Days are texts such as `2026-11-22`, in UTC.
+
+/** Adds the days from `first` to `last` that are not there yet. They are due at once. */
+export async function addCountedDays(db: Queryable, first: string, last: string, now: Date): Promise<void> {
+  await db.query({
+    name: "add-counted-days",
+    text: `
+      insert into counted_days (day, due_at)
+      select day::date, $3
+      from generate_series($1::date, $2::date, interval '1 day') as day
+      on conflict (day) do nothing`,
+    values: [first, last, now],
+  });
+}
+
+/**
+ * Claims the day that has been due for longest, the newest of several, until `until`. Of two workers, the second finds
+ * that it is not due any more. Null if none is due.
+ */
+export async function claimCountedDay(db: Queryable, now: Date, until: Date): Promise<string | null> {
+  const [row] = await db.query<{ day: string }>({
+    name: "claim-counted-day",
+    text: `
+      update counted_days c
+      set due_at = $2
+      where c.day = (select d.day from counted_days d where d.due_at <= $1 order by d.due_at, d.day desc limit 1)
+        and c.due_at <= $1
+      returning c.day::text as day`,
+    values: [now, until],
+  });
+  return row?.day ?? null;
+}
+
+export async function storeCountedDay(
+  db: Queryable,
+  day: string,
+  { countedAt, dueAt }: { countedAt: Date; dueAt: Date },
+): Promise<void> {
+  await db.query({
+    name: "store-counted-day",
+    text: "update counted_days set counted_at = $2, due_at = $3 where day = $1::date",
+    values: [day, countedAt, dueAt],
+  });
+}
+
+export async function deleteCountedDay(db: Queryable, day: string): Promise<void> {
+  await db.query({
+    name: "delete-counted-day",
+    text: "delete from counted_days where day = $1::date",
+    values: [day],
+  });
+}
+
+/** The next merchants by id, after `after`. */
+export async function listMerchantsToCount(db: Queryable, after: string, limit: number): Promise<string[]> {
+  const rows = await db.query<{ id: string }>({
+    name: "list-merchants-to-count",
+    text: "select id from merchants where id > $1 order by id limit $2",
+    values: [after, limit],
+  });
+  return rows.map(({ id }) => id);
+}
+
+export type StatusCount = {
+  readonly merchantId: string;
+  readonly status: OrderStatus;
+  readonly count: number;
+};
+
+export type IdRange = { readonly fromId: string; readonly untilId: string };
+
+/**
+ * Real orders of these merchants, of a range of ids, by their present status. If they are `rowsMax`, there may be more.
+ * By the primary key.
+ */
+export async function countByStatus(
+  db: Queryable,
+  merchantIds: readonly string[],
+  { fromId, untilId, rowsMax }: IdRange & { rowsMax: number },
+  now: Date,
+): Promise<StatusCount[]> {
+  return db.query({
+    name: "count-orders-by-status",
+    text: `
+      select o.merchant_id as "merchantId", o.status, count(*)::integer as count
+      from merchants m
+      cross join lateral (
+        select o.merchant_id, case when ${acceptanceDue("$4")} then 'ACCEPTED' else o.status end as status
+        from orders o
+        where o.merchant_id = m.id and o.id >= $2 and o.id < $3 and not o.test_mode
+        limit $5) as o
+      where m.id = any($1)
+      group by 1, 2`,
+    values: [merchantIds, fromId, untilId, now, rowsMax],
+  });
+}
+
+/** Replaces the figures of a day of these merchants. A later count that was stored before remains. */
+export async function storeOrderDays(
+  db: Queryable,
+  day: string,
+  counts: readonly StatusCount[],
+  countedAt: Date,
+): Promise<void> {
+  await db.query({
+    name: "store-order-days",
+    text: `
+      insert into order_days as d (
+        merchant_id, day, counted_at, new, processing, accepted, in_progress, completed, canceled, returned)
+      select c.merchant_id, $1::date, $2,
+             coalesce(sum(c.count) filter (where c.status = 'NEW'), 0),
+             coalesce(sum(c.count) filter (where c.status = 'PROCESSING'), 0),
+             coalesce(sum(c.count) filter (where c.status = 'ACCEPTED'), 0),
+             coalesce(sum(c.count) filter (where c.status = 'IN_PROGRESS'), 0),
+             coalesce(sum(c.count) filter (where c.status = 'COMPLETED'), 0),
+             coalesce(sum(c.count) filter (where c.status = 'CANCELED'), 0),
+             coalesce(sum(c.count) filter (where c.status = 'RETURNED'), 0)
+      from unnest($3::uuid[], $4::text[], $5::integer[]) as c(merchant_id, status, count)
+      group by c.merchant_id
+      on conflict (merchant_id, day) do update
+      set counted_at = excluded.counted_at, new = excluded.new, processing = excluded.processing,
+          accepted = excluded.accepted, in_progress = excluded.in_progress, completed = excluded.completed,
+          canceled = excluded.canceled, returned = excluded.returned
+      where d.merchant_id = excluded.merchant_id and d.counted_at <= excluded.counted_at`,
+    values: [
+      day,
+      countedAt,
+      counts.map(({ merchantId }) => merchantId),
+      counts.map(({ status }) => status),
+      counts.map(({ count }) => count),
+    ],
+  });
+}
+
+export async function deleteOrderDays(
+  db: Queryable,
+  day: string,
+  merchantIds: readonly string[],
+): Promise<void> {
+  await db.query({
+    name: "delete-order-days",
+    text: "delete from order_days where merchant_id = any($2) and day = $1::date",
+    values: [day, merchantIds],
+  });
+}
+
+export type CountedDay = { readonly day: string; readonly countedAt: Date };
+
+/** The days of a range that were counted for all merchants, newest first. */
+export async function listCountedDays(db: Queryable, first: string, last: string): Promise<CountedDay[]> {
+  return db.query({
+    name: "list-counted-days",
+    text: `
+      select day::text as day, counted_at as "countedAt"
+      from counted_days
+      where day between $1::date and $2::date and counted_at is not null
+      order by day desc`,
+    values: [first, last],
+  });
+}
+
+/**
+ * The figures of the days of a range, of the merchants $1 (null: all). `rowsRead` is `rowsMax` if there may be more of
+ * them: then those of the oldest day may be incomplete. By order_days_day_idx or the primary key.
+ */
+export async function sumOrderDays(
+  db: Queryable,
+  merchantIds: readonly string[] | null,
+  { first, last, rowsMax }: { first: string; last: string; rowsMax: number },
+): Promise<{ counts: DayCount[]; rowsRead: number }> {
+  const rows = await db.query<DayCount & { rows: number }>({
+    name: "sum-order-days",
+    text: `
+      with read as materialized (
+        select d.day, d.new, d.processing, d.accepted, d.in_progress, d.completed, d.canceled, d.returned
+        from order_days d
+        where ($1::uuid[] is null or d.merchant_id = any($1)) and d.day between $2::date and $3::date
+        order by d.day desc
+        limit $4),
+      days as (
+        select r.day, count(*) as rows, sum(r.new) as new, sum(r.processing) as processing, sum(r.accepted) as accepted,
+               sum(r.in_progress) as in_progress, sum(r.completed) as completed, sum(r.canceled) as canceled,
+               sum(r.returned) as returned
+        from read r
+        group by r.day)
+      select s.day::text as day, c.status, c.count::integer as count,
+             (case when c.status = 'NEW' then s.rows else 0 end)::integer as rows
+      from days s
+      cross join lateral (values
+        ('NEW', s.new), ('PROCESSING', s.processing), ('ACCEPTED', s.accepted), ('IN_PROGRESS', s.in_progress),
+        ('COMPLETED', s.completed), ('CANCELED', s.canceled), ('RETURNED', s.returned)) as c(status, count)
+      order by s.day, c.status`,
+    values: [merchantIds, first, last, rowsMax],
+  });
+  return {
+    counts: rows.filter(({ count }) => count > 0).map(({ day, status, count }) => ({ day, status, count })),
+    rowsRead: rows.reduce((sum, { rows: number }) => sum + number, 0),
+  };
+}

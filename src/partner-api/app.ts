@@ -1,0 +1,54 @@
+import type { FastifyInstance } from "fastify";
+import { describePartnerApi } from "../back-office/descriptions.ts";
+import { createListener } from "../http/listener.ts";
+import type { KnownKeys } from "../merchants/keys.ts";
+import { DatabaseUsage } from "../platform/database/database.ts";
+import type { Metrics } from "../platform/metrics.ts";
+import type { WebhookContext } from "../webhooks/conditions-sql.ts";
+import { actorOf, createRateLimiter, membersOf, partnerAuthentication } from "./authentication.ts";
+import { type PartnerDatabases, partnerOperations } from "./operations.ts";
+import { FOR_LIVE_KEYS } from "./partner-route.ts";
+import { partnerRoutes } from "./routes.ts";
+
+/** What the listener needs. `stopping` is aborted when the process begins to stop. */
+type PartnerContext = WebhookContext & { readonly stopping?: AbortSignal };
+
+/**
+ * The public listener, with the partner API and nothing else.
+ * @param databases the database connections for each kind of work; default: those of the context
+ * @param knownKeys keys that need no lookup. The caller makes it forget them when a key changes. Default: none.
+ */
+export function createPartnerApi(
+  context: PartnerContext,
+  metrics: Metrics,
+  databases: PartnerDatabases = { calls: context.db, creations: context.db, lists: context.db },
+  usage: DatabaseUsage = new DatabaseUsage(),
+  knownKeys: KnownKeys | null = null,
+): FastifyInstance {
+  const { config, clock, log } = context;
+  let text: string | undefined;
+  const description = () => {
+    text ??= JSON.stringify(describePartnerApi(config));
+    return text;
+  };
+  return createListener({
+    name: "partner-api",
+    routes: partnerRoutes,
+    operationsFor: partnerOperations(context, databases, metrics, usage, description),
+    authenticate: partnerAuthentication(
+      { ...context, db: databases.calls },
+      createRateLimiter(databases.calls, config.rateLimitPerMinute, clock),
+      knownKeys,
+    ),
+    actorOf,
+    callerMembers: membersOf,
+    bodyOwner: ({ connectionId }) => connectionId,
+    notAdmitted: FOR_LIVE_KEYS,
+    errorsBaseUrl: config.errorsBaseUrl,
+    trustedProxies: config.trustedProxies,
+    log: log.child({ listener: "partner-api" }),
+    requestLogSample: config.requestLogSample,
+    metrics: metrics.requests,
+    stopping: context.stopping,
+  });
+}

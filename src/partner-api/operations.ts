@@ -1,0 +1,86 @@
+import type { RouteDescription } from "../http/route.ts";
+import type { KeyAccess } from "../merchants/api-key.ts";
+import { type CreateOrder, orderCreator } from "../orders/creation/create-order.ts";
+import { orderReader, type ReadOrder, testOrdersOf } from "../orders/reading/read-order.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
+import type { Database, DatabaseUsage, Spent } from "../platform/database/database.ts";
+import { shareDatabase } from "../platform/database/fair-share.ts";
+import type { Metrics } from "../platform/metrics.ts";
+import { type ListProducts, productLister } from "../products/list-products.ts";
+import type { WebhookContext } from "../webhooks/conditions-sql.ts";
+
+/** The operations that handlers of the partner API receive. */
+export type PartnerOperations = {
+  /** Its database is shared fairly with the calls of other connections. */
+  readonly context: WebhookContext;
+  readonly createOrder: CreateOrder;
+  /** Of a test key: it finds no real order. */
+  readonly readOrder: ReadOrder;
+  readonly listProducts: ListProducts;
+  /** The OpenAPI document of the listener, as JSON text. */
+  readonly description: () => string;
+};
+
+/**
+ * The databases of the partner API: the same one, with connections of its own for each kind of work (decision 0066).
+ */
+export type PartnerDatabases = {
+  /** Keys, reads and changes. */
+  readonly calls: Database;
+  /** Groups of creations, in which no order may delay another. */
+  readonly creations: Database;
+  /** Lists, which may read many rows. */
+  readonly lists: Database;
+};
+
+/** Calls at the same time, beside the groups that look up keys and read orders. */
+const CALLS_MAX = 6;
+/** Lists at the same time, beside the groups that read pages of products. */
+const LISTS_MAX = 3;
+
+/** Creates them once for a listener, so that requests that arrive together are written or read together. */
+export function partnerOperations(
+  context: WebhookContext,
+  databases: PartnerDatabases,
+  metrics: Metrics,
+  usage: DatabaseUsage,
+  description: () => string,
+): (caller: KeyAccess, route: RouteDescription) => PartnerOperations {
+  const spent: Spent = (owner, ms) => usage.spent(owner, ms);
+  const calls = shareDatabase(databases.calls, CALLS_MAX, spent);
+  const lists = shareDatabase(databases.lists, LISTS_MAX, spent);
+  usage.addQueue("partners", calls.waiting);
+  usage.addQueue("lists", lists.waiting);
+  const contextOf = ({ connectionId }: ConnectionKey, shared = calls): WebhookContext => ({
+    ...context,
+    db: shared.of(connectionId),
+  });
+  const readOrder = orderReader({ ...context, db: databases.calls }, spent);
+  const readTestOrder = testOrdersOf(readOrder);
+  const createOrder = orderCreator({ ...context, db: databases.creations }, readOrder, contextOf, {
+    onUnusualValue: metrics.orderValueUnusual,
+    spent,
+  });
+  const listProducts = productLister(databases.lists, spent);
+  /** A class, because a getter in an object of each request would take longer than all else here. */
+  class Operations implements PartnerOperations {
+    readonly createOrder = createOrder;
+    readonly readOrder: ReadOrder;
+    readonly listProducts = listProducts;
+    readonly description = description;
+    readonly #caller: KeyAccess;
+    readonly #isList: boolean;
+
+    constructor(caller: KeyAccess, isList: boolean) {
+      this.readOrder = caller.testOnly ? readTestOrder : readOrder;
+      this.#caller = caller;
+      this.#isList = isList;
+    }
+
+    /** Made when it is read: most reads do not. */
+    get context(): WebhookContext {
+      return contextOf(this.#caller, this.#isList ? lists : calls);
+    }
+  }
+  return (caller, { isList = false }) => new Operations(caller, isList);
+}

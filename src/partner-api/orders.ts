@@ -1,0 +1,140 @@
+import { byPartner, cancelOrder, missingOrder } from "../orders/changes/change-order.ts";
+import { TransitionRequestSchema, transitionTestOrder } from "../orders/changes/transition-test-order.ts";
+import {
+  IdempotencyKeyHeaders,
+  OrderRequestSchema,
+  testModeErrors,
+} from "../orders/creation/order-request.ts";
+import {
+  CreatedOrderSchema,
+  OrderIdParams,
+  OrderSchema,
+  orderText,
+  parseOrderRef,
+  toWireCreatedOrder,
+  toWireOrder,
+} from "../orders/order-wire.ts";
+import { OrderSearchSchema, searchOrders, toOrderSearch } from "../orders/reading/search-orders.ts";
+import { wireOrderId } from "../platform/ids.ts";
+import { isProblem } from "../platform/wire/problems.ts";
+import { NoParameters, pageOf } from "../platform/wire/schemas.ts";
+import { type PartnerRoute, route } from "./partner-route.ts";
+
+/** Orders and test orders. Specification, part 4. */
+export const orderRoutes: readonly PartnerRoute[] = [
+  route({
+    method: "POST",
+    path: "/v1/orders",
+    operationId: "createOrder",
+    tag: "Orders",
+    summary: "Create an order",
+    description:
+      "Orders are deduplicated per connection by the `Idempotency-Key` header or, without it, by `externalOrderId`. A retry of a successful request returns 200 with the current order. The key lives as long as its order. A rejected request does not use up its key. With a test key, `testMode` must be true.",
+    headers: IdempotencyKeyHeaders,
+    body: OrderRequestSchema,
+    responses: {
+      201: {
+        description: "The order was created.",
+        schema: CreatedOrderSchema,
+        headers: { Location: "Path of the new order." },
+      },
+      200: {
+        description: "The request has already succeeded: the current order.",
+        schema: CreatedOrderSchema,
+        headers: { "Idempotent-Replayed": "Always `true`." },
+      },
+    },
+    problems: [
+      "idempotency-key-missing",
+      "order-already-exists",
+      "limit-reached",
+      "idempotency-key-reused",
+      "validation-failed",
+    ],
+    bodyErrors: async ({ caller, body }) => testModeErrors(caller, body),
+    handle: async ({ caller, headers, body, id }, { createOrder }) => {
+      const created = await createOrder(caller, headers["idempotency-key"], body, id);
+      if (isProblem(created)) return created;
+      const { order, replayed } = created;
+      const shown = toWireCreatedOrder(order);
+      return replayed
+        ? { status: 200, headers: { "idempotent-replayed": "true" }, body: shown }
+        : { status: 201, headers: { location: `/v1/orders/${wireOrderId(order)}` }, body: shown };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/orders/search",
+    operationId: "searchOrders",
+    isList: true,
+    tag: "Orders",
+    summary: "Search orders",
+    description:
+      "The connection's orders that fit all fields of the body, as they are now, newest first. A test order is not found after its erasure. A page may have fewer orders than `limit`, or none, before the end of the list: continue until `nextCursor` is null. An order that changes while you page may be missing, or be on two pages.",
+    query: NoParameters,
+    body: OrderSearchSchema,
+    responses: { 200: { description: "A page of orders.", schema: pageOf(OrderSchema, "OrderPage") } },
+    problems: ["validation-failed"],
+    handle: async ({ caller, body }, { context }) => {
+      const page = await searchOrders(context, caller, toOrderSearch(body, caller.testOnly), body);
+      if (isProblem(page)) return page;
+      return { status: 200, body: { data: page.orders.map(toWireOrder), nextCursor: page.nextCursor } };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/orders/{orderId}",
+    operationId: "getOrder",
+    tag: "Orders",
+    summary: "Get an order",
+    params: OrderIdParams,
+    responses: { 200: { description: "The current order.", schema: OrderSchema } },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params }, { readOrder }) => {
+      const order = await readOrder({
+        merchantId: caller.merchantId,
+        connectionId: caller.connectionId,
+        ref: parseOrderRef(params.orderId),
+      });
+      return order === null ? missingOrder(caller) : { status: 200, json: orderText(order) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/orders/{orderId}/cancel",
+    operationId: "cancelOrder",
+    tag: "Orders",
+    summary: "Cancel an order",
+    description:
+      "Possible while the order is NEW and its window is open, or while its payment has failed. Canceling a canceled order returns 200 again. A body is ignored.",
+    params: OrderIdParams,
+    responses: { 200: { description: "The canceled order.", schema: OrderSchema } },
+    problems: ["not-found", "order-not-cancelable", "validation-failed"],
+    handle: async ({ caller, params, id }, { context }) => {
+      const order = await cancelOrder(context, caller, parseOrderRef(params.orderId), byPartner(id));
+      return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/test/orders/{orderId}/transitions",
+    operationId: "transitionTestOrder",
+    tag: "Test orders",
+    summary: "Apply a transition to a test order",
+    description: "Applies one named transition and publishes the event that a real transition would publish.",
+    params: OrderIdParams,
+    body: TransitionRequestSchema,
+    responses: { 200: { description: "The order after the transition.", schema: OrderSchema } },
+    problems: ["not-found", "transition-refused", "limit-reached", "validation-failed"],
+    handle: async ({ caller, params, body, id }, { context }) => {
+      const order = await transitionTestOrder(
+        context,
+        caller,
+        parseOrderRef(params.orderId),
+        body,
+        byPartner(id),
+      );
+      return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
+    },
+  }),
+];

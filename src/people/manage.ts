@@ -1,0 +1,334 @@
+import { type BackOfficeCaller, type Grant, grantsWith, isWithin, merchantScope } from "../audit/grant.ts";
+import { type Initiator, recordAudit } from "../audit/record-audit.ts";
+import { isValid } from "../merchants/api-key.ts";
+import { type Context, inTransaction } from "../platform/context.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { fromTypeId } from "../platform/ids.ts";
+import { before } from "../platform/time.ts";
+import { versionChanged } from "../platform/wire/content-version.ts";
+import type { Problem } from "../platform/wire/problems.ts";
+import { deleteAccounts, deleteProviderAccounts, deleteSecondFactor } from "./accounts-sql.ts";
+import { newPerson } from "./first-operator.ts";
+import { countAttempts, WINDOW_MS } from "./limit-attempts.ts";
+import { deleteLinks, deleteUsableLinks, type MadeLink, makeLink, PERSONAL_LINKS } from "./links.ts";
+import { invitationMail, queuePersonMail } from "./mails.ts";
+import {
+  countOtherOperators,
+  countPeopleOfMerchants,
+  replaceGrants,
+  setDisabled,
+  setNameAndEmail,
+} from "./manage-sql.ts";
+import { deletePasskeys } from "./passkeys.ts";
+import { countPeople, insertPerson, lockPeople, lockPerson, readPerson } from "./people-sql.ts";
+import {
+  grantsVersion,
+  MERCHANT_PEOPLE_MAX,
+  normalEmail,
+  PEOPLE_MAX,
+  type PeopleContext,
+  type Person,
+  personFact,
+  sortedByRole,
+} from "./person.ts";
+import { endSignIns } from "./sessions.ts";
+import { lockTokens, readToken } from "./tokens-sql.ts";
+
+const isOperator = ({ grants }: Pick<Person, "grants">): boolean =>
+  grants.some(({ role }) => role === "operator");
+
+/** Whether the person is the only operator who can sign in. */
+const isLastOperator = async (tx: Queryable, person: Person): Promise<boolean> =>
+  isOperator(person) && person.disabledAt === null && (await countOtherOperators(tx, person.id)) === 0;
+
+/**
+ * Replaces what a person may do. It counts from its next request on.
+ * @param expectedVersion of the grants that are to be replaced; undefined if it does not matter
+ */
+export const changeGrants = (
+  context: PeopleContext,
+  request: Change,
+  grants: readonly Grant[],
+  expectedVersion: string | undefined,
+): Promise<Changed> =>
+  change(context, request, async (tx, person, own) => {
+    const { personId, by } = request;
+    if (!grants.every((grant) => isWithin(grant, own))) return rightsLost;
+    const changed = { ...person, grants: sortedByRole(grants) };
+    const version = grantsVersion(person.grants);
+    if (version === grantsVersion(grants)) return person;
+    if (expectedVersion !== undefined && expectedVersion !== version)
+      return versionChanged("The grants", version);
+    if (!isOperator(changed) && (await isLastOperator(tx, person))) return lastOperator;
+    await replaceGrants(tx, personId, grants);
+    await recordAudit(tx, context, by, personFact(changed));
+    return changed;
+  });
+
+/** The person cannot sign in any more. Its sessions and its links end. */
+export const disablePerson = (context: PeopleContext, request: Change): Promise<Changed> =>
+  change(context, request, async (tx, person) => {
+    const { personId, by } = request;
+    if (person.disabledAt !== null) return person;
+    if (await isLastOperator(tx, person)) return lastOperator;
+    const now = context.clock.now();
+    await setDisabled(tx, personId, now, now);
+    const { sessionsEnded } = await endSignIns(tx, personId, null);
+    await deleteLinks(tx, personId, [...PERSONAL_LINKS, "demo"]);
+    await recordAudit(tx, context, by, personFact(person, { sessionsEnded }));
+    return { ...person, disabledAt: now };
+  });
+
+export const enablePerson = (context: PeopleContext, request: Change): Promise<Changed> =>
+  change(context, request, async (tx, person) => {
+    const { personId, by } = request;
+    if (person.disabledAt === null) return person;
+    await setDisabled(tx, personId, null, context.clock.now());
+    await recordAudit(tx, context, by, personFact(person));
+    return { ...person, disabledAt: null };
+  });
+
+/** Signs a person out everywhere. Links by which it, or who has its mails, could sign in again end too. */
+export const endSessions = (context: PeopleContext, request: Change): Promise<Changed> =>
+  change(context, request, async (tx, person) => {
+    const { personId, by } = request;
+    const { sessionsEnded } = await endSignIns(tx, personId, null);
+    const linksEnded = await deleteUsableLinks(tx, personId, context.clock.now());
+    if (sessionsEnded + linksEnded > 0)
+      await recordAudit(tx, context, by, personFact(person, { sessionsEnded, linksEnded }));
+    return person;
+  });
+
+/**
+ * Removes the account of the identity provider from a person. What it has opened ends. The next account that signs in with the mail
+ * address of the person is linked (decision 0219).
+ */
+export const unlinkSingleSignOn = (context: PeopleContext, request: Change): Promise<Changed> =>
+  change(context, request, async (tx, person) => {
+    const { personId, by } = request;
+    if (!(await deleteProviderAccounts(tx, personId))) return person;
+    const { sessionsEnded } = await endSignIns(tx, personId, null);
+    await recordAudit(tx, context, by, personFact(person, { sessionsEnded }));
+    return { ...person, hasSingleSignOn: false };
+  });
+
+/**
+ * Changes name and mail address. With the address, all links end: those to the earlier one, and one of the operator. So do the sign-ins,
+ * but for the session of a person who changes its own.
+ */
+export const renamePerson = (
+  context: PeopleContext,
+  request: Change,
+  fields: { readonly name?: string | undefined; readonly email?: string | undefined },
+): Promise<Changed> =>
+  change(context, request, async (tx, person) => {
+    const { personId, giver, by } = request;
+    const name = fields.name ?? person.name;
+    const email = fields.email === undefined ? person.email : normalEmail(fields.email);
+    if (name === person.name && email === person.email) return person;
+    if (!(await setNameAndEmail(tx, { personId, name, email, now: context.clock.now() })))
+      return personExists;
+    if (email !== person.email) {
+      await endSignIns(tx, personId, giver.session?.id ?? null);
+      await deleteLinks(tx, personId, PERSONAL_LINKS);
+    }
+    const changed = { ...person, name, email };
+    await recordAudit(tx, context, by, personFact(changed));
+    return changed;
+  });
+
+/** A link with which a person signs in once, within an hour: for one who can neither sign in nor receive mail. */
+export const makeSignInLink = (context: PeopleContext, request: Change): Promise<MadeLink | Problem | null> =>
+  change(context, request, async (tx, person) => {
+    const { personId, by } = request;
+    if (person.disabledAt !== null) return disabled;
+    const link = await makeLink(tx, context, personId, "sign-in");
+    await recordAudit(tx, context, by, personFact(person, { expiresAt: link.expiresAt }));
+    return link;
+  });
+
+const lastOperator: Problem = {
+  code: "person-state",
+  detail: "This is the last operator who can sign in. Give the role to another person first.",
+  members: { state: "last-operator" },
+};
+
+const disabled: Problem = {
+  code: "person-state",
+  detail: "The person is disabled. Enable it first.",
+  members: { state: "disabled" },
+};
+
+/** Who changes whom. */
+export type Change = {
+  readonly personId: string;
+  readonly giver: Giver;
+  readonly by: Initiator;
+};
+
+/**
+ * Changes of people wait for each other, and for a sign-in that is being finished and what a person does with its own account: an
+ * invitation that is sent again must not outlive the sign-in that accepts the earlier one. Null if there is no such person, or if it may do more than the giver.
+ * @param work receives the rights that the giver has now
+ */
+const change = <Result>(
+  context: PeopleContext,
+  { personId, giver }: Change,
+  work: (tx: Queryable, person: Person, own: readonly Grant[]) => Promise<Result>,
+): Promise<Result | null> =>
+  inTransaction(context, async (tx) => {
+    const own = await presentGrants(tx, context, giver);
+    await lockPerson(tx, personId);
+    const person = await readPerson(tx, personId);
+    return person?.grants.every((grant) => isWithin(grant, own)) ? work(tx, person, own) : null;
+  });
+
+export type Changed = Person | Problem | null;
+
+/** Who gives access to others: a person, or a program with a token. Its grants are those that the route admits. */
+type Giver = Pick<BackOfficeCaller, "type" | "id" | "grants" | "session">;
+
+/**
+ * The rights that a giver has now, of those with which its request was admitted. People are locked until the transaction
+ * ends, and for a program tokens too: what takes rights away from the giver at the same time comes before, and counts here,
+ * or waits. So a right that was taken away never lives on in what its holder gave (decision 0154).
+ */
+async function presentGrants(
+  tx: Queryable,
+  { clock }: Pick<Context, "clock">,
+  { type, id, grants }: Giver,
+): Promise<readonly Grant[]> {
+  await lockPeople(tx);
+  if (id === null) return grants; // `OPERATOR_TOKEN` and the command line: no row holds their rights.
+  if (type === "token") return (await isTokenValid(tx, id, clock.now())) ? grants : [];
+  const person = await readPerson(tx, fromTypeId("per", id) ?? id);
+  if (person === null || person.disabledAt !== null) return [];
+  const admitted = grants.map(({ role }) => role);
+  return grantsWith(person.grants, admitted);
+}
+
+async function isTokenValid(tx: Queryable, id: string, now: Date): Promise<boolean> {
+  await lockTokens(tx);
+  const token = await readToken(tx, fromTypeId("tok", id) ?? id);
+  return token !== null && isValid(token, now);
+}
+
+/** Null: the giver may give all of these rights now. */
+export async function checkGiving(
+  tx: Queryable,
+  context: Pick<Context, "clock">,
+  giver: Giver,
+  given: readonly Grant[],
+): Promise<Problem | null> {
+  const own = await presentGrants(tx, context, giver);
+  return given.every((grant) => isWithin(grant, own)) ? null : rightsLost;
+}
+
+/** 403: an earlier check has admitted the request. */
+const rightsLost: Problem = {
+  code: "forbidden",
+  detail: "Your own rights were changed at the same time, and no longer suffice. Nothing was changed.",
+};
+
+/** Mails to one person that others cause, within WINDOW_MS. */
+const MAILS_MAX = 5;
+
+/**
+ * Creates a person and sends the invitation. Changes of people wait for each other, so that concurrent requests cannot exceed
+ * a limit.
+ */
+export const invitePerson = (
+  context: PeopleContext,
+  fields: Pick<Person, "name" | "email" | "grants">,
+  giver: Giver,
+  by: Initiator,
+): Promise<Person | Problem> =>
+  inTransaction(context, async (tx) => {
+    const own = await presentGrants(tx, context, giver);
+    if (!fields.grants.every((grant) => isWithin(grant, own))) return rightsLost;
+    const merchantIds = merchantScope(own);
+    if ((await countPeople(tx)) >= PEOPLE_MAX) return limitReached("people", PEOPLE_MAX);
+    if (merchantIds !== null && (await countPeopleOfMerchants(tx, merchantIds)) >= MERCHANT_PEOPLE_MAX)
+      return limitReached("merchantPeople", MERCHANT_PEOPLE_MAX);
+    const person = newPerson(context, { ...fields, email: normalEmail(fields.email) }, by.actor);
+    if (!(await insertPerson(tx, person))) return personExists;
+    await sendInvitation(tx, context, person, by);
+    await recordAudit(tx, context, by, personFact(person));
+    return person;
+  });
+
+/** Sends a new invitation. The link of an earlier one ends. Null if there is no such person. */
+export const resendInvitation = (context: PeopleContext, request: Change): Promise<Changed> =>
+  change(context, request, async (tx, person) => {
+    const { by } = request;
+    if (person.acceptedAt !== null || person.disabledAt !== null) return notInvitable(person);
+    const now = context.clock.now();
+    const bucket = `invitation ${person.id}`;
+    const [counted] = await countAttempts(tx, [bucket], now, before(now, WINDOW_MS));
+    if (counted !== undefined && counted.count >= MAILS_MAX) return tooManyMails;
+    await sendInvitation(tx, context, person, by);
+    await recordAudit(tx, context, by, personFact(person));
+    return person;
+  });
+
+async function sendInvitation(
+  tx: Queryable,
+  context: PeopleContext,
+  person: Person,
+  by: Initiator,
+): Promise<void> {
+  const link = await makeLink(tx, context, person.id, "invitation");
+  await queuePersonMail(tx, context, person.email, invitationMail(person, by.actor.name, link));
+}
+
+const limitReached = (limit: "people" | "merchantPeople", maximum: number): Problem => ({
+  code: "limit-reached",
+  detail:
+    limit === "people"
+      ? `The maximum of ${maximum} people is reached.`
+      : `The maximum of ${maximum} people of a merchant is reached. Ask the operator.`,
+  members: { limit, maximum },
+});
+
+const personExists: Problem = {
+  code: "person-exists",
+  detail: "A person with this mail address exists already. Change its grants, or ask the operator to do it.",
+};
+
+const notInvitable = ({ disabledAt }: Person): Problem => ({
+  code: "person-state",
+  detail:
+    disabledAt === null
+      ? "The person has accepted the invitation. It can reset its password by mail."
+      : "The person is disabled. Enable it first.",
+  members: { state: disabledAt === null ? "active" : "disabled" },
+});
+
+const tooManyMails: Problem = {
+  code: "rate-limited",
+  detail: `At most ${MAILS_MAX} invitations are sent to a person within 15 minutes.`,
+  headers: { "retry-after": String(WINDOW_MS / 1_000) },
+};
+
+/**
+ * Removes all that a person signs in with, and ends its sessions and its links: another human has signed in as the person, and can have
+ * added ways of its own (decision 0231). The person begins again with a link, or with the identity provider.
+ */
+export const removeSignInMethods = (context: PeopleContext, request: Change): Promise<Changed> =>
+  change(context, request, async (tx, person) => {
+    const { personId, by } = request;
+    const now = context.clock.now();
+    const accounts = await deleteAccounts(tx, personId);
+    const removed = {
+      password: accounts.includes("credential"),
+      singleSignOn: person.hasSingleSignOn,
+      secondFactor: person.hasTwoFactor,
+      passkeys: await deletePasskeys(tx, personId),
+    };
+    await deleteSecondFactor(tx, personId, now);
+    const { sessionsEnded } = await endSignIns(tx, personId, null);
+    const linksEnded = await deleteUsableLinks(tx, personId, now);
+    const changes = { ...removed, sessionsEnded, linksEnded };
+    if (Object.values(changes).some(Boolean)) await recordAudit(tx, context, by, personFact(person, changes));
+    return { ...person, hasSingleSignOn: false, hasTwoFactor: false };
+  });

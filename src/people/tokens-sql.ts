@@ -1,0 +1,273 @@
+import type { Grant, Role } from "../audit/grant.ts";
+import type { Actor } from "../lifecycle/applied-transition.ts";
+import { connectionColumns } from "../platform/connection-key.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import type { PagePosition } from "../platform/wire/cursor.ts";
+import type { Token } from "./token.ts";
+
+type TokenRow = {
+  id: string;
+  name: string;
+  role: Role;
+  merchant_ids: string[];
+  facility_ids: string[] | null;
+  connection_ids: string[];
+  connection_merchant_ids: string[];
+  prefix: string;
+  created_by_kind: Actor["kind"];
+  created_by_name: string | null;
+  created_by_id: string | null;
+  created_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+  replaces_id: string | null;
+  replaced_by_id: string | null;
+};
+
+/** Of the token `t`. */
+const TOKEN_COLUMNS = `t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids,
+             t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at, t.last_used_at, t.replaces_id,
+             (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id`;
+
+/** The hex form that PostgreSQL uses for bytes. */
+const toBytea = (hex: string): string => `\\x${hex}`;
+
+/** A token by its hash. Null if there is none. */
+export async function readTokenByHash(db: Queryable, hash: string): Promise<Token | null> {
+  const [row] = await db.query<TokenRow>({
+    name: "read-token-by-hash",
+    text: `
+      select ${TOKEN_COLUMNS}
+      from back_office_tokens t
+      where t.token_hash = $1`,
+    values: [toBytea(hash)],
+  });
+  return row === undefined ? null : toToken(row);
+}
+
+/** A token by its id. Null if there is none. */
+export async function readToken(db: Queryable, tokenId: string): Promise<Token | null> {
+  const [row] = await db.query<TokenRow>({
+    name: "read-token",
+    text: `
+      select ${TOKEN_COLUMNS}
+      from back_office_tokens t
+      where t.id = $1`,
+    values: [tokenId],
+  });
+  return row === undefined ? null : toToken(row);
+}
+
+/** Tokens by their ids. */
+export async function readTokens(db: Queryable, tokenIds: readonly string[]): Promise<Token[]> {
+  const rows = await db.query<TokenRow>({
+    name: "read-tokens",
+    text: `
+      select ${TOKEN_COLUMNS}
+      from back_office_tokens t
+      where t.id = any($1::uuid[])`,
+    values: [tokenIds],
+  });
+  return rows.map(toToken);
+}
+
+/** Which tokens are listed. A null restricts nothing. */
+export type TokenFilter = {
+  readonly role: Role | null;
+  /** Those that are valid at a time, or those that are not. */
+  readonly live: boolean | null;
+  readonly now: Date;
+  /** Only tokens for merchants, or for connections of merchants, that are all among these. */
+  readonly withinMerchantIds: readonly string[] | null;
+};
+
+/** Oldest first. Returns one row more than the page if there is one. */
+export async function listTokens(
+  db: Queryable,
+  { role, live, now, withinMerchantIds }: TokenFilter,
+  { afterId, limit }: PagePosition,
+): Promise<Token[]> {
+  const rows = await db.query<TokenRow>({
+    name: "list-tokens",
+    text: `
+      select ${TOKEN_COLUMNS}
+      from back_office_tokens t
+      where t.id > $1
+        and ($3::text is null or t.role = $3)
+        and ($4::boolean is null
+          or $4 = (t.revoked_at is null and (t.expires_at is null or t.expires_at > $5)))
+        and ($6::uuid[] is null
+          or (t.role = 'merchant' and t.merchant_ids <@ $6)
+          or (t.role = 'partner' and t.connection_merchant_ids <@ $6))
+      order by t.id
+      limit $2 + 1`,
+    values: [afterId, limit, role, live, now, withinMerchantIds],
+  });
+  return rows.map(toToken);
+}
+
+/**
+ * Lets changes of tokens wait for each other until the transaction ends, so that concurrent requests cannot exceed a
+ * limit. Requests that only read tokens do not wait.
+ */
+export async function lockTokens(tx: Queryable): Promise<void> {
+  await tx.query({
+    name: "lock-tokens",
+    text: "lock table back_office_tokens in share row exclusive mode",
+    values: [],
+  });
+}
+
+/** How many tokens are stored, with those that have ended. There are at most TOKENS_MAX. */
+export async function countTokens(tx: Queryable): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "count-tokens",
+    text: "select count(*)::integer as count from back_office_tokens",
+    values: [],
+  });
+  return row?.count ?? 0;
+}
+
+/** How many valid tokens are for one of these merchants, or for a connection of one. */
+export async function countTokensOfMerchants(
+  tx: Queryable,
+  merchantIds: readonly string[],
+  now: Date,
+): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "count-tokens-of-merchants",
+    text: `
+      select count(*)::integer as count
+      from back_office_tokens t
+      where (t.merchant_ids && $1::uuid[] or t.connection_merchant_ids && $1::uuid[]) and t.revoked_at is null
+        and (t.expires_at is null or t.expires_at > $2)`,
+    values: [merchantIds, now],
+  });
+  return row?.count ?? 0;
+}
+
+/** Deletes the token that ended first. Returns false if all are valid. */
+export async function deleteFirstEnded(tx: Queryable, now: Date): Promise<boolean> {
+  const rows = await tx.query({
+    name: "delete-first-ended-token",
+    text: `
+      delete from back_office_tokens
+      where id = (
+        select t.id
+        from back_office_tokens t
+        where least(t.revoked_at, t.expires_at) <= $1
+        order by least(t.revoked_at, t.expires_at), t.id
+        limit 1)
+      returning id`,
+    values: [now],
+  });
+  return rows.length > 0;
+}
+
+export async function insertToken(tx: Queryable, token: Token, hash: string): Promise<void> {
+  const { createdBy, grant } = token;
+  const [connectionMerchantIds, connectionIds] = connectionColumns(
+    grant.role === "partner" ? grant.connections : [],
+  );
+  await tx.query({
+    name: "insert-token",
+    text: `
+      insert into back_office_tokens (
+        id, token_hash, name, role, merchant_ids, facility_ids, connection_ids, connection_merchant_ids, prefix,
+        created_by_kind, created_by_name, created_by_id, created_at, expires_at, replaces_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    values: [
+      token.id,
+      toBytea(hash),
+      token.name,
+      grant.role,
+      grant.role === "merchant" ? grant.merchantIds : [],
+      grant.role === "warehouse" ? grant.facilityIds : null,
+      connectionIds,
+      connectionMerchantIds,
+      token.prefix,
+      createdBy.kind,
+      createdBy.name,
+      createdBy.id ?? null,
+      token.createdAt,
+      token.expiresAt,
+      token.replacesId,
+    ],
+  });
+}
+
+/** Revokes a token. A repeated revocation keeps the first time. Returns null if there is no such token. */
+export async function markTokenRevoked(tx: Queryable, tokenId: string, now: Date): Promise<Token | null> {
+  const [row] = await tx.query<TokenRow>({
+    name: "revoke-token",
+    text: `
+      update back_office_tokens t
+      set revoked_at = coalesce(t.revoked_at, $2)
+      where t.id = $1
+      returning ${TOKEN_COLUMNS}`,
+    values: [tokenId, now],
+  });
+  return row === undefined ? null : toToken(row);
+}
+
+/** Lets a token expire at a time, unless it expires earlier. */
+export async function bringExpiryForward(tx: Queryable, tokenId: string, expiresAt: Date): Promise<void> {
+  await tx.query({
+    name: "bring-token-expiry-forward",
+    text: "update back_office_tokens set expires_at = least(expires_at, $2) where id = $1",
+    values: [tokenId, expiresAt],
+  });
+}
+
+/** Records that a token was used, unless a use after `staleBefore` is recorded already. */
+export async function recordTokenUse(
+  db: Queryable,
+  tokenId: string,
+  usedAt: Date,
+  staleBefore: Date,
+): Promise<void> {
+  await db.query({
+    name: "record-token-use",
+    text: `
+      update back_office_tokens
+      set last_used_at = $2
+      where id = $1 and (last_used_at is null or last_used_at <= $3)`,
+    values: [tokenId, usedAt, staleBefore],
+  });
+}
+
+function toGrant({ role, ...row }: TokenRow): Grant {
+  switch (role) {
+    case "merchant":
+      return { role, merchantIds: row.merchant_ids };
+    case "warehouse":
+      return { role, facilityIds: row.facility_ids };
+    case "partner":
+      return {
+        role,
+        connections: row.connection_ids.map((connectionId, index) => ({
+          connectionId,
+          merchantId: row.connection_merchant_ids[index] ?? "", // A constraint keeps both equally long.
+        })),
+      };
+    case "operator":
+    case "support":
+    case "monitoring":
+      return { role };
+  }
+}
+
+const toToken = (row: TokenRow): Token => ({
+  id: row.id,
+  name: row.name,
+  grant: toGrant(row),
+  prefix: row.prefix,
+  createdBy: { kind: row.created_by_kind, name: row.created_by_name, id: row.created_by_id },
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  revokedAt: row.revoked_at,
+  lastUsedAt: row.last_used_at,
+  replacesId: row.replaces_id,
+  replacedById: row.replaced_by_id,
+});

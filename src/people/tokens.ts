@@ -1,0 +1,177 @@
+import type { Grant } from "../audit/grant.ts";
+import { type Initiator, recordAudit } from "../audit/record-audit.ts";
+import { type EndReason, endOfOverlap, renewedExpiry, whyNotRotatable } from "../merchants/api-key.ts";
+import { type Context, inTransaction } from "../platform/context.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { toTypeId } from "../platform/ids.ts";
+import { before, MINUTE_MS } from "../platform/time.ts";
+import type { Problem } from "../platform/wire/problems.ts";
+import {
+  MERCHANT_TOKENS_MAX,
+  makeToken,
+  merchantsOfGrant,
+  TOKENS_MAX,
+  type Token,
+  tokenFact,
+  tokenLimitReached,
+} from "./token.ts";
+import {
+  bringExpiryForward,
+  countTokens,
+  countTokensOfMerchants,
+  deleteFirstEnded,
+  insertToken,
+  lockTokens,
+  markTokenRevoked,
+  readToken,
+  recordTokenUse,
+} from "./tokens-sql.ts";
+
+/** Whether who gives a right has it still: null, or the problem. It is called before tokens are locked (decision 0154). */
+export type GrantCheck = (tx: Queryable, grant: Grant) => Promise<Problem | null>;
+
+/** A new token, with its text, which is shown only once. */
+type CreatedToken = { readonly token: string; readonly created: Token };
+
+/**
+ * Creates a token. Only its hash is stored. Changes of tokens wait for each other, so that concurrent requests cannot
+ * exceed a limit.
+ * @param ownMerchantIds the merchants of the caller, who may create tokens for these alone; null: for all
+ * @param check whether the caller may still give the rights, in the transaction
+ */
+export async function createToken(
+  context: Context,
+  fields: Pick<Token, "name" | "grant" | "expiresAt">,
+  ownMerchantIds: readonly string[] | null,
+  check: GrantCheck,
+  by: Initiator,
+): Promise<CreatedToken | Problem> {
+  const now = context.clock.now();
+  return inTransaction(context, async (tx) => {
+    const rejected = await check(tx, fields.grant);
+    if (rejected !== null) return rejected;
+    await lockTokens(tx);
+    const isFull =
+      ownMerchantIds !== null &&
+      (await countTokensOfMerchants(tx, merchantsOfGrant(fields.grant), now)) >= MERCHANT_TOKENS_MAX;
+    if (isFull) return tokenLimitReached("merchantTokens", MERCHANT_TOKENS_MAX);
+    if (!(await makeRoom(tx, now))) return tokenLimitReached("tokens", TOKENS_MAX);
+    const made = await storeToken(tx, context, { ...fields, replacesId: null }, by);
+    await recordAudit(tx, context, by, tokenFact(made.created));
+    return made;
+  });
+}
+
+/** Whether there is room for one more token, after the one that ended first was deleted if necessary. */
+const makeRoom = async (tx: Queryable, now: Date): Promise<boolean> =>
+  (await countTokens(tx)) < TOKENS_MAX || (await deleteFirstEnded(tx, now));
+
+/** Makes and stores a token. The caller has locked the tokens and made room. */
+async function storeToken(
+  tx: Queryable,
+  { clock, newId }: Context,
+  fields: Pick<Token, "name" | "grant" | "expiresAt" | "replacesId">,
+  by: Initiator,
+): Promise<CreatedToken> {
+  const { token, prefix, hash } = makeToken(fields.grant.role);
+  const created: Token = {
+    ...fields,
+    id: newId(),
+    prefix,
+    createdBy: by.actor,
+    createdAt: clock.now(),
+    revokedAt: null,
+    lastUsedAt: null,
+    replacedById: null,
+  };
+  await insertToken(tx, created, hash);
+  return { token, created };
+}
+
+/** A later use within this time is not written. */
+const LAST_USE_INTERVAL_MS = 5 * MINUTE_MS;
+
+/** Records that a token was used. A failure is logged only: the request itself can succeed without it. */
+export async function noteTokenUse(
+  { db, log }: Pick<Context, "db" | "log">,
+  { id, lastUsedAt }: Pick<Token, "id" | "lastUsedAt">,
+  now: Date,
+): Promise<void> {
+  const staleBefore = before(now, LAST_USE_INTERVAL_MS);
+  if (lastUsedAt !== null && lastUsedAt > staleBefore) return;
+  try {
+    await recordTokenUse(db, id, now, staleBefore);
+  } catch (err) {
+    log.warn({ err }, "last use of token not recorded");
+  }
+}
+
+/**
+ * Revokes a token: the next request with it is rejected, in every process. A repeated revocation keeps the time of the
+ * first one, and leaves no entry. Null if there is no such token.
+ */
+export async function revokeToken(context: Context, tokenId: string, by: Initiator): Promise<Token | null> {
+  return inTransaction(context, async (tx) => {
+    await lockTokens(tx);
+    const token = await readToken(tx, tokenId);
+    if (token === null || token.revokedAt !== null) return token;
+    const revoked = await markTokenRevoked(tx, tokenId, context.clock.now());
+    if (revoked !== null) await recordAudit(tx, context, by, tokenFact(revoked));
+    return revoked;
+  });
+}
+
+export type Rotation = {
+  /** How long the replaced token stays valid, at most. */
+  readonly overlapHours: number;
+  /** Undefined: as long after the rotation as the replaced token was given after its creation. */
+  readonly expiresAt: Date | null | undefined;
+};
+
+/**
+ * Replaces a token by a new one with the same name and the same rights. The old one stays valid for the overlap, but never
+ * longer than before. A token is rotated once: after a response that was lost, revoke the new token and create another.
+ * Null if there is no such token.
+ */
+export async function rotateToken(
+  context: Context,
+  tokenId: string,
+  { overlapHours, expiresAt }: Rotation,
+  check: GrantCheck,
+  by: Initiator,
+): Promise<(CreatedToken & { readonly previousExpiresAt: Date }) | Problem | null> {
+  const now = context.clock.now();
+  return inTransaction(context, async (tx) => {
+    const found = await readToken(tx, tokenId); // Its grant never changes.
+    const rejected = found === null ? null : await check(tx, found.grant);
+    if (rejected !== null) return rejected;
+    await lockTokens(tx);
+    const token = await readToken(tx, tokenId);
+    if (token === null) return null;
+    const reason = whyNotRotatable(token, now);
+    if (reason !== null) return notRotatable(token, reason);
+    if (!(await makeRoom(tx, now))) return tokenLimitReached("tokens", TOKENS_MAX);
+    const previousExpiresAt = endOfOverlap(token, overlapHours, now);
+    await bringExpiryForward(tx, token.id, previousExpiresAt);
+    const { name, grant } = token;
+    const renewed = expiresAt === undefined ? renewedExpiry(token, now) : expiresAt;
+    const made = await storeToken(tx, context, { name, grant, expiresAt: renewed, replacesId: token.id }, by);
+    const { id } = made.created;
+    const fact = tokenFact(made.created, { replaces: toTypeId("tok", token.id), previousExpiresAt });
+    await recordAudit(tx, context, by, { ...fact, ids: [id, token.id] });
+    return { ...made, previousExpiresAt };
+  });
+}
+
+const DETAILS: Record<EndReason, string> = {
+  revoked: "The token was revoked. Create a new one.",
+  expired: "The token has expired. Create a new one.",
+  replaced:
+    "The token was already rotated. Rotate the token that replaced it, or revoke both and create a new one.",
+};
+
+const notRotatable = ({ replacedById }: Token, reason: EndReason): Problem => ({
+  code: "token-not-rotatable",
+  detail: DETAILS[reason],
+  members: { reason, replacedBy: replacedById === null ? null : toTypeId("tok", replacedById) },
+});

@@ -1,0 +1,287 @@
+import {
+  type ConnectionKey,
+  type ConnectionKeyRow,
+  connectionColumns,
+  toConnectionKey,
+} from "../../platform/connection-key.ts";
+import {
+  amongMerchants,
+  merchantByMerchant,
+  ofMerchant,
+  searchReachable,
+} from "../../platform/database/citus.ts";
+import { plainArray, type Queryable } from "../../platform/database/database.ts";
+import { momentOf, toTypeId } from "../../platform/ids.ts";
+import { isClaimable, isFreeFor, isNotBackedOff } from "../conditions-sql.ts";
+import type { AttemptTrigger } from "../log/delivery.ts";
+import type { ClaimedDelivery, SendableEvent } from "./claimed-delivery.ts";
+import type { Claimant } from "./lease-sql.ts";
+
+/** Connections with deliveries that may be sent now. Finds what no signal reported. A scan over all shards. */
+export async function listConnectionsWithDueDeliveries(
+  db: Queryable,
+  workerId: string,
+  now: Date,
+): Promise<ConnectionKey[]> {
+  const rows = await searchReachable(db, "list-connections-with-due-deliveries", (merchants) =>
+    db.query<ConnectionKeyRow>({
+      name: "list-connections-with-due-deliveries",
+      text: `
+        select distinct s.merchant_id, s.connection_id
+        from webhook_endpoint_states s
+        join webhook_endpoints w on w.merchant_id = s.merchant_id and w.id = s.endpoint_id
+        where w.status = 'active'
+          and ${isFreeFor("$1", "$2")}
+          and ${isNotBackedOff("$2")}
+          and exists (
+            select from due_deliveries d
+            where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
+              and ${amongMerchants("$3", "d.merchant_id")} and ${isClaimable("$2")})
+          and ${amongMerchants("$3", "s.merchant_id")} and ${amongMerchants("$3", "w.merchant_id")}`,
+      values: [workerId, now, merchants],
+    }),
+  );
+  return rows.map(toConnectionKey);
+}
+
+/** How many deliveries to claim for an endpoint, at most. */
+export type ClaimSize = { readonly endpointId: string; readonly size: number };
+
+/** A delivery may be due manually and by the schedule at the same time. Its two attempts need different ids. */
+type ClaimIds = { readonly scheduled: string; readonly manual: string };
+
+type ClaimedRow = {
+  endpoint_id: string;
+  stream_id: string;
+  /** Null if it is `stream_id`. */
+  own_stream_id: string | null;
+  delivery_id: string;
+  event_id: string;
+  trigger: AttemptTrigger;
+  attempt_count: number;
+  not_after: Date | null;
+};
+
+/**
+ * Claims deliveries of endpoints that this worker leases, of each those first that have been due longest. If the lease of
+ * an earlier claim has expired, that claim is recorded as an attempt with an unknown outcome and counts in the schedule.
+ * The attempt has the id of the lost claim, so it is recorded once.
+ */
+export async function claimDeliveries(
+  db: Queryable,
+  ids: ClaimIds,
+  { now, leasedUntil }: Pick<Claimant, "now" | "leasedUntil">,
+  sizes: readonly (ConnectionKey & ClaimSize)[],
+): Promise<ClaimedDelivery[]> {
+  const rows = await merchantByMerchant(db, sizes, (own, merchantId) =>
+    claimRows(db, ids, { now, leasedUntil }, own, merchantId),
+  );
+  const claimed = withSizes(rows, sizes);
+  const eventOf = await readEvents(db, claimed);
+  return claimed.map(({ row, requested }) => ({
+    merchantId: requested.merchantId,
+    connectionId: requested.connectionId,
+    endpointId: requested.endpointId,
+    streamId: row.stream_id,
+    ownStreamId: row.own_stream_id ?? row.stream_id,
+    deliveryId: row.delivery_id,
+    eventId: row.event_id,
+    claimId: row.trigger === "manual" ? ids.manual : ids.scheduled,
+    trigger: row.trigger,
+    attemptCount: row.attempt_count,
+    notAfter: row.not_after,
+    leasedUntil,
+    event: eventOf(requested.merchantId, row.event_id),
+  }));
+}
+
+type Claimed = { readonly row: ClaimedRow; readonly requested: ConnectionKey & ClaimSize };
+
+/** Rows with what was requested for their endpoints, whose ids their deliveries share, so that each is in memory once. */
+function withSizes(rows: readonly ClaimedRow[], sizes: readonly (ConnectionKey & ClaimSize)[]): Claimed[] {
+  const byEndpoint = new Map(sizes.map((requested) => [requested.endpointId, requested]));
+  return rows.flatMap((row) => {
+    const requested = byEndpoint.get(row.endpoint_id);
+    return requested === undefined ? [] : { row, requested };
+  });
+}
+
+/**
+ * On Citus the attempts of lost claims are recorded first, because a statement for one node cannot insert them. It has the
+ * same form, but for that. If another worker takes the deliveries in between, it records the same attempts.
+ */
+async function claimRows(
+  db: Queryable,
+  ids: ClaimIds,
+  { now, leasedUntil }: Pick<Claimant, "now" | "leasedUntil">,
+  own: readonly (ConnectionKey & ClaimSize)[],
+  merchantId: string | null,
+): Promise<ClaimedRow[]> {
+  if (merchantId !== null) await recordLostClaims(db, now, own, merchantId);
+  const recordsLost = merchantId === null;
+  return db.query<ClaimedRow>({
+    name: recordsLost ? "claim-deliveries" : "claim-deliveries-on-node",
+    text: `
+      with picked as (
+        select requested.merchant_id, due.*
+        from unnest($1::uuid[], $2::uuid[], $6::uuid[], $7::integer[]) as requested (merchant_id, connection_id, endpoint_id, size)
+        cross join lateral (
+          select d.ctid as row_position, d.delivery_id, d.trigger, d.claim_id as lost_claim_id, d.claimed_at as lost_at
+          from due_deliveries d
+          where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
+            and d.endpoint_id = requested.endpoint_id and d.due_at <= $3 and (d.leased_until is null or d.leased_until <= $3)
+            and ${ofMerchant("$9", "d.merchant_id")}
+          order by d.due_at
+          limit requested.size
+          for update skip locked) as due
+        -- The endpoint may have been paused or deleted since it was leased (decision 0207).
+        where (
+          select w.status
+          from webhook_endpoints w
+          where w.merchant_id = requested.merchant_id and w.id = requested.endpoint_id and ${ofMerchant("$9", "w.merchant_id")}
+        ) = 'active'
+      ), ${recordsLost ? LOST : ""} claimed as (
+        update due_deliveries d
+        set claim_id = case d.trigger when 'manual' then $8::uuid else $5::uuid end, claimed_at = $3, leased_until = $4,
+            attempt_count = d.attempt_count + case when d.claim_id is null then 0 else 1 end
+        -- Locked by this statement, so not moved. For a join instead of a list the planner may read all of the table.
+        where d.merchant_id = any($1::uuid[]) and d.ctid = any(array(select p.row_position from picked p))
+        returning d.merchant_id, d.connection_id, d.endpoint_id, d.stream_id, d.delivery_id, d.event_id, d.trigger,
+                  d.attempt_count, d.not_after
+      )
+      select c.endpoint_id, c.stream_id, c.delivery_id, c.event_id, c.trigger, c.attempt_count, c.not_after,
+             case when c.trigger = 'manual' then (
+               select d.stream_id
+               from deliveries d
+               where d.merchant_id = c.merchant_id and d.connection_id = c.connection_id and d.id = c.delivery_id
+                 and ${ofMerchant("$9", "d.merchant_id")}
+             ) end as own_stream_id
+      from claimed c`,
+    values: [
+      ...connectionColumns(own),
+      now,
+      leasedUntil,
+      ids.scheduled,
+      own.map(({ endpointId }) => endpointId),
+      own.map(({ size }) => size),
+      ids.manual,
+      merchantId,
+      ...(recordsLost ? [LOST_ATTEMPT] : []),
+    ],
+  });
+}
+
+type EventOf = (merchantId: string, eventId: string) => SendableEvent | null;
+
+/**
+ * Reads each event once, for any number of endpoints. Lists instead of a join, so that the plan does not depend on how
+ * full the partition was when it was made. The bounds exclude the partitions of other days.
+ */
+async function readEvents(db: Queryable, claimed: readonly Claimed[]): Promise<EventOf> {
+  if (claimed.length === 0) return () => null;
+  const sorted = [...new Set(claimed.map(({ row }) => row.event_id))].sort();
+  const rows = await db.query<{ merchant_id: string; id: string; body: string }>({
+    name: "read-events-to-send",
+    text: `
+      select merchant_id, id, body
+      from events
+      where merchant_id = any($1::uuid[]) and id = any($2::uuid[]) and id between $3 and $4`,
+    values: [
+      plainArray([...new Set(claimed.map(({ requested }) => requested.merchantId))]),
+      plainArray(sorted),
+      sorted[0],
+      sorted.at(-1),
+    ],
+  });
+  const events = new Map(
+    rows.map(({ merchant_id, id, body }) => {
+      const event = { wireId: toTypeId("evt", id), happenedAt: momentOf(id), body: Buffer.from(body) };
+      return [id, { merchantId: merchant_id, event }];
+    }),
+  );
+  return (merchantId, eventId) => {
+    const found = events.get(eventId);
+    return found?.merchantId === merchantId ? found.event : null;
+  };
+}
+
+/** Rows of an endpoint that are looked at, those first that have been due longest, as in a claim. */
+const ROWS_MAX = 4_096;
+
+/**
+ * Releases what claims with these ids have stored, so that it is due again and no attempt counts. Rows that belong to
+ * another claim by now are not changed. By due_deliveries_due_idx.
+ */
+export async function releaseLostClaims(
+  db: Queryable,
+  claimIds: readonly string[],
+  endpoints: readonly (ConnectionKey & { readonly endpointId: string })[],
+): Promise<void> {
+  await merchantByMerchant(db, endpoints, (own, merchantId) =>
+    db.query({
+      name: "release-lost-claims",
+      text: `
+        update due_deliveries d
+        set claim_id = null, claimed_at = null, leased_until = null
+        from (
+          select due.merchant_id, due.endpoint_id, due.stream_id
+          from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as requested (merchant_id, connection_id, endpoint_id)
+          cross join lateral (
+            select d.merchant_id, d.endpoint_id, d.stream_id, d.claim_id
+            from due_deliveries d
+            where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
+              and d.endpoint_id = requested.endpoint_id and ${ofMerchant("$5", "d.merchant_id")}
+            order by d.due_at
+            limit ${ROWS_MAX}) as due
+          where due.claim_id = any($4::uuid[])) as lost
+        where d.merchant_id = lost.merchant_id and d.endpoint_id = lost.endpoint_id and d.stream_id = lost.stream_id
+          and d.claim_id = any($4) and ${ofMerchant("$5", "d.merchant_id")}`,
+      values: [...connectionColumns(own), own.map(({ endpointId }) => endpointId), claimIds, merchantId],
+    }),
+  );
+}
+
+/** The part of a claim that records lost claims among the picked deliveries as attempts. */
+const LOST = `lost as (
+        insert into attempts (merchant_id, id, delivery_id, trigger, started_at, error)
+        select p.merchant_id, p.lost_claim_id, p.delivery_id, p.trigger, p.lost_at, $10
+        from picked p
+        where p.lost_claim_id is not null
+        on conflict do nothing
+      ),`;
+
+const LOST_ATTEMPT = "outcome unknown: the worker ended during the attempt";
+
+/** Records the attempts of claims whose leases have expired, each once, for the deliveries that are due first. */
+async function recordLostClaims(
+  db: Queryable,
+  now: Date,
+  sizes: readonly (ConnectionKey & { readonly endpointId: string; readonly size: number })[],
+  merchantId: string,
+): Promise<void> {
+  await db.query({
+    name: "record-lost-claims",
+    text: `
+      insert into attempts (merchant_id, id, delivery_id, trigger, started_at, error)
+      select lost.merchant_id, lost.claim_id, lost.delivery_id, lost.trigger, lost.claimed_at, $6
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::integer[]) as requested (merchant_id, connection_id, endpoint_id, size)
+      cross join lateral (
+        select d.merchant_id, d.claim_id, d.delivery_id, d.trigger, d.claimed_at
+        from due_deliveries d
+        where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
+          and d.endpoint_id = requested.endpoint_id and d.due_at <= $5 and (d.leased_until is null or d.leased_until <= $5)
+          and ${ofMerchant("$7", "d.merchant_id")}
+        order by d.due_at
+        limit requested.size) as lost
+      where lost.claim_id is not null
+      on conflict do nothing`,
+    values: [
+      ...connectionColumns(sizes),
+      sizes.map(({ endpointId }) => endpointId),
+      sizes.map(({ size }) => size),
+      now,
+      LOST_ATTEMPT,
+      merchantId,
+    ],
+  });
+}

@@ -1,0 +1,318 @@
+import type { Logger } from "pino";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { toTypeId } from "../../platform/ids.ts";
+import type { Metrics } from "../../platform/metrics.ts";
+import { failSpan, isTracing, traced } from "../../platform/telemetry/tracing.ts";
+import { after } from "../../platform/time.ts";
+import type { WebhookContext } from "../conditions-sql.ts";
+import type { EndpointKey } from "../endpoints/endpoint.ts";
+import type { HealthReport } from "../endpoints/health.ts";
+import { attemptErrorCode } from "../log/delivery.ts";
+import { type EndpointHost, SendAdmission } from "./admission.ts";
+import { listConnectionsWithDueDeliveries } from "./claim-sql.ts";
+import { type ClaimedDelivery, type Completion, releasedClaim } from "./claimed-delivery.ts";
+import { Claimer, RetryTimers } from "./claimer.ts";
+import { type EndpointQueue, EndpointQueues } from "./endpoint-queue.ts";
+import { createEndpointRelease, renewExpiring } from "./leases.ts";
+import { OutcomeStore } from "./outcome-store.ts";
+import {
+  firstDelayMs,
+  isSuccess,
+  LEASE_MARGIN_MS,
+  type SendContext,
+  sendDelivery,
+  type UrlParts,
+} from "./send-delivery.ts";
+import type { Sender } from "./sender.ts";
+
+/** How long requests in flight may take when the process stops. */
+const STOP_MS = 4_000;
+/** Requests in flight in this process, if it may have enough sockets. */
+export const IN_FLIGHT_MAX = 8_192;
+
+type DispatcherOptions = {
+  /** Returns a number from 0 to 1, for the jitter of retries. */
+  readonly random: () => number;
+  readonly metrics?: Pick<Metrics, "attemptMade">;
+  /** Requests that may be in flight. Default: `IN_FLIGHT_MAX`. */
+  readonly inFlightMax?: number;
+};
+
+/**
+ * Sends deliveries that are due: `#claim` fills the queues of endpoints, `#sendWaiting` begins what is admitted, `#process`
+ * sends a delivery, and `#record` stores its outcome. Any number of dispatchers may run, in any number of processes. An endpoint
+ * belongs to one of them at a time (decision 0032).
+ */
+export class Dispatcher {
+  readonly #context: WebhookContext;
+  readonly #sender: Sender;
+  readonly #sendContext: SendContext;
+  readonly #options: DispatcherOptions;
+  readonly #workerId: string;
+  readonly #queues = new EndpointQueues();
+  readonly #claimer: Claimer;
+  readonly #admission: SendAdmission<EndpointQueue>;
+  readonly #outcomes: OutcomeStore;
+  readonly #releaseEndpoint: (endpoint: EndpointKey) => Promise<void>;
+  readonly #retryTimers = new RetryTimers((connection) => this.wake([connection]));
+  /** Queues that ran low while a claim for their connection was running. */
+  readonly #lowDuringClaim = new Set<EndpointQueue>();
+  #isStopping = false;
+  #idleWaiters: (() => void)[] = [];
+
+  constructor(context: WebhookContext, sender: Sender, options: DispatcherOptions) {
+    this.#context = context;
+    this.#sender = sender;
+    this.#sendContext = { clock: context.clock, config: context.config, random: options.random };
+    this.#options = options;
+    this.#workerId = context.newId();
+    this.#claimer = new Claimer(context, this.#workerId, this.#queues);
+    this.#admission = new SendAdmission({
+      clock: context.clock,
+      inFlightMax: options.inFlightMax ?? IN_FLIGHT_MAX,
+      limitsUnproven: !context.config.webhookAllowPrivateNetworks,
+      resume: (queue) => this.#sendWaiting(queue),
+    });
+    this.#outcomes = new OutcomeStore(context, this.#workerId, (connections) => this.wake(connections));
+    this.#releaseEndpoint = createEndpointRelease(context, this.#workerId);
+  }
+
+  /** Something may be due for these connections: claims for them as soon as possible. */
+  wake(connections: Iterable<ConnectionKey>): void {
+    this.#claimer.add(connections);
+    this.#claimNext();
+  }
+
+  /** Keeps the endpoints of this worker. Finds connections with something due, also those for which no signal arrived. */
+  async poll(): Promise<void> {
+    const { db, clock } = this.#context;
+    await renewExpiring(this.#context, this.#workerId, this.#queues.all());
+    this.#releaseStale();
+    await this.#claimer.releaseLost();
+    this.wake(await listConnectionsWithDueDeliveries(db, this.#workerId, clock.now()));
+  }
+
+  /** Endpoints of these connections changed: releases what was claimed ahead, and claims again with their new settings. */
+  refresh(connections: Iterable<ConnectionKey>): void {
+    for (const connection of connections) {
+      const queues = this.#queues.of(connection);
+      for (const queue of queues) this.#releaseWaiting(queue);
+      if (queues.length > 0) this.wake([connection]);
+    }
+  }
+
+  /** Resolves when nothing is claimed and nothing is left to claim. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#idleWaiters.push(resolve);
+      this.#checkIdle();
+    });
+  }
+
+  /** Sends nothing more, releases what waits, leaves requests in flight a little time, and then cuts them off. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#admission.stop();
+    this.#claimer.stop();
+    this.#retryTimers.stop();
+    for (const queue of this.#queues.all()) this.#releaseWaiting(queue);
+    const timer = setTimeout(() => {
+      this.#sender.cancelAll();
+      this.#outcomes.giveUp();
+    }, STOP_MS);
+    await this.idle();
+    clearTimeout(timer);
+  }
+
+  #claimNext(): void {
+    for (;;) {
+      const connections = this.#claimer.begin();
+      if (connections.length === 0) return;
+      void this.#claim(connections);
+    }
+  }
+
+  async #claim(connections: readonly ConnectionKey[]): Promise<void> {
+    for await (const queue of this.#claimer.claim(connections)) this.#sendWaiting(queue);
+    for (const queue of connections.flatMap((connection) => this.#queues.of(connection))) {
+      this.#releaseIfDone(queue);
+      if (this.#lowDuringClaim.delete(queue)) this.#claimIfLow(queue);
+    }
+    this.#claimNext();
+    this.#checkIdle();
+  }
+
+  #sendWaiting(queue: EndpointQueue): void {
+    if (this.#isStopping || queue.isBlocked(this.#context.clock)) {
+      this.#releaseWaiting(queue);
+      return;
+    }
+    if (this.#outcomes.isSetAside(queue.endpoint.id)) return; // Until its outcomes are stored, no more are made.
+    if (this.#admission.limitsUnproven && queue.isProven) this.#admission.prove(queue.host);
+    while (this.#admission.admits(queue)) {
+      const delivery = queue.next();
+      if (delivery === null) return;
+      void this.#process(queue, delivery);
+    }
+  }
+
+  async #process(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
+    const { host, destination } = queue;
+    const request = this.#admission.begin(queue, delivery.event?.body.length ?? 0);
+    const completion = await tracedAttempt(delivery, destination.url, () =>
+      sendDelivery(this.#sendContext, this.#sender, delivery, destination),
+    );
+    this.#admission.end(request);
+    this.#note(completion);
+    const health = this.#healthAfter(queue, host, completion);
+    this.#sendWaiting(queue);
+    this.#claimIfLow(queue);
+    await this.#record(queue, completion, health);
+    const { outcome } = completion;
+    if (outcome.is === "retry") this.#wakeAt(queue.connection, outcome.at);
+    const backoffUntil = health?.health.backoffUntil ?? null;
+    if (backoffUntil !== null) this.#wakeAt(queue.connection, backoffUntil);
+  }
+
+  #note(completion: Completion): void {
+    const { attempt } = completion;
+    logAttempt(this.#context.log, completion);
+    if (attempt === null) return;
+    const result = isSuccess(attempt) ? "succeeded" : "failed";
+    this.#options.metrics?.attemptMade(result, firstDelayMs(completion));
+  }
+
+  /** What is to be stored about the health of the endpoint, if anything. */
+  #healthAfter(
+    queue: EndpointQueue,
+    host: EndpointHost,
+    { attempt, outcome }: Completion,
+  ): HealthReport | null {
+    const { clock, config } = this.#context;
+    const report = queue.sent(outcome.is === "released" ? null : attempt, clock.now(), config.webhookRetryMs);
+    if (!this.#admission.limitsUnproven || attempt === null || !isSuccess(attempt)) return report;
+    this.#admission.prove(host);
+    return queue.prove(host, report);
+  }
+
+  /** Stores an outcome. One that is set aside slows down no other endpoint, and its own sends nothing until it is stored. */
+  async #record(queue: EndpointQueue, completion: Completion, health: HealthReport | null): Promise<void> {
+    this.#admission.storing();
+    const setAside = await this.#outcomes.store({ completion, health, wasPaused: queue.isPaused });
+    if (setAside === null) queue.stored();
+    this.#admission.stored();
+    if (setAside !== null) {
+      await setAside.ended;
+      queue.stored();
+      this.#sendWaiting(queue);
+    }
+    this.#releaseIfDone(queue);
+    this.#claimIfLow(queue);
+    this.#claimer.completed(completion.delivery);
+    this.#claimNext();
+    this.#checkIdle();
+  }
+
+  /** Claims for a connection at a time in the near future. Later times are left to polling. */
+  #wakeAt(connection: ConnectionKey, at: Date): void {
+    this.#retryTimers.set(connection, at.getTime() - this.#context.clock.now().getTime());
+  }
+
+  /** A claim that is running is likely to fill the queue. Its end checks again, instead of another claim for nothing. */
+  #claimIfLow(queue: EndpointQueue): void {
+    if (!queue.runsLow(this.#context.clock)) return;
+    if (this.#claimer.isClaiming(queue.connection)) this.#lowDuringClaim.add(queue);
+    else this.wake([queue.connection]);
+  }
+
+  #releaseWaiting(queue: EndpointQueue): void {
+    for (const delivery of queue.removeWaiting()) void this.#record(queue, releasedClaim(delivery), null);
+  }
+
+  /** Returns what could not be sent for so long that its lease would end during an attempt, and claims it again. */
+  #releaseStale(): void {
+    const { clock, config } = this.#context;
+    const sendableUntil = after(clock.now(), config.webhookTimeoutMs + LEASE_MARGIN_MS);
+    for (const queue of this.#queues.all()) {
+      const stale = queue.removeLeasedUntil(sendableUntil);
+      if (stale.length === 0) continue;
+      const stored = stale.map((delivery) => this.#record(queue, releasedClaim(delivery), null));
+      void Promise.all(stored).then(() => this.wake([queue.connection]));
+    }
+  }
+
+  /** Releases an endpoint for which nothing is claimed. Not during a claim, which needs the lease. */
+  #releaseIfDone(queue: EndpointQueue): void {
+    const isClaiming = this.#claimer.isClaiming(queue.connection);
+    if (!isClaiming && queue.beginRelease(this.#context.clock)) void this.#release(queue);
+  }
+
+  async #release(queue: EndpointQueue): Promise<void> {
+    await this.#releaseEndpoint(queue.endpoint);
+    this.#queues.remove(queue);
+    if (queue.hasMore) this.wake([queue.connection]);
+    this.#checkIdle();
+  }
+
+  #checkIdle(): void {
+    if (!this.#queues.isEmpty || !this.#claimer.isIdle) return;
+    for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+}
+
+/**
+ * Writes one line for an attempt: ids, status, outcome and duration. URLs, bodies and secrets are never logged. `attempt`
+ * is its number in the schedule, 1 for a manual one; `error` is one of a few fixed texts.
+ */
+export function logAttempt(log: Logger, { delivery, attempt, outcome }: Completion): void {
+  if (attempt === null || !log.isLevelEnabled("info")) return;
+  log.info(
+    {
+      delivery: { id: delivery.deliveryId },
+      event: { id: delivery.eventId },
+      order: delivery.ownStreamId === delivery.eventId ? undefined : { id: delivery.ownStreamId },
+      endpoint: { id: delivery.endpointId },
+      connection: { id: delivery.connectionId },
+      attempt: delivery.attemptCount + 1,
+      trigger: delivery.trigger,
+      status: attempt.responseStatus,
+      outcome: outcome.is,
+      error: attempt.error ?? undefined,
+      durationMs: attempt.durationMs,
+      nextAttemptAt: outcome.is === "retry" ? outcome.at : undefined,
+    },
+    "delivery attempted",
+  );
+}
+
+/**
+ * A client span for an attempt, if traces are exported. It has the host of the endpoint, but no path: partners put secrets
+ * into it. The request carries no trace context: it is of no use to a partner (decision 0106).
+ */
+function tracedAttempt(
+  delivery: ClaimedDelivery,
+  { hostname, port, protocol }: UrlParts,
+  send: () => Promise<Completion>,
+): Promise<Completion> {
+  if (!isTracing()) return send();
+  const attributes = {
+    "http.request.method": "POST",
+    "server.address": hostname,
+    "server.port": Number(port) || (protocol === "https:" ? 443 : 80),
+    "http.request.resend_count": delivery.attemptCount,
+    "partner_orders.connection.id": toTypeId("con", delivery.connectionId),
+    "partner_orders.endpoint.id": toTypeId("whe", delivery.endpointId),
+    "partner_orders.event.id": toTypeId("evt", delivery.eventId),
+    "partner_orders.delivery.id": toTypeId("dlv", delivery.deliveryId),
+    "partner_orders.delivery.trigger": delivery.trigger,
+  };
+  return traced({ name: "POST webhook", kind: "client", attributes, parent: null }, async (span) => {
+    const completion = await send();
+    const { attempt, outcome } = completion;
+    span?.setAttribute("partner_orders.delivery.outcome", outcome.is);
+    if (attempt?.responseStatus) span?.setAttribute("http.response.status_code", attempt.responseStatus);
+    if (span !== null && attempt !== null && attempt.error !== null)
+      failSpan(span, attemptErrorCode(attempt.error));
+    return completion;
+  });
+}

@@ -1,0 +1,155 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
+import { lockConnection, takeEndpointNumber } from "../../merchants/connections-sql.ts";
+import { type LimitOverrides, limitReached, maximumOf } from "../../merchants/limits.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
+import { before, HOUR_MS } from "../../platform/time.ts";
+import { UUID_MIN } from "../../platform/wire/cursor.ts";
+import type { Problem } from "../../platform/wire/problems.ts";
+import type { WebhookContext } from "../conditions-sql.ts";
+import { requestClearing } from "./clearings.ts";
+import {
+  auditedSettings,
+  type Endpoint,
+  type EndpointKey,
+  type EndpointSettings,
+  endpointFact,
+  type NewEndpoint,
+} from "./endpoint.ts";
+import {
+  countEndpoints,
+  countEndpointsSince,
+  insertEndpoint,
+  listConnectionsWithDeletedEndpoints,
+  lockEndpoint,
+  markEndpointDeleted,
+  removeDeletedPage,
+  updateEndpointSettings,
+} from "./endpoints-sql.ts";
+import { deleteSecrets, issueSecret } from "./secrets.ts";
+
+/**
+ * Registers an endpoint. Returns its signing secret, this once; it is stored encrypted. The row of the connection is
+ * locked, so that concurrent creations get different numbers and cannot exceed the limits.
+ */
+export async function createEndpoint(
+  context: WebhookContext,
+  connection: ConnectionKey,
+  settings: NewEndpoint,
+  by: Initiator,
+): Promise<{ endpoint: Endpoint; secret: string } | Problem> {
+  const { clock, newId } = context;
+  return inTransaction(context, async (tx) => {
+    const locked = await lockConnection(tx, connection);
+    const now = clock.now();
+    const reached = await reachedLimit(tx, { ...connection, mode: settings.mode }, locked?.limits ?? {}, now);
+    if (reached !== null) return reached;
+    const endpoint: Endpoint = {
+      ...settings,
+      ...connection,
+      id: newId(),
+      number: await takeEndpointNumber(tx, connection),
+      status: "active",
+      pauseReason: null,
+      pausedAt: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await insertEndpoint(tx, endpoint);
+    const secret = await issueSecret(tx, context, endpoint, now);
+    await recordAudit(tx, context, by, endpointFact(endpoint, auditedSettings(settings)));
+    return { endpoint, secret };
+  });
+}
+
+/**
+ * Both limits are exact, because the connection is locked. Each mode has its own, so that a test key cannot use up those of
+ * the endpoints in production.
+ */
+async function reachedLimit(
+  tx: Queryable,
+  { mode, ...connection }: ConnectionKey & Pick<Endpoint, "mode">,
+  overrides: LimitOverrides,
+  now: Date,
+): Promise<Problem | null> {
+  const limit = mode === "test" ? "testEndpoints" : "endpoints";
+  const endpointsMax = maximumOf(overrides, limit);
+  if ((await countEndpoints(tx, connection, mode, endpointsMax)) >= endpointsMax)
+    return limitReached(limit, endpointsMax);
+  const creationsMax = maximumOf(overrides, "endpointCreationsPerHour");
+  const lastHour = { mode, since: before(now, HOUR_MS) };
+  const created = await countEndpointsSince(tx, connection, lastHour, creationsMax);
+  return created >= creationsMax ? limitReached("endpointCreationsPerHour", creationsMax) : null;
+}
+
+/** Changes the given settings. Null when there is no such endpoint. */
+export async function changeEndpoint(
+  context: Context,
+  key: EndpointKey,
+  change: Partial<EndpointSettings>,
+  by: Initiator,
+): Promise<Endpoint | null> {
+  const changed = await inTransaction(context, async (tx) => {
+    const endpoint = await lockEndpoint(tx, key, key.id);
+    if (endpoint === null) return null;
+    const wanted: Endpoint = { ...endpoint, ...change };
+    if (isDeepStrictEqual(wanted, endpoint)) return endpoint; // It leaves no entry in the audit log either.
+    const after: Endpoint = { ...wanted, updatedAt: context.clock.now() };
+    await updateEndpointSettings(tx, after, after, after.updatedAt);
+    await recordAudit(tx, context, by, endpointFact(endpoint, auditedSettings(change)));
+    return after;
+  });
+  if (changed !== null) context.signals.send("endpoints_changed", [key]);
+  return changed;
+}
+
+/**
+ * Deletes an endpoint. Nothing is sent to it any more, and a worker fails its pending deliveries. Its row and its
+ * deliveries stay for the log (decision 0029). Returns false when there is no such endpoint.
+ */
+export async function deleteEndpoint(context: Context, key: EndpointKey, by: Initiator): Promise<boolean> {
+  const deleted = await inTransaction(context, async (tx) => {
+    const endpoint = await lockEndpoint(tx, key, key.id);
+    if (endpoint === null) return false;
+    const now = context.clock.now();
+    await markEndpointDeleted(tx, endpoint, now);
+    await deleteSecrets(tx, endpoint);
+    await requestClearing(tx, endpoint, now);
+    await recordAudit(tx, context, by, endpointFact(endpoint));
+    return true;
+  });
+  // A worker may hold deliveries that it has claimed and not sent.
+  if (deleted) context.signals.send("endpoints_changed", [key]);
+  return deleted;
+}
+
+/** Deleted endpoints read in one statement. */
+const PAGE_SIZE = 500;
+
+/** After this time no transaction is left that saw the endpoint before its deletion, and no attempt is in progress. */
+const DELETED_AT_LEAST_MS = HOUR_MS;
+
+/**
+ * Removes deleted endpoints once nothing of their log is left: an endpoint without deliveries after an hour, all others
+ * when their deliveries are purged. Returns how many it read.
+ */
+export async function removeDeletedEndpoints(
+  { db, clock }: Context,
+  stopping?: AbortSignal,
+): Promise<number> {
+  const deletedBefore = before(clock.now(), DELETED_AT_LEAST_MS);
+  const positions = new Map<ConnectionKey, string>();
+  return runInTurn(
+    eachUntilDone(await listConnectionsWithDeletedEndpoints(db)),
+    async (connection) => {
+      const position = positions.get(connection) ?? UUID_MIN;
+      const read = await removeDeletedPage(db, connection, { position, deletedBefore, limit: PAGE_SIZE });
+      positions.set(connection, read.at(-1) ?? position);
+      return read.length;
+    },
+    stopping,
+  );
+}

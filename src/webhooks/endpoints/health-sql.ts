@@ -1,0 +1,114 @@
+import { merchantByMerchant, ofMerchant } from "../../platform/database/citus.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { requestClearing } from "./clearings.ts";
+import type { EndpointKey, PauseReason } from "./endpoint.ts";
+import type { HealthReport } from "./health.ts";
+
+/** A report, and whose endpoint it is about. */
+type OwnReport = HealthReport & { readonly merchantId: string };
+
+/**
+ * Stores the health of endpoints of which the worker still has the lease. Locks them in the order in which endpoints are
+ * leased, so that the two never wait for each other in a circle.
+ */
+export async function saveHealth(
+  tx: Queryable,
+  workerId: string,
+  reports: readonly HealthReport[],
+): Promise<void> {
+  if (reports.length === 0) return;
+  const owned = reports.map((report) => ({ ...report, merchantId: report.endpoint.merchantId }));
+  await merchantByMerchant(tx, owned, (own, merchantId) => saveRows(tx, workerId, own, merchantId));
+}
+
+const saveRows = (
+  tx: Queryable,
+  workerId: string,
+  own: readonly OwnReport[],
+  merchantId: string | null,
+): Promise<unknown[]> =>
+  tx.query({
+    name: "save-endpoint-health",
+    text: `
+      update webhook_endpoint_states s
+      set consecutive_failures = h.consecutive_failures, failing_since = h.failing_since,
+          last_failure_at = h.last_failure_at, last_success_at = h.last_success_at, backoff_until = h.backoff_until,
+          warnings_sent = h.warnings_sent, proven_host = coalesce(h.proven_host, s.proven_host),
+          succeeded_at = h.succeeded_at
+      from (
+        select report.*
+        from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::integer[], $7::timestamptz[], $8::timestamptz[],
+                    $9::timestamptz[], $10::timestamptz[], $11::integer[], $12::text[], $13::timestamptz[])
+          as report (merchant_id, connection_id, endpoint_id, consecutive_failures, failing_since, last_failure_at,
+                     last_success_at, backoff_until, warnings_sent, proven_host, succeeded_at)
+        join webhook_endpoint_states s on s.merchant_id = report.merchant_id
+          and s.connection_id = report.connection_id and s.endpoint_id = report.endpoint_id
+        where s.worker_id = $1 and ${ofMerchant("$2", "s.merchant_id")}
+        order by s.endpoint_id
+        for no key update of s) as h
+      where s.merchant_id = h.merchant_id and s.endpoint_id = h.endpoint_id and ${ofMerchant("$2", "s.merchant_id")}`,
+    values: [
+      workerId,
+      merchantId,
+      own.map((report) => report.merchantId),
+      own.map(({ endpoint }) => endpoint.connectionId),
+      own.map(({ endpoint }) => endpoint.id),
+      own.map(({ health }) => health.consecutiveFailures),
+      own.map(({ health }) => health.failingSince),
+      own.map(({ health }) => health.lastFailureAt),
+      own.map(({ health }) => health.lastSuccessAt),
+      own.map(({ health }) => health.backoffUntil),
+      own.map(({ health }) => health.warningsSent),
+      own.map(({ provenHost }) => provenHost ?? null),
+      own.map(({ health }) => health.succeededAt),
+    ],
+  });
+
+/**
+ * Pauses an endpoint. From the commit on nothing of it is claimed. Its deliveries stay pending, and a worker removes those
+ * that are due from `due_deliveries` (decision 0207). Returns false if the endpoint was not active.
+ */
+export async function pauseEndpoint(
+  tx: Queryable,
+  { merchantId, connectionId, id }: EndpointKey,
+  reason: PauseReason,
+  now: Date,
+): Promise<boolean> {
+  const paused = await tx.query({
+    name: "pause-endpoint",
+    text: `
+      update webhook_endpoints
+      set status = 'paused', pause_reason = $4, paused_at = $5, updated_at = $5
+      where merchant_id = $1 and connection_id = $2 and id = $3 and status = 'active'
+      returning id`,
+    values: [merchantId, connectionId, id, reason, now],
+  });
+  if (paused.length === 0) return false;
+  await requestClearing(tx, { merchantId, connectionId, id }, now);
+  return true;
+}
+
+/** Where a warning about an endpoint goes, and what it names. */
+export type WarningContact = {
+  readonly endpointUrl: string;
+  readonly connectionName: string;
+  readonly accountEmail: string;
+};
+
+/** Null for a test endpoint: a merchant needs no mail about a rehearsal. */
+export async function readWarningContact(
+  tx: Queryable,
+  { merchantId, id }: EndpointKey,
+): Promise<WarningContact | null> {
+  const [contact] = await tx.query<WarningContact>({
+    name: "read-warning-contact",
+    text: `
+      select w.url as "endpointUrl", c.name as "connectionName", m.account_email as "accountEmail"
+      from webhook_endpoints w
+      join connections c on c.merchant_id = $1 and c.id = w.connection_id
+      join merchants m on m.id = c.merchant_id
+      where w.merchant_id = $1 and w.id = $2 and w.mode = 'live' and m.id = $1`,
+    values: [merchantId, id],
+  });
+  return contact ?? null;
+}

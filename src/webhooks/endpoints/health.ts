@@ -1,0 +1,180 @@
+import { oneLine, subjectWith } from "../../mail/one-line.ts";
+import { before, DAY_MS, EVENTS_KEPT_MS, HOUR_MS, MINUTE_MS } from "../../platform/time.ts";
+import { type EndpointKey, type PauseReason, urlWithoutQuery } from "./endpoint.ts";
+
+/** The health of an endpoint (decision 0031). */
+export type EndpointHealth = {
+  readonly consecutiveFailures: number;
+  /** The first failure since the last success. Null when there was none. */
+  readonly failingSince: Date | null;
+  readonly lastFailureAt: Date | null;
+  /** Updated at most once an hour. Initially the time of the creation, and then of each resume. */
+  readonly lastSuccessAt: Date;
+  /** As partners see it: null before the first success (decision 0099). */
+  readonly succeededAt: Date | null;
+  /** Nothing is sent until this time. Then a single delivery probes the endpoint. */
+  readonly backoffUntil: Date | null;
+  readonly warningsSent: number;
+};
+
+export type HealthChange = {
+  readonly health: EndpointHealth;
+  readonly pause: PauseReason | null;
+  /** The warning to send now: 1 after a day, 2 after three days, 3 at the pause. */
+  readonly warning: 1 | 2 | 3 | null;
+};
+
+/** A change of an endpoint's health that is to be stored. */
+export type HealthReport = HealthChange & {
+  readonly endpoint: EndpointKey;
+  /** The host and port, when it has returned 2xx to the endpoint for the first time. */
+  readonly provenHost?: string | undefined;
+};
+
+/** Consecutive failures after which an endpoint backs off. */
+const BACKOFF_AFTER_FAILURES = 10;
+const BACKOFF_MAX_MS = 5 * MINUTE_MS;
+const PAUSE_AFTER_MS = 5 * DAY_MS;
+const SPREAD_MS = 12 * HOUR_MS;
+const FIRST_WARNING_AFTER_MS = DAY_MS;
+const SECOND_WARNING_AFTER_MS = 3 * DAY_MS;
+/** How old the stored time of the last success may be: it is updated at most once an hour. */
+const SUCCESS_STORED_EVERY_MS = HOUR_MS;
+
+/** Whether the endpoint has failed so often that only one delivery at a time is sent to it. */
+export const isOnProbation = ({ consecutiveFailures }: EndpointHealth): boolean =>
+  consecutiveFailures >= BACKOFF_AFTER_FAILURES;
+
+/** Returns null if the success changes nothing that must be stored. */
+export function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth | null {
+  const stored =
+    health.succeededAt === null
+      ? null
+      : Math.min(health.succeededAt.getTime(), health.lastSuccessAt.getTime());
+  const isStored = stored !== null && at.getTime() - stored < SUCCESS_STORED_EVERY_MS;
+  if (health.failingSince === null && isStored) return null;
+  return {
+    consecutiveFailures: 0,
+    failingSince: null,
+    lastFailureAt: health.lastFailureAt,
+    lastSuccessAt: at,
+    succeededAt: at,
+    backoffUntil: null,
+    warningsSent: 0,
+  };
+}
+
+/**
+ * @param gone the endpoint returned 410: it rejects all further events
+ * @param retryMs the retry schedule. The first backoff takes its first interval. Each further one is twice as long, up to
+ *   the longest interval and to five minutes.
+ */
+export function afterFailure(
+  health: EndpointHealth,
+  { at, gone, retryMs }: { at: Date; gone: boolean; retryMs: readonly number[] },
+): HealthChange {
+  // Requests that were in flight when the backoff began do not count.
+  const isBackingOff = health.backoffUntil !== null && at < health.backoffUntil;
+  const consecutiveFailures = health.consecutiveFailures + (isBackingOff ? 0 : 1);
+  const failed: EndpointHealth = {
+    ...health,
+    consecutiveFailures,
+    failingSince: health.failingSince ?? at,
+    lastFailureAt: at,
+    backoffUntil: isBackingOff ? health.backoffUntil : backoffEnd(consecutiveFailures, at, retryMs),
+  };
+  if (gone) return { health: failed, pause: "gone", warning: 3 };
+  return withWarning(failed, at);
+}
+
+function backoffEnd(consecutiveFailures: number, at: Date, retryMs: readonly number[]): Date | null {
+  if (consecutiveFailures < BACKOFF_AFTER_FAILURES) return null;
+  const longest = Math.min(BACKOFF_MAX_MS, Math.max(0, ...retryMs));
+  const doubled = (retryMs[0] ?? 0) * 2 ** Math.min(consecutiveFailures - BACKOFF_AFTER_FAILURES, 30);
+  return new Date(at.getTime() + Math.min(longest, doubled));
+}
+
+function withWarning(health: EndpointHealth, at: Date): HealthChange {
+  const silentMs = at.getTime() - health.lastSuccessAt.getTime() - SUCCESS_STORED_EVERY_MS;
+  const spreadMs = at.getTime() - (health.failingSince ?? at).getTime();
+  if (silentMs >= PAUSE_AFTER_MS && spreadMs >= SPREAD_MS)
+    return { health: { ...health, warningsSent: 3 }, pause: "failing", warning: 3 };
+  // There is no warning at the first failure of an endpoint that merely had no events for days.
+  const stage = spreadMs < SPREAD_MS ? null : warningStage(silentMs);
+  if (stage === null || stage <= health.warningsSent) return { health, pause: null, warning: null };
+  return { health: { ...health, warningsSent: stage }, pause: null, warning: stage };
+}
+
+function warningStage(silentMs: number): 1 | 2 | null {
+  if (silentMs < FIRST_WARNING_AFTER_MS) return null;
+  return silentMs < SECOND_WARNING_AFTER_MS ? 1 : 2;
+}
+
+export type WarningFacts = {
+  /** 1 after a day without a success, 2 after three days, 3 when the endpoint is paused. */
+  readonly stage: 1 | 2 | 3;
+  readonly endpointUrl: string;
+  readonly connectionName: string;
+  /** The first failure since the last success. */
+  readonly failingSince: Date;
+  readonly now: Date;
+};
+
+/** The mail about an endpoint that accepts no events. It contains no secret, so it may be forwarded. */
+export function warningMail(facts: WarningFacts): { subject: string; body: string } {
+  const name = oneLine(facts.connectionName);
+  const paragraphs = [
+    [
+      `An endpoint of the connection "${name}" has accepted no events since ${utc(facts.failingSince)}:`,
+      `  ${urlWithoutQuery(facts.endpointUrl)}`,
+    ],
+    ...(facts.stage === 3 ? paused(facts) : stillTried(facts.stage)),
+    [
+      "Each attempt, with its response or error, is in the delivery log:",
+      "  GET /v1/deliveries?endpointId={id}",
+      "GET /v1/webhook-endpoints returns the id of the endpoint. Both need a key of the connection.",
+    ],
+    [`Written at ${utc(facts.now)}.`],
+  ];
+  return {
+    subject: subjectWith(`${SUBJECTS[facts.stage]}: `, name),
+    body: `${paragraphs.map((lines) => lines.join("\n")).join("\n\n")}\n`,
+  };
+}
+
+const SUBJECTS: Record<WarningFacts["stage"], string> = {
+  1: "A webhook endpoint has been failing for a day",
+  2: "A webhook endpoint has been failing for three days",
+  3: "A webhook endpoint was paused",
+};
+
+const stillTried = (stage: 1 | 2): string[][] => [
+  [
+    stage === 1
+      ? "Events are still sent and retried. There will be another mail after three days."
+      : "Events are still sent and retried, but some deliveries may have failed for good.",
+    "An endpoint without a success for five days is paused.",
+  ],
+  [
+    "Make sure that the URL responds with a status from 200 to 299 within the time limit.",
+    "Pending deliveries are then sent automatically. To send failed deliveries again, call",
+    "  POST /v1/webhook-endpoints/{id}/recover",
+  ],
+];
+
+function paused({ failingSince, now }: WarningFacts): string[][] {
+  const keptSince = before(now, EVENTS_KEPT_MS);
+  const since = failingSince > keptSince ? failingSince : keptSince;
+  return [
+    ["Nothing is sent to it any more. Its events are still recorded, and each is kept for 30 days."],
+    [
+      "When the URL works again, resume the endpoint. Pending deliveries are then sent:",
+      "  POST /v1/webhook-endpoints/{id}/resume",
+      "To send deliveries again that failed before the pause, call",
+      "  POST /v1/webhook-endpoints/{id}/recover",
+      `  {"since": "${since.toISOString()}"}`,
+    ],
+  ];
+}
+
+const utc = (moment: Date): string => `${moment.toISOString().slice(0, 16).replace("T", " ")} UTC`;

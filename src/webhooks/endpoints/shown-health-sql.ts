@@ -1,0 +1,184 @@
+import { type ConnectionScope, scopeIds } from "../../audit/grant.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { uuidAt } from "../../platform/ids.ts";
+import { before, DAY_MS } from "../../platform/time.ts";
+
+/** The health of an endpoint as partners see it. */
+export type ShownHealth = {
+  readonly succeededAt: Date | null;
+  readonly consecutiveFailures: number;
+  readonly backoffUntil: Date | null;
+  /** Heads of streams that are due or in progress, at most PENDING_COUNT_MAX. */
+  readonly pendingCount: number;
+};
+
+/** Up to this number, pending deliveries of an endpoint are counted (decision 0099). */
+export const PENDING_COUNT_MAX = 1_000;
+
+/** The health of these endpoints, by id. */
+export async function readShownHealth(
+  db: Queryable,
+  endpoints: readonly (ConnectionKey & { readonly id: string })[],
+): Promise<ReadonlyMap<string, ShownHealth>> {
+  if (endpoints.length === 0) return new Map();
+  const rows = await db.query<{
+    endpoint_id: string;
+    succeeded_at: Date | null;
+    consecutive_failures: number;
+    backoff_until: Date | null;
+    pending_count: number;
+  }>({
+    name: "read-shown-health",
+    text: `
+      select s.endpoint_id, s.succeeded_at, s.consecutive_failures, s.backoff_until,
+             (select count(*)::integer
+              from (
+                select
+                from due_deliveries d
+                where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
+                limit ${PENDING_COUNT_MAX}) as counted) as pending_count
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as shown (merchant_id, connection_id, endpoint_id)
+      join webhook_endpoint_states s on s.merchant_id = shown.merchant_id and s.connection_id = shown.connection_id
+        and s.endpoint_id = shown.endpoint_id`,
+    values: [
+      endpoints.map(({ merchantId }) => merchantId),
+      endpoints.map(({ connectionId }) => connectionId),
+      endpoints.map(({ id }) => id),
+    ],
+  });
+  return new Map(
+    rows.map((row) => [
+      row.endpoint_id,
+      {
+        succeededAt: row.succeeded_at,
+        consecutiveFailures: row.consecutive_failures,
+        backoffUntil: row.backoff_until,
+        pendingCount: row.pending_count,
+      },
+    ]),
+  );
+}
+
+/** Deliveries that `countLogged` reads, at most. */
+const LOGGED_READ_MAX = 5_000;
+
+/** How many deliveries of an endpoint since an id have this status. Null if there are too many to count. */
+export async function countLogged(
+  db: Queryable,
+  { merchantId, connectionId, id }: ConnectionKey & { readonly id: string },
+  sinceId: string,
+  status: "pending" | "failed",
+): Promise<number | null> {
+  const [row] = await db.query<{ count: number; read: number }>({
+    name: "count-logged-deliveries",
+    text: `
+      select (count(*) filter (where counted.status = $5))::integer as count, count(*)::integer as read
+      from (
+        select d.status
+        from deliveries d
+        where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = $3 and d.id >= $4
+        limit ${LOGGED_READ_MAX} + 1) as counted`,
+    values: [merchantId, connectionId, id, sinceId, status],
+  });
+  return row === undefined || row.read > LOGGED_READ_MAX ? null : row.count;
+}
+
+/** Deliveries whose outcomes are read, of all connections together, or DELIVERIES_OF_CONNECTION of each. */
+const DELIVERIES_READ_MAX = 3_000;
+const DELIVERIES_OF_CONNECTION = 5;
+
+export type DeliveryFigures = {
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly pending: number;
+  /** From the event to the end of the attempt that succeeded. Null without one. */
+  readonly medianDelayMs: number | null;
+  readonly p90DelayMs: number | null;
+};
+
+/**
+ * The newest deliveries of the last 24 hours of the connections of a scope, by their ids. An id begins with the time of
+ * the event in milliseconds.
+ */
+export async function readDeliveryFigures(
+  db: Queryable,
+  scope: ConnectionScope,
+  now: Date,
+): Promise<DeliveryFigures> {
+  const connectionCount = await countConnections(db, scope);
+  const rowsMax = Math.max(
+    DELIVERIES_OF_CONNECTION,
+    Math.floor(DELIVERIES_READ_MAX / Math.max(1, connectionCount)),
+  );
+  const [row] = await db.query<{
+    succeeded: number;
+    failed: number;
+    pending: number;
+    p50: number | null;
+    p90: number | null;
+  }>({
+    name: "read-delivery-figures",
+    text: `
+      select count(*) filter (where d.status = 'succeeded')::integer as succeeded,
+             count(*) filter (where d.status = 'failed')::integer as failed,
+             count(*) filter (where d.status = 'pending')::integer as pending,
+             percentile_cont(0.5) within group (order by sent.delay_ms) as p50,
+             percentile_cont(0.9) within group (order by sent.delay_ms) as p90
+      from connections c
+      cross join lateral (
+        select d.merchant_id, d.id, d.status
+        from deliveries d
+        where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.id >= $3
+        order by d.id desc
+        limit $4) as d
+      left join lateral (
+        select extract(epoch from min(a.started_at))::float8 * 1000 + min(a.duration_ms)
+                 - ('x' || left(replace(d.id::text, '-', ''), 12))::bit(48)::bigint as delay_ms
+        from attempts a
+        where a.merchant_id = d.merchant_id and a.delivery_id = d.id and a.id >= $3
+          and a.response_status between 200 and 299) as sent on d.status = 'succeeded'
+      where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])`,
+    values: [...scopeIds(scope), uuidAt(before(now, DAY_MS)), rowsMax],
+  });
+  const rounded = (ms: number | null | undefined) => (ms == null ? null : Math.max(0, Math.round(ms)));
+  return {
+    succeeded: row?.succeeded ?? 0,
+    failed: row?.failed ?? 0,
+    pending: row?.pending ?? 0,
+    medianDelayMs: rounded(row?.p50),
+    p90DelayMs: rounded(row?.p90),
+  };
+}
+
+/** A statement of its own: Citus limits no part of a join by a value that it has to read first (decision 0166). */
+async function countConnections(db: Queryable, scope: ConnectionScope): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-connections-of-figures",
+    text: `
+      select count(*)::integer as count
+      from connections c
+      where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])`,
+    values: scopeIds(scope),
+  });
+  return row?.count ?? 0;
+}
+
+/** Active endpoints whose last attempt failed, and paused ones, of a scope. Small tables. */
+export async function countUnhealthyEndpoints(
+  db: Queryable,
+  scope: ConnectionScope,
+): Promise<{ paused: number; failing: number }> {
+  const [row] = await db.query<{ paused: number; failing: number }>({
+    name: "count-unhealthy-endpoints",
+    text: `
+      select count(*) filter (where w.status = 'paused')::integer as paused,
+             count(*) filter (where w.status = 'active' and s.consecutive_failures > 0)::integer as failing
+      from webhook_endpoints w
+      join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
+      where w.status <> 'deleted' 
+        and ($1::uuid[] is null or w.merchant_id = any($1) or w.connection_id = any($2::uuid[]))`,
+    values: scopeIds(scope),
+  });
+  return row ?? { paused: 0, failing: 0 };
+}

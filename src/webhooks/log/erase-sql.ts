@@ -1,0 +1,177 @@
+import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { amongMerchants, merchantsOf } from "../../platform/database/citus.ts";
+import type { Queryable } from "../../platform/database/database.ts";
+import { uuidAt } from "../../platform/ids.ts";
+import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
+
+/** Test orders whose deliveries are erased. The caller has locked them, so no delivery is added. */
+type ErasedOrders = ConnectionKey & {
+  readonly orderIds: readonly string[];
+  /** When the first of them was created. Older attempts are not looked for. */
+  readonly createdFrom: Date;
+};
+
+/**
+ * Erases a batch of the deliveries of test orders, with their streams and attempts: at most about `limit` rows of each.
+ * Returns how many attempts and deliveries it deleted, and whether no delivery is left.
+ *
+ * The streams are deleted first, because a transaction that stores an outcome has locked its stream: when it has
+ * committed, its attempt can be erased as well. Each statement chooses the same deliveries, so their ids stay in the
+ * database.
+ */
+export async function eraseDeliveries(
+  tx: Queryable,
+  orders: ErasedOrders,
+  limit: number,
+): Promise<{ rows: number; isDone: boolean }> {
+  await deleteStreams(tx, orders, limit);
+  const attempts = await deleteAttempts(tx, orders, limit);
+  if (attempts >= limit) return { rows: attempts, isDone: false }; // Their deliveries follow when no attempt is left.
+  const deliveries = await deleteDeliveries(tx, orders, limit);
+  return { rows: attempts + deliveries, isDone: deliveries < limit };
+}
+
+/**
+ * The deliveries of the batch. $1 is the merchant, $2 the connection, $3 the orders, $4 the limit. Each order's deliveries
+ * are read in the order of deliveries_stream_idx, and no more of them than the limit.
+ */
+const BATCH = `
+      batch as materialized (
+        select d.id, d.endpoint_id, d.stream_id
+        from (select o.id from unnest($3::uuid[]) as o (id) order by o.id) as o
+        cross join lateral (
+          select d.id, d.endpoint_id, d.stream_id, d.sequence
+          from deliveries d
+          where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = o.id
+          order by d.endpoint_id, d.sequence, d.id
+          limit $4) as d
+        order by o.id, d.endpoint_id, d.sequence, d.id
+        limit $4
+      )`;
+
+const batchValues = ({ merchantId, connectionId, orderIds }: ErasedOrders, limit: number): unknown[] => [
+  merchantId,
+  connectionId,
+  orderIds,
+  limit,
+];
+
+/** The streams of the batch, and those that deliveries have of their own after a manual request. Each is looked up by its key. */
+const STREAMS = `
+      streams as materialized (
+        select s.endpoint_id, s.stream_id
+        from (
+          select b.endpoint_id, b.stream_id
+          from batch b
+          union
+          select b.endpoint_id, b.id
+          from batch b) as s
+        order by s.endpoint_id, s.stream_id -- All transactions lock streams in this order.
+      )`;
+
+/** Two statements: the second one sees the streams as their last owner left them. */
+async function deleteStreams(tx: Queryable, orders: ErasedOrders, limit: number): Promise<void> {
+  await tx.query({
+    name: "lock-erased-streams",
+    text: `
+      with ${BATCH}, ${STREAMS}
+      select count(*)
+      from streams s
+      cross join lateral (
+        select q.stream_id
+        from due_deliveries q
+        where q.merchant_id = $1 and q.endpoint_id = s.endpoint_id and q.stream_id = s.stream_id
+        limit 1
+        for update) as locked`,
+    values: batchValues(orders, limit),
+  });
+  await tx.query({
+    name: "erase-streams",
+    text: `
+      with ${BATCH}, ${STREAMS}
+      delete from due_deliveries d
+      where d.merchant_id = $1 and d.ctid = any(array( -- Locked by this transaction, so it has not moved.
+        select locked.row_position
+        from streams s
+        cross join lateral (
+          select q.ctid as row_position
+          from due_deliveries q
+          where q.merchant_id = $1 and q.endpoint_id = s.endpoint_id and q.stream_id = s.stream_id
+          limit 1) as locked))`,
+    values: batchValues(orders, limit),
+  });
+}
+
+/**
+ * Deletes the attempts of the first deliveries of the batch: all attempts of each, so slightly more than the limit. The
+ * condition on the id excludes the partitions of earlier days.
+ */
+async function deleteAttempts(tx: Queryable, orders: ErasedOrders, limit: number): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "erase-attempts",
+    text: `
+      with ${BATCH}, picked as materialized (
+        select a.delivery_id
+        from batch b
+        cross join lateral (
+          select a.delivery_id
+          from attempts a
+          where a.merchant_id = $1 and a.delivery_id = b.id and a.id >= $5
+          limit $4) as a
+        limit $4
+      ), deleted as (
+        delete from attempts a
+        where a.merchant_id = $1 and a.id >= $5
+          and a.delivery_id = any(array(select distinct p.delivery_id from picked p))
+        returning a.id
+      )
+      select count(*)::integer as count
+      from deleted`,
+    values: [...batchValues(orders, limit), uuidAt(before(orders.createdFrom, CLOCK_SKEW_MAX_MS))],
+  });
+  return row?.count ?? 0;
+}
+
+async function deleteDeliveries(tx: Queryable, orders: ErasedOrders, limit: number): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "erase-deliveries",
+    text: `
+      with ${BATCH}, deleted as (
+        delete from deliveries d
+        where d.merchant_id = $1 and d.connection_id = $2 and d.id = any(array(select b.id from batch b))
+        returning d.id
+      )
+      select count(*)::integer as count
+      from deleted`,
+    values: batchValues(orders, limit),
+  });
+  return row?.count ?? 0;
+}
+
+/**
+ * Erases what partners returned to the deliveries of orders: a receiver may repeat the address that it was sent. Status,
+ * time and error of each attempt stay.
+ * @param since before the first delivery of the orders: it excludes older partitions
+ */
+export async function eraseResponses(
+  tx: Queryable,
+  orders: readonly { readonly merchantId: string; readonly id: string }[],
+  since: Date,
+): Promise<void> {
+  await tx.query({
+    name: "erase-responses",
+    text: `
+      update attempts a
+      set response_body = null
+      from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
+      join deliveries d on d.merchant_id = erased.merchant_id and d.stream_id = erased.order_id
+      where a.merchant_id = d.merchant_id and a.delivery_id = d.id and a.id >= $3 and a.response_body is not null
+        and ${amongMerchants("$4", "a.merchant_id")} and ${amongMerchants("$4", "d.merchant_id")}`,
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      uuidAt(since),
+      await merchantsOf(tx, orders),
+    ],
+  });
+}

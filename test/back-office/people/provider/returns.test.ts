@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openPeople, type Visitor } from "../../../../src/people/sign-in/people.ts";
+import { finishProviderSignIn, startProviderSignIn } from "../../../../src/people/sign-in/with-provider.ts";
+import { UnavailableError } from "../../../../src/platform/database/database.ts";
+import { type Browser, createPerson, openBrowser } from "../../../support/people.ts";
+import {
+  aSubject,
+  comeBack,
+  FAILED,
+  type ServiceWithProvider,
+  startServiceWithProvider,
+  visitProvider,
+} from "../../../support/single-sign-on.ts";
+
+let service: ServiceWithProvider;
+beforeAll(async () => {
+  service = await startServiceWithProvider();
+});
+afterAll(() => service.close());
+beforeEach(() => {
+  service.provider.claims = {};
+});
+
+/** A visitor with the cookies of a browser. */
+const visitorOf = ({ cookies }: Browser): Visitor => ({
+  cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+  userAgent: "",
+  ipAddress: "192.0.2.1",
+  network: "192.0.2.1",
+  origin: "",
+  requestId: "test",
+  expectedPersonId: null,
+});
+
+/** A browser that comes back from the provider, where a person of a new subject has signed in. */
+async function aReturn(email: string): Promise<{ browser: Browser; target: URL }> {
+  service.provider.subject = aSubject(email);
+  const browser = openBrowser(service);
+  return { browser, target: await visitProvider(browser) };
+}
+
+describe("an identity provider that does not respond", () => {
+  it("to the first request for its addresses is asked again by the next sign-in", async () => {
+    const limits = { providerMs: 100 };
+    const people = openPeople(service.context, limits);
+    const visitor = visitorOf(openBrowser(service));
+    const held = service.provider.hold("/.well-known/openid-configuration");
+    await expect(startProviderSignIn(people, "/", visitor)).rejects.toThrow(UnavailableError);
+    held.end();
+    limits.providerMs = 10_000;
+    const { url } = await startProviderSignIn(people, "/", visitor);
+    expect(url).toContain(`${service.provider.issuer}/authorize`);
+    held.release();
+  });
+
+  it("to the return sends the browser to the sign-in page, and a response that comes later neither signs in nor links", async () => {
+    const person = await createPerson(service);
+    const { browser, target } = await aReturn(person.email);
+    const held = service.provider.hold("/token");
+    const people = openPeople(service.context, { providerMs: 100 });
+    const query = Object.fromEntries(target.searchParams);
+    expect(await finishProviderSignIn(people, query, visitorOf(browser))).toEqual({
+      signIn: { outcome: "failed", cookies: [] },
+      location: FAILED,
+    });
+    held.release();
+    while ((await storedSessions(person.id)).length === 0);
+    expect(await storedSessions(person.id)).toEqual([{ finished: false }]);
+    const known = async () => (await service.backOffice.get(`/api/people/${person.email}`)).body;
+    while ((await known()).hasSingleSignOn);
+    expect(await known()).toMatchObject({ state: "invited", lastSignedInAt: null });
+    expect((await service.backOffice.get(`/api/people/${person.email}/sessions`)).body.data).toEqual([]);
+  });
+
+  const storedSessions = (personId: string) =>
+    service.db.query({
+      name: "test-stored-sessions",
+      text: "select finished from person_sessions where person_id = $1",
+      values: [personId],
+    });
+});
+
+describe("a return from the identity provider", () => {
+  it.each([
+    ["a parameter that is there twice", "state=a&state=b&code=c"],
+    ["a code that is too long", `state=a&code=${"c".repeat(4_001)}`],
+    ["a text that cannot be stored", "state=%00&code=c"],
+    ["nothing", ""],
+  ])("with %s goes to the sign-in page", async (_what, query) => {
+    const answer = await openBrowser(service).raw(`/auth/callback/oidc?${query}`);
+    expect([answer.statusCode, answer.headers["location"]]).toEqual([302, FAILED]);
+  });
+
+  const seconds = (ahead: number) => Math.floor(Date.now() / 1_000) + ahead;
+  it.each([
+    ["without an ID token", null],
+    ["with one that was issued to another client", { azp: "another client" }],
+    ["with one for several clients that does not say to whom it was issued", { aud: ["console", "another"] }],
+    ["with one that was issued in the future", { iat: seconds(3_600), exp: seconds(7_200) }],
+    ["with one that does not say when it was issued", { iat: undefined }],
+  ])("%s signs no person in", async (_what, claims) => {
+    const person = await createPerson(service);
+    const { browser, target } = await aReturn(person.email);
+    service.provider.claims = claims;
+    const answer = await comeBack(browser, target);
+    expect([answer.statusCode, answer.headers["location"]]).toEqual([302, FAILED]);
+    expect((await browser.get("/api/me")).status).toBe(401);
+  });
+
+  it.each([
+    ["names this client", { azp: "console" }],
+    ["is for several clients and was issued to this one", { aud: ["console", "another"], azp: "console" }],
+    ["is of a clock a few seconds ahead", { iat: seconds(10) }],
+  ])("with an ID token that %s signs in", async (_what, claims) => {
+    const person = await createPerson(service);
+    const { browser, target } = await aReturn(person.email);
+    service.provider.claims = claims;
+    await comeBack(browser, target);
+    expect((await browser.get("/api/me")).body).toMatchObject({ name: person.name });
+  });
+});
