@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { describeBackOffice, describePartnerApi } from "../src/back-office/descriptions.ts";
+import { describeBackOffice } from "../src/back-office/description.ts";
+import { describePartnerApi } from "../src/partner-api/description.ts";
 import { readConfig } from "../src/platform/config.ts";
 import { ACCESS_PAGE, describedAccess } from "./describe-access.ts";
 

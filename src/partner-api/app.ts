@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
-import { describePartnerApi } from "../back-office/descriptions.ts";
 import { createListener } from "../http/listener.ts";
 import type { KnownKeys } from "../merchants/keys.ts";
 import { DatabaseUsage } from "../platform/database/database.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 import { actorOf, createRateLimiter, membersOf, partnerAuthentication } from "./authentication.ts";
+import { describePartnerApi } from "./description.ts";
 import { type PartnerDatabases, partnerOperations } from "./operations.ts";
 import { FOR_LIVE_KEYS } from "./partner-route.ts";
 import { partnerRoutes } from "./routes.ts";

@@ -91,7 +91,7 @@ it("commands that documents name are scripts of package.json", async () => {
 });
 
 it("ARCHITECTURE.md has a row for each folder of src, and a file to start at", () => {
-  const rows = [...textOf("ARCHITECTURE.md").matchAll(/^\| `([\w.]+)\/?` \|[^|]+\| ?(.*) \|$/gm)];
+  const rows = [...textOf("ARCHITECTURE.md").matchAll(/^\| `([\w.-]+)\/?` \|[^|]+\| ?(.*) \|$/gm)];
   expect(rows.map(([, folder]) => folder).sort()).toEqual(
     LAYERS.flat()
       .map(({ folder }) => folder)

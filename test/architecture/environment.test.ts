@@ -6,9 +6,5 @@ it("the environment is read only by src/platform/config.ts; others pass it on, t
   const readers = readdirSync("src", { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && readFileSync(join("src", file), "utf8").includes("process.env"))
     .sort();
-  expect(readers).toEqual([
-    "app/run-service.ts",
-    "cli/main.ts",
-    "platform/embedded-postgres/postgres-cluster.ts",
-  ]);
+  expect(readers).toEqual(["cli/main.ts", "platform/embedded-postgres/cluster.ts", "service/run-service.ts"]);
 });

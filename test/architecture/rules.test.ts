@@ -50,12 +50,12 @@ describe("each rule reports what breaks it", () => {
     expect(
       findUpwardImports(
         project({
-          "src/orders/a.ts": `import type { Route } from "../api/route.ts"; import "../ledger/ledger.ts"; import "./b.ts";`,
+          "src/orders/a.ts": `import type { Route } from "../http/route.ts"; import "../ledger/ledger.ts"; import "./b.ts";`,
           "src/ledger/ledger.ts": `import "../stock/stock.ts";`,
         }),
       ),
     ).toEqual([
-      "src/orders/a.ts imports src/api/route.ts, which is not in a lower layer",
+      "src/orders/a.ts imports src/http/route.ts, which is not in a lower layer",
       "src/ledger/ledger.ts imports src/stock/stock.ts, which is not in a lower layer",
     ]));
 
@@ -83,20 +83,20 @@ describe("each rule reports what breaks it", () => {
       "src/lifecycle/lifecycle.ts imports node:crypto; src/lifecycle may import types only",
     ]));
 
-  it("HTTP outside of src/api", () =>
+  it("HTTP outside of the listeners", () =>
     expect(
       findHttpImports(
         project({
-          "src/api/partner/app.ts": `import fastify from "fastify"; import "../http/listener.ts";`,
-          "src/app/start.ts": `import type { FastifyInstance } from "fastify"; import "../api/http/listener.ts"; import "../api/partner/app.ts";`,
+          "src/partner-api/app.ts": `import fastify from "fastify"; import "../http/listener.ts";`,
+          "src/service/start.ts": `import type { FastifyInstance } from "fastify"; import "../http/listener.ts"; import "../partner-api/app.ts";`,
           "src/orders/order.ts": `import { createServer } from "node:http"; import cookie from "@fastify/cookie";`,
         }),
       ),
     ).toEqual([
-      "src/app/start.ts imports fastify; only src/api knows HTTP",
-      "src/app/start.ts imports ../api/http/listener.ts; only src/api knows HTTP",
-      "src/orders/order.ts imports node:http; only src/api knows HTTP",
-      "src/orders/order.ts imports @fastify/cookie; only src/api knows HTTP",
+      "src/service/start.ts imports fastify; only the listeners know HTTP",
+      "src/service/start.ts imports ../http/listener.ts; only the listeners know HTTP",
+      "src/orders/order.ts imports node:http; only the listeners know HTTP",
+      "src/orders/order.ts imports @fastify/cookie; only the listeners know HTTP",
     ]));
 
   it("SQL of another slice, unless it is listed; and a list that is too long", () =>
@@ -136,12 +136,12 @@ describe("each rule reports what breaks it", () => {
         project({
           "packages/sdk/src/index.ts": `import "../../../src/platform/ids.ts"; import "./client.ts";`,
           "web/src/page.ts": `import type { Order } from "../../src/lifecycle/order.ts";`,
-          "src/api/console.ts": `import "../../web/src/page.ts";`,
+          "src/http/console.ts": `import "../../web/src/page.ts";`,
         }),
       ),
     ).toEqual([
       "packages/sdk/src/index.ts imports src/platform/ids.ts; src, packages and web do not import each other",
       "web/src/page.ts imports src/lifecycle/order.ts; src, packages and web do not import each other",
-      "src/api/console.ts imports web/src/page.ts; src, packages and web do not import each other",
+      "src/http/console.ts imports web/src/page.ts; src, packages and web do not import each other",
     ]));
 });

@@ -59,16 +59,18 @@ export const findImpureImports = (files: readonly SourceFile[]): Violations =>
     );
 
 const isHttp = (specifier: string, file: string | null): boolean =>
-  file === null ? /^(@?fastify(\/|$)|node:https?$)/.test(specifier) : /^src\/api\/http\//.test(file);
+  file === null ? /^(@?fastify(\/|$)|node:https?$)/.test(specifier) : file.startsWith("src/http/");
 
-/** Only src/api knows HTTP: the framework, Node's server, and src/api/http. */
+const LISTENERS = /^src\/(http|partner-api|back-office)\//;
+
+/** Only the two listeners and what they share know HTTP: the framework, Node's server, and src/http. */
 export const findHttpImports = (files: readonly SourceFile[]): Violations =>
   files
-    .filter(({ path }) => isInSrc(path) && !path.startsWith("src/api/"))
+    .filter(({ path }) => isInSrc(path) && !LISTENERS.test(path))
     .flatMap(({ path, imports }) =>
       imports
         .filter(({ specifier, file }) => isHttp(specifier, file))
-        .map(({ specifier }) => `${path} imports ${specifier}; only src/api knows HTTP`),
+        .map(({ specifier }) => `${path} imports ${specifier}; only the listeners know HTTP`),
     );
 
 /** SQL files that slices open to higher layers, by the reason. */

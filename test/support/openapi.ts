@@ -1,6 +1,7 @@
-import { describeBackOffice, describePartnerApi } from "../../src/back-office/descriptions.ts";
+import { describeBackOffice } from "../../src/back-office/description.ts";
 import { openRoutes } from "../../src/back-office/people/sign-in.ts";
 import { backOfficeRoutes } from "../../src/back-office/routes.ts";
+import { describePartnerApi } from "../../src/partner-api/description.ts";
 import { partnerRoutes } from "../../src/partner-api/routes.ts";
 import { readConfig } from "../../src/platform/config.ts";
 

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { Writable } from "node:stream";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { describePartnerApi } from "../../src/back-office/descriptions.ts";
+import { describePartnerApi } from "../../src/partner-api/description.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { answerCheckOf } from "./answer-check.ts";

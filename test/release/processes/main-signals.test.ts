@@ -15,7 +15,7 @@ const ENDLESS_LOADING = `
   import { registerHooks } from "node:module";
   registerHooks({
     load: (url, context, next) =>
-      url.endsWith("/src/app/run-service.ts")
+      url.endsWith("/src/service/run-service.ts")
         ? {
             format: "module",
             shortCircuit: true,

@@ -1,0 +1,60 @@
+import type { Json } from "../http/openapi/components.ts";
+import { describeApi } from "../http/openapi/document.ts";
+import { PARTNER_EXAMPLES } from "../http/openapi/examples.ts";
+import { ruleSchema, SANDBOX_RULES } from "../orders/changes/transition-order.ts";
+import { TestOrderTransitionSchema } from "../orders/changes/transition-test-order.ts";
+import { type Config, readVersion } from "../platform/config.ts";
+import { describedAs } from "../platform/wire/schemas.ts";
+import { describedWebhooks } from "./events.ts";
+import { partnerRoutes } from "./routes.ts";
+
+/**
+ * The OpenAPI document of the partner API, without the back office.
+ * @param server the address of the listener, if it is not the configured one
+ */
+export const describePartnerApi = (
+  { baseUrl, errorsBaseUrl }: Pick<Config, "baseUrl" | "errorsBaseUrl">,
+  server: Json = { url: baseUrl },
+): Json =>
+  describeApi({
+    title: "Partner Orders",
+    description:
+      "Partners list the products that merchants have exposed to them, place and cancel orders, rehearse the lifecycle with test orders, and receive every change as a signed webhook. Errors are problem documents (RFC 9457).",
+    version: readVersion(),
+    server,
+    routes: partnerRoutes,
+    tags: {
+      Orders: "Place, read and cancel orders.",
+      "Test orders": "Rehearse the lifecycle of an order. Test orders are never charged or shipped.",
+      Products: "The products that are exposed to the connection.",
+      Connection: "The connection that the key belongs to.",
+      "Webhook endpoints": "Webhook endpoints: the addresses that receive events.",
+      Deliveries: "The delivery log of the endpoints, with each attempt.",
+      Events: "The event feed, for polling and reconciliation.",
+      Reference: "This document.",
+    },
+    securitySchemes: {
+      connectionKey: { type: "http", scheme: "bearer", description: "A key of the connection." },
+      connectionKeyHeader: {
+        type: "apiKey",
+        in: "header",
+        name: "x-api-key",
+        description: "The same key in its own header field.",
+      },
+    },
+    problems: {
+      codes: ["rate-limited"],
+      transition: describedAs(TestOrderTransitionSchema, "The requested transition."),
+      rule: ruleSchema(SANDBOX_RULES),
+    },
+    rejectedHeaders: {},
+    headers: {
+      RateLimit:
+        "Requests that are left, and the seconds until the whole allowance is available again. Absent if there is no rate limit.",
+      "RateLimit-Policy":
+        "Requests allowed in a window, and its length in seconds. Up to 100 of them may come at once. Absent if there is no rate limit.",
+    },
+    examples: PARTNER_EXAMPLES,
+    webhooks: describedWebhooks,
+    errorsBaseUrl,
+  });
