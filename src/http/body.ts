@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
-import { Turns } from "../platform/database/fair-share.ts";
+import { FairQueue } from "../platform/database/fair-share.ts";
 import { malformed, type Problem, ProblemError } from "../platform/wire/problems.ts";
 
 /** Largest accepted body, in bytes (decision 0006). */
@@ -101,7 +101,7 @@ export type BodyTurn = (owner: string, bytes: number) => Promise<void> | null;
  * requests of the process until the last one is read.
  */
 export function createBodyTurns(nextRound: (start: () => void) => void = setImmediate): BodyTurn {
-  const waiting = new Turns<{ start(): void }>();
+  const waiting = new FairQueue<{ start(): void }>();
 
   function startNext(): void {
     const [next] = waiting.take(1);

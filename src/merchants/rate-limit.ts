@@ -5,7 +5,7 @@ import { groupCalls } from "../platform/database/group.ts";
 import { type Clock, MINUTE_MS } from "../platform/time.ts";
 
 /** What is left of a connection's limit after a request. */
-export type Allowance = {
+export type BucketState = {
   /** Null if the request is allowed, otherwise the time after which one is. */
   readonly waitUs: number | null;
   /** Requests that may come at once, as far as this process knows. */
@@ -14,24 +14,24 @@ export type Allowance = {
   readonly fullInUs: number;
 };
 
-/** Takes a request from a connection's allowance. A promise if it queries the database. */
-export type TakeRequest = (connection: ConnectionKey) => Allowance | Promise<Allowance>;
+/** Takes a request from the token bucket of a connection. A promise if it queries the database. */
+export type TakeRequest = (connection: ConnectionKey) => BucketState | Promise<BucketState>;
 
 /** Connections for which one statement requests parts. */
 const GROUP_SIZE_MAX = 128;
-/** A request that has got nothing by then competes with other processes for the last of the allowance, and is rejected. */
+/** A request that has got nothing by then competes with other processes for the last of the bucket, and is rejected. */
 const GRANTS_MAX = 3;
 
-type KnownLine = ConnectionKey & Line & { waiting: number; asking: Promise<void> | null };
+type KnownBucket = ConnectionKey & TokenBucket & { waiting: number; asking: Promise<void> | null };
 
 /**
- * The allowances of connections, shared by all processes (decision 0076). A process gets a part of a connection's line
+ * The token buckets of connections, shared by all processes (decision 0076). A process gets a part of a connection's bucket
  * for many requests, and requests the next part when it is used. If the database does not respond, the request fails.
  */
-export function createAllowances(db: Queryable, clock: Clock, terms: LineTerms): TakeRequest {
+export function createRateLimit(db: Queryable, clock: Clock, terms: BucketTerms): TakeRequest {
   const nowUs = (): number => clock.now().getTime() * 1_000;
-  const lineOf = keepLines(nowUs);
-  const ask = groupCalls<KnownLine, Grant>({
+  const bucketOf = keepBuckets(nowUs);
+  const ask = groupCalls<KnownBucket, GrantedPart>({
     name: "grant requests",
     run: async (asking) => {
       const requests = asking.map(({ merchantId, connectionId, waiting }) => ({
@@ -45,93 +45,93 @@ export function createAllowances(db: Queryable, clock: Clock, terms: LineTerms):
     concurrencyMax: 1,
   });
 
-  function takeKnown(line: KnownLine): Allowance | null {
+  function takeKnown(bucket: KnownBucket): BucketState | null {
     const now = nowUs();
-    const taken = takeFrom(line, now, terms);
+    const taken = takeFrom(bucket, now, terms);
     return taken.outcome === "unknown"
       ? null
-      : allowanceOf(line, now, terms, taken.outcome === "exhausted" ? taken.waitUs : null);
+      : stateOf(bucket, now, terms, taken.outcome === "exhausted" ? taken.waitUs : null);
   }
 
   /** Asks the database together with other requests of the connection. */
-  async function takeGranted(line: KnownLine): Promise<Allowance> {
-    line.waiting += 1;
+  async function takeGranted(bucket: KnownBucket): Promise<BucketState> {
+    bucket.waiting += 1;
     try {
       for (let asked = 0; asked < GRANTS_MAX; asked += 1) {
-        line.asking ??= askFor(line);
-        await line.asking;
-        const taken = takeKnown(line);
+        bucket.asking ??= askFor(bucket);
+        await bucket.asking;
+        const taken = takeKnown(bucket);
         if (taken !== null) return taken;
       }
-      return allowanceOf(line, nowUs(), terms, terms.intervalUs);
+      return stateOf(bucket, nowUs(), terms, terms.intervalUs);
     } finally {
-      line.waiting -= 1;
+      bucket.waiting -= 1;
     }
   }
 
-  async function askFor(line: KnownLine): Promise<void> {
+  async function askFor(bucket: KnownBucket): Promise<void> {
     try {
-      extend(line, await ask(line));
+      extend(bucket, await ask(bucket));
     } finally {
-      line.asking = null;
+      bucket.asking = null;
     }
   }
 
   return (connection) => {
-    const line = lineOf(connection);
-    return takeKnown(line) ?? takeGranted(line);
+    const bucket = bucketOf(connection);
+    return takeKnown(bucket) ?? takeGranted(bucket);
   };
 }
 
-const allowanceOf = (
-  line: Line,
+const stateOf = (
+  bucket: TokenBucket,
   nowUs: number,
-  { intervalUs, windowUs }: LineTerms,
+  { intervalUs, windowUs }: BucketTerms,
   waitUs: number | null,
-): Allowance => {
-  const fullInUs = endOf(line, nowUs) - nowUs;
+): BucketState => {
+  const fullInUs = endOf(bucket, nowUs) - nowUs;
   return { waitUs, fullInUs, left: Math.max(0, Math.floor((windowUs - fullInUs) / intervalUs)) };
 };
 
-/** The lines that this process knows. A lookup makes the line of a connection that it does not know. */
-function keepLines(nowUs: () => number): (connection: ConnectionKey) => KnownLine {
-  const lines = new Map<string, KnownLine>();
+/** The buckets that this process knows. A lookup makes the bucket of a connection that it does not know. */
+function keepBuckets(nowUs: () => number): (connection: ConnectionKey) => KnownBucket {
+  const buckets = new Map<string, KnownBucket>();
   let sweptAtUs = nowUs();
   return ({ merchantId, connectionId }) => {
     const now = nowUs();
     if (Math.abs(now - sweptAtUs) > MINUTE_MS * 1_000) {
       sweptAtUs = now;
-      removeEnded(lines, now);
+      removeEnded(buckets, now);
     }
-    const known = lines.get(connectionId);
+    const known = buckets.get(connectionId);
     if (known !== undefined) return known;
-    const line: KnownLine = { ...newLine(), merchantId, connectionId, waiting: 0, asking: null };
-    lines.set(connectionId, line);
-    return line;
+    const bucket: KnownBucket = { ...newBucket(), merchantId, connectionId, waiting: 0, asking: null };
+    buckets.set(connectionId, bucket);
+    return bucket;
   };
 }
 
-/** A line that ended a minute ago holds nothing. */
-function removeEnded(lines: Map<string, KnownLine>, nowUs: number): void {
-  for (const [id, { grantedTo, waiting }] of lines)
-    if (waiting === 0 && grantedTo < nowUs - MINUTE_MS * 1_000) lines.delete(id);
+/** A bucket that ended a minute ago holds nothing. */
+function removeEnded(buckets: Map<string, KnownBucket>, nowUs: number): void {
+  for (const [id, { grantedTo, waiting }] of buckets)
+    if (waiting === 0 && grantedTo < nowUs - MINUTE_MS * 1_000) buckets.delete(id);
 }
 
-/** A part of a connection's line of time, in microseconds since 1970, that one process may fill with requests. */
-type Grant = { readonly from: number; readonly to: number };
+/** A part of the time of a connection, in microseconds since 1970, that one process may fill with requests. */
+type GrantedPart = { readonly from: number; readonly to: number };
 
-/** A limit as positions on a line of time (decision 0076). All times are in microseconds. */
-type LineTerms = {
-  /** Two requests are at least so far apart on the line. */
+/** A token bucket as positions in time (decision 0076). All times are in microseconds. */
+type BucketTerms = {
+  /** Two requests are at least so far apart. */
   readonly intervalUs: number;
   /** The time of a burst: requests have positions up to so far beyond now. */
   readonly windowUs: number;
-  /** A line that ends beyond now and this was granted before the clock was set back. */
+  /** A bucket that ends beyond now and this was granted before the clock was set back. */
   readonly latestUs: number;
 };
 
-/** The line of a connection, as far as this process knows it. Positions are in microseconds since 1970. */
-type Line = {
+/** The token bucket of a connection, as far as this process knows it. Positions are in microseconds since 1970. */
+type TokenBucket = {
   /** The position of the newest request of this process. */
   usedTo: number;
   /** The end of what is granted to this process. */
@@ -149,58 +149,62 @@ const ALLOWED: Taken = { outcome: "allowed" };
 const UNKNOWN: Taken = { outcome: "unknown" };
 /** Time that may pass between a grant and its use. */
 const AHEAD_US = 250_000;
-/** Clocks of machines differ by less. A line that ends later was granted before the clock was set back. */
+/** Clocks of machines differ by less. A bucket that ends later was granted before the clock was set back. */
 const SKEW_US = 5_000_000;
 
 /** @param burst requests that may come at once */
-export function lineTerms(perMinute: number, burst: number): LineTerms {
+export function bucketTerms(perMinute: number, burst: number): BucketTerms {
   // Rounded up, so that there are never more requests than the limit.
   const intervalUs = Math.ceil(60_000_000 / perMinute);
   const windowUs = burst * intervalUs;
   return { intervalUs, windowUs, latestUs: windowUs + AHEAD_US + SKEW_US };
 }
 
-const newLine = (): Line => ({ usedTo: 0, heldTo: 0, grantedTo: 0 });
+const newBucket = (): TokenBucket => ({ usedTo: 0, heldTo: 0, grantedTo: 0 });
 
 /** Takes the next position for a request. A request at a time has the interval after it, up to the window, to choose from. */
-function takeFrom(line: Line, nowUs: number, { intervalUs, windowUs, latestUs }: LineTerms): Taken {
-  if (line.grantedTo > nowUs + latestUs) Object.assign(line, newLine()); // The clock was set back.
-  const own = Math.max(line.usedTo, nowUs) + intervalUs;
-  const isHeld = own <= line.heldTo;
-  const position = isHeld ? own : endOf(line, nowUs) + intervalUs;
+function takeFrom(
+  bucket: TokenBucket,
+  nowUs: number,
+  { intervalUs, windowUs, latestUs }: BucketTerms,
+): Taken {
+  if (bucket.grantedTo > nowUs + latestUs) Object.assign(bucket, newBucket()); // The clock was set back.
+  const own = Math.max(bucket.usedTo, nowUs) + intervalUs;
+  const isHeld = own <= bucket.heldTo;
+  const position = isHeld ? own : endOf(bucket, nowUs) + intervalUs;
   if (position > nowUs + windowUs) return { outcome: "exhausted", waitUs: position - windowUs - nowUs };
   if (!isHeld) return UNKNOWN;
-  line.usedTo = position;
+  bucket.usedTo = position;
   return ALLOWED;
 }
 
 /** The end of what is not free: of the requests if no other process has a part, otherwise of all parts. */
-const endOf = ({ usedTo, heldTo, grantedTo }: Line, nowUs: number): number =>
+const endOf = ({ usedTo, heldTo, grantedTo }: TokenBucket, nowUs: number): number =>
   Math.max(heldTo === grantedTo ? usedTo : grantedTo, nowUs);
 
 /** The length that these requests need, with the time that passes until they use it. */
-const neededFor = (requests: number, { intervalUs }: LineTerms): number => requests * intervalUs + AHEAD_US;
+const neededFor = (requests: number, { intervalUs }: BucketTerms): number => requests * intervalUs + AHEAD_US;
 
-function extend(line: Line, { from, to }: Grant): void {
+function extend(bucket: TokenBucket, { from, to }: GrantedPart): void {
   // If another process got the part in between, the rest of the old part is too short for a request.
-  if (from !== line.heldTo) line.usedTo = from;
-  line.heldTo = to;
-  line.grantedTo = to;
+  if (from !== bucket.heldTo) bucket.usedTo = from;
+  bucket.heldTo = to;
+  bucket.grantedTo = to;
 }
 
-export type GrantRequest = ConnectionKey & {
+export type PartRequest = ConnectionKey & {
   /** The length that the waiting requests need, in microseconds. */
   readonly neededUs: number;
 };
 
-/** How far beyond now a line is granted. It is more than the window, because time passes until the grant is used. */
+/** How far beyond now a bucket is granted. It is more than the window, because time passes until the grant is used. */
 const HORIZON = `excluded.granted_from + excluded.window_us + ${AHEAD_US}`;
-/** A line that ends even later was granted before the clock was set back. It then ends at the window. */
+/** A bucket that ends even later was granted before the clock was set back. It then ends at the window. */
 const BEGIN = `case when rate_limits.granted_to > ${HORIZON} + ${SKEW_US} then excluded.granted_from + excluded.window_us
                else greatest(rate_limits.granted_to, excluded.granted_from) end`;
 
 /**
- * Grants the next part of the line of each connection to the caller (decision 0076): what it needs, or a quarter of what is
+ * Grants the next part of the bucket of each connection to the caller (decision 0076): what it needs, or a quarter of what is
  * left if that is more, but never beyond the horizon. What is granted is granted once: the row decides between processes.
  * Rows are locked in the order of their keys, so that processes wait for each other and never in a circle. The update reads
  * the rejected row alone: on Citus it has no parameters.
@@ -209,9 +213,9 @@ const BEGIN = `case when rate_limits.granted_to > ${HORIZON} + ${SKEW_US} then e
  */
 async function grantRequests(
   db: Queryable,
-  requests: readonly GrantRequest[],
-  { nowUs, windowUs }: { nowUs: number } & Pick<LineTerms, "windowUs">,
-): Promise<Grant[]> {
+  requests: readonly PartRequest[],
+  { nowUs, windowUs }: { nowUs: number } & Pick<BucketTerms, "windowUs">,
+): Promise<GrantedPart[]> {
   const rows = await merchantByMerchant(db, requests, (own) => grantTo(db, own, nowUs, windowUs));
   const grants = new Map(
     rows.map((row) => [row.connection_id, { from: row.granted_from, to: row.granted_to }]),
@@ -219,14 +223,14 @@ async function grantRequests(
   return requests.map(({ connectionId }) => grants.get(connectionId) ?? { from: nowUs, to: nowUs }); // There is a row for each.
 }
 
-type GrantRow = { connection_id: string; granted_from: number; granted_to: number };
+type PartRow = { connection_id: string; granted_from: number; granted_to: number };
 
 const grantTo = (
   db: Queryable,
-  requests: readonly GrantRequest[],
+  requests: readonly PartRequest[],
   nowUs: number,
   windowUs: number,
-): Promise<GrantRow[]> =>
+): Promise<PartRow[]> =>
   db.query({
     name: "grant-requests",
     text: `

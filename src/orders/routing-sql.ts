@@ -150,7 +150,7 @@ export type WaitingOrder = ConnectionKey & { readonly id: string };
 /** The largest quantity of a product that one order can get. */
 export type ProductSupply = { readonly productId: string; readonly unitsMax: number };
 
-/** How far a walk through the waiting orders of a merchant has come. */
+/** How far a scan through the waiting orders of a merchant has come. */
 export type MerchantPosition = { readonly merchantId: string; readonly afterId: string };
 
 /** Orders that fit, and by merchant how far its orders have been read: null if no order waits after them. */

@@ -6,7 +6,7 @@ import type { Actor } from "../lifecycle/applied-transition.ts";
 import { type ApiKey, hashKey, isValid, type KeyAccess } from "../merchants/api-key.ts";
 import { type KnownKeys, keyUseNotes } from "../merchants/keys.ts";
 import { readKeys } from "../merchants/keys-sql.ts";
-import { type Allowance, createAllowances, lineTerms } from "../merchants/rate-limit.ts";
+import { type BucketState, bucketTerms, createRateLimit } from "../merchants/rate-limit.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
@@ -115,7 +115,7 @@ const BURST_MAX = 100;
  */
 export function createRateLimiter(db: Queryable, perMinute: number, clock: Clock): RateLimiter {
   if (perMinute === 0) return { take: () => null };
-  const take = createAllowances(db, clock, lineTerms(perMinute, Math.min(BURST_MAX, perMinute)));
+  const take = createRateLimit(db, clock, bucketTerms(perMinute, Math.min(BURST_MAX, perMinute)));
   return {
     take(connection) {
       const taken = take(connection);
@@ -127,7 +127,7 @@ export function createRateLimiter(db: Queryable, perMinute: number, clock: Clock
 }
 
 /** The fields of the RateLimit header draft: what is left, and when the whole allowance is available again. */
-function toRate(perMinute: number, { waitUs, left, fullInUs }: Allowance): Rate {
+function toRate(perMinute: number, { waitUs, left, fullInUs }: BucketState): Rate {
   const headers = {
     "ratelimit-policy": `"default";q=${perMinute};w=60`,
     ratelimit: `"default";r=${left};t=${secondsOf(fullInUs)}`,

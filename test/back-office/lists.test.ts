@@ -64,7 +64,7 @@ describe.each(LISTS)("$title", ({ path, add }) => {
     return { ids: body.data.map(({ id }: { id: string }) => id), nextCursor: body.nextCursor };
   };
 
-  async function walk(limit: number): Promise<{ ids: string[]; pages: number }> {
+  async function readAllPages(limit: number): Promise<{ ids: string[]; pages: number }> {
     const seen: string[] = [];
     for (let pages = 1, cursor = ""; ; pages += 1) {
       const next = await page(`limit=${limit}${cursor && `&cursor=${cursor}`}`);
@@ -79,7 +79,7 @@ describe.each(LISTS)("$title", ({ path, add }) => {
   });
 
   it.each([1, 50, 100])("in pages of %d shows everything once, in order", async (limit) => {
-    expect(await walk(limit)).toEqual({ ids, pages: Math.ceil(ids.length / limit) });
+    expect(await readAllPages(limit)).toEqual({ ids, pages: Math.ceil(ids.length / limit) });
   });
 
   it("ends with a null cursor, also when the last page is full", async () => {

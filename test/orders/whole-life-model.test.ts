@@ -196,7 +196,7 @@ async function workOff(): Promise<void> {
 }
 
 type Detail = Awaited<ReturnType<typeof readDetail>>;
-function expectWalk({ timeline, status, onHoldReasons }: Detail): void {
+function expectTimeline({ timeline, status, onHoldReasons }: Detail): void {
   for (const [at, entry] of timeline.entries()) {
     const earlier = timeline[at - 1];
     if (earlier === undefined) continue;
@@ -264,7 +264,7 @@ it("random histories leave statuses, money, stock and events that agree", async 
       await workOff();
       const details = await Promise.all(world.orders.map((id) => readDetail(test, id)));
       for (const detail of details) {
-        expectWalk(detail);
+        expectTimeline(detail);
         expectPaid(detail);
         expectPublishedOnce(await readOrderEvents(test, world.partner, detail.id), detail);
         expect(await readOrder(world.partner, detail.id)).toMatchObject({ status: detail.status });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createExposedProduct, createPartner, exposeProduct, type Partner } from "../support/builders.ts";
 import { expectErrors } from "../support/orders.ts";
-import { partnerWithProducts, readPage, walk, withdrawProduct } from "../support/product-pages.ts";
+import { partnerWithProducts, readAllPages, readPage, withdrawProduct } from "../support/product-pages.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
@@ -79,8 +79,8 @@ describe("limit", () => {
 describe("nextCursor", () => {
   it("is null on the last page, also when that page is full", async () => {
     const { partner, ids } = await partnerWithProducts(test, 6);
-    expect((await walk(partner, "limit=3")).map((page) => page.length)).toEqual([3, 3]);
-    expect((await walk(partner, "limit=5")).map((page) => page.length)).toEqual([5, 1]);
+    expect((await readAllPages(partner, "limit=3")).map((page) => page.length)).toEqual([3, 3]);
+    expect((await readAllPages(partner, "limit=5")).map((page) => page.length)).toEqual([5, 1]);
     expect(await readPage(partner, "?limit=6")).toEqual({ ids, nextCursor: null });
   });
 
@@ -115,8 +115,8 @@ describe("paging over hundreds of products", () => {
   it("shows each of them once, for any page size", async () => {
     const { partner, ids } = await partnerWithProducts(test, 230);
     for (const limit of [7, 50, 99, 100])
-      expect((await walk(partner, `limit=${limit}`)).flat(), `limit ${limit}`).toEqual(ids);
-    expect((await walk(partner, "")).map((page) => page.length)).toEqual([50, 50, 50, 50, 30]);
+      expect((await readAllPages(partner, `limit=${limit}`)).flat(), `limit ${limit}`).toEqual(ids);
+    expect((await readAllPages(partner, "")).map((page) => page.length)).toEqual([50, 50, 50, 50, 30]);
   });
 
   it("has no gap and no duplicate while products are exposed and withdrawn", async () => {
@@ -130,7 +130,7 @@ describe("paging over hundreds of products", () => {
     const young: string[] = [];
     const exposedBehind: string[] = [];
     const walked = (
-      await walk(partner, "limit=9", async (_page, seen) => {
+      await readAllPages(partner, "limit=9", async (_page, seen) => {
         const here = ids.indexOf(String(seen.at(-1)));
         const ahead = (from: string[]) => from.filter((id) => ids.indexOf(id) > here);
         const behind = (from: string[]) => from.filter((id) => ids.indexOf(id) < here);
@@ -163,7 +163,7 @@ describe("paging over hundreds of products", () => {
     ).toEqual([]);
 
     // Specification, part 4: a product exposed while paging may land only on the next pass.
-    const next = (await walk(partner, "limit=100")).flat();
+    const next = (await readAllPages(partner, "limit=100")).flat();
     expect(exposedBehind.length).toBeGreaterThan(5);
     for (const id of exposedBehind) expect(next).toContain(id);
   });

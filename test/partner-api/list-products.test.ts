@@ -9,7 +9,13 @@ import {
   readEvents,
 } from "../support/builders.ts";
 import { expectErrors } from "../support/orders.ts";
-import { PRICE, partnerWithProducts, readPage, walk, withdrawProduct } from "../support/product-pages.ts";
+import {
+  PRICE,
+  partnerWithProducts,
+  readAllPages,
+  readPage,
+  withdrawProduct,
+} from "../support/product-pages.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
@@ -153,8 +159,8 @@ describe("sku", () => {
   });
 
   it("is paged by the cursor as well", async () => {
-    expect((await walk(partner, "sku=A&limit=1")).flat()).toEqual(idsBySku.get("A"));
-    expect((await walk(partner, "sku=A&limit=2")).map((page) => page.length)).toEqual([2, 1]);
+    expect((await readAllPages(partner, "sku=A&limit=1")).flat()).toEqual(idsBySku.get("A"));
+    expect((await readAllPages(partner, "sku=A&limit=2")).map((page) => page.length)).toEqual([2, 1]);
   });
 
   it("finds a discontinued product, but none that is not exposed to the connection", async () => {

@@ -14,7 +14,7 @@ export async function readPage({ client }: Partner, query = ""): Promise<Page> {
 }
 
 /** Every page from the first to the last; `between` runs after each page that has a next one. */
-export async function walk(
+export async function readAllPages(
   partner: Partner,
   query: string,
   between: (page: number, seen: readonly string[]) => Promise<void> = async () => undefined,

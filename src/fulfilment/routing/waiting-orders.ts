@@ -33,7 +33,7 @@ type RateChange = Extract<SupplyChange, { about: "rates" }>;
  * The progress through the waiting orders of one merchant that its changes of stock can release. It is over when no change
  * is left. `isWhole`: no order has failed.
  */
-type StockWalk = {
+type StockScan = {
   readonly about: "stock";
   readonly merchantId: string;
   changes: readonly StockChange[];
@@ -42,7 +42,7 @@ type StockWalk = {
 };
 
 /** The same through the waiting orders of all merchants, for the rates of one facility. */
-type RateWalk = {
+type RateScan = {
   readonly about: "rates";
   changes: readonly [RateChange] | readonly [];
   after: WaitingPosition;
@@ -56,47 +56,47 @@ type RateWalk = {
  */
 async function evaluateForStock(
   context: Context,
-  walks: readonly StockWalk[],
+  scans: readonly StockScan[],
   failures: unknown[],
 ): Promise<number> {
   const { supplies, usedUp } = await readSupplies(
     context,
-    walks.flatMap(({ changes }) => changes),
+    scans.flatMap(({ changes }) => changes),
   );
-  for (const walk of walks) walk.changes = walk.changes.filter((change) => !usedUp.has(change));
+  for (const scan of scans) scan.changes = scan.changes.filter((change) => !usedUp.has(change));
   await clearAll(context, usedUp); // The remaining orders wait for the next change.
-  const open = walks.filter(({ changes }) => changes.length > 0);
+  const open = scans.filter(({ changes }) => changes.length > 0);
   const { orders, ends } = await listOrdersWaitingForProducts(context.db, open, supplies, PAGE_SIZE);
   const failed = await routeWaitingOrders(context, orders);
   failures.push(...failed);
   const failedMerchants = new Set(failed.map(({ merchantId }) => merchantId));
-  for (const walk of open) {
-    walk.isWhole &&= !failedMerchants.has(walk.merchantId);
-    const end = ends.get(walk.merchantId) ?? null;
-    if (end === null) await close(context, walk);
-    else walk.afterId = end;
+  for (const scan of open) {
+    scan.isWhole &&= !failedMerchants.has(scan.merchantId);
+    const end = ends.get(scan.merchantId) ?? null;
+    if (end === null) await close(context, scan);
+    else scan.afterId = end;
   }
   return orders.length;
 }
 
 /** Evaluates the next orders for rates in the same way. The change also stays if an order could not be searched. */
-async function evaluateForRates(context: Context, walk: RateWalk, failures: unknown[]): Promise<number> {
-  const [change] = walk.changes;
+async function evaluateForRates(context: Context, scan: RateScan, failures: unknown[]): Promise<number> {
+  const [change] = scan.changes;
   if (change === undefined) return 0;
   const rates = await readRates(context.db, change.facilityId);
   const countries = [...new Set(rates.map(({ countryCode }) => countryCode))];
-  const page = await listOrdersWaitingForCountries(context.db, walk.after, countries, PAGE_SIZE);
+  const page = await listOrdersWaitingForCountries(context.db, scan.after, countries, PAGE_SIZE);
   const failed = await routeWaitingOrders(context, page.orders);
   failures.push(...failed);
-  walk.isWhole &&= page.isWhole && failed.length === 0;
-  if (page.end === null) await close(context, walk);
-  else walk.after = page.end;
+  scan.isWhole &&= page.isWhole && failed.length === 0;
+  if (page.end === null) await close(context, scan);
+  else scan.after = page.end;
   return page.orders.length;
 }
 
-async function close(context: Context, walk: StockWalk | RateWalk): Promise<void> {
-  if (walk.isWhole) await clearAll(context, walk.changes);
-  walk.changes = [];
+async function close(context: Context, scan: StockScan | RateScan): Promise<void> {
+  if (scan.isWhole) await clearAll(context, scan.changes);
+  scan.changes = [];
 }
 
 /** The largest quantity of each product that one order can get. An order that contains more cannot be routed. */
@@ -129,23 +129,23 @@ const WAITING_ORDERS: readonly ConnectionKey[] = [];
  * evaluated.
  */
 export async function routeAllOrders(context: Context, stopping?: AbortSignal): Promise<number> {
-  const walks = new SupplyWalks(context);
+  const scans = new SupplyScans(context);
   let hasHeldBack = false;
   const listBatches = async (isLong: boolean) => {
     const connections = await listConnectionsWithUnroutedOrders(context.db);
-    if (!isLong) await walks.begin(new Set(connections.map(({ merchantId }) => merchantId)));
-    const waiting = walks.merchants();
+    if (!isLong) await scans.begin(new Set(connections.map(({ merchantId }) => merchantId)));
+    const waiting = scans.merchants();
     const others = connections.filter(({ merchantId }) => !waiting.has(merchantId));
     hasHeldBack = others.length < connections.length;
     const batches = inBatches(others, ROUTED_TOGETHER_MAX);
-    if (!walks.areOpen) return batches;
+    if (!scans.areOpen) return batches;
     return batches.length === 0 ? [WAITING_ORDERS] : batches.flatMap((batch) => [WAITING_ORDERS, batch]);
   };
   return runInTurn(
-    listedEachPass(listBatches, () => walks.areOpen || hasHeldBack),
+    listedEachPass(listBatches, () => scans.areOpen || hasHeldBack),
     (connections, failures) =>
       connections === WAITING_ORDERS
-        ? walks.evaluatePage(failures)
+        ? scans.evaluatePage(failures)
         : routeDueOrders(context, connections, failures),
     stopping,
   );
@@ -183,26 +183,26 @@ const MERCHANTS_MAX = 100;
 /** Changes of stock that are evaluated together: each page of orders reads the stock of their products. */
 const CHANGES_MAX = 1_000;
 
-/** A walk of a merchant, and the changes that are not in it, because it has so many. A walk for them follows. */
-type StockWalks = StockWalk & { later: readonly StockChange[] };
+/** A scan of a merchant, and the changes that are not in it, because it has so many. A scan for them follows. */
+type StockScans = StockScan & { later: readonly StockChange[] };
 
-/** Walks that one statement continues. */
+/** Scans that one statement continues. */
 type Page =
-  | { readonly about: "stock"; readonly walks: readonly StockWalks[] }
-  | { readonly about: "rates"; readonly walks: readonly [RateWalk] };
+  | { readonly about: "stock"; readonly scans: readonly StockScans[] }
+  | { readonly about: "rates"; readonly scans: readonly [RateScan] };
 
 /**
- * The walks of a run of routing through the waiting orders that supply changes can release (decision 0046). The run continues
+ * The scans of a run of routing through the waiting orders that supply changes can release (decision 0046). The run continues
  * them page by page, between its batches of new orders. So waiting orders of a merchant do not delay new orders of the others
  * (decision 0216).
  */
-class SupplyWalks {
+class SupplyScans {
   readonly #context: Context;
-  /** Ids of changes whose walk has begun. After an order has failed, its change stays listed for the next run. */
+  /** Ids of changes whose scan has begun. After an order has failed, its change stays listed for the next run. */
   readonly #begun = new Set<string>();
   /** In the order of their turns. */
-  #open: (StockWalks | RateWalk)[] = [];
-  /** Merchants whose walk has ended, and whose new orders have had no turn since. */
+  #open: (StockScans | RateScan)[] = [];
+  /** Merchants whose scan has ended, and whose new orders have had no turn since. */
   #ended = new Set<string>();
 
   constructor(context: Context) {
@@ -215,11 +215,11 @@ class SupplyWalks {
 
   /** Merchants whose new orders are not routed now: goods that have arrived are for the older ones first. */
   merchants(): ReadonlySet<string> {
-    return new Set(this.#open.flatMap((walk) => (walk.about === "stock" ? [walk.merchantId] : [])));
+    return new Set(this.#open.flatMap((scan) => (scan.about === "stock" ? [scan.merchantId] : [])));
   }
 
   /**
-   * Begins walks for changes that have had none. A merchant has one at a time, and before the next one its new orders have
+   * Begins scans for changes that have had none. A merchant has one at a time, and before the next one its new orders have
    * a turn: goods that arrive all the time must not hold them back.
    * @param withNewOrders merchants that have new orders
    */
@@ -234,60 +234,60 @@ class SupplyWalks {
     const stock = changes.filter((change) => change.about === "stock");
     const rates = changes.filter((change) => change.about === "rates");
     for (const [merchantId, own] of Map.groupBy(stock, (change) => change.merchantId))
-      this.#open.push(stockWalk(merchantId, own));
-    this.#open.push(...rates.map(rateWalk));
+      this.#open.push(stockScan(merchantId, own));
+    this.#open.push(...rates.map(rateScan));
     this.#ended = new Set();
   }
 
   /**
-   * Evaluates a page of the next walks; returns how many orders it evaluated. Walks that fail end: new orders of their
+   * Evaluates a page of the next scans; returns how many orders it evaluated. Scans that fail end: new orders of their
    * merchants must not wait for them.
    */
   async evaluatePage(failures: unknown[]): Promise<number> {
     const page = this.#nextPage();
     if (page === null) return 0;
-    const walks = new Set<StockWalks | RateWalk>(page.walks);
-    this.#open = this.#open.filter((walk) => !walks.has(walk));
+    const scans = new Set<StockScans | RateScan>(page.scans);
+    this.#open = this.#open.filter((scan) => !scans.has(scan));
     let count = 0;
     try {
       count = await evaluate(this.#context, page, failures);
     } catch (error) {
       if (isOutOfReach(error)) throw error;
       failures.push(error);
-      for (const walk of walks) abandon(walk);
+      for (const scan of scans) abandon(scan);
     }
-    for (const walk of walks) this.#endTurn(walk);
+    for (const scan of scans) this.#endTurn(scan);
     return count;
   }
 
   #nextPage(): Page | null {
     const [first] = this.#open;
     if (first === undefined) return null;
-    if (first.about === "rates") return { about: "rates", walks: [first] };
-    const walks: StockWalks[] = [];
+    if (first.about === "rates") return { about: "rates", scans: [first] };
+    const scans: StockScans[] = [];
     let changeCount = 0;
-    for (const walk of this.#open.filter((open) => open.about === "stock").slice(0, MERCHANTS_MAX)) {
-      changeCount += walk.changes.length;
+    for (const scan of this.#open.filter((open) => open.about === "stock").slice(0, MERCHANTS_MAX)) {
+      changeCount += scan.changes.length;
       if (changeCount > CHANGES_MAX) break;
-      walks.push(walk);
+      scans.push(scan);
     }
-    return { about: "stock", walks };
+    return { about: "stock", scans };
   }
 
-  #endTurn(walk: StockWalks | RateWalk): void {
-    if (walk.about === "stock" && walk.changes.length === 0 && walk.later.length > 0)
-      this.#open.push(stockWalk(walk.merchantId, walk.later));
-    else if (walk.changes.length > 0) this.#open.push(walk);
-    else if (walk.about === "stock") this.#ended.add(walk.merchantId);
+  #endTurn(scan: StockScans | RateScan): void {
+    if (scan.about === "stock" && scan.changes.length === 0 && scan.later.length > 0)
+      this.#open.push(stockScan(scan.merchantId, scan.later));
+    else if (scan.changes.length > 0) this.#open.push(scan);
+    else if (scan.about === "stock") this.#ended.add(scan.merchantId);
   }
 }
 
 const evaluate = (context: Context, page: Page, failures: unknown[]): Promise<number> =>
   page.about === "stock"
-    ? evaluateForStock(context, page.walks, failures)
-    : evaluateForRates(context, page.walks[0], failures);
+    ? evaluateForStock(context, page.scans, failures)
+    : evaluateForRates(context, page.scans[0], failures);
 
-const stockWalk = (merchantId: string, changes: readonly StockChange[]): StockWalks => ({
+const stockScan = (merchantId: string, changes: readonly StockChange[]): StockScans => ({
   about: "stock",
   merchantId,
   changes: changes.slice(0, CHANGES_MAX),
@@ -296,14 +296,14 @@ const stockWalk = (merchantId: string, changes: readonly StockChange[]): StockWa
   isWhole: true,
 });
 
-const rateWalk = (change: RateChange): RateWalk => ({
+const rateScan = (change: RateChange): RateScan => ({
   about: "rates",
   changes: [change],
   after: { merchantId: UUID_MIN, orderId: UUID_MIN },
   isWhole: true,
 });
 
-function abandon(walk: StockWalks | RateWalk): void {
-  walk.changes = [];
-  if (walk.about === "stock") walk.later = [];
+function abandon(scan: StockScans | RateScan): void {
+  scan.changes = [];
+  if (scan.about === "stock") scan.later = [];
 }

@@ -7,7 +7,7 @@ const SERVED_KEPT_MAX = 1_024;
  * Waiting calls, by owner. Owners are served in turn, so an owner with many calls does not delay the first call of
  * another.
  */
-export class Turns<Call extends object> {
+export class FairQueue<Call extends object> {
   #waiting = new Map<string, Call[]>();
   /** The owners with waiting calls, the next one at `#next`. An owner that was served and has more goes to the end. */
   #order: string[] = [];
@@ -91,14 +91,14 @@ export class Turns<Call extends object> {
   }
 }
 
-/** An owner may begin a call while it uses less than this many times the free slots (decision 0066). */
+/** An owner may begin a call while it uses less than this many times what is free (decision 0066). */
 const USED_TO_FREE_MAX = 2;
 
 /**
- * Slots that owners share. The more owners use them, the fewer each may use, and some always stay free for an owner
+ * Concurrent calls that owners share. The more owners make them, the fewer each may use, and some always stay free for an owner
  * that has none: a single owner uses two thirds of them, two use two fifths each.
  */
-export class Slots {
+export class ConcurrencyLimit {
   readonly #used = new Map<string, number>();
   #free: number;
 
@@ -107,7 +107,7 @@ export class Slots {
   }
 
   /** No owner may begin a call, so there is no need to look for one. */
-  get areTaken(): boolean {
+  get isReached(): boolean {
     return this.#free === 0;
   }
 
@@ -180,22 +180,22 @@ export type SharedDatabase = {
 type Waiting = { start(): void };
 
 /**
- * Lets at most `slots` calls use the database at a time. While there are more, owners take turns, and an owner with
- * many calls leaves some slots free for others. @param spent called with the time of each call that has ended
+ * Lets at most `concurrencyMax` calls use the database at a time. While there are more, owners take turns, and an owner with
+ * many calls leaves some of them to others. @param spent called with the time of each call that has ended
  */
-export function shareDatabase(db: Database, slotCount: number, spent?: Spent): SharedDatabase {
-  const slots = new Slots(slotCount);
-  const turns = new Turns<Waiting>();
+export function shareDatabase(db: Database, concurrencyMax: number, spent?: Spent): SharedDatabase {
+  const limit = new ConcurrencyLimit(concurrencyMax);
+  const turns = new FairQueue<Waiting>();
 
   async function run<T>(owner: string, work: () => Promise<T>): Promise<T> {
-    if (turns.countOf(owner) > 0 || !slots.mayBegin(owner)) await turnOf(owner);
-    else slots.begin(owner);
+    if (turns.countOf(owner) > 0 || !limit.mayBegin(owner)) await turnOf(owner);
+    else limit.begin(owner);
     const startedAt = performance.now();
     try {
       return await work();
     } finally {
       spent?.(owner, performance.now() - startedAt);
-      slots.end(owner);
+      limit.end(owner);
       startNext();
     }
   }
@@ -206,12 +206,12 @@ export function shareDatabase(db: Database, slotCount: number, spent?: Spent): S
       else turns.add(owner, { start });
     });
 
-  /** Assigns the slot here, not when the call continues, so that no other call gets it in between. */
+  /** Begins the call here, not when the call continues, so that no other call gets it in between. */
   function startNext(): void {
-    while (!slots.areTaken) {
-      const next = turns.takeOfOne(1, (owner) => slots.mayBegin(owner));
+    while (!limit.isReached) {
+      const next = turns.takeOfOne(1, (owner) => limit.mayBegin(owner));
       if (next === null) return;
-      slots.begin(next.owner);
+      limit.begin(next.owner);
       for (const { start } of next.calls) start();
     }
   }

@@ -1,7 +1,14 @@
 import type { Span } from "@opentelemetry/api";
 import { activeSpan, tracedGroup } from "../telemetry/tracing.ts";
 import { isOutOfReach, isTimedOut, type Spent, UnavailableError } from "./database.ts";
-import { Slots, Spacing, type SpacingOptions, Turns, tooManyCalls, WAITING_CALLS_MAX } from "./fair-share.ts";
+import {
+  ConcurrencyLimit,
+  FairQueue,
+  Spacing,
+  type SpacingOptions,
+  tooManyCalls,
+  WAITING_CALLS_MAX,
+} from "./fair-share.ts";
 
 /**
  * Processes work that arrives together in groups: while one group is at the database, further calls form the next
@@ -71,7 +78,7 @@ type Group<In, Out> = { readonly calls: Call<In, Out>[]; readonly end: () => voi
  */
 export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In, Out> {
   const { name, run, runAlone, ownerOf, spent, atOnce = Number.POSITIVE_INFINITY } = options;
-  const waiting = new Turns<Call<In, Out>>();
+  const waiting = new FairQueue<Call<In, Out>>();
   const nextGroup = options.oneOwnerEach ? groupsOfOneOwner(waiting, options) : groupsOfAll(waiting, options);
   const setAside = new SetAside();
   const doAlone = runAlone && aloneBy(runAlone, name, setAside);
@@ -165,7 +172,7 @@ function divideTime(ms: number, calls: readonly { readonly owner: string }[], sp
 type NextGroup<In, Out> = () => Group<In, Out> | null;
 
 function groupsOfAll<In, Out>(
-  waiting: Turns<Call<In, Out>>,
+  waiting: FairQueue<Call<In, Out>>,
   { sizeMax, concurrencyMax, besideMin = 1 }: GroupOptions<In, Out>,
 ): NextGroup<In, Out> {
   const running: (readonly Call<In, Out>[])[] = []; // Few, and not a `Set` (decision 0173).
@@ -182,15 +189,15 @@ function groupsOfAll<In, Out>(
 }
 
 function groupsOfOneOwner<In, Out>(
-  waiting: Turns<Call<In, Out>>,
+  waiting: FairQueue<Call<In, Out>>,
   { sizeMax, concurrencyMax }: GroupOptions<In, Out>,
 ): NextGroup<In, Out> {
-  const slots = new Slots(concurrencyMax);
+  const limit = new ConcurrencyLimit(concurrencyMax);
   return () => {
-    const found = slots.areTaken ? null : waiting.takeOfOne(sizeMax, (owner) => slots.mayBegin(owner));
+    const found = limit.isReached ? null : waiting.takeOfOne(sizeMax, (owner) => limit.mayBegin(owner));
     if (found === null) return null;
-    slots.begin(found.owner);
-    return { calls: found.calls, end: () => slots.end(found.owner) };
+    limit.begin(found.owner);
+    return { calls: found.calls, end: () => limit.end(found.owner) };
   };
 }
 

@@ -43,18 +43,18 @@ const BATCH_SIZE = 1_000;
 type ImportFile = {
   readonly bytes: AsyncIterable<Buffer>;
   readonly match: ImportMatch;
-  readonly spool: Spool<ImportRow>;
+  readonly temporaryFile: TemporaryFile<ImportRow>;
 };
 type CheckedFile = { readonly header: ImportHeader; readonly errors: ImportErrors };
 
-/** Validates a file as it arrives. Rows are spooled as long as the file has no error. */
+/** Validates a file as it arrives. Rows go to a temporary file as long as the file has no error. */
 export async function checkFile(
   db: Database,
   merchant: Merchant,
-  { bytes, match, spool }: ImportFile,
+  { bytes, match, temporaryFile }: ImportFile,
 ): Promise<CheckedFile> {
   const errors = new ImportErrors();
-  const rows = new CheckedRows({ db, merchant, match, spool, errors });
+  const rows = new CheckedRows({ db, merchant, match, temporaryFile, errors });
   let header: ImportHeader | null = null;
   try {
     for await (const row of readCsv(bytes)) {
@@ -84,7 +84,7 @@ type RowsContext = {
   readonly db: Database;
   readonly merchant: Merchant;
   readonly match: ImportMatch;
-  readonly spool: Spool<ImportRow>;
+  readonly temporaryFile: TemporaryFile<ImportRow>;
   readonly errors: ImportErrors;
 };
 
@@ -126,7 +126,7 @@ class CheckedRows {
 
   /** Checks the rows of a batch against the catalog. */
   async flush(header: ImportHeader): Promise<void> {
-    const { db, merchant, match, spool, errors } = this.#context;
+    const { db, merchant, match, temporaryFile, errors } = this.#context;
     const batch = this.#batch;
     this.#batch = [];
     if (batch.length === 0) return;
@@ -154,7 +154,7 @@ class CheckedRows {
       if ("error" in row) return [];
       return [{ ...row, differsIn: row.id === null ? null : (differing.get(row.id) ?? null) }];
     });
-    if (errors.count === 0 && rows.length > 0) await spool.add(rows);
+    if (errors.count === 0 && rows.length > 0) await temporaryFile.add(rows);
   }
 
   /** The error of a row that changes the product of an earlier row. */
@@ -286,7 +286,7 @@ export async function findOutdatedRow(
 }
 
 /** Stores batches on disk that together are too large for memory. They can be read repeatedly. */
-export type Spool<T> = {
+export type TemporaryFile<T> = {
   add(batch: readonly T[]): Promise<void>;
   batches(): AsyncGenerator<T[]>;
   /** Frees the disk space. */
@@ -296,7 +296,7 @@ export type Spool<T> = {
 type Extent = { readonly position: number; readonly length: number };
 
 /** The file is unlinked at once, so nothing is left of it however the process ends. */
-export async function createSpool<T>(): Promise<Spool<T>> {
+export async function createTemporaryFile<T>(): Promise<TemporaryFile<T>> {
   const path = join(tmpdir(), `partner-orders-${randomUUID()}`);
   const file = await open(path, "wx+", 0o600);
   await unlink(path);

@@ -5,11 +5,11 @@ import { isTaken, planBatch, type Queryable } from "../../platform/database/data
 import { type Problem, ProblemError } from "../../platform/wire/problems.ts";
 import {
   checkFile,
-  createSpool,
+  createTemporaryFile,
   findOutdatedRow,
   ImportErrors,
   type ImportMatch,
-  type Spool,
+  type TemporaryFile,
 } from "./check-file.ts";
 import type { ImportError, ImportHeader, ImportRow } from "./import-row.ts";
 import { insertImported, updateImported } from "./import-sql.ts";
@@ -56,17 +56,17 @@ export async function importProducts(
   { bytes, match, dryRun, onStored = () => undefined }: ImportFile,
   by: Initiator,
 ): Promise<Imported | Problem> {
-  const spool = await createSpool<ImportRow>();
+  const temporaryFile = await createTemporaryFile<ImportRow>();
   try {
-    const { errors, header } = await checkFile(context.db, merchant, { bytes, match, spool });
+    const { errors, header } = await checkFile(context.db, merchant, { bytes, match, temporaryFile });
     if (errors.count > 0) return errors.toProblem();
-    const expected = await previewAll(spool);
+    const expected = await previewAll(temporaryFile);
     if (dryRun || expected.created + expected.changed === 0) return expected;
     const total = expected.created + expected.changed + expected.unchanged;
     onStored(0, total);
     return await inTransaction(context, async (tx) => {
       const imported = await storeAll(tx, context, {
-        ...{ merchant, header, match, spool },
+        ...{ merchant, header, match, temporaryFile },
         onStored: (stored) => onStored(stored, total),
       });
       const fact = { merchantId: merchant.id, subject: "mer", ids: [merchant.id] } as const;
@@ -79,7 +79,7 @@ export async function importProducts(
     if (isTaken(error)) return problemOf({ line: 1, column: "barcode", detail: GIVEN_AWAY });
     throw error;
   } finally {
-    await spool.close();
+    await temporaryFile.close();
   }
 }
 
@@ -111,9 +111,9 @@ const changeOf = ({ id, differsIn }: ImportRow): ImportChange => {
 };
 
 /** What the rows would do, as the check of the file has found it. */
-async function previewAll(spool: Spool<ImportRow>): Promise<Imported> {
+async function previewAll(temporaryFile: TemporaryFile<ImportRow>): Promise<Imported> {
   const summary = new Summary();
-  for await (const batch of spool.batches())
+  for await (const batch of temporaryFile.batches())
     for (const row of batch)
       summary.add({
         line: row.line,
@@ -129,21 +129,21 @@ type Storable = {
   readonly merchant: Merchant;
   readonly header: ImportHeader;
   readonly match: ImportMatch;
-  readonly spool: Spool<ImportRow>;
+  readonly temporaryFile: TemporaryFile<ImportRow>;
   readonly onStored: (stored: number) => void;
 };
 
 async function storeAll(
   tx: Queryable,
   { clock, newId }: Context,
-  { merchant, header, match, spool, onStored }: Storable,
+  { merchant, header, match, temporaryFile, onStored }: Storable,
 ): Promise<Imported> {
   // Imports of one merchant run one after the other, because they can change the same products.
   await lockMerchant(tx, merchant.id);
   await planBatch(tx); // The first batches find an empty table, and the last ones a large one.
   const now = clock.now();
   const summary = new Summary();
-  for await (const batch of spool.batches()) {
+  for await (const batch of temporaryFile.batches()) {
     const outdated = await findOutdatedRow(tx, merchant.id, match, batch);
     if (outdated !== null) throw new ProblemError(problemOf(outdated)); // What was stored is rolled back.
     // Ids are made here, not while the file arrives, so that products are listed in the order in which they appear.

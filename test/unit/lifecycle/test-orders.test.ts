@@ -4,7 +4,7 @@ import type { Order } from "../../../src/lifecycle/order.ts";
 import { anOrder, NOW, type Shipped, shippedOrder } from "../../support/lifecycle-orders.ts";
 import { type StateTable, testStateTables } from "../../support/state-table.ts";
 
-/** Specification, part 3: a test order need not walk the chart in order. */
+/** Specification, part 3: a test order need not follow the chart in order. */
 const STATE_TABLES: StateTable[] = [
   {
     shipped: "nothing shipped",

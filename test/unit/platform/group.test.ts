@@ -247,7 +247,7 @@ describe("a group of several connections", () => {
 });
 
 describe("groups of one connection each", () => {
-  it("never use all slots, so that a connection whose groups do not end delays no other", async () => {
+  it("never use the whole concurrency, so that a connection whose groups do not end delays no other", async () => {
     const groups: string[][] = [];
     const call = groupCalls<string, string>({
       name: "test",

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { Slots, Turns } from "../../../src/platform/database/fair-share.ts";
+import { ConcurrencyLimit, FairQueue } from "../../../src/platform/database/fair-share.ts";
 
 /** Calls that wait, written as owner and number. */
-function waitingCalls(...calls: string[]): Turns<{ name: string }> {
-  const turns = new Turns<{ name: string }>();
+function waitingCalls(...calls: string[]): FairQueue<{ name: string }> {
+  const turns = new FairQueue<{ name: string }>();
   for (const name of calls) turns.add(name.slice(0, 1), { name });
   return turns;
 }
@@ -56,15 +56,15 @@ describe("calls of one owner at a time", () => {
   });
 });
 
-describe("slots", () => {
-  /** Lets owners begin calls in turn, for as long as any of them may. Returns how many slots each uses. */
-  function fill(slots: Slots, owners: readonly string[]): number[] {
+describe("a concurrency limit", () => {
+  /** Lets owners begin calls in turn, for as long as any of them may. Returns how many calls of each run. */
+  function fill(limit: ConcurrencyLimit, owners: readonly string[]): number[] {
     const used = owners.map(() => 0);
     for (let began = true; began; ) {
       began = false;
       owners.forEach((owner, index) => {
-        if (!slots.mayBegin(owner)) return;
-        slots.begin(owner);
+        if (!limit.mayBegin(owner)) return;
+        limit.begin(owner);
         used[index] = (used[index] ?? 0) + 1;
         began = true;
       });
@@ -81,27 +81,27 @@ describe("slots", () => {
     [3, 1, [2]],
     [1, 1, [1]],
   ])("of %i, %i owners use %j, and leave the rest to others", (count, owners, used) => {
-    const slots = new Slots(count);
+    const limit = new ConcurrencyLimit(count);
     expect(
       fill(
-        slots,
+        limit,
         Array.from({ length: owners }, (_, index) => `owner ${index}`),
       ),
     ).toEqual(used);
   });
 
   it("are released: when one owner ends a call, another may begin one", () => {
-    const slots = new Slots(3);
-    fill(slots, ["a", "b"]);
-    expect(slots.mayBegin("c")).toBe(false);
-    slots.end("a");
-    expect([slots.mayBegin("c"), slots.mayBegin("b")]).toEqual([true, true]);
+    const limit = new ConcurrencyLimit(3);
+    fill(limit, ["a", "b"]);
+    expect(limit.mayBegin("c")).toBe(false);
+    limit.end("a");
+    expect([limit.mayBegin("c"), limit.mayBegin("b")]).toEqual([true, true]);
   });
 
   it("are all free again at the end", () => {
-    const slots = new Slots(6);
-    for (const owner of ["a", "a", "b"]) slots.begin(owner);
-    for (const owner of ["a", "b", "a"]) slots.end(owner);
-    expect(fill(slots, ["a"])).toEqual([4]);
+    const limit = new ConcurrencyLimit(6);
+    for (const owner of ["a", "a", "b"]) limit.begin(owner);
+    for (const owner of ["a", "b", "a"]) limit.end(owner);
+    expect(fill(limit, ["a"])).toEqual([4]);
   });
 });
