@@ -1,45 +1,38 @@
--- People and programs that use the back office, what they sign in with (decision 0115), and the filters that they keep.
+-- People and programs that use the back office, what they sign in with (docs/design/people.md, "Sign-in is our own"), and the
+-- filters that they keep.
 --
 -- They belong to no merchant: a person may work for several, and for the warehouse as well. So these tables are shared, small
--- and mostly read. Times named *_at that better-auth writes are those of the process; those that decide about a session are
--- the service's own.
+-- and mostly read. Secrets are stored as hashes, or encrypted where the service needs them again.
 
 create table people (
   id                 uuid        not null,
   name               text        not null,
   email              text        not null,
-  email_verified     boolean     not null,
-  image              text,
-  two_factor_enabled boolean     not null default false,
   created_at         timestamptz not null,
-  updated_at         timestamptz not null,
   created_by_kind    text        not null,
   created_by_name    text,
   created_by_id      text,
   accepted_at        timestamptz,
   last_signed_in_at  timestamptz,
-  sign_in_version    integer     not null default 0,
   disabled_at        timestamptz,
+  password_hash      text,
   constraint people_pkey primary key (id),
   constraint people_email_key unique (email),
   constraint people_name_length check (char_length(name) between 1 and 255),
-  constraint people_email_form check (char_length(email) between 3 and 254 and email = lower(email))
+  constraint people_email_form check (char_length(email) between 3 and 254 and email = lower(email)),
+  constraint people_password_hash_length check (char_length(password_hash) <= 255)
 );
 comment on table people is 'People who sign in to the back office.';
 comment on column people.id is 'UUIDv7, made by the service. On the wire it has the prefix per.';
 comment on column people.name is 'What timeline and audit log call the person.';
 comment on column people.email is 'In lower case. Invitations and resets are sent to it.';
-comment on column people.email_verified is 'Whether the person has used a link that was sent to the address, or the identity provider has verified it.';
-comment on column people.image is 'Not used. better-auth expects it.';
-comment on column people.two_factor_enabled is 'Whether a password alone does not suffice.';
-comment on column people.updated_at is 'When better-auth or the service changed the row.';
 comment on column people.created_by_kind is 'Who invited the person, as in timeline_entries.';
 comment on column people.created_by_name is 'The name of who invited the person.';
 comment on column people.created_by_id is 'The id on the wire of who invited the person. Null for OPERATOR_TOKEN, the command line and the service.';
 comment on column people.accepted_at is 'When the person first signed in. Null: the invitation is open.';
 comment on column people.last_signed_in_at is 'When the person last signed in. Null: never.';
-comment on column people.sign_in_version is 'Raised when all sign-ins of the person end. One that began with a lower number opens no session.';
 comment on column people.disabled_at is 'Since then the person cannot sign in. Null: it can.';
+comment on column people.password_hash is 'The scrypt hash of the password, with its parameters and its salt. Null: the person has none.';
 
 create table person_grants (
   person_id      uuid   not null,
@@ -66,114 +59,122 @@ comment on column person_grants.merchant_ids is 'For merchant: the merchants. Fo
 comment on column person_grants.facility_ids is 'For warehouse: the facilities; null: all of them, also later ones. Null for other roles.';
 comment on column person_grants.connection_ids is 'For partner: the connections. Else empty.';
 
-create table person_sessions (
-  id               uuid        not null,
-  person_id        uuid        not null,
-  token            text        not null,
-  expires_at       timestamptz not null,
-  created_at       timestamptz not null,
-  updated_at       timestamptz not null,
-  ip_address       text,
-  user_agent       text,
-  signed_in_at     timestamptz not null,
-  seen_at          timestamptz not null,
-  authenticated_at timestamptz not null,
-  finished         boolean     not null default true,
-  constraint person_sessions_pkey primary key (id),
-  constraint person_sessions_token_key unique (token),
-  constraint person_sessions_person_id_fkey foreign key (person_id) references people (id) on delete cascade
+create table person_provider_accounts (
+  person_id uuid        not null,
+  issuer    text        not null,
+  subject   text        not null,
+  linked_at timestamptz not null,
+  constraint person_provider_accounts_pkey primary key (person_id),
+  constraint person_provider_accounts_subject_key unique (issuer, subject),
+  constraint person_provider_accounts_person_id_fkey foreign key (person_id) references people (id) on delete cascade,
+  constraint person_provider_accounts_issuer_length check (char_length(issuer) between 1 and 1000),
+  constraint person_provider_accounts_subject_length check (char_length(subject) between 1 and 255)
 );
-create index person_sessions_person_id_idx on person_sessions (person_id);
-comment on table person_sessions is 'Sessions of people. Deleting one ends it with the next request.';
-comment on column person_sessions.token is 'The random part of the cookie. Useless without the signature, whose key is not in the database.';
-comment on column person_sessions.expires_at is 'When better-auth stops to accept it. The service itself decides by signed_in_at and seen_at.';
-comment on column person_sessions.ip_address is 'Where the person signed in from.';
-comment on column person_sessions.user_agent is 'The browser, as it names itself.';
-comment on column person_sessions.signed_in_at is 'A session ends seven days after it.';
-comment on column person_sessions.seen_at is 'When it was used, written at most once in five minutes. A session ends twelve hours after it.';
-comment on column person_sessions.authenticated_at is 'When the person last proved who it is. Keys, secrets and money need that within 15 minutes.';
-comment on column person_sessions.finished is 'Whether the sign-in was finished. Until then the session opens nothing.';
-
-create table person_accounts (
-  id                       uuid        not null,
-  person_id                uuid        not null,
-  provider_id              text        not null,
-  account_id               text        not null,
-  access_token             text,
-  refresh_token            text,
-  id_token                 text,
-  access_token_expires_at  timestamptz,
-  refresh_token_expires_at timestamptz,
-  scope                    text,
-  password                 text,
-  created_at               timestamptz not null,
-  updated_at               timestamptz not null,
-  constraint person_accounts_pkey primary key (id),
-  constraint person_accounts_provider_key unique (provider_id, account_id),
-  constraint person_accounts_person_key unique (person_id, provider_id),
-  constraint person_accounts_person_id_fkey foreign key (person_id) references people (id) on delete cascade
-);
-comment on table person_accounts is 'What a person signs in with: a password, or the account of an identity provider.';
-comment on column person_accounts.provider_id is 'credential: a password. oidc: the identity provider of OIDC_ISSUER.';
-comment on column person_accounts.account_id is 'The id of the person for a password, the subject for an identity provider.';
-comment on column person_accounts.access_token is 'Always null: the service does not call the identity provider after the sign-in. So are the other tokens.';
-comment on column person_accounts.password is 'Its scrypt hash. Null for identity providers.';
-
-create table person_verifications (
-  id         uuid        not null,
-  identifier text        not null,
-  value      text        not null,
-  expires_at timestamptz not null,
-  created_at timestamptz not null,
-  updated_at timestamptz not null,
-  constraint person_verifications_pkey primary key (id)
-);
-create index person_verifications_identifier_idx on person_verifications (identifier);
-create index person_verifications_expires_at_idx on person_verifications (expires_at);
-comment on table person_verifications is 'Proofs of sign-ins in progress: a right password that a code must follow, how many codes followed it, a challenge of a passkey while it is compared, and challenges that were used. Rows are purged an hour after their end.';
-
-create table person_two_factors (
-  id                        uuid    not null,
-  person_id                 uuid    not null,
-  secret                    text    not null,
-  backup_codes              text    not null,
-  verified                  boolean not null,
-  last_code_step            bigint,
-  failed_verification_count integer not null default 0,
-  locked_until              timestamptz,
-  constraint person_two_factors_pkey primary key (id),
-  constraint person_two_factors_person_key unique (person_id),
-  constraint person_two_factors_person_id_fkey foreign key (person_id) references people (id) on delete cascade
-);
-comment on table person_two_factors is 'The second factor of a person: one-time codes of RFC 6238, and backup codes.';
-comment on column person_two_factors.secret is 'Encrypted with a key that is derived from WEBHOOK_SECRET_KEYS.';
-comment on column person_two_factors.backup_codes is 'Those that were not used, encrypted as the secret is.';
-comment on column person_two_factors.verified is 'Whether the person has proved that its device has the secret.';
-comment on column person_two_factors.last_code_step is 'The time step of the last code that was accepted: how many times 30 seconds after 1970 began. Codes of it and of earlier ones are rejected. Null: none was accepted.';
-comment on column person_two_factors.failed_verification_count is 'Wrong codes in a row.';
-comment on column person_two_factors.locked_until is 'Until then no code is accepted. Only a person who knows the password, or has a session, can cause it.';
+comment on table person_provider_accounts is 'The account at the identity provider that a person signs in with. A person has one at most.';
+comment on column person_provider_accounts.issuer is 'The identity provider, as its ID tokens name it.';
+comment on column person_provider_accounts.subject is 'Its own id of the account, which it gives to no other one.';
+comment on column person_provider_accounts.linked_at is 'When the person first signed in with it.';
 
 create table person_passkeys (
-  id            uuid             not null,
-  person_id     uuid             not null,
-  name          text,
-  public_key    text             not null,
-  credential_id text             not null,
-  counter       double precision not null,
-  device_type   text             not null,
-  backed_up     boolean          not null,
-  transports    text,
-  aaguid        text,
-  created_at    timestamptz,
+  id            uuid        not null,
+  person_id     uuid        not null,
+  name          text        not null,
+  credential_id text        not null,
+  public_key    bytea       not null,
+  counter       bigint      not null,
+  transports    text[]      not null,
+  created_at    timestamptz not null,
   constraint person_passkeys_pkey primary key (id),
   constraint person_passkeys_credential_key unique (credential_id),
-  constraint person_passkeys_person_id_fkey foreign key (person_id) references people (id) on delete cascade
+  constraint person_passkeys_person_id_fkey foreign key (person_id) references people (id) on delete cascade,
+  constraint person_passkeys_name_length check (char_length(name) <= 255),
+  constraint person_passkeys_credential_length check (char_length(credential_id) <= 1400),
+  constraint person_passkeys_key_length check (octet_length(public_key) <= 4096),
+  constraint person_passkeys_transports_count check (cardinality(transports) <= 10)
 );
 create index person_passkeys_person_id_idx on person_passkeys (person_id);
 comment on table person_passkeys is 'Passkeys of people (WebAuthn). They hold public keys alone.';
-comment on column person_passkeys.name is 'What the person calls it. Null: nothing.';
-comment on column person_passkeys.counter is 'Uses that the device has counted, up to 2^32. A lower one shows a copy.';
-comment on column person_passkeys.aaguid is 'The model of the device.';
+comment on column person_passkeys.name is 'How the person recognizes it.';
+comment on column person_passkeys.credential_id is 'The id that the device has given it, in base64url.';
+comment on column person_passkeys.public_key is 'In the form of COSE. What the device signs is verified with it.';
+comment on column person_passkeys.counter is 'Uses that the device has counted. A lower one shows a copy of the key. 0: the device does not count.';
+comment on column person_passkeys.transports is 'How a browser reaches the device, as it has said.';
+
+create table person_one_time_codes (
+  person_id     uuid        not null,
+  sealed_secret text        not null,
+  created_at    timestamptz not null,
+  confirmed_at  timestamptz,
+  last_step     bigint,
+  constraint person_one_time_codes_pkey primary key (person_id),
+  constraint person_one_time_codes_person_id_fkey foreign key (person_id) references people (id) on delete cascade,
+  constraint person_one_time_codes_secret_length check (char_length(sealed_secret) <= 255)
+);
+comment on table person_one_time_codes is 'What the one-time codes of a person''s device are made of (RFC 6238).';
+comment on column person_one_time_codes.sealed_secret is 'The shared secret, encrypted with a key of WEBHOOK_SECRET_KEYS.';
+comment on column person_one_time_codes.confirmed_at is 'When the person has proved that its device has the secret: since then a password alone does not suffice. Null: the setup is not finished.';
+comment on column person_one_time_codes.last_step is 'The time step of the last code that was accepted: how many times 30 seconds after 1970 began. Codes of it and of earlier ones are rejected. Null: none was accepted.';
+
+create table person_backup_codes (
+  person_id uuid  not null,
+  code_hash bytea not null,
+  constraint person_backup_codes_pkey primary key (person_id, code_hash),
+  constraint person_backup_codes_person_id_fkey foreign key (person_id) references people (id) on delete cascade,
+  constraint person_backup_codes_hash_length check (octet_length(code_hash) = 32)
+);
+comment on table person_backup_codes is 'Codes for a person whose device is lost. A code that is used is deleted.';
+comment on column person_backup_codes.code_hash is 'SHA-256 of the code, which has 80 random bits.';
+
+create table person_sessions (
+  id               uuid        not null,
+  person_id        uuid        not null,
+  token_hash       bytea       not null,
+  ip_address       text        not null,
+  user_agent       text        not null,
+  signed_in_at     timestamptz not null,
+  seen_at          timestamptz not null,
+  authenticated_at timestamptz not null,
+  constraint person_sessions_pkey primary key (id),
+  constraint person_sessions_token_key unique (token_hash),
+  constraint person_sessions_person_id_fkey foreign key (person_id) references people (id) on delete cascade,
+  constraint person_sessions_hash_length check (octet_length(token_hash) = 32),
+  constraint person_sessions_user_agent_length check (char_length(user_agent) <= 500)
+);
+create index person_sessions_person_id_idx on person_sessions (person_id);
+comment on table person_sessions is 'Sessions of people. Deleting one ends it with the next request.';
+comment on column person_sessions.token_hash is 'SHA-256 of the token in the cookie. The token itself is never stored.';
+comment on column person_sessions.ip_address is 'Where the person signed in from.';
+comment on column person_sessions.user_agent is 'The browser, as it names itself. Empty: it does not.';
+comment on column person_sessions.signed_in_at is 'A session ends seven days after it.';
+comment on column person_sessions.seen_at is 'When it was used, written at most once in five minutes. A session ends twelve hours after it.';
+comment on column person_sessions.authenticated_at is 'When the person last proved who it is. Keys, secrets and money need that within 15 minutes.';
+
+create table person_code_steps (
+  token_hash bytea       not null,
+  person_id  uuid        not null,
+  tries      integer     not null,
+  expires_at timestamptz not null,
+  constraint person_code_steps_pkey primary key (token_hash),
+  constraint person_code_steps_person_id_fkey foreign key (person_id) references people (id) on delete cascade,
+  constraint person_code_steps_hash_length check (octet_length(token_hash) = 32),
+  constraint person_code_steps_tries_range check (tries between 0 and 5)
+);
+create index person_code_steps_person_id_idx on person_code_steps (person_id);
+create index person_code_steps_expires_at_idx on person_code_steps (expires_at);
+comment on table person_code_steps is 'Sign-ins with a right password that wait for a one-time code.';
+comment on column person_code_steps.token_hash is 'SHA-256 of the token in a cookie of the browser that has sent the password.';
+comment on column person_code_steps.tries is 'Codes that were sent, of five. After them the sign-in begins again with the password.';
+
+create table person_used_challenges (
+  challenge_hash bytea       not null,
+  expires_at     timestamptz not null,
+  constraint person_used_challenges_pkey primary key (challenge_hash),
+  constraint person_used_challenges_hash_length check (octet_length(challenge_hash) = 32)
+);
+create index person_used_challenges_expires_at_idx on person_used_challenges (expires_at);
+comment on table person_used_challenges is 'Challenges of passkeys and visits to the identity provider that were used, so that each is good once. Those that are not used yet are in cookies alone.';
+comment on column person_used_challenges.challenge_hash is 'SHA-256 of the challenge.';
+comment on column person_used_challenges.expires_at is 'From then on it is rejected without this row.';
 
 create table person_links (
   id         uuid        not null,

@@ -3,7 +3,7 @@ import type { Json } from "../http/openapi/components.ts";
 import { describeApi } from "../http/openapi/document.ts";
 import { BACK_OFFICE_EXAMPLES } from "../http/openapi/examples.ts";
 import { ruleSchema, TRANSITION_RULES } from "../orders/changes/transition-order.ts";
-import { sessionCookieName } from "../people/session-cookie.ts";
+import { sessionCookieName } from "../people/cookies.ts";
 import { type Config, readVersion } from "../platform/config.ts";
 import { rolesOf } from "./access.ts";
 import { openRoutes } from "./people/sign-in.ts";

@@ -1,4 +1,5 @@
-import { listKeyIdsOfCodes, resealCodes } from "../people/sealed-codes.ts";
+import { resealCodes } from "../people/one-time-codes.ts";
+import { listKeyIdsOfCodes } from "../people/one-time-codes-sql.ts";
 import { type Config, ConfigError } from "../platform/config.ts";
 import { readOrMakeSecret, requireSecretKey } from "../platform/data-dir.ts";
 import type { Queryable } from "../platform/database/database.ts";

@@ -26,7 +26,6 @@ export const newPerson = (
   id: newId(),
   hasTwoFactor: false,
   hasSingleSignOn: false,
-  signInVersion: 0,
   createdBy,
   createdAt: clock.now(),
   acceptedAt: null,

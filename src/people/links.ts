@@ -1,7 +1,7 @@
-import { createHash, randomBytes } from "node:crypto";
 import type { Context } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { after, DAY_MS, HOUR_MS } from "../platform/time.ts";
+import { hashToken, makeToken } from "./cookies.ts";
 import type { PeopleContext } from "./person.ts";
 
 /** What a link is for. */
@@ -11,7 +11,7 @@ export type LinkKind = "invitation" | "reset" | "sign-in" | "demo";
 export const PERSONAL_LINKS: readonly LinkKind[] = ["invitation", "reset", "sign-in"];
 
 /** How long a link is valid. */
-const LINK_LIFETIMES_MS: Readonly<Record<LinkKind, number>> = {
+const LIFETIMES_MS: Readonly<Record<LinkKind, number>> = {
   invitation: 7 * DAY_MS,
   reset: HOUR_MS,
   "sign-in": HOUR_MS,
@@ -26,42 +26,47 @@ const PAGES: Readonly<Record<LinkKind, string>> = {
   demo: "sign-in",
 };
 
-const TOKEN = /^pol_[A-Za-z0-9_-]{43}$/;
-
 /** 256 random bits, with a prefix that secret scanners can find. */
-const makeLinkToken = (): string => `pol_${randomBytes(32).toString("base64url")}`;
+const TOKEN = /^pol_[A-Za-z0-9_-]{43}$/;
 
 /** Whether a text has the form of a link's token. Another one is rejected without a look into the database. */
 export const isLinkToken = (text: string): boolean => TOKEN.test(text);
 
-export const hashLinkToken = (token: string): Buffer => createHash("sha256").update(token).digest();
+export type MadeLink = { readonly url: string; readonly expiresAt: Date };
 
 /**
- * The address of a link. The token is in the fragment, which browsers do not send: it appears in no log, and a program that
- * only follows the links of a mail does not use it up.
+ * Makes a link for a person. Earlier ones of the same kind end, so a person has at most one of each. A reset ends none that
+ * is valid, because a stranger can request it: the limit of its mails bounds how many there are (decision 0200).
  */
-const linkUrl = (backOfficeUrl: string, kind: LinkKind, token: string): string =>
-  `${backOfficeUrl}/${PAGES[kind]}#token=${token}`;
-
-/** Only the demo accepts its links: a service that is started otherwise on its database removes them. */
-export const deleteDemoLinks = ({ db }: Pick<Context, "db">): Promise<number> => removeDemoLinks(db);
-
-export type NewLink = {
-  readonly id: string;
-  readonly personId: string;
-  readonly kind: LinkKind;
-  readonly tokenHash: Buffer;
-  readonly now: Date;
-  readonly expiresAt: Date;
-};
-
-async function insertLink(tx: Queryable, link: NewLink): Promise<void> {
+export async function makeLink(
+  tx: Queryable,
+  { config, clock, newId }: Pick<PeopleContext, "config" | "clock" | "newId">,
+  personId: string,
+  kind: LinkKind,
+): Promise<MadeLink> {
+  const now = clock.now();
+  const token = `pol_${makeToken()}`;
+  const expiresAt = after(now, LIFETIMES_MS[kind]);
+  if (kind === "reset") await deleteSpentLinks(tx, personId, kind, now);
+  else await deleteLinks(tx, personId, [kind]);
   await tx.query({
     name: "insert-person-link",
     text: `
       insert into person_links (id, person_id, kind, token_hash, created_at, expires_at)
       values ($1, $2, $3, $4, $5, $6)`,
-    values: [link.id, link.personId, link.kind, link.tokenHash, link.now, link.expiresAt],
+    values: [newId(), personId, kind, hashToken(token), now, expiresAt],
+  });
+  // The token is in the fragment, which browsers do not send: it appears in no log, and a program that only follows the links of
+  // a mail does not use it up.
+  return { url: `${config.backOfficeUrl}/${PAGES[kind]}#token=${token}`, expiresAt };
+}
+
+/** Only the demo accepts its links: a service that is started otherwise on its database removes them. */
+export async function deleteDemoLinks({ db }: Pick<Context, "db">): Promise<void> {
+  await db.query({
+    name: "delete-demo-links",
+    text: "delete from person_links where kind = 'demo'",
+    values: [],
   });
 }
 
@@ -86,16 +91,16 @@ export async function findPersonOfLink(
 }
 
 /**
- * Uses up a link: of two that use it at once, one gets its person. A link of the demo is not used up. Null if there is no
- * such link, it has expired or was used.
+ * Uses up a link, and returns its kind: of two requests that use it at once, one gets it. A link of the demo is not used up. Null if
+ * there is no such link, it has expired or was used.
  */
 export async function useLink(
   tx: Queryable,
   tokenHash: Buffer,
   kinds: readonly LinkKind[],
   now: Date,
-): Promise<{ personId: string; kind: LinkKind } | null> {
-  const [row] = await tx.query<{ person_id: string; kind: LinkKind }>({
+): Promise<LinkKind | null> {
+  const [row] = await tx.query<{ kind: LinkKind }>({
     name: "use-person-link",
     text: `
       update person_links l
@@ -103,10 +108,10 @@ export async function useLink(
       from people p
       where l.token_hash = $1 and l.kind = any($2) and l.expires_at > $3 and (l.used_at is null or l.kind = 'demo')
         and p.id = l.person_id and p.disabled_at is null
-      returning l.person_id, l.kind`,
+      returning l.kind`,
     values: [tokenHash, kinds, now],
   });
-  return row === undefined ? null : { personId: row.person_id, kind: row.kind };
+  return row?.kind ?? null;
 }
 
 /** Deletes the links of a person that are of these kinds, so that no earlier one is valid any more. */
@@ -119,18 +124,6 @@ export async function deleteLinks(
     name: "delete-person-links",
     text: "delete from person_links where person_id = $1 and kind = any($2)",
     values: [personId, kinds],
-  });
-}
-
-/** Deletes the links of a person by which it could sign in for the first time, if it has not signed in before. */
-export async function deleteFirstLinks(tx: Queryable, personId: string): Promise<void> {
-  await tx.query({
-    name: "delete-first-person-links",
-    text: `
-      delete from person_links l
-      using people p
-      where l.person_id = $1 and l.kind = 'sign-in' and l.used_at is null and p.id = l.person_id and p.accepted_at is null`,
-    values: [personId],
   });
 }
 
@@ -156,35 +149,4 @@ async function deleteSpentLinks(tx: Queryable, personId: string, kind: LinkKind,
       where person_id = $1 and kind = $2 and (expires_at <= $3 or used_at is not null)`,
     values: [personId, kind, now],
   });
-}
-
-/** Deletes the links of the demo, which only the demo accepts. Returns how many. */
-async function removeDemoLinks(db: Queryable): Promise<number> {
-  const rows = await db.query({
-    name: "delete-demo-links",
-    text: "delete from person_links where kind = 'demo' returning id",
-    values: [],
-  });
-  return rows.length;
-}
-
-export type MadeLink = { readonly url: string; readonly expiresAt: Date };
-
-/**
- * Makes a link for a person. Earlier ones of the same kind end, so a person has at most one of each. A reset ends none that
- * is valid, because a stranger can request it: the limit of its mails bounds how many there are (decision 0200).
- */
-export async function makeLink(
-  tx: Queryable,
-  { config, clock, newId }: Pick<PeopleContext, "config" | "clock" | "newId">,
-  personId: string,
-  kind: LinkKind,
-): Promise<MadeLink> {
-  const now = clock.now();
-  const token = makeLinkToken();
-  const expiresAt = after(now, LINK_LIFETIMES_MS[kind]);
-  if (kind === "reset") await deleteSpentLinks(tx, personId, kind, now);
-  else await deleteLinks(tx, personId, [kind]);
-  await insertLink(tx, { id: newId(), personId, kind, tokenHash: hashLinkToken(token), now, expiresAt });
-  return { url: linkUrl(config.backOfficeUrl, kind, token), expiresAt };
 }

@@ -2,10 +2,27 @@ import { queueMail } from "../mail/mails-sql.ts";
 import { oneLine, subjectWith } from "../mail/one-line.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { NO_UUID } from "../platform/ids.ts";
-import { before } from "../platform/time.ts";
-import { countAttempts, WINDOW_MS } from "./limit-attempts.ts";
 import type { MadeLink } from "./links.ts";
 import type { PeopleContext, Person } from "./person.ts";
+
+export type PersonMail = { readonly subject: string; readonly body: string };
+
+/** Queues a mail to a person in the transaction that causes it. It belongs to no merchant. */
+export const queuePersonMail = (
+  tx: Queryable,
+  { clock, newId }: Pick<PeopleContext, "clock" | "newId">,
+  recipient: string,
+  { subject, body }: PersonMail,
+): Promise<void> =>
+  queueMail(tx, {
+    merchantId: NO_UUID,
+    connectionId: NO_UUID,
+    id: newId(),
+    recipient,
+    subject,
+    body,
+    now: clock.now(),
+  });
 
 /** The mail that invites a person. */
 export const invitationMail = (
@@ -40,45 +57,3 @@ export const resetMail = ({ name }: Pick<Person, "name">, { url, expiresAt }: Ma
 const paragraphs = (...texts: readonly string[]): string => `${texts.join("\n\n")}\n`;
 
 const timeText = (time: Date): string => `${time.toISOString().slice(0, 16).replace("T", " ")} UTC`;
-
-type PersonMail = { readonly subject: string; readonly body: string };
-
-/** Queues a mail to a person in the transaction that causes it. It belongs to no merchant. */
-export const queuePersonMail = (
-  tx: Queryable,
-  { clock, newId }: Pick<PeopleContext, "clock" | "newId">,
-  recipient: string,
-  { subject, body }: PersonMail,
-): Promise<void> =>
-  queueMail(tx, {
-    merchantId: NO_UUID,
-    connectionId: NO_UUID,
-    id: newId(),
-    recipient,
-    subject,
-    body,
-    now: clock.now(),
-  });
-
-/** Mails with a link that are sent to a person within WINDOW_MS, and as many again that its known browsers have requested. */
-export const RESET_MAILS_MAX = 5;
-
-/**
- * Counts a mail with a link to set a password, in the transaction that queues it. False: the person has got as many as are
- * sent. Strangers who request many neither fill the mailbox nor use up the mails that a known browser requests.
- */
-export async function takeResetMail(
-  tx: Queryable,
-  { clock }: Pick<PeopleContext, "clock">,
-  personId: string,
-  isKnownBrowser: boolean,
-): Promise<boolean> {
-  const now = clock.now();
-  const bucket = resetMails(personId, isKnownBrowser);
-  const [counted] = await countAttempts(tx, [bucket], now, before(now, WINDOW_MS));
-  return counted !== undefined && counted.count <= RESET_MAILS_MAX;
-}
-
-/** What the mails to a person are counted in. */
-export const resetMails = (personId: string, isKnownBrowser: boolean): string =>
-  `reset mails ${isKnownBrowser ? "of known browsers " : ""}${personId}`;

@@ -50,32 +50,27 @@ export async function replaceGrants(
 }
 
 /** Sets the time since when a person cannot sign in. Null: it can. */
-export async function setDisabled(
-  tx: Queryable,
-  personId: string,
-  disabledAt: Date | null,
-  now: Date,
-): Promise<void> {
+export async function setDisabled(tx: Queryable, personId: string, disabledAt: Date | null): Promise<void> {
   await tx.query({
     name: "set-person-disabled",
-    text: "update people set disabled_at = $2, updated_at = $3 where id = $1",
-    values: [personId, disabledAt, now],
+    text: "update people set disabled_at = $2 where id = $1",
+    values: [personId, disabledAt],
   });
 }
 
 /** Sets name and mail address. Returns false if another person has the address. */
 export async function setNameAndEmail(
   tx: Queryable,
-  { personId, name, email, now }: { personId: string; name: string; email: string; now: Date },
+  { personId, name, email }: { personId: string; name: string; email: string },
 ): Promise<boolean> {
   const rows = await tx.query({
     name: "set-person-name-and-email",
     text: `
       update people p
-      set name = $2, email = $3, email_verified = p.email_verified and p.email = $3, updated_at = $4
+      set name = $2, email = $3
       where p.id = $1 and not exists (select from people o where o.email = $3 and o.id <> $1)
       returning p.id`,
-    values: [personId, name, email, now],
+    values: [personId, name, email],
   });
   return rows.length > 0;
 }

@@ -4,12 +4,10 @@ import { isValid } from "../merchants/api-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { fromTypeId } from "../platform/ids.ts";
-import { before } from "../platform/time.ts";
 import { versionChanged } from "../platform/wire/content-version.ts";
 import type { Problem } from "../platform/wire/problems.ts";
-import { deleteAccounts, deleteProviderAccounts, deleteSecondFactor } from "./accounts-sql.ts";
 import { newPerson } from "./first-operator.ts";
-import { countAttempts, WINDOW_MS } from "./limit-attempts.ts";
+import { invitationsOf, MAILS_MAX, take, WINDOW_MS } from "./limit-attempts.ts";
 import { deleteLinks, deleteUsableLinks, type MadeLink, makeLink, PERSONAL_LINKS } from "./links.ts";
 import { invitationMail, queuePersonMail } from "./mails.ts";
 import {
@@ -19,7 +17,8 @@ import {
   setDisabled,
   setNameAndEmail,
 } from "./manage-sql.ts";
-import { deletePasskeys } from "./passkeys.ts";
+import { deleteCodes } from "./own-account.ts";
+import { deletePasskeys } from "./passkeys-sql.ts";
 import { countPeople, insertPerson, lockPeople, lockPerson, readPerson } from "./people-sql.ts";
 import {
   grantsVersion,
@@ -31,7 +30,8 @@ import {
   personFact,
   sortedByRole,
 } from "./person.ts";
-import { endSignIns } from "./sessions.ts";
+import { endSessions } from "./sessions.ts";
+import { readPasswordHash, storePassword, unlinkAccount } from "./sign-in-methods-sql.ts";
 import { lockTokens, readToken } from "./tokens-sql.ts";
 
 const isOperator = ({ grants }: Pick<Person, "grants">): boolean =>
@@ -72,8 +72,8 @@ export const disablePerson = (context: PeopleContext, request: Change): Promise<
     if (person.disabledAt !== null) return person;
     if (await isLastOperator(tx, person)) return lastOperator;
     const now = context.clock.now();
-    await setDisabled(tx, personId, now, now);
-    const { sessionsEnded } = await endSignIns(tx, personId, null);
+    await setDisabled(tx, personId, now);
+    const sessionsEnded = await endSessions(tx, personId, null);
     await deleteLinks(tx, personId, [...PERSONAL_LINKS, "demo"]);
     await recordAudit(tx, context, by, personFact(person, { sessionsEnded }));
     return { ...person, disabledAt: now };
@@ -83,16 +83,16 @@ export const enablePerson = (context: PeopleContext, request: Change): Promise<C
   change(context, request, async (tx, person) => {
     const { personId, by } = request;
     if (person.disabledAt === null) return person;
-    await setDisabled(tx, personId, null, context.clock.now());
+    await setDisabled(tx, personId, null);
     await recordAudit(tx, context, by, personFact(person));
     return { ...person, disabledAt: null };
   });
 
 /** Signs a person out everywhere. Links by which it, or who has its mails, could sign in again end too. */
-export const endSessions = (context: PeopleContext, request: Change): Promise<Changed> =>
+export const endSessionsOf = (context: PeopleContext, request: Change): Promise<Changed> =>
   change(context, request, async (tx, person) => {
     const { personId, by } = request;
-    const { sessionsEnded } = await endSignIns(tx, personId, null);
+    const sessionsEnded = await endSessions(tx, personId, null);
     const linksEnded = await deleteUsableLinks(tx, personId, context.clock.now());
     if (sessionsEnded + linksEnded > 0)
       await recordAudit(tx, context, by, personFact(person, { sessionsEnded, linksEnded }));
@@ -106,8 +106,8 @@ export const endSessions = (context: PeopleContext, request: Change): Promise<Ch
 export const unlinkSingleSignOn = (context: PeopleContext, request: Change): Promise<Changed> =>
   change(context, request, async (tx, person) => {
     const { personId, by } = request;
-    if (!(await deleteProviderAccounts(tx, personId))) return person;
-    const { sessionsEnded } = await endSignIns(tx, personId, null);
+    if (!(await unlinkAccount(tx, personId))) return person;
+    const sessionsEnded = await endSessions(tx, personId, null);
     await recordAudit(tx, context, by, personFact(person, { sessionsEnded }));
     return { ...person, hasSingleSignOn: false };
   });
@@ -126,10 +126,9 @@ export const renamePerson = (
     const name = fields.name ?? person.name;
     const email = fields.email === undefined ? person.email : normalEmail(fields.email);
     if (name === person.name && email === person.email) return person;
-    if (!(await setNameAndEmail(tx, { personId, name, email, now: context.clock.now() })))
-      return personExists;
+    if (!(await setNameAndEmail(tx, { personId, name, email }))) return personExists;
     if (email !== person.email) {
-      await endSignIns(tx, personId, giver.session?.id ?? null);
+      await endSessions(tx, personId, giver.session?.id ?? null);
       await deleteLinks(tx, personId, PERSONAL_LINKS);
     }
     const changed = { ...person, name, email };
@@ -178,8 +177,7 @@ const change = <Result>(
 ): Promise<Result | null> =>
   inTransaction(context, async (tx) => {
     const own = await presentGrants(tx, context, giver);
-    await lockPerson(tx, personId);
-    const person = await readPerson(tx, personId);
+    const person = await lockPerson(tx, personId);
     return person?.grants.every((grant) => isWithin(grant, own)) ? work(tx, person, own) : null;
   });
 
@@ -230,9 +228,6 @@ const rightsLost: Problem = {
   detail: "Your own rights were changed at the same time, and no longer suffice. Nothing was changed.",
 };
 
-/** Mails to one person that others cause, within WINDOW_MS. */
-const MAILS_MAX = 5;
-
 /**
  * Creates a person and sends the invitation. Changes of people wait for each other, so that concurrent requests cannot exceed
  * a limit.
@@ -262,10 +257,7 @@ export const resendInvitation = (context: PeopleContext, request: Change): Promi
   change(context, request, async (tx, person) => {
     const { by } = request;
     if (person.acceptedAt !== null || person.disabledAt !== null) return notInvitable(person);
-    const now = context.clock.now();
-    const bucket = `invitation ${person.id}`;
-    const [counted] = await countAttempts(tx, [bucket], now, before(now, WINDOW_MS));
-    if (counted !== undefined && counted.count >= MAILS_MAX) return tooManyMails;
+    if ((await take(tx, context, invitationsOf(person.id))) > 0) return tooManyMails;
     await sendInvitation(tx, context, person, by);
     await recordAudit(tx, context, by, personFact(person));
     return person;
@@ -317,17 +309,16 @@ const tooManyMails: Problem = {
 export const removeSignInMethods = (context: PeopleContext, request: Change): Promise<Changed> =>
   change(context, request, async (tx, person) => {
     const { personId, by } = request;
-    const now = context.clock.now();
-    const accounts = await deleteAccounts(tx, personId);
     const removed = {
-      password: accounts.includes("credential"),
-      singleSignOn: person.hasSingleSignOn,
+      password: (await readPasswordHash(tx, personId)) !== null,
+      singleSignOn: await unlinkAccount(tx, personId),
       secondFactor: person.hasTwoFactor,
       passkeys: await deletePasskeys(tx, personId),
     };
-    await deleteSecondFactor(tx, personId, now);
-    const { sessionsEnded } = await endSignIns(tx, personId, null);
-    const linksEnded = await deleteUsableLinks(tx, personId, now);
+    await storePassword(tx, personId, null);
+    await deleteCodes(tx, personId);
+    const sessionsEnded = await endSessions(tx, personId, null);
+    const linksEnded = await deleteUsableLinks(tx, personId, context.clock.now());
     const changes = { ...removed, sessionsEnded, linksEnded };
     if (Object.values(changes).some(Boolean)) await recordAudit(tx, context, by, personFact(person, changes));
     return { ...person, hasSingleSignOn: false, hasTwoFactor: false };

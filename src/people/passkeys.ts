@@ -1,143 +1,152 @@
-import { recordAudit } from "../audit/record-audit.ts";
+import { randomBytes } from "node:crypto";
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from "@simplewebauthn/server";
 import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { askWithChallenge, compareWithChallenge } from "./challenges.ts";
-import type { AuthAnswer } from "./library/answers.ts";
-import { endSignIns, lockSession } from "./sessions.ts";
+import { MINUTE_MS } from "../platform/time.ts";
+import { recordByPerson } from "./by-person.ts";
+import { hashToken, openSealedCookie, sealedCookie } from "./cookies.ts";
+import {
+  countPasskeys,
+  deletePasskey,
+  insertPasskey,
+  listCredentials,
+  type StoredCredential,
+} from "./passkeys-sql.ts";
+import type { PeopleContext, Visitor } from "./person.ts";
+import { endSessions, lockSession } from "./sessions.ts";
 import type { PersonSession } from "./sessions-sql.ts";
-import { byPerson } from "./sign-in/finish-sign-in.ts";
-import { deviceCookie, headersOf, type People, type Visitor } from "./sign-in/people.ts";
+import { useChallenge } from "./sign-in-methods-sql.ts";
 
 /** Passkeys of a person. */
 export const PASSKEYS_MAX = 20;
 
-/** What the browser needs to make a passkey (WebAuthn), and the cookies of the challenge. */
-export function passkeyRegistration(people: People, visitor: Visitor): Promise<AuthAnswer> {
-  const { api } = people.auth();
-  return askWithChallenge(people, () =>
-    api.generatePasskeyRegistrationOptions({ headers: headersOf(visitor), asResponse: true }),
-  );
+const CHALLENGE_MS = 5 * MINUTE_MS;
+
+/** Options of WebAuthn for a browser, and the cookie of their challenge. */
+type Asked = { readonly options: object; readonly cookie: string };
+
+/** Passkeys need https, or localhost, and are for the host of BACK_OFFICE_URL alone. */
+const hostOf = ({ config }: PeopleContext): string => new URL(config.backOfficeUrl).hostname;
+
+/** A challenge is good for one purpose, and the browser keeps it. */
+const cookieFor = (purpose: string) => ({ name: "passkey_challenge", purpose, lifetimeMs: CHALLENGE_MS });
+const SIGN_IN = cookieFor("sign-in with a passkey");
+const registrationIn = ({ session }: PersonSession) => cookieFor(`new passkey of session ${session.id}`);
+
+const makeChallenge = () => new Uint8Array(randomBytes(32));
+
+/** What the browser needs to ask for a passkey. */
+export async function passkeyOptions(context: PeopleContext): Promise<Asked> {
+  const options = await generateAuthenticationOptions({
+    rpID: hostOf(context),
+    challenge: makeChallenge(),
+    userVerification: "required", // A device alone proves little: it must have verified the person, by a finger or a code.
+  });
+  return { options, cookie: sealedCookie(context, SIGN_IN, { challenge: options.challenge }) };
 }
 
 /**
- * Stores a passkey that the browser has made. It fails if what it sent does not fit the challenge, or if the session has ended while
- * better-auth stored it.
+ * Compares what a device has signed with the challenge of the browser. Returns what uses both up in the transaction that opens
+ * the session, or null if they do not fit.
  */
+export async function verifyPasskey(
+  context: PeopleContext,
+  { id, publicKey, counter }: StoredCredential,
+  response: Readonly<Record<string, unknown>>,
+  visitor: Visitor,
+): Promise<{ counter: number; challengeHash: Buffer; endsAt: Date } | null> {
+  const kept = openSealedCookie(context, visitor.cookie, SIGN_IN);
+  if (kept === null) return null;
+  const { challenge = "" } = kept.content;
+  const verified = await verifyAuthenticationResponse({
+    response: response as unknown as AuthenticationResponseJSON, // The library checks each member itself.
+    expectedChallenge: challenge,
+    expectedOrigin: visitor.origin,
+    expectedRPID: hostOf(context),
+    credential: { id, publicKey: new Uint8Array(publicKey), counter },
+    requireUserVerification: true,
+  }).catch(() => null); // The library throws plain errors, for whatever does not fit.
+  if (!verified?.verified) return null;
+  const { newCounter } = verified.authenticationInfo;
+  return { counter: newCounter, challengeHash: hashToken(challenge), endsAt: kept.endsAt };
+}
+
+/** What the browser needs to make a passkey of a person. */
+export async function passkeyRegistration(context: PeopleContext, opened: PersonSession): Promise<Asked> {
+  const { id, email, name } = opened.person;
+  const options = await generateRegistrationOptions({
+    rpName: "Partner Orders",
+    rpID: hostOf(context),
+    userID: new Uint8Array(Buffer.from(id)),
+    userName: email,
+    userDisplayName: name,
+    challenge: makeChallenge(),
+    attestationType: "none",
+    excludeCredentials: await listCredentials(context.db, id),
+    authenticatorSelection: { residentKey: "required", userVerification: "required" },
+  });
+  return {
+    options,
+    cookie: sealedCookie(context, registrationIn(opened), { challenge: options.challenge }),
+  };
+}
+
+/** Stores a passkey that the browser has made. It fails if what it sent does not fit the challenge, or the session has ended. */
 export async function addPasskey(
-  people: People,
+  context: PeopleContext,
   opened: PersonSession,
   { name, response }: { readonly name: string; readonly response: Readonly<Record<string, unknown>> },
   visitor: Visitor,
 ): Promise<"added" | "failed" | "too-many"> {
+  const kept = openSealedCookie(context, visitor.cookie, registrationIn(opened));
+  if (kept === null) return "failed";
+  const { challenge = "" } = kept.content;
+  const { registrationInfo } = await verifyRegistrationResponse({
+    response: response as unknown as RegistrationResponseJSON, // The library checks each member itself.
+    expectedChallenge: challenge,
+    expectedOrigin: visitor.origin,
+    expectedRPID: hostOf(context),
+    requireUserVerification: true,
+  }).catch(() => ({ registrationInfo: undefined })); // It throws plain errors, for whatever does not fit.
+  if (registrationInfo === undefined) return "failed";
   const { person } = opened;
-  if ((await countPasskeys(people.db, person.id)) >= PASSKEYS_MAX) return "too-many";
-  const { api } = people.auth();
-  const compared = await compareWithChallenge(people, visitor, () =>
-    api.verifyPasskeyRegistration({
-      body: { response, name },
-      headers: headersOf(visitor),
-      asResponse: true,
-    }),
-  );
-  if (compared === null || compared.answer.error !== null) return "failed";
-  const { answer } = compared;
-  return inTransaction(people, async (tx) => {
-    const isPresent = await lockSession(tx, opened);
-    // Others can have been added since they were counted.
-    if (!isPresent || (await countPasskeys(tx, person.id)) > PASSKEYS_MAX) {
-      await deletePasskey(tx, person.id, String(answer.body["id"]));
-      return isPresent ? "too-many" : "failed";
-    }
-    await recordAudit(tx, people, byPerson(opened, visitor, "addPasskey"), {
-      merchantId: null,
-      subject: "per",
-      ids: [person.id],
-      details: { passkey: name },
-    });
+  return inTransaction(context, async (tx) => {
+    if (!(await lockSession(tx, opened))) return "failed";
+    if ((await countPasskeys(tx, person.id)) >= PASSKEYS_MAX) return "too-many";
+    if (!(await useChallenge(tx, hashToken(challenge), kept.endsAt))) return "failed";
+    const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
+    const credential = { id, publicKey: Buffer.from(publicKey), counter, transports };
+    const [passkeyId, now] = [context.newId(), context.clock.now()];
+    if (!(await insertPasskey(tx, { id: passkeyId, personId: person.id, name, credential, now })))
+      return "failed";
+    await recordByPerson(tx, context, person, visitor, "addPasskey", { passkey: name });
     return "added";
   });
 }
 
 /**
- * Removes a passkey of a person, and ends its other sessions: a device that is lost has perhaps opened one. Returns the cookie that keeps
- * the browser known. Null: there is no such passkey, or the session has ended.
+ * Removes a passkey of a person, and ends its other sessions: a device that is lost has perhaps opened one. False: there is no such
+ * passkey, or the session has ended.
  */
 export const removePasskey = (
-  people: People,
+  context: PeopleContext,
   opened: PersonSession,
   passkeyId: string,
   visitor: Visitor,
-): Promise<string | null> =>
-  inTransaction(people, async (tx) => {
-    const { id } = opened.person;
-    if (!(await lockSession(tx, opened))) return null;
-    const name = await deletePasskey(tx, id, passkeyId);
-    if (name === null) return null;
-    const { sessionsEnded, signInVersion } = await endSignIns(tx, id, opened.session.id);
-    await recordAudit(tx, people, byPerson(opened, visitor, "removePasskey"), {
-      merchantId: null,
-      subject: "per",
-      ids: [id],
-      details: { passkey: name, sessionsEnded },
-    });
-    return deviceCookie({ id, signInVersion }, people.keys);
+): Promise<boolean> =>
+  inTransaction(context, async (tx: Queryable) => {
+    const { person, session } = opened;
+    if (!(await lockSession(tx, opened))) return false;
+    const name = await deletePasskey(tx, person.id, passkeyId);
+    if (name === null) return false;
+    const sessionsEnded = await endSessions(tx, person.id, session.id);
+    await recordByPerson(tx, context, person, visitor, "removePasskey", { passkey: name, sessionsEnded });
+    return true;
   });
-
-/** A passkey as its person sees it. */
-export type Passkey = { readonly id: string; readonly name: string; readonly createdAt: Date | null };
-
-type PasskeyRow = { id: string; name: string | null; created_at: Date | null };
-
-/** Oldest first. There are at most PASSKEYS_MAX. */
-export async function listPasskeys(db: Queryable, personId: string): Promise<Passkey[]> {
-  const rows = await db.query<PasskeyRow>({
-    name: "list-person-passkeys",
-    text: `
-      select k.id, k.name, k.created_at
-      from person_passkeys k
-      where k.person_id = $1
-      order by k.id
-      limit 100`,
-    values: [personId],
-  });
-  return rows.map(({ id, name, created_at }) => ({ id, name: name ?? "", createdAt: created_at }));
-}
-
-/** The person who signs in with a passkey. Null: the passkey is not known. */
-export async function findPersonOfPasskey(db: Queryable, credentialId: string): Promise<string | null> {
-  const [row] = await db.query<{ person_id: string }>({
-    name: "find-person-of-passkey",
-    text: "select person_id from person_passkeys where credential_id = $1",
-    values: [credentialId],
-  });
-  return row?.person_id ?? null;
-}
-
-async function countPasskeys(db: Queryable, personId: string): Promise<number> {
-  const [row] = await db.query<{ count: number }>({
-    name: "count-person-passkeys",
-    text: "select count(*)::integer as count from person_passkeys where person_id = $1",
-    values: [personId],
-  });
-  return row?.count ?? 0;
-}
-
-/** The name of the passkey that was deleted. Null if there is none. */
-async function deletePasskey(tx: Queryable, personId: string, passkeyId: string): Promise<string | null> {
-  const [row] = await tx.query<{ name: string | null }>({
-    name: "delete-person-passkey",
-    text: "delete from person_passkeys where person_id = $1 and id = $2 returning name",
-    values: [personId, passkeyId],
-  });
-  return row === undefined ? null : (row.name ?? "");
-}
-
-/** Deletes all passkeys of a person. Returns how many. */
-export async function deletePasskeys(tx: Queryable, personId: string): Promise<number> {
-  const rows = await tx.query({
-    name: "delete-person-passkeys",
-    text: "delete from person_passkeys where person_id = $1 returning id",
-    values: [personId],
-  });
-  return rows.length;
-}

@@ -4,13 +4,12 @@ import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import { type GrantRow, type Person, type PersonState, toGrant, toGrantRow } from "./person.ts";
 
-type PersonRow = {
+export type PersonRow = {
   id: string;
   name: string;
   email: string;
-  two_factor_enabled: boolean;
+  has_two_factor: boolean;
   has_single_sign_on: boolean;
-  sign_in_version: number;
   created_at: Date;
   created_by_kind: Actor["kind"];
   created_by_name: string | null;
@@ -22,11 +21,12 @@ type PersonRow = {
 };
 
 /** Of the person `p`. */
-const PERSON_COLUMNS = `p.id, p.name, p.email, p.two_factor_enabled, p.sign_in_version, p.created_at, p.created_by_kind,
-             p.created_by_name, p.created_by_id, p.accepted_at, p.last_signed_in_at, p.disabled_at,
+export const PERSON_COLUMNS = `p.id, p.name, p.email, p.created_at, p.created_by_kind, p.created_by_name, p.created_by_id,
+             p.accepted_at, p.last_signed_in_at, p.disabled_at,
              exists (
-               select from person_accounts a where a.person_id = p.id and a.provider_id <> 'credential'
-             ) as has_single_sign_on,
+               select from person_one_time_codes c where c.person_id = p.id and c.confirmed_at is not null
+             ) as has_two_factor,
+             exists (select from person_provider_accounts a where a.person_id = p.id) as has_single_sign_on,
              (select coalesce(json_agg(g order by g.role), '[]') from person_grants g where g.person_id = p.id) as grants`;
 
 /** A person by its id. Null if there is none. */
@@ -101,25 +101,16 @@ export async function lockPeople(tx: Queryable): Promise<void> {
 }
 
 /**
- * Before the password of a person, its links and its sessions are changed together: of two such transactions the second waits here,
- * and not halfway for rows that the first has.
+ * A person as it is now, locked until the transaction ends. Its sign-ins, the changes of how it signs in, and the ends of its sessions
+ * wait for each other here. Null if there is none.
  */
-export async function lockPerson(tx: Queryable, personId: string): Promise<void> {
+export async function lockPerson(tx: Queryable, personId: string): Promise<Person | null> {
   await tx.query({
     name: "lock-person",
     text: "select from people where id = $1 for no key update",
     values: [personId],
   });
-}
-
-/** Whether an enabled person has a mail address, which then stays until the transaction ends. */
-export async function lockEmail(tx: Queryable, personId: string, email: string): Promise<boolean> {
-  const rows = await tx.query({
-    name: "lock-person-email",
-    text: "select from people where id = $1 and email = $2 and disabled_at is null for share",
-    values: [personId, email],
-  });
-  return rows.length > 0;
+  return readPerson(tx, personId); // By a statement of its own: what it joins can have changed while the lock was awaited.
 }
 
 /** Whether an enabled person with the role operator has signed in before. */
@@ -153,10 +144,8 @@ export async function insertPerson(tx: Queryable, person: Person): Promise<boole
   const rows = await tx.query({
     name: "insert-person",
     text: `
-      insert into people (
-        id, name, email, email_verified, two_factor_enabled, created_at, updated_at, created_by_kind, created_by_name,
-        created_by_id)
-      values ($1, $2, $3, false, false, $4, $4, $5, $6, $7)
+      insert into people (id, name, email, created_at, created_by_kind, created_by_name, created_by_id)
+      values ($1, $2, $3, $4, $5, $6, $7)
       on conflict (email) do nothing
       returning id`,
     values: [
@@ -185,16 +174,6 @@ async function insertGrants(tx: Queryable, personId: string, grants: readonly Gr
   });
 }
 
-/** Whether a person exists and may sign in. */
-export async function isEnabled(db: Queryable, personId: string): Promise<boolean> {
-  const rows = await db.query({
-    name: "is-person-enabled",
-    text: "select p.id from people p where p.id = $1 and p.disabled_at is null",
-    values: [personId],
-  });
-  return rows.length > 0;
-}
-
 /** Records that a person has signed in, and so has accepted its invitation. */
 export async function recordSignIn(db: Queryable, personId: string, now: Date): Promise<void> {
   await db.query({
@@ -207,23 +186,13 @@ export async function recordSignIn(db: Queryable, personId: string, now: Date): 
   });
 }
 
-/** Records that a person has received a mail at its address. */
-export async function recordVerifiedEmail(tx: Queryable, personId: string, now: Date): Promise<void> {
-  await tx.query({
-    name: "record-verified-email",
-    text: "update people set email_verified = true, updated_at = $2 where id = $1 and not email_verified",
-    values: [personId, now],
-  });
-}
-
-const toPerson = (row: PersonRow): Person => ({
+export const toPerson = (row: PersonRow): Person => ({
   id: row.id,
   name: row.name,
   email: row.email,
   grants: row.grants.map(toGrant),
-  hasTwoFactor: row.two_factor_enabled,
+  hasTwoFactor: row.has_two_factor,
   hasSingleSignOn: row.has_single_sign_on,
-  signInVersion: row.sign_in_version,
   createdBy: { kind: row.created_by_kind, name: row.created_by_name, id: row.created_by_id },
   createdAt: row.created_at,
   acceptedAt: row.accepted_at,
@@ -264,18 +233,31 @@ export async function deleteEndedLinks(db: Queryable, expiredBefore: Date, limit
   return rows.length;
 }
 
-/** Deletes unfinished sign-ins that have expired before a time. Returns how many. */
-export async function deleteEndedVerifications(
+/** Deletes right passwords that have waited too long for a code. Returns how many. */
+export async function deleteEndedCodeSteps(db: Queryable, now: Date, limit: number): Promise<number> {
+  const rows = await db.query({
+    name: "delete-ended-code-steps",
+    text: `
+      delete from person_code_steps
+      where token_hash in (select s.token_hash from person_code_steps s where s.expires_at <= $1 limit $2)
+      returning token_hash`,
+    values: [now, limit],
+  });
+  return rows.length;
+}
+
+/** Deletes challenges that were used, and have expired before a time. Returns how many. */
+export async function deleteOldChallenges(
   db: Queryable,
   expiredBefore: Date,
   limit: number,
 ): Promise<number> {
   const rows = await db.query({
-    name: "delete-ended-person-verifications",
+    name: "delete-old-challenges",
     text: `
-      delete from person_verifications
-      where id in (select v.id from person_verifications v where v.expires_at <= $1 limit $2)
-      returning id`,
+      delete from person_used_challenges
+      where challenge_hash in (select c.challenge_hash from person_used_challenges c where c.expires_at <= $1 limit $2)
+      returning challenge_hash`,
     values: [expiredBefore, limit],
   });
   return rows.length;

@@ -1,10 +1,11 @@
+import type { Configuration } from "openid-client";
 import type { AuditFact } from "../audit/audit-sql.ts";
 import type { Grant, Role } from "../audit/grant.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Context } from "../platform/context.ts";
 import { toTypeId } from "../platform/ids.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../platform/time.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import { versionOf } from "../platform/wire/content-version.ts";
 
 /** A person who signs in to the back office (decision 0115). */
@@ -18,8 +19,6 @@ export type Person = {
   readonly hasTwoFactor: boolean;
   /** Whether an account of the identity provider is linked with the person (decision 0219). */
   readonly hasSingleSignOn: boolean;
-  /** Raised when all sign-ins of the person end: its password is replaced, or it is signed out everywhere (decision 0210). */
-  readonly signInVersion: number;
   readonly createdBy: Actor;
   readonly createdAt: Date;
   /** When the person first signed in. Null: the invitation is open. */
@@ -65,8 +64,37 @@ export const EMAIL_LENGTH_MAX = 254;
 /** A mail address as it is stored and compared. */
 export const normalEmail = (email: string): string => email.trim().normalize("NFC").toLowerCase();
 
-/** What operations of people need beside the context of all: keys for cookies and second factors. */
+/** What operations of people need beside the context of all: keys for cookies and one-time codes. */
 export type PeopleContext = Context & { readonly secrets: SecretBox };
+
+/** What the routes of sign-in need. Made once for a listener. */
+export type People = PeopleContext & {
+  /** What the identity provider has published about itself. It is requested when a person first signs in there. */
+  readonly provider: { configuration: Promise<Configuration> | null };
+  /** An identity provider that needs longer is not available. */
+  readonly providerMs: number;
+};
+
+export const openPeople = (context: PeopleContext, providerMs = 10 * SECOND_MS): People => ({
+  ...context,
+  provider: { configuration: null },
+  providerMs,
+});
+
+/** The browser, or the program, that signs in. */
+export type Visitor = {
+  /** The `Cookie` header. Empty: it sent none. */
+  readonly cookie: string;
+  readonly userAgent: string;
+  readonly ipAddress: string;
+  /** Attempts are counted by it: the address, or the network of an IPv6 address. */
+  readonly network: string;
+  /** The `Origin` header, which was compared with the address of the service. Empty: it sent none. */
+  readonly origin: string;
+  readonly requestId: string;
+  /** Id of the person that the page shows as signed in. Null: the request names none. */
+  readonly expectedPersonId: string | null;
+};
 
 /** A row of person_grants. */
 export type GrantRow = {

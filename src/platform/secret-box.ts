@@ -3,7 +3,6 @@ import {
   createDecipheriv,
   createHash,
   createSecretKey,
-  hkdfSync,
   type KeyObject,
   randomBytes,
 } from "node:crypto";
@@ -32,12 +31,7 @@ export type SecretBox = {
   keyIdOf(sealed: string): string;
   /** Whether the box has the key with this id. */
   knows(keyId: string): boolean;
-  /** Further secrets for a purpose, made from the keys, newest first: who knows one of them learns nothing of the others. */
-  derive(purpose: string): readonly DerivedSecret[];
 };
-
-/** A secret that was made from a key: the id of the key, and 64 hexadecimal digits. */
-export type DerivedSecret = { readonly keyId: string; readonly secret: string };
 
 /** Why a sealed secret cannot be decrypted. It contains the id of the key, but neither the key nor the secret. */
 export class SecretBoxError extends Error {
@@ -80,11 +74,6 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
     open,
     keyIdOf: (sealed) => partsOf(sealed).keyId,
     knows: (id) => keysById.has(id),
-    derive: (purpose) =>
-      [...keysById].map(([id, key]) => ({
-        keyId: id,
-        secret: Buffer.from(hkdfSync("sha256", key, "", purpose, KEY_BYTES)).toString("hex"),
-      })),
   };
 }
 

@@ -9,7 +9,6 @@ const SMALL = [
   "api_keys",
   "back_office_tokens",
   "connections",
-  "person_accounts",
   "saved_views",
   "webhook_endpoints",
   "webhook_resends",

@@ -7,7 +7,7 @@ import type { TestService } from "./test-service.ts";
 export async function createPersonWithCodes(service: TestService) {
   const { person, browser } = await createPersonWithPassword(service);
   const { uri, backupCodes } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
-  const { status } = await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+  const { status } = await browser.post("/auth/second-factor/verify", { code: totp(service, uri) });
   if (status !== 204) throw new Error(`The codes were not set up: ${status}`);
   await passCodes(service);
   const backupCode = { code: String(backupCodes[0]), isBackupCode: true };
@@ -25,19 +25,19 @@ export async function enterPassword(
   return browser;
 }
 
-/** The code of RFC 6238 that a device shows now. better-auth takes the time from the system. */
-export function totp(uri: string, steps = 0): string {
+/** The code of RFC 6238 that a device shows now. */
+export function totp({ clock }: Pick<TestService, "clock">, uri: string, steps = 0): string {
   const secret = decodeBase32(new URL(uri).searchParams.get("secret") ?? "");
   const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps));
+  counter.writeBigUInt64BE(BigInt(Math.floor(clock.now().getTime() / 30_000) + steps));
   const mac = createHmac("sha1", secret).update(counter).digest();
   const at = (mac.at(-1) ?? 0) & 15;
   return String((mac.readUInt32BE(at) & 0x7f_ff_ff_ff) % 1_000_000).padStart(6, "0");
 }
 
-/** As if the codes that were used had been those of two minutes before. better-auth takes the time from the system. */
+/** As if the codes that were used had been those of two minutes before. */
 export const passCodes = ({ db }: Pick<TestService, "db">) =>
-  db.runScript("update person_two_factors set last_code_step = last_code_step - 4");
+  db.runScript("update person_one_time_codes set last_step = last_step - 4");
 
 function decodeBase32(text: string): Buffer {
   const bits = [...text.replace(/=+$/, "")]

@@ -102,7 +102,6 @@ export async function createPerson(
     grants: [{ role: "operator" }] satisfies Grant[],
     hasTwoFactor: false,
     hasSingleSignOn: false,
-    signInVersion: 0,
     createdBy: byService("test").actor,
     createdAt: context.clock.now(),
     acceptedAt: null,
@@ -119,9 +118,9 @@ export const linkAccount = ({ context }: TestService, personId: string): Promise
   context.db.query({
     name: "test-link-account",
     text: `
-      insert into person_accounts (id, person_id, provider_id, account_id, created_at, updated_at)
-      values ($1, $2::uuid, 'oidc', $2::uuid::text, $3, $3)`,
-    values: [context.newId(), personId, context.clock.now()],
+      insert into person_provider_accounts (person_id, issuer, subject, linked_at)
+      values ($1::uuid, 'https://id.example', $1::uuid::text, $2)`,
+    values: [personId, context.clock.now()],
   });
 
 /** The token of a new link for a person. */

@@ -17,7 +17,7 @@ export async function createPersonWithAllWays(service: TestService): Promise<Per
   const { person, browser } = await createPersonWithPassword(service);
   const device = await addPasskey(browser);
   const { uri, backupCodes } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
-  const { status } = await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+  const { status } = await browser.post("/auth/second-factor/verify", { code: totp(service, uri) });
   if (status !== 204) throw new Error(`codes not set up: ${status}`);
   await passCodes(service);
   return { person, browser, device, uri, backupCodes };

@@ -1,28 +1,27 @@
 import { type Static, Type } from "typebox";
 import type { Route } from "../../http/route.ts";
-import { readSignInMethods } from "../../people/accounts-sql.ts";
 import {
-  ALREADY_SET_UP,
-  CODES_LOST,
   confirmPerson,
+  type Failure,
   type Proof,
   removeSecondFactor,
   renewBackupCodes,
+  setPassword,
   startSecondFactor,
   verifySecondFactor,
 } from "../../people/own-account.ts";
-import { PASSWORD_LENGTH_MAX, RECENT_MS } from "../../people/person.ts";
-import { endOf } from "../../people/sessions-sql.ts";
-import type { People } from "../../people/sign-in/people.ts";
-import { setPassword } from "../../people/sign-in/with-password.ts";
+import { countPasskeys } from "../../people/passkeys-sql.ts";
+import { PASSWORD_LENGTH_MAX, type People, RECENT_MS } from "../../people/person.ts";
+import { endOf } from "../../people/sessions.ts";
+import { readPasswordHash } from "../../people/sign-in-methods-sql.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { after } from "../../platform/time.ts";
+import type { Problem } from "../../platform/wire/problems.ts";
 import { dateTime, idField, noNextCursor } from "../../platform/wire/schemas.ts";
 import {
   codeOf,
-  cookieHeaders,
   NewPasswordSchema,
-  ownCodesLost,
+  notSignedIn,
   recentAuthenticationRequired,
   recentSessionOf,
   route,
@@ -128,15 +127,26 @@ const SecondFactorSchema = Type.Object(
 );
 
 const TAG = "Own account";
-const wrongPassword = signInFailed("The password is not right. It is required for a person who has one.");
-
+/** Of a response with secrets. */
+const NO_STORE = { "cache-control": "no-store" };
 const alreadySetUp = signInFailed("One-time codes are set up already. Remove them first.");
+
+function failureOf(failure: Failure): Problem {
+  if (typeof failure === "number") return tooManyAttempts(failure);
+  switch (failure) {
+    case "wrong-password":
+      return signInFailed("The password is not right. It is required for a person who has one.");
+    case "wrong-code":
+      return signInFailed("The code is not right. Compare the clock of the device.");
+    case "session-ended":
+      return notSignedIn;
+  }
+}
 
 /** The problems of a route that compares a password or a code of the person who has signed in. */
 const PROOF_PROBLEMS = [
   "sign-in-failed",
   "recent-authentication-required",
-  "person-state",
   "rate-limited",
   "validation-failed",
   "forbidden",
@@ -163,7 +173,9 @@ export const accountRoutes: readonly Route<People>[] = [
           name: person.name,
           email: person.email,
           hasSecondFactor: person.hasTwoFactor,
-          ...(await readSignInMethods(people.db, person.id)),
+          hasPassword: (await readPasswordHash(people.db, person.id)) !== null,
+          hasSingleSignOn: person.hasSingleSignOn,
+          passkeys: await countPasskeys(people.db, person.id),
           session: {
             id: toTypeId("ses", session.id),
             endsAt: endOf(session).toISOString(),
@@ -180,19 +192,18 @@ export const accountRoutes: readonly Route<People>[] = [
     tag: TAG,
     summary: "Confirm that it is you",
     description:
-      "Recent authentication for the next 15 minutes, after `recent-authentication-required`. Who has a passkey signs in with it again instead.",
+      "Recent authentication for the next 15 minutes, after `recent-authentication-required`. With a passkey, sign in again instead.",
     body: ProofSchema,
     responses: { 204: { description: "You are recently authenticated." } },
-    problems: ["sign-in-failed", "person-state", "rate-limited", "validation-failed", "forbidden"],
+    problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) => {
       const opened = await sessionOf(people, caller);
       if ("code" in opened) return opened;
       const confirmed = await confirmPerson(people, opened, proofOf(body), caller);
-      if (confirmed.outcome === "too-many-attempts") return tooManyAttempts(confirmed.waitMs);
-      if (confirmed.outcome === "codes-lost") return ownCodesLost;
-      return confirmed.outcome === "confirmed"
-        ? { status: 204 }
-        : signInFailed("The password or the code is not right.");
+      if (confirmed === "confirmed") return { status: 204 };
+      return confirmed === "wrong-password" || confirmed === "wrong-code"
+        ? signInFailed("The password or the code is not right.")
+        : failureOf(confirmed);
     },
   }),
   route({
@@ -212,10 +223,9 @@ export const accountRoutes: readonly Route<People>[] = [
     handle: async ({ caller, body }, people) => {
       const opened = await sessionOf(people, caller);
       if ("code" in opened) return opened;
-      const cookie = await setPassword(people, opened, body.password, caller);
-      return cookie === null
-        ? recentAuthenticationRequired
-        : { status: 204, headers: cookieHeaders([cookie]) };
+      return (await setPassword(people, opened, body.password, caller))
+        ? { status: 204 }
+        : recentAuthenticationRequired;
     },
   }),
   route({
@@ -232,11 +242,11 @@ export const accountRoutes: readonly Route<People>[] = [
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
-      const answer = await startSecondFactor(people, opened, body, caller);
-      if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
-      if (answer.error !== null) return answer.error === ALREADY_SET_UP ? alreadySetUp : wrongPassword;
-      const { totpURI: uri, backupCodes } = answer.body;
-      return { status: 200, body: { uri, backupCodes }, headers: cookieHeaders(answer.cookies) };
+      const started = await startSecondFactor(people, opened, body.password, caller);
+      if (started === "already-set-up") return alreadySetUp;
+      return typeof started === "object"
+        ? { status: 200, body: started, headers: NO_STORE }
+        : failureOf(started);
     },
   }),
   route({
@@ -262,12 +272,8 @@ export const accountRoutes: readonly Route<People>[] = [
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
-      const answer = await verifySecondFactor(people, opened, body.code, caller);
-      if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
-      if (answer.error === CODES_LOST) return ownCodesLost;
-      if (answer.error !== null)
-        return signInFailed("The code is not right. Compare the clock of the device.");
-      return { status: 204, headers: cookieHeaders(answer.cookies) };
+      const verified = await verifySecondFactor(people, opened, body.code, caller);
+      return verified === "verified" ? { status: 204 } : failureOf(verified);
     },
   }),
   route({
@@ -283,15 +289,10 @@ export const accountRoutes: readonly Route<People>[] = [
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
-      const answer = await renewBackupCodes(people, opened, body, caller);
-      if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
-      if (answer.error === CODES_LOST) return ownCodesLost;
-      if (answer.error !== null) return wrongPassword;
-      return {
-        status: 200,
-        body: { backupCodes: answer.body["backupCodes"] },
-        headers: cookieHeaders(answer.cookies),
-      };
+      const renewed = await renewBackupCodes(people, opened, body.password, caller);
+      return typeof renewed === "object"
+        ? { status: 200, body: renewed, headers: NO_STORE }
+        : failureOf(renewed);
     },
   }),
   route({
@@ -308,9 +309,8 @@ export const accountRoutes: readonly Route<People>[] = [
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
-      const answer = await removeSecondFactor(people, opened, body, caller);
-      if ("outcome" in answer) return tooManyAttempts(answer.waitMs);
-      return answer.error === null ? { status: 204, headers: cookieHeaders(answer.cookies) } : wrongPassword;
+      const removed = await removeSecondFactor(people, opened, body.password, caller);
+      return removed === "removed" ? { status: 204 } : failureOf(removed);
     },
   }),
 ];

@@ -1,20 +1,14 @@
 import { Type } from "typebox";
 import type { Route } from "../../http/route.ts";
-import {
-  addPasskey,
-  listPasskeys,
-  PASSKEYS_MAX,
-  passkeyRegistration,
-  removePasskey,
-} from "../../people/passkeys.ts";
-import type { People } from "../../people/sign-in/people.ts";
+import { addPasskey, PASSKEYS_MAX, passkeyRegistration, removePasskey } from "../../people/passkeys.ts";
+import { listPasskeys } from "../../people/passkeys-sql.ts";
+import type { People } from "../../people/person.ts";
 import { parseUuid } from "../../platform/ids.ts";
 import { notFound } from "../../platform/wire/problems.ts";
 import { shortText } from "../../platform/wire/schemas.ts";
 import { PasskeyListSchema } from "./account.ts";
 import {
   cookieHeaders,
-  notSignedIn,
   recentSessionOf,
   route,
   sessionOf,
@@ -41,7 +35,7 @@ export const passkeyRoutes: readonly Route<People>[] = [
       const passkeys = await listPasskeys(people.db, opened.person.id);
       const data = passkeys.map(({ createdAt, ...passkey }) => ({
         ...passkey,
-        createdAt: (createdAt ?? new Date(0)).toISOString(),
+        createdAt: createdAt.toISOString(),
       }));
       return { status: 200, body: { data, nextCursor: null } };
     },
@@ -53,15 +47,14 @@ export const passkeyRoutes: readonly Route<People>[] = [
     tag: TAG,
     summary: "Begin to make a passkey",
     description:
-      "What the browser needs to make a passkey. It sets cookies with the challenge, for five minutes. It is good once.",
+      "What the browser needs to make a passkey. It sets a cookie with the challenge, for five minutes. It is good once.",
     responses: { 200: { description: "Options of WebAuthn.", schema: WebAuthnOptionsSchema } },
     problems: ["recent-authentication-required", "forbidden"],
     handle: async ({ caller }, people) => {
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
-      const { error, body, cookies } = await passkeyRegistration(people, caller);
-      if (error !== null) return notSignedIn; // The session has ended since.
-      return { status: 200, body: { options: body }, headers: cookieHeaders(cookies) };
+      const { options, cookie } = await passkeyRegistration(people, opened);
+      return { status: 200, body: { options }, headers: cookieHeaders(cookie) };
     },
   }),
   route({
@@ -115,8 +108,8 @@ export const passkeyRoutes: readonly Route<People>[] = [
       const opened = await recentSessionOf(people, caller);
       if ("code" in opened) return opened;
       const id = parseUuid(params.id);
-      const cookie = id === null ? null : await removePasskey(people, opened, id, caller);
-      return cookie === null ? notFound("passkey") : { status: 204, headers: cookieHeaders([cookie]) };
+      const isRemoved = id !== null && (await removePasskey(people, opened, id, caller));
+      return isRemoved ? { status: 204 } : notFound("passkey");
     },
   }),
 ];

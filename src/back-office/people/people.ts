@@ -8,7 +8,7 @@ import {
   changeGrants,
   disablePerson,
   enablePerson,
-  endSessions,
+  endSessionsOf,
   invitePerson,
   makeSignInLink,
   removeSignInMethods,
@@ -295,7 +295,8 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     params: PersonIdParams,
     responses: aPerson("The person."),
     problems: ["not-found"],
-    handle: (request, { context }) => changeNamed(context, request, (change) => endSessions(context, change)),
+    handle: (request, { context }) =>
+      changeNamed(context, request, (change) => endSessionsOf(context, change)),
   }),
 ];
 

@@ -1,9 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { unauthorized } from "../../http/replies.ts";
-import { authKeys } from "../../people/library/auth.ts";
 import type { PeopleContext } from "../../people/person.ts";
-import { cookieValue, sessionCookieName } from "../../people/session-cookie.ts";
-import { findSession } from "../../people/sessions.ts";
+import { findSession, hasSessionCookie } from "../../people/sessions.ts";
 import type { PersonSession } from "../../people/sessions-sql.ts";
 import type { Config } from "../../platform/config.ts";
 import { toTypeId } from "../../platform/ids.ts";
@@ -20,14 +18,12 @@ export function sessionAuthentication(
   context: PeopleContext,
   programs: BackOfficeAuthentication,
 ): BackOfficeAuthentication {
-  const keys = authKeys(context);
-  const name = sessionCookieName(keys.isSecure);
   return async (request) => {
     const { headers, method } = request;
-    const isPerson = headers.authorization === undefined && cookieValue(headers.cookie, name) !== null;
+    const isPerson = headers.authorization === undefined && hasSessionCookie(context, headers.cookie);
     if (!isPerson) return programs(request);
     if (method !== "GET" && !isSameOrigin(headers, context.config)) return foreignOrigin;
-    const found = await findSession(context, keys, headers.cookie);
+    const found = await findSession(context, headers.cookie);
     if (found === null) return { ...unauthorized(headers), detail: "Sign in: the session has ended." };
     return isExpectedPerson(found, expectedPersonIn(headers)) ? personOf(found) : personChanged;
   };

@@ -1,12 +1,12 @@
 import { type Static, Type } from "typebox";
 import type { Route } from "../../http/route.ts";
-import { endOtherSessions, endOwnSession } from "../../people/own-account.ts";
-import { endOf, listSessions, type Session } from "../../people/sessions-sql.ts";
-import type { People } from "../../people/sign-in/people.ts";
+import type { People } from "../../people/person.ts";
+import { endOf, endOtherSessions, endSession } from "../../people/sessions.ts";
+import { listSessions, type Session } from "../../people/sessions-sql.ts";
 import { fromTypeId, toTypeId } from "../../platform/ids.ts";
 import { notFound } from "../../platform/wire/problems.ts";
 import { dateTime, idField, noNextCursor, nullable } from "../../platform/wire/schemas.ts";
-import { cookieHeaders, notSignedIn, route, sessionOf } from "./sign-in-wire.ts";
+import { notSignedIn, route, sessionOf } from "./sign-in-wire.ts";
 
 const SessionSchema = Type.Object(
   {
@@ -37,8 +37,8 @@ export const toWireSessions = (sessions: readonly Session[], currentId: string |
 const toWireSession = (session: Session, currentId: string | null): Static<typeof SessionSchema> => ({
   id: toTypeId("ses", session.id),
   isCurrent: session.id === currentId,
-  ipAddress: session.ipAddress,
-  userAgent: session.userAgent,
+  ipAddress: session.ipAddress || null,
+  userAgent: session.userAgent || null,
   signedInAt: session.signedInAt.toISOString(),
   seenAt: session.seenAt.toISOString(),
   endsAt: endOf(session).toISOString(),
@@ -78,7 +78,7 @@ export const sessionRoutes: readonly Route<People>[] = [
       const opened = await sessionOf(people, caller);
       if ("code" in opened) return opened;
       const id = fromTypeId("ses", params.id);
-      const isEnded = id !== null && (await endOwnSession(people, opened, id, caller));
+      const isEnded = id !== null && (await endSession(people, opened, id, caller, "endSession"));
       return isEnded ? { status: 204 } : notFound("session");
     },
   }),
@@ -88,15 +88,13 @@ export const sessionRoutes: readonly Route<People>[] = [
     operationId: "endOtherSessions",
     tag: TAG,
     summary: "Sign out everywhere else",
-    description:
-      "All sessions of the person end, but the one of this browser. No other browser counts as known any more.",
+    description: "All sessions of the person end, but the one of this browser.",
     responses: { 204: { description: "The other sessions have ended." } },
     problems: ["forbidden"],
     handle: async ({ caller }, people) => {
       const opened = await sessionOf(people, caller);
       if ("code" in opened) return opened;
-      const cookie = await endOtherSessions(people, opened, caller);
-      return cookie === null ? notSignedIn : { status: 204, headers: cookieHeaders([cookie]) };
+      return (await endOtherSessions(people, opened, caller)) ? { status: 204 } : notSignedIn;
     },
   }),
 ];

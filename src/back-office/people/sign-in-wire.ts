@@ -2,13 +2,18 @@ import type { IncomingHttpHeaders } from "node:http";
 import { type Static, Type } from "typebox";
 import type { BackOfficeCaller } from "../../audit/grant.ts";
 import { type RouteResponse, routeTable } from "../../http/route.ts";
-import { EMAIL_LENGTH_MAX, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "../../people/person.ts";
-import { findSession } from "../../people/sessions.ts";
-import { isRecent, type PersonSession } from "../../people/sessions-sql.ts";
-import type { SignIn } from "../../people/sign-in/finish-sign-in.ts";
-import type { People, Visitor } from "../../people/sign-in/people.ts";
-import type { Code } from "../../people/sign-in/with-code.ts";
-import { isReturnPath } from "../../people/sign-in/with-provider.ts";
+import type { Code } from "../../people/one-time-codes.ts";
+import {
+  EMAIL_LENGTH_MAX,
+  PASSWORD_LENGTH_MAX,
+  PASSWORD_LENGTH_MIN,
+  type People,
+  type Visitor,
+} from "../../people/person.ts";
+import { isReturnPath } from "../../people/provider.ts";
+import { findSession, isRecent } from "../../people/sessions.ts";
+import type { PersonSession } from "../../people/sessions-sql.ts";
+import type { SignIn } from "../../people/sign-in.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { type Clock, SECOND_MS } from "../../platform/time.ts";
 import { notFound, type Problem, type ValidationError } from "../../platform/wire/problems.ts";
@@ -80,21 +85,6 @@ const codeStepEnded: Problem = {
   headers: CHALLENGE,
 };
 
-/** Who has entered the right password needs no code with a link or a passkey (decision 0225). */
-const codesLost: Problem = {
-  code: "person-state",
-  detail:
-    "The one-time codes of this person were lost with the key that encrypted them. Sign in with a passkey, or ask an operator for a link. Then remove the codes and set them up again.",
-  members: { state: "codes-lost" },
-};
-
-export const ownCodesLost: Problem = {
-  code: "person-state",
-  detail:
-    "Your one-time codes were lost with the key that encrypted them. Remove them and set them up again.",
-  members: { state: "codes-lost" },
-};
-
 export const recentAuthenticationRequired: Problem = {
   code: "recent-authentication-required",
   detail: "Confirm that it is you: this needs a password, a code or a passkey within the last 15 minutes.",
@@ -106,7 +96,7 @@ export const notRecent = ({ session }: BackOfficeCaller, clock: Clock): Problem 
 
 /** The session of the browser, or the problem: there is none, or it is not that of the person that the page shows. */
 export async function sessionOf(people: People, visitor: Visitor): Promise<PersonSession | Problem> {
-  const opened = await findSession(people, people.keys, visitor.cookie);
+  const opened = await findSession(people, visitor.cookie);
   if (opened === null) return notSignedIn;
   return isExpectedPerson(opened, visitor.expectedPersonId) ? opened : personChanged;
 }
@@ -141,11 +131,9 @@ export function signInAnswer(signIn: SignIn, failure: string): RouteResponse | P
   switch (signIn.outcome) {
     case "signed-in":
     case "code-required":
-      return { status: 200, body: { status: signIn.outcome }, headers: cookieHeaders(signIn.cookies) };
+      return { status: 200, body: { status: signIn.outcome }, headers: cookieHeaders(signIn.cookie) };
     case "failed":
       return signInFailed(failure);
-    case "codes-lost":
-      return codesLost;
     case "step-ended":
       return codeStepEnded;
     case "too-many-attempts":
@@ -153,8 +141,9 @@ export function signInAnswer(signIn: SignIn, failure: string): RouteResponse | P
   }
 }
 
-export const cookieHeaders = (cookies: readonly string[]) => ({
-  "set-cookie": [...cookies],
+/** Of a response that sets a cookie. Null: it sets none. */
+export const cookieHeaders = (cookie: string | null) => ({
+  ...(cookie !== null && { "set-cookie": cookie }),
   "cache-control": "no-store",
 });
 
@@ -188,11 +177,11 @@ const codeFields = {
 export const CodeSchema = Type.Object(codeFields, { title: "CodeSignIn", description: "A one-time code." });
 
 export const codeOf = ({ code, isBackupCode = false }: Static<typeof CodeSchema>): Code => ({
-  code: code.replaceAll(" ", ""),
+  code,
   isBackupCode,
 });
 
-/** What a browser makes of WebAuthn's own objects. better-auth checks the members. */
+/** What a browser makes of WebAuthn's own objects. @simplewebauthn/server checks the members. */
 const webAuthn = (description: string) =>
   Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), { maxProperties: 30, description });
 

@@ -3,21 +3,17 @@ import { Type } from "typebox";
 import { addRoute } from "../../http/add-route.ts";
 import { clientAddress, problemWriter } from "../../http/replies.ts";
 import type { Route } from "../../http/route.ts";
-import type { PeopleContext } from "../../people/person.ts";
-import { signOut } from "../../people/sign-in/finish-sign-in.ts";
-import { openPeople, type People, type Visitor } from "../../people/sign-in/people.ts";
-import { signInWithCode } from "../../people/sign-in/with-code.ts";
+import { passkeyOptions } from "../../people/passkeys.ts";
+import { openPeople, type People, type PeopleContext, type Visitor } from "../../people/person.ts";
+import { finishProviderSignIn, RETURN_LENGTH_MAX, startProviderSignIn } from "../../people/provider.ts";
+import { requestReset, resetPassword } from "../../people/reset-password.ts";
+import { signOut } from "../../people/sessions.ts";
 import {
-  passkeyOptions,
+  signInWithCode,
   signInWithLink,
   signInWithPasskey,
-} from "../../people/sign-in/with-link-or-passkey.ts";
-import { requestReset, resetPassword, signInWithPassword } from "../../people/sign-in/with-password.ts";
-import {
-  finishProviderSignIn,
-  RETURN_LENGTH_MAX,
-  startProviderSignIn,
-} from "../../people/sign-in/with-provider.ts";
+  signInWithPassword,
+} from "../../people/sign-in.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import { networkOf } from "../authentication.ts";
@@ -48,6 +44,7 @@ import {
 } from "./sign-in-wire.ts";
 
 const TAG = "Sign-in";
+const FAILED = { outcome: "failed" } as const;
 const signedIn = { 200: { description: "How far the sign-in is.", schema: SignInSchema } };
 
 /** How people sign in and out (decision 0115). */
@@ -69,7 +66,7 @@ const signInRoutes: readonly Route<People>[] = [
     handle: async ({ caller, body }, people) =>
       signInAnswer(
         await signInWithPassword(people, body, caller),
-        "Mail address or password is not right. Who has no password requests a link by mail.",
+        "Mail address or password is not right. If you have no password, request a link by mail.",
       ),
   }),
   route({
@@ -101,7 +98,7 @@ const signInRoutes: readonly Route<People>[] = [
       "After `code-required`, within ten minutes, on the same browser. After five wrong codes the sign-in begins again with the password: then the response is `unauthorized`.",
     body: CodeSchema,
     responses: signedIn,
-    problems: ["sign-in-failed", "person-state", "rate-limited", "validation-failed", "forbidden"],
+    problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) =>
       signInAnswer(
         await signInWithCode(people, codeOf(body), caller),
@@ -115,12 +112,12 @@ const signInRoutes: readonly Route<People>[] = [
     tag: TAG,
     summary: "Begin a sign-in with a passkey",
     description:
-      "What the browser needs to ask for a passkey. It sets cookies with the challenge, for five minutes. It is good once.",
+      "What the browser needs to ask for a passkey. It sets a cookie with the challenge, for five minutes. It is good once.",
     responses: { 200: { description: "Options of WebAuthn.", schema: WebAuthnOptionsSchema } },
     problems: ["forbidden"],
-    handle: async ({ caller }, people) => {
-      const { body, cookies } = await passkeyOptions(people, caller);
-      return { status: 200, body: { options: body }, headers: cookieHeaders(cookies) };
+    handle: async (_input, people) => {
+      const { options, cookie } = await passkeyOptions(people);
+      return { status: 200, body: { options }, headers: cookieHeaders(cookie) };
     },
   }),
   route({
@@ -167,8 +164,7 @@ const signInRoutes: readonly Route<People>[] = [
             maxLength: RETURN_LENGTH_MAX,
             default: "/",
             examples: ["/orders"],
-            description:
-              "Path of the page that follows the sign-in. Default: the first page, which also follows if a cookie cannot hold the path.",
+            description: "Path of the page that follows the sign-in. Default: the first page.",
           }),
         ),
       },
@@ -177,10 +173,10 @@ const signInRoutes: readonly Route<People>[] = [
     responses: { 200: { description: "Where to sign in.", schema: RedirectSchema } },
     problems: ["not-found", "validation-failed", "forbidden"],
     bodyErrors: async ({ body }) => returnErrors(body),
-    handle: async ({ caller, body }, people) => {
+    handle: async ({ body }, people) => {
       if (people.config.oidcIssuer === null) return noProvider;
-      const { url, cookies } = await startProviderSignIn(people, body.returnTo ?? "/", caller);
-      return { status: 200, body: { url }, headers: cookieHeaders(cookies) };
+      const { url, cookie } = await startProviderSignIn(people, body.returnTo ?? "/");
+      return { status: 200, body: { url }, headers: cookieHeaders(cookie) };
     },
   }),
   route({
@@ -190,8 +186,11 @@ const signInRoutes: readonly Route<People>[] = [
     tag: TAG,
     summary: "Request a mail to set a new password",
     description:
-      "The response is the same whether a person has the address or not. The link in the mail is valid for an hour. At most five mails are sent to a person within 15 minutes, and five more that its known browsers request.",
-    body: Type.Object({ email: EmailSchema }, { title: "ResetRequest", description: "Who has no password." }),
+      "The response is the same whether a person has the address or not. The link in the mail is valid for an hour. At most five mails are sent to a person within 15 minutes.",
+    body: Type.Object(
+      { email: EmailSchema },
+      { title: "ResetRequest", description: "A person who has no password, or has forgotten it." },
+    ),
     responses: { 202: { description: "If a person has this address, a mail is sent to it." } },
     problems: ["rate-limited", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) => {
@@ -215,12 +214,13 @@ const signInRoutes: readonly Route<People>[] = [
     problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) => {
       const reset = await resetPassword(people, body, caller);
-      if (reset.outcome === "reset") return { status: 204, headers: cookieHeaders(reset.cookies) };
-      if (reset.outcome === "too-many-attempts") return tooManyAttempts(reset.waitMs, "link");
-      return signInAnswer(
-        reset,
-        "The link is not valid: it was used, is older than an hour, or the password was set since it was sent.",
-      );
+      if (typeof reset === "number") return tooManyAttempts(reset, "link");
+      return reset === "reset"
+        ? { status: 204 }
+        : signInAnswer(
+            FAILED,
+            "The link is not valid: it was used, is older than an hour, or the password was set since it was sent.",
+          );
     },
   }),
   route({
@@ -270,9 +270,8 @@ const callbackRoutes: readonly Route<People>[] = [
     problems: ["not-found"],
     handle: async ({ caller, query }, people) => {
       if (people.config.oidcIssuer === null) return noProvider;
-      const { signIn, location } = await finishProviderSignIn(people, query, caller);
-      const cookies = "cookies" in signIn ? signIn.cookies : [];
-      return { status: 302, headers: { ...cookieHeaders(cookies), location } };
+      const { location, cookie } = await finishProviderSignIn(people, query, caller);
+      return { status: 302, headers: { ...cookieHeaders(cookie), location } };
     },
   }),
 ];

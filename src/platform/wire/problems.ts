@@ -105,7 +105,7 @@ export const PROBLEMS = {
     status: 409,
     title: "Person does not allow this",
     meaning:
-      "The person is disabled, has accepted its invitation, is the last operator, or its one-time codes are lost; state says which: disabled, active, last-operator or codes-lost.",
+      "The person is disabled, has accepted its invitation, or is the last operator; state says which: disabled, active or last-operator.",
     retry: "After the state of the person has changed.",
   },
   "person-changed": {

@@ -31,7 +31,7 @@ describe("one-time codes", () => {
     const { uri, backupCodes } = started.body;
     expect((await signInWithPassword(openBrowser(service), person.email)).body.status).toBe("signed-in");
     expect((await browser.post("/auth/second-factor/verify", { code: "000000" })).status).toBe(401);
-    expect((await browser.post("/auth/second-factor/verify", { code: totp(uri) })).status).toBe(204);
+    expect((await browser.post("/auth/second-factor/verify", { code: totp(service, uri) })).status).toBe(204);
     await passCodes(service);
     expect((await browser.get("/auth/account")).body).toMatchObject({ hasSecondFactor: true });
 
@@ -39,7 +39,7 @@ describe("one-time codes", () => {
     expect((await signInWithPassword(other, person.email)).body).toEqual({ status: "code-required" });
     expect((await other.get("/api/me")).status).toBe(401);
     expect((await other.post("/auth/sign-in/code", { code: "000000" })).body.code).toBe("sign-in-failed");
-    expect((await other.post("/auth/sign-in/code", { code: totp(uri) })).status).toBe(200);
+    expect((await other.post("/auth/sign-in/code", { code: totp(service, uri) })).status).toBe(200);
     expect((await other.get("/api/me")).status).toBe(200);
 
     const third = openBrowser(service);
@@ -54,13 +54,15 @@ describe("one-time codes", () => {
   it("end a sign-in after five wrong ones, and need the cookie of a password", async () => {
     const { person, browser } = await createPersonWithPassword(service);
     const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
-    await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+    await browser.post("/auth/second-factor/verify", { code: totp(service, uri) });
     await passCodes(service);
-    expect((await openBrowser(service).post("/auth/sign-in/code", { code: totp(uri) })).status).toBe(401);
+    expect((await openBrowser(service).post("/auth/sign-in/code", { code: totp(service, uri) })).status).toBe(
+      401,
+    );
     const other = openBrowser(service);
     await signInWithPassword(other, person.email);
     for (let count = 0; count < 5; count += 1) await other.post("/auth/sign-in/code", { code: "000000" });
-    expect(await other.post("/auth/sign-in/code", { code: totp(uri) })).toMatchObject({
+    expect(await other.post("/auth/sign-in/code", { code: totp(service, uri) })).toMatchObject({
       status: 401,
       body: { code: "unauthorized" },
       headers: { "www-authenticate": 'Session realm="partner-orders"' },
@@ -71,7 +73,7 @@ describe("one-time codes", () => {
   it("can be removed by the person", async () => {
     const { person, browser } = await createPersonWithPassword(service);
     const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
-    await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+    await browser.post("/auth/second-factor/verify", { code: totp(service, uri) });
     const renewed = await browser.post("/auth/second-factor/backup-codes", { password: PASSWORD });
     expect(renewed.body.backupCodes).toHaveLength(10);
     expect((await browser.post("/auth/second-factor/remove", { password: PASSWORD })).status).toBe(204);
@@ -85,8 +87,8 @@ describe("a passkey", () => {
     await service.db.query({
       name: "test-nineteen-passkeys",
       text: `
-        insert into person_passkeys (id, person_id, public_key, credential_id, counter, device_type, backed_up)
-        select gen_random_uuid(), $1::uuid, '', $1::text || n, 0, '', false from generate_series(1, 19) n`,
+        insert into person_passkeys (id, person_id, name, public_key, credential_id, counter, transports, created_at)
+        select gen_random_uuid(), $1::uuid, '', '', 'credential-' || n, 0, '{}', now() from generate_series(1, 19) n`,
       values: [person.id],
     });
     const adds: Awaited<ReturnType<typeof preparePasskey>>[] = [];
@@ -143,11 +145,11 @@ describe("recent authentication", () => {
   it("is confirmed with a code as well", async () => {
     const { browser } = await createPersonWithPassword(service);
     const { uri } = (await browser.post("/auth/second-factor", { password: PASSWORD })).body;
-    await browser.post("/auth/second-factor/verify", { code: totp(uri) });
+    await browser.post("/auth/second-factor/verify", { code: totp(service, uri) });
     await passCodes(service);
     service.clock.advance({ minutes: 16 });
     expect((await browser.post("/auth/confirm", { code: "000000" })).status).toBe(401);
-    expect((await browser.post("/auth/confirm", { code: totp(uri) })).status).toBe(204);
+    expect((await browser.post("/auth/confirm", { code: totp(service, uri) })).status).toBe(204);
   });
 });
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { RESET_MAILS_MAX, resetMails } from "../../../src/people/mails.ts";
+import { MAILS_MAX, resetMailsOf } from "../../../src/people/limit-attempts.ts";
 import { setNameAndEmail } from "../../../src/people/manage-sql.ts";
 import type { Person } from "../../../src/people/person.ts";
 import { untilBlocked } from "../../support/blocked.ts";
-import { type Browser, createPerson, createPersonWithPassword, openBrowser } from "../../support/people.ts";
+import { type Browser, createPerson, openBrowser } from "../../support/people.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 const PASSWORD = "a completely new password";
@@ -25,12 +25,12 @@ async function mailedTokens({ email }: Person): Promise<string[]> {
 }
 
 /** A request that is accepted. Its mail is queued later, in the transaction that counts it. */
-async function request(browser: Browser, { id, email }: Person, isKnownBrowser: boolean): Promise<void> {
+async function request(browser: Browser, { id, email }: Person): Promise<void> {
   const counted = async (): Promise<number> => {
     const [row] = await service.db.query<{ count: number }>({
       name: "count-of-bucket",
       text: "select count from person_attempts where bucket = $1 and window_start > $2",
-      values: [resetMails(id, isKnownBrowser), new Date(service.clock.now().getTime() - 900_000)],
+      values: [resetMailsOf(id).bucket, new Date(service.clock.now().getTime() - 900_000)],
     });
     return row?.count ?? 0;
   };
@@ -42,32 +42,21 @@ async function request(browser: Browser, { id, email }: Person, isKnownBrowser: 
 /** Strangers, each at an address of its own. */
 async function requestAsStrangers(person: Person, count: number): Promise<void> {
   for (let sent = 1; sent <= count; sent += 1)
-    await request(openBrowser(service, `203.0.113.${sent}`), person, false);
+    await request(openBrowser(service, `203.0.113.${sent}`), person);
 }
 
 const setPassword = async (token: string | undefined): Promise<number> =>
   (await openBrowser(service).post("/auth/reset/password", { token, password: PASSWORD })).status;
 
-describe("requests of strangers for a link to set a password", () => {
-  it("leave the person the links that it has, and the next ones of its known browser", async () => {
-    const { person, browser } = await createPersonWithPassword(service);
-    await request(browser, person, true);
-    await requestAsStrangers(person, 30);
-    expect(await mailedTokens(person)).toHaveLength(1 + RESET_MAILS_MAX);
-    await request(browser, person, true);
-    const tokens = await mailedTokens(person);
-    expect(tokens).toHaveLength(2 + RESET_MAILS_MAX);
-    expect(await setPassword(tokens[0])).toBe(204);
-  });
-
+describe("requests for a link to set a password", () => {
   it("send five mails to a person within 15 minutes, and each of their links is valid", async () => {
     const person = await createPerson(service);
-    await requestAsStrangers(person, RESET_MAILS_MAX + 1);
+    await requestAsStrangers(person, MAILS_MAX + 1);
     const tokens = await mailedTokens(person);
-    expect(tokens).toHaveLength(RESET_MAILS_MAX);
+    expect(tokens).toHaveLength(MAILS_MAX);
     service.clock.advance({ minutes: 15 });
     await requestAsStrangers(person, 1);
-    expect(await mailedTokens(person)).toHaveLength(RESET_MAILS_MAX + 1);
+    expect(await mailedTokens(person)).toHaveLength(MAILS_MAX + 1);
     expect(await setPassword(tokens[0])).toBe(204);
   });
 
@@ -82,15 +71,6 @@ describe("requests of strangers for a link to set a password", () => {
   });
 });
 
-describe("requests of a known browser for a link to set a password", () => {
-  it("send five mails within 15 minutes, and are ten", async () => {
-    const { person, browser } = await createPersonWithPassword(service);
-    for (let sent = 0; sent < 10; sent += 1) await request(browser, person, true);
-    expect(await mailedTokens(person)).toHaveLength(RESET_MAILS_MAX);
-    expect((await browser.post("/auth/reset", { email: person.email })).status).toBe(429);
-  });
-});
-
 describe("a link to set a password", () => {
   it("ends when the password was set with another one", async () => {
     const person = await createPerson(service);
@@ -102,7 +82,7 @@ describe("a link to set a password", () => {
 
   it("of many that are used at once is used alone", async () => {
     const person = await createPerson(service);
-    await requestAsStrangers(person, RESET_MAILS_MAX);
+    await requestAsStrangers(person, MAILS_MAX);
     const statuses = await Promise.all((await mailedTokens(person)).map(setPassword));
     expect(statuses.sort()).toEqual([204, 401, 401, 401, 401]);
   });
@@ -126,11 +106,11 @@ it("a request while the mail address changes sends no link to the earlier addres
   const person = await createPerson(service);
   const changed = { ...person, email: "changed.at.once@example.com" };
   await service.db.transaction(async (tx) => {
-    await setNameAndEmail(tx, { ...changed, personId: person.id, now: service.clock.now() });
+    await setNameAndEmail(tx, { ...changed, personId: person.id });
     expect((await openBrowser(service).post("/auth/reset", { email: person.email })).status).toBe(202);
     await untilBlocked(service, 1);
   });
-  await request(openBrowser(service), changed, false);
+  await request(openBrowser(service), changed);
   expect(await mailedTokens(changed)).toHaveLength(1);
   expect(await mailedTokens(person)).toEqual([]);
 });

@@ -51,7 +51,7 @@ const PROOFS = {
     return newBrowsers().map((browser) => [browser, () => browser.post("/auth/sign-in/link", { token })]);
   },
   "a one-time code": async (world) => {
-    const code = totp(world.uri);
+    const code = totp(service, world.uri);
     const browsers = newBrowsers();
     for (const browser of browsers) await enterPassword(browser, world);
     return browsers.map((browser) => [browser, () => browser.post("/auth/sign-in/code", { code })]);

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { expect, it, onTestFinished } from "vitest";
-import { kyselyPool } from "../../../src/people/library/auth.ts";
 import { type Database, isOutOfReach, openDatabase } from "../../../src/platform/database/database.ts";
 import { createLog } from "../../../src/platform/log.ts";
 import { openSignalChannel } from "../../../src/platform/signals.ts";
@@ -76,18 +75,11 @@ it("a session that is lost while it begins to listen for signals is replaced by 
   expect(broken).toBe(1);
 });
 
-/** The query builder of the library that signs people in releases a session in the same way after an error. */
-async function selectByBuilder(db: Database): Promise<unknown> {
-  const client = await kyselyPool(db).connect();
-  return client.query("select 1", []).finally(client.release);
-}
-
 it.each<[string, (db: Database) => Promise<unknown>]>([
   ["a statement", (db) => db.query(SELECT)],
   ["a transaction", (db) => db.transaction((tx) => tx.query(SELECT))],
   ["a script", (db) => db.runScript("select 1")],
   ["a session of its own", (db) => db.withClient((client) => client.query("select 1"))],
-  ["a session whose user reports no error", selectByBuilder],
 ])("%s ends if the server does not respond, and its session is not used again", async (_what, run) => {
   const proxy = await startDatabaseProxy(await createDatabase());
   const db = open(proxy, 500);

@@ -37,11 +37,12 @@ describe("sign-in by the identity provider", () => {
     expect(await signInThere(again)).toBe(START);
     expect((await again.get("/api/me")).body.name).toBe(person.name);
     const stored = await service.db.query({
-      name: "tokens",
-      text: "select access_token, refresh_token, id_token from person_accounts where person_id = $1",
+      name: "provider-accounts",
+      text: "select to_jsonb(a) - 'linked_at' as account from person_provider_accounts a where person_id = $1",
       values: [person.id],
     });
-    expect(stored).toEqual([{ access_token: null, refresh_token: null, id_token: null }]);
+    const { sub: subject } = service.provider.subject;
+    expect(stored).toEqual([{ account: { person_id: person.id, issuer: service.provider.issuer, subject } }]);
   });
 
   it("rejects another account of the provider with the same address, which belongs to another human now", async () => {
@@ -155,11 +156,11 @@ describe("sign-in by the identity provider", () => {
     },
   );
 
-  // In the cookie a quote takes twice the characters of a letter.
+  // In the cookie a quote takes more characters than a letter.
   it.each([
     { name: "the page of 1,000 letters", returnTo: `/${"x".repeat(999)}`, page: `/${"x".repeat(999)}` },
-    { name: "the first page in place of 999 quotes", returnTo: `/${'"'.repeat(999)}`, page: "/" },
-    { name: "the first page in place of 999 backslashes", returnTo: `/x${"\\".repeat(998)}`, page: "/" },
+    { name: "the page of 999 quotes", returnTo: `/${'"'.repeat(999)}`, page: `/${'"'.repeat(999)}` },
+    { name: "the page of 998 backslashes", returnTo: `/x${"\\".repeat(998)}`, page: `/x${"\\".repeat(998)}` },
   ])("opens $name, and no cookie is larger than browsers keep", async ({ returnTo, page }) => {
     const person = await createPerson(service);
     service.provider.subject = aSubject(person.email);

@@ -101,14 +101,6 @@ export const problemExplanations: readonly Explanation[] = [
     /^This is the last operator who can sign in\. Give the role to another person first\.$/,
     "Das ist der letzte Betreiber, der sich anmelden kann. Geben Sie die Rolle zuerst einer anderen Person.",
   ],
-  [
-    /^The one-time codes of this person were lost with the key that encrypted them\. Sign in with a passkey, or ask an operator for a link\. Then remove the codes and set them up again\.$/,
-    "Ihre Einmalcodes sind mit dem Schlüssel verloren gegangen, der sie verschlüsselt hat. Melden Sie sich mit einem Passkey an, oder bitten Sie einen Betreiber um einen Link. Schalten Sie die Einmalcodes dann aus, und richten Sie sie neu ein.",
-  ],
-  [
-    /^Your one-time codes were lost with the key that encrypted them\. Remove them and set them up again\.$/,
-    "Ihre Einmalcodes sind mit dem Schlüssel verloren gegangen, der sie verschlüsselt hat. Schalten Sie sie aus, und richten Sie sie neu ein.",
-  ],
   [/^The person is disabled\. Enable it first\.$/, "Die Person ist gesperrt. Entsperren Sie sie zuerst."],
   [
     /^Your own rights were changed at the same time, and no longer suffice\. Nothing was changed\.$/,
