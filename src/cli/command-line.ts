@@ -3,6 +3,7 @@ import { CommanderError } from "commander";
 import { messageOf } from "../operations/metrics.ts";
 import { ConfigError } from "../platform/config.ts";
 import type { BackOffice } from "./back-office.ts";
+import { listOperations, runApi } from "./commands/api.ts";
 import { runRequest } from "./commands/run-request.ts";
 import { runAuditExport, runExport, runExposure, runImport } from "./files.ts";
 import { EXIT, type ExitCode, type Output, OutputError, UnavailableError, UsageError } from "./output.ts";
@@ -26,7 +27,8 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
     const exitCode = exitCodeOf(error);
     const [title, detail] = [TITLES[exitCode], messageOf(error)];
     // Also before commander has read the options: a program that reads the errors gets no other form.
-    terminal.output.note(args.includes("--json") ? `${JSON.stringify({ title, detail })}\n` : `${detail}\n`);
+    const isForPrograms = args.includes("--json") || args.includes("api");
+    terminal.output.note(isForPrograms ? `${JSON.stringify({ title, detail })}\n` : `${detail}\n`);
     return exitCode;
   }
 }
@@ -58,6 +60,7 @@ async function run(args: readonly string[], { environment, output, input }: Term
   };
   const texts = { help: "", errors: "" };
   const program = createProgram(
+    args,
     {
       writeOut: (text) => {
         texts.help += text;
@@ -78,6 +81,10 @@ async function run(args: readonly string[], { environment, output, input }: Term
         inBackOffice((backOffice) => runExposure(backOffice, output, verb, products, options)),
       exportOrders: (options) => inBackOffice((backOffice) => runExport(backOffice, output, options)),
       exportAudit: (options) => inBackOffice((backOffice) => runAuditExport(backOffice, output, options)),
+      api: async (operation, options) => {
+        if (operation === null) return output.write(listOperations());
+        await inBackOffice((backOffice) => runApi(backOffice, output, input, operation, options));
+      },
       doctor: async (options) => {
         rejectService("doctor", url, environment);
         const { runDoctor } = await import("./local-commands.ts");

@@ -2,19 +2,21 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { readVersion } from "../platform/config.ts";
 import { IMPORT_MATCHES } from "../products/import/check-file.ts";
 import {
+  allOperations,
   argumentOf,
   type Field,
   fieldsOf,
-  hasPages,
+  flagOf,
   helpOf,
-  isRequired,
+  type Operation,
   type OptionValues,
+  operationOf,
   ReadValue,
   type RequestCommand,
   resourcesInPath,
 } from "./commands/command.ts";
 import { COMMANDS } from "./commands/commands.ts";
-import { InvalidValue } from "./commands/values.ts";
+import { formOf, InvalidValue } from "./commands/values.ts";
 import type { ExposureVerb } from "./files.ts";
 
 const HELP = `
@@ -43,13 +45,20 @@ export type SpecialCommands = {
   doctor(options: { json?: true; strict?: true }): Promise<void>;
   migrate(): Promise<void>;
   distribute(options: { shards: number }): Promise<void>;
+  /** Null: shows all operations. */
+  api(operation: Operation | null, options: OptionValues): Promise<void>;
 };
 
 /** Where commander writes help and errors. It does not wait. */
 export type ProgramTexts = { writeOut(text: string): void; writeErr(text: string): void };
 
-/** The command line as commander reads it. @param run runs a command that is one request */
+/**
+ * The command line as commander reads it.
+ * @param words those of the command line: of the operations, only the one that they name becomes a command
+ * @param run runs a command that is one request
+ */
 export function createProgram(
+  words: readonly string[],
   texts: ProgramTexts,
   run: (command: RequestCommand, id: string | undefined, options: OptionValues) => Promise<void>,
   special: SpecialCommands,
@@ -75,6 +84,7 @@ export function createProgram(
   for (const command of COMMANDS) addRequest(groupOf, command, run);
   addSpecial(program, groupOf, special);
   for (const verb of ["expose", "withdraw"] as const) addExposure(groupOf("product"), verb, special);
+  addApi(program, words, special);
   return program;
 }
 
@@ -88,87 +98,112 @@ const TAKES_OTHER_URL = new WeakSet<Command>();
 const GROUPS: Readonly<Record<string, string>> = {
   merchant: "merchants",
   account: "accounts of merchants",
-  charge: "charges and refunds of orders",
   connection: "connections of merchants to partners",
-  resend: "deliveries that are sent once more, with progress",
-  event: "events that were published to a connection",
-  "test-order": "test orders of connections",
   key: "API keys of connections",
   product: "products of merchants",
   order: "orders",
   shipment: "shipments",
   delivery: "webhook deliveries",
-  facility: "facilities and their shipping rates",
+  facility: "facilities",
   stock: "stock at facilities",
   "work-list": "orders to pick and ship",
   "pick-list": "orders that one person has taken",
   audit: "the audit log",
-  system: "how the service is doing",
   token: "tokens of the back office",
   endpoint: "webhook endpoints",
   person: "people who sign in to the back office",
-  view: "lists with filters that were saved",
-  overview: "figures of orders and deliveries, and what needs attention",
   me: "who the command line acts as",
 };
 
 function addRequest(
   groupOf: (name: string) => Command,
   command: RequestCommand,
-  run: Parameters<typeof createProgram>[1],
+  run: Parameters<typeof createProgram>[2],
 ): void {
   const [group = "", verb = ""] = command.words.split(" ");
   const added = groupOf(group).command(verb).description(helpOf(command));
   const argument = argumentOf(command);
-  if (argument !== null) addArgument(added, argument, command.argumentIsAlsoOption === true);
+  if (argument !== null)
+    added.argument(
+      `<${argument}>`,
+      argument === "order" ? "id of the order, or the partner's own" : `id of the ${argument}`,
+    );
   const others = resourcesInPath(command).filter((other) => other !== argument);
   for (const resource of others)
     added.requiredOption(`--${resource} <id>`, required(`id of the ${resource}`));
+  for (const field of fieldsOf(command))
+    added.addOption(optionOf(field, flagOf(command, field), field.isRequired));
   if (argument === "order" && !others.includes("connection"))
     added.option("--connection <id>", "the connection, if several have an order with the partner's own id");
-  for (const field of fieldsOf(command)) added.addOption(optionOf(field, isRequired(command, field)));
-  if (hasPages(command)) added.option("--all", "show all pages");
+  if (operationOf(command.operationId).hasPages) added.option("--all", "show all pages");
   if (command.csvOperationId !== undefined) added.addOption(FORMAT);
   added.option("--json", "print exactly the response of the API");
+  addService(added);
+  added.action(() => run(command, added.args[0], added.opts()));
+}
+
+/** `--url`, unless the command has another option of this name. */
+function addService(added: Command): void {
   if (added.options.some(({ long }) => long === "--url")) TAKES_OTHER_URL.add(added);
   else added.addOption(serviceOption());
-  added.action(() => run(command, added.args[0] ?? nameInOption(added, argument), added.opts()));
 }
 
 const FORMAT = new Option("--format <format>", "csv: all of it as a file; text by default")
   .choices(["text", "csv"])
   .conflicts("json");
 
-/** @param isAlsoOption as `RequestCommand` has it */
-function addArgument(added: Command, argument: string, isAlsoOption: boolean): void {
-  const help = argument === "order" ? "id of the order, or the partner's own" : `id of the ${argument}`;
-  added.argument(isAlsoOption ? `[${argument}]` : `<${argument}>`, isAlsoOption ? required(help) : help);
-  if (isAlsoOption) added.addOption(new Option(`--${argument} <id>`, help).hideHelp());
-}
-
-/** What the older form of a command names. */
-function nameInOption(added: Command, argument: string | null): string | undefined {
-  if (argument === null) return undefined;
-  const named: unknown = added.opts()[argument];
-  if (typeof named !== "string") added.error(`error: missing required argument '${argument}'`);
-  return named;
-}
-
 const required = (help: string): string => `${help} (required)`;
 
-function optionOf({ flag, help, read, choices, notWithJson }: Field, isMandatory: boolean): Option {
-  const option = new Option(flag, isMandatory ? required(help) : help).makeOptionMandatory(isMandatory);
-  if (choices !== undefined) option.choices(Object.keys(choices));
-  if (notWithJson === true) option.conflicts("json");
-  if (read === undefined) return option;
-  return option.argParser((text) => {
-    try {
-      return new ReadValue(read(text));
-    } catch (error) {
-      if (error instanceof InvalidValue) throw new InvalidArgumentError(`It ${error.message}`);
-      throw error;
-    }
-  });
+/** @param isMandatory commander ends without it. The service checks the members of a body that `api` sends. */
+function optionOf(field: Field, flag: string, isMandatory: boolean): Option {
+  const help = field.help.replace(/\s+/g, " ");
+  const { placeholder, removal, read } = formOf(field);
+  const text = field.isRequired ? required(help) : `${help}${removal}`;
+  return new Option(`--${flag} <${placeholder}>`, text)
+    .makeOptionMandatory(isMandatory)
+    .argParser((value: string, previous: unknown) => {
+      try {
+        const now = read(value);
+        // A list that is given in several options.
+        const before = previous instanceof ReadValue ? previous.value : null;
+        return new ReadValue(Array.isArray(now) && Array.isArray(before) ? [...before, ...now] : now);
+      } catch (error) {
+        if (error instanceof InvalidValue) throw new InvalidArgumentError(`It ${error.message}`);
+        throw error;
+      }
+    });
+}
+
+/** Any request of the back office, with options made from its description. */
+function addApi(program: Command, words: readonly string[], special: SpecialCommands): void {
+  const api = program
+    .command("api")
+    .description("send any request of the back office API, and print the response")
+    .argument("[operation]", "name of the operation; api <operation> --help shows its options")
+    .option("--list", "show all operations")
+    .action((name, { list }) => {
+      if (name !== undefined) api.error(`error: unknown operation '${name}': api --list shows all`);
+      return list === true ? special.api(null, {}) : api.help();
+    });
+  if (!words.includes("api")) return;
+  const named = words.slice(words.indexOf("api")).find((word) => allOperations().has(word));
+  if (named === undefined) return;
+  const operation = operationOf(named);
+  const added = api
+    .command(operation.operationId)
+    .description(`${operation.summary}\n\n${operation.method} ${operation.path}`);
+  for (const field of operation.fields)
+    added.addOption(optionOf(field, field.name, field.isRequired && field.in !== "body"));
+  if (operation.hasPages) added.option("--all", "all pages as one");
+  if (operation.takesJson)
+    added.option(
+      "--json <file>",
+      "the whole body, as JSON; - is standard input. Other options are set in it",
+    );
+  if (operation.takesFile !== null)
+    added.requiredOption("--file <file>", `the body, ${operation.takesFile}; - is standard input (required)`);
+  addService(added);
+  added.action(() => special.api(operation, added.opts()));
 }
 
 function addSpecial(program: Command, groupOf: (name: string) => Command, special: SpecialCommands): void {

@@ -147,12 +147,16 @@ describe("the command line", () => {
     const [product] = partner.productIds;
     const { id } = (await cli("facility create --name Leipzig --country de --json")).json();
     const at = `--facility ${id}`;
-    const set = await cli(`facility set-rates ${id} --rates "DE 1000 4.90 EUR, AT 30000 12.00 EUR" --json`);
+    const rates = [
+      { countryCode: "DE", maxWeightGrams: 1_000, price: { amount: "4.90", currency: "EUR" } },
+      { countryCode: "AT", maxWeightGrams: 30_000, price: { amount: "12.00", currency: "EUR" } },
+    ];
+    const set = await cli(`api setRates --id ${id} --json -`, JSON.stringify({ rates }));
     expect(set.json().rates).toEqual([
       { countryCode: "AT", maxWeightGrams: 30_000, price: { amount: "12.00", currency: "EUR" } },
       { countryCode: "DE", maxWeightGrams: 1_000, price: { amount: "4.90", currency: "EUR" } },
     ]);
-    expect((await cli(`facility rates ${id} --json`)).json()).toEqual(set.json());
+    expect((await cli(`api getRates --id ${id}`)).json()).toEqual(set.json());
     const stock = await cli(`stock set ${at} --product ${product} --on-hand 7`);
     expect(stock.output).toMatch(/^available +7$/m);
     expect((await cli(`stock show ${at} --product ${product} --json`)).json()).toMatchObject({ onHand: 7 });
@@ -162,7 +166,7 @@ describe("the command line", () => {
   });
 
   it("records once what a merchant has paid", async () => {
-    const at = `--merchant ${partner.merchantId}`;
+    const at = partner.merchantId;
     for (let n = 0; n < 2; n += 1) await cli(`account pay ${at} --amount "25.00 EUR" --reference bank-1`);
     expect((await cli(`account show ${at}`)).output).toMatch(/^balance +25\.00 EUR$/m);
     expect((await cli(`account list ${at} --kind payment --json`)).json().data).toHaveLength(1);

@@ -143,14 +143,12 @@ describe("order export", () => {
         { kind: "refund", status: "succeeded", amount: { amount: "2.50" } },
       ],
     });
-    const shown = await cli(`account list --merchant ${buyer.merchantId} --order ${id}`);
+    const shown = await cli(`account list ${buyer.merchantId} --order ${id}`);
     expect(shown.output.match(/ord_\w+/g)).toEqual([id, id]);
-    const statement = await cli(
-      `account statement --merchant ${buyer.merchantId} --from 2026-01-01T00:00:00Z`,
-    );
+    const statement = await cli(`account statement ${buyer.merchantId} --from 2026-01-01T00:00:00Z`);
     expect(statement.output).toMatch(/^merchant id.*\nfrom/s);
     expect(statement.output).toMatch(/closing +-?\d+\.\d\d EUR/);
-    const charge = await cli(`charge show ${id.replace("ord_", "chg_")}`);
+    const charge = await cli(`api getCharge --id ${id.replace("ord_", "chg_")}`);
     expect(charge.output).toContain(id);
   });
 

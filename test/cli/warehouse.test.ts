@@ -41,7 +41,7 @@ describe("what the warehouse picks", () => {
     const [, pickList] = /^pick list\n {2}id +(\S+)$/m.exec(taken) ?? [];
     expect(taken).toContain(id);
     expect(await printed(`pick-list show ${pickList} --format csv`)).toContain(id);
-    expect(await printed(`pick-list show ${pickList} --format text`)).toBe(taken);
+    expect(await printed(`pick-list show ${pickList}`)).toBe(taken);
   });
 
   it("says that nothing was taken, and names --facility where it is missing", async () => {
@@ -54,6 +54,8 @@ describe("what the warehouse picks", () => {
     );
     expect((await at.cli("pick-list take --by Wilma --json")).json()).toEqual({ pickList: null, orders: [] });
     const { output } = await at.cli("pick-list take --help");
-    expect(output.replace(/\s+/g, " ")).toContain("needed unless there are no facilities");
+    expect(output.replace(/\s+/g, " ")).toContain(
+      "Absent: orders without a facility, if there are no facilities",
+    );
   });
 });

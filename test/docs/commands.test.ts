@@ -22,14 +22,16 @@ const SPECIAL: SpecialCommands = {
   doctor: note,
   migrate: note,
   distribute: note,
+  api: note,
 };
-const create = () => createProgram({ writeOut: () => undefined, writeErr: () => undefined }, note, SPECIAL);
+const create = (words: readonly string[] = []) =>
+  createProgram(words, { writeOut: () => undefined, writeErr: () => undefined }, note, SPECIAL);
 
 /** `ran`, or the code of the error that ended the program before it did. */
 async function parse(words: readonly string[]): Promise<string> {
   ran.length = 0;
   try {
-    await create().parseAsync(words, { from: "user" });
+    await create(words).parseAsync(words, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.code;
     throw error;

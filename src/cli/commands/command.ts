@@ -2,30 +2,11 @@ import { readFileSync } from "node:fs";
 import type { Outcome } from "../outcomes.ts";
 import { UsageError } from "../output.ts";
 import type { Column } from "../present.ts";
-import { wholeNumber } from "./values.ts";
-
-/** An option of a command: a parameter of the route's query, or a member of its body. */
-export type Field = {
-  /** Name of the parameter or the member; `reviewPolicy.maxQuantity` is the member of a member. */
-  readonly name: string;
-  /** As commander reads it: `--name <text>`, or `--restock` for true. */
-  readonly flag: string;
-  readonly help: string;
-  /** Reads the value from its text; absent: the text itself. @throws InvalidValue */
-  readonly read?: (text: string) => unknown;
-  /** The texts that may be given, with the values that the request has for them. */
-  readonly choices?: Readonly<Record<string, string>>;
-  /** It says how the response is shown, as `--json` does: only one of them can be given. */
-  readonly notWithJson?: true;
-  /** It names an order: its id, or the partner's own, which is looked up. */
-  readonly namesOrder?: true;
-};
 
 /**
- * A command that is one request to the back office. The route of the operation defines the request: its method and
- * path, which options are in the query and which in the body, and which of them are required. What the path names is
- * the argument of the command if the command works with it, else an option of its own: `order show <order>`, and
- * `key list --connection <id>`.
+ * A command that is one request to the back office. The description of the operation says what the request takes, and so
+ * which options the command has. What the path names is the argument of the command if the command works with it, else an
+ * option of its own: `order show <order>`, and `key list --connection <id>`.
  */
 export type RequestCommand = {
   /** Such as `merchant create`. */
@@ -33,13 +14,12 @@ export type RequestCommand = {
   readonly operationId: string;
   /** Absent: the summary of the route. */
   readonly help?: string;
-  readonly fields?: readonly Field[];
-  /** Of a list: the members that the table shows. Lists with pages also take `--limit`, `--cursor` and `--all`. */
+  /** Options with another name than `flagOf` gives them, by the name of the field. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** Of a list: the members that the table shows. */
   readonly columns?: readonly Column[];
   /** What the argument names, if that is not the first of the words: `merchant` for `account show <merchant>`. */
   readonly argument?: string;
-  /** An older form of the command named it with an option of the same name, which still works. */
-  readonly argumentIsAlsoOption?: true;
   /** Of a change: says what has changed, instead of the whole response. Absent: the response, or the changed members. */
   readonly outcome?: Outcome;
   /** The response contains what is never shown again. */
@@ -51,14 +31,12 @@ export type RequestCommand = {
   };
   /** The operation that returns the same as a CSV file, with `--format csv`. */
   readonly csvOperationId?: string;
-  /** The response is a file, which is written while it arrives. */
-  readonly isFile?: true;
 };
 
-/** The options of a command line, by the camel-case names that commander gives them. */
+/** The options of a command line, by the names that commander gives them. */
 export type OptionValues = Readonly<Record<string, unknown>>;
 
-/** A value that was read from its text. In a box, because commander takes a bare null for an option without a value. */
+/** Values that were read from texts. In a box, because commander takes a bare null for an option without a value. */
 export class ReadValue {
   readonly value: unknown;
   constructor(value: unknown) {
@@ -66,46 +44,69 @@ export class ReadValue {
   }
 }
 
-const PAGE_FIELDS: readonly Field[] = [
-  { name: "limit", flag: "--limit <count>", help: "size of a page, at most 100", read: wholeNumber },
-  {
-    name: "cursor",
-    flag: "--cursor <cursor>",
-    help: "shows the page after the one that printed this cursor",
-  },
-];
-
-/** All options of a command that belong to its request. */
-export const fieldsOf = (command: RequestCommand): readonly Field[] =>
-  hasPages(command) ? [...(command.fields ?? []), ...PAGE_FIELDS] : (command.fields ?? []);
-
-/** Whether the response is a page of a list. */
-export const hasPages = ({ operationId }: RequestCommand): boolean =>
-  operationOf(operationId).query.has("cursor");
-
-/** Whether a request cannot do without this field. */
-export function isRequired(command: RequestCommand, { name }: Field): boolean {
-  const { requiredQuery, requiredMembers } = operationOf(command.operationId);
-  return requiredQuery.includes(name) || (requiredMembers?.includes(name) ?? false);
-}
+/** What the options of a command are made of: all but the path, and the format if it chooses another operation. */
+export const fieldsOf = ({ operationId, csvOperationId }: RequestCommand): readonly Field[] =>
+  operationOf(operationId).fields.filter(
+    ({ in: place, name }) => place !== "path" && (csvOperationId === undefined || name !== "format"),
+  );
 
 export const helpOf = ({ help, operationId }: RequestCommand): string =>
   help ?? uncapitalized(operationOf(operationId).summary);
 
-const uncapitalized = (text: string): string => `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
+/** Within a sentence; not the names of standards. */
+const uncapitalized = (text: string): string =>
+  text.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase());
 
-/** The name under which commander keeps an option: `--max-quantity <n>` is `maxQuantity`. */
-export function optionName(flag: string): string {
-  const [long = ""] = flag.replace(/^--/, "").split(" ");
-  return long.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
+/** Names of options that are shorter than those of their fields. */
+const FLAGS: Readonly<Record<string, string>> = {
+  q: "search",
+  merchantId: "merchant",
+  merchantIds: "merchants",
+  connectionId: "connection",
+  connectionIds: "connections",
+  facilityId: "facility",
+  facilityIds: "facilities",
+  orderId: "order",
+  productId: "product",
+  shipmentId: "shipment",
+  endpointId: "endpoint",
+  eventId: "event",
+  subjectId: "subject",
+  eventType: "type",
+  countryCode: "country",
+  stateCode: "state",
+  testMode: "test",
+  createdSince: "since",
+  createdUntil: "until",
+  updatedSince: "changed-since",
+  updatedUntil: "changed-until",
+  expectedOnHand: "expected",
+};
+/** Members of these have names that say enough. Those of others have the name of the object before them. */
+const OPEN_OBJECTS: Readonly<Record<string, string>> = {
+  reviewPolicy: "",
+  shippingAddress: "",
+  limits: "limit-",
+};
+
+/** The name of an option: `max-quantity` for `reviewPolicy.maxQuantity`, and `merchant` for `merchantId`. */
+export function flagOf({ flags }: Pick<RequestCommand, "flags">, { name }: Pick<Field, "name">): string {
+  const named = flags?.[name];
+  if (named !== undefined) return named;
+  const [member = "", object] = name.split(".").reverse();
+  const prefix = object === undefined ? "" : (OPEN_OBJECTS[object] ?? `${kebab(object)}-`);
+  return `${prefix}${FLAGS[member] ?? kebab(member)}`;
 }
 
-/** What a command works with: `merchant` of `merchant create`. */
-const resourceOf = ({ words }: RequestCommand): string => words.split(" ")[0] ?? "";
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** The name under which commander keeps an option: `--max-quantity <n>` is `maxQuantity`. */
+export const optionName = (flag: string): string =>
+  flag.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
 
 /** What the argument of a command names. Null if it takes none: the path of its route names no such resource. */
 export function argumentOf(command: RequestCommand): string | null {
-  const argument = command.argument ?? resourceOf(command);
+  const argument = command.argument ?? command.words.split(" ")[0] ?? "";
   return resourcesInPath(command).includes(argument) ? argument : null;
 }
 
@@ -144,40 +145,35 @@ export function requestOf(
   options: OptionValues,
 ): BackOfficeRequest {
   const operation = operationOf(command.operationId);
-  const query: Record<string, string> = {};
-  const body: Record<string, unknown> = {};
-  for (const field of fieldsOf(command)) {
-    const given = options[optionName(field.flag)];
-    if (given === undefined) continue;
-    const value = given instanceof ReadValue ? given.value : (field.choices?.[String(given)] ?? given);
-    if (operation.query.has(field.name)) query[field.name] = String(value);
-    else setMember(body, field.name, value);
-  }
-  const changing = fieldsOf(command).filter(({ name }) => name !== EXPECTED_VERSION);
+  const given = fieldsOf(command).flatMap((field): [Field, unknown][] => {
+    const value = options[optionName(flagOf(command, field))];
+    return value instanceof ReadValue ? [[field, value.value]] : [];
+  });
+  const { query, body } = partsOf(given);
   if (operation.method === "PATCH" && Object.keys(body).every((name) => name === EXPECTED_VERSION))
     throw new UsageError(
-      `Nothing is to change: give one or more of ${changing
-        .map(({ flag }) => flag.split(" ")[0])
+      `Nothing is to change: give one or more of ${fieldsOf(command)
+        .filter(({ name }) => name !== EXPECTED_VERSION)
+        .map((field) => `--${flagOf(command, field)}`)
         .join(", ")}.`,
     );
-  return {
-    method: operation.method,
-    path: pathOf(command, operation, id, options),
-    query,
-    body: operation.requiredMembers === null ? null : body,
-  };
+  const path = namedIn(operation.path).reduce((filled, { resource, parameter }) => {
+    const named = resource === argumentOf(command) ? id : options[optionName(resource)];
+    return pathWith(filled, parameter, resource, String(named));
+  }, operation.path);
+  return { method: operation.method, path, query, body: operation.takesJson ? body : null };
 }
 
-function pathOf(
-  command: RequestCommand,
-  { path }: Operation,
-  id: string | undefined,
-  options: OptionValues,
-): string {
-  return namedIn(path).reduce((filled, { resource, parameter }) => {
-    const named = resource === argumentOf(command) ? id : options[resource];
-    return pathWith(filled, parameter, resource, String(named));
-  }, path);
+/** The query and the body that have these values. @param body what the body has beside them */
+export function partsOf(
+  given: readonly (readonly [Field, unknown])[],
+  body: Record<string, unknown> = {},
+): { query: Record<string, string>; body: Record<string, unknown> } {
+  const query: Record<string, string> = {};
+  for (const [field, value] of given)
+    if (field.in === "query") query[field.name] = String(value);
+    else setMember(body, field.name, value);
+  return { query, body };
 }
 
 /** A path with an id in the place of its parameter. @throws UsageError */
@@ -202,87 +198,177 @@ function setMember(body: Record<string, unknown>, path: string, value: unknown):
     body[name] = value;
     return;
   }
-  const inner = (body[name] ?? {}) as Record<string, unknown>; // Made here, if at all.
+  const inner = (body[name] ?? {}) as Record<string, unknown>; // Made here, or by the caller.
   body[name] = inner;
   setMember(inner, rest.join("."), value);
 }
 
-/** What a command knows about an operation of the back office. */
-type Operation = {
+/** What the command line knows about an operation of the back office. */
+export type Operation = {
+  readonly operationId: string;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With parameters in braces: `/api/merchants/{id}`. */
   readonly path: string;
   readonly summary: string;
-  /** Names of the parameters of the query. */
-  readonly query: ReadonlySet<string>;
-  readonly requiredQuery: readonly string[];
-  /** Names of the members that a JSON body must have. Null if the operation takes no JSON. */
-  readonly requiredMembers: readonly string[] | null;
+  /** Of the path, the query and the body, with the members of members: `reviewPolicy.maxQuantity`. */
+  readonly fields: readonly Field[];
+  readonly takesJson: boolean;
+  /** The media type of a file that is its body. */
+  readonly takesFile: string | null;
+  /** Whether the response is a file, which is written while it arrives. */
+  readonly isFile: boolean;
+  /** Whether the response is a page of a list. */
+  readonly hasPages: boolean;
 };
 
-/** The parts of the OpenAPI document that commands need. */
-type Document = {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, BodySchema>> };
+export type Field = {
+  readonly name: string;
+  readonly in: "path" | "query" | "body";
+  readonly help: string;
+  /** Whether a request cannot do without it. */
+  readonly isRequired: boolean;
+  readonly isNullable: boolean;
+  /** Without null. */
+  readonly schema: Schema;
 };
-type DescribedOperation = {
+
+/** The part of JSON Schema that the descriptions of requests use. */
+export type Schema = {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+};
+
+type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
+type Described = {
   readonly operationId: string;
   readonly summary: string;
   readonly parameters?: readonly {
     readonly name: string;
     readonly in: string;
     readonly required?: boolean;
+    readonly description?: string;
+    readonly schema: Schema;
   }[];
-  readonly requestBody?: {
-    readonly content: { readonly "application/json"?: { readonly schema: BodySchema } };
-  };
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
 };
-type BodySchema = { readonly $ref?: string; readonly required?: readonly string[] };
+type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+};
 
 // The checked-in document and not the route table: with the routes come the database and the HTTP server, which take
 // most of a second to load and which a command over HTTP does not need (decision 0103).
 const DOCUMENT = new URL("../../../openapi/back-office.json", import.meta.url);
+const METHODS = { get: "GET", post: "POST", put: "PUT", patch: "PATCH", delete: "DELETE" } as const;
+const JSON_TYPE = "application/json";
 
 let operations: ReadonlyMap<string, Operation> | null = null;
 
+/** All operations of the back office that a token can send and that end with a response, by their names. */
+export function allOperations(): ReadonlyMap<string, Operation> {
+  operations ??= readOperations(JSON.parse(readFileSync(DOCUMENT, "utf8")));
+  return operations;
+}
+
 /** The operation of the back office with this name. */
 export function operationOf(operationId: string): Operation {
-  operations ??= readOperations();
-  const operation = operations.get(operationId);
+  const operation = allOperations().get(operationId);
   if (operation === undefined)
     throw new Error(`openapi/back-office.json has no operation ${operationId}: run npm run describe`);
   return operation;
 }
 
-function readOperations(): ReadonlyMap<string, Operation> {
-  const document: Document = JSON.parse(readFileSync(DOCUMENT, "utf8"));
+function readOperations({ paths, components: { schemas } }: Document): ReadonlyMap<string, Operation> {
   const read = new Map<string, Operation>();
-  for (const [path, methods] of Object.entries(document.paths))
-    for (const [method, described] of Object.entries(methods))
-      if (isMethod(method))
-        read.set(described.operationId, toOperation(document, METHODS[method], path, described));
+  for (const [path, methods] of Object.entries(paths))
+    for (const [name, described] of Object.entries(methods)) {
+      if (!isMethod(name) || !path.startsWith("/api/")) continue;
+      const { operationId, summary, parameters = [], requestBody, responses } = described;
+      const response = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1];
+      const responseTypes = Object.keys(response?.content ?? {});
+      if (responseTypes.includes("text/event-stream")) continue;
+      const body = requestBody?.content[JSON_TYPE]?.schema;
+      const [fileType = null] = Object.keys(requestBody?.content ?? {}).filter((type) => type !== JSON_TYPE);
+      const fields = [
+        ...parameters.flatMap((parameter): Field[] =>
+          parameter.in === "path" || parameter.in === "query"
+            ? [
+                {
+                  ...fieldOf(parameter.name, parameter.schema, schemas, parameter.description),
+                  in: parameter.in,
+                  isRequired: parameter.required === true,
+                },
+              ]
+            : [],
+        ),
+        ...(body === undefined ? [] : membersOf(resolved(body, schemas), schemas, "", true)),
+      ];
+      read.set(operationId, {
+        operationId,
+        method: METHODS[name],
+        path,
+        summary,
+        fields,
+        takesJson: body !== undefined,
+        takesFile: fileType,
+        isFile: responseTypes.length > 0 && !responseTypes.includes(JSON_TYPE),
+        hasPages: fields.some((field) => field.in === "query" && field.name === "cursor"),
+      });
+    }
   return read;
 }
 
-const METHODS = { get: "GET", post: "POST", put: "PUT", patch: "PATCH", delete: "DELETE" } as const;
 const isMethod = (name: string): name is keyof typeof METHODS => Object.hasOwn(METHODS, name);
 
-function toOperation(
-  { components }: Document,
-  method: Operation["method"],
-  path: string,
-  { summary, parameters = [], requestBody }: DescribedOperation,
-): Operation {
-  const schema = requestBody?.content["application/json"]?.schema;
-  const name = schema?.$ref?.replace("#/components/schemas/", "");
-  const body = name === undefined ? schema : components.schemas[name];
-  const query = parameters.filter((parameter) => parameter.in === "query");
+type Schemas = Document["components"]["schemas"];
+
+const resolved = (schema: Schema, schemas: Schemas): Schema =>
+  schema.$ref === undefined
+    ? schema
+    : { ...schemas[schema.$ref.replace("#/components/schemas/", "")], ...schema };
+
+function fieldOf(
+  name: string,
+  described: Schema,
+  schemas: Schemas,
+  description = described.description,
+): Omit<Field, "in" | "isRequired"> {
+  const whole = resolved(described, schemas);
+  const notNull = whole.anyOf?.filter(({ type }) => type !== "null") ?? [];
+  const [only, second] = notNull;
+  const schema = only !== undefined && second === undefined ? resolved(only, schemas) : whole;
+  const types = Array.isArray(schema.type) ? schema.type : [schema.type];
   return {
-    method,
-    path,
-    summary,
-    query: new Set(query.map((parameter) => parameter.name)),
-    requiredQuery: query.filter(({ required }) => required === true).map((parameter) => parameter.name),
-    requiredMembers: body === undefined ? null : (body.required ?? []),
+    name,
+    help: description ?? whole.description ?? schema.description ?? "",
+    isNullable: (whole.anyOf?.length ?? 0) > notNull.length || types.includes("null"),
+    schema: {
+      ...schema,
+      type: types.find((type) => type !== "null"),
+      ...(schema.items !== undefined && { items: resolved(schema.items, schemas) }),
+    },
   };
 }
+
+function membersOf(object: Schema, schemas: Schemas, prefix: string, isRequired: boolean): Field[] {
+  return Object.entries(object.properties ?? {}).flatMap(([name, described]): Field[] => {
+    const field = fieldOf(`${prefix}${name}`, described, schemas);
+    const required = isRequired && (object.required?.includes(name) ?? false);
+    return field.schema.properties !== undefined && !isMoney(field.schema)
+      ? membersOf(field.schema, schemas, `${field.name}.`, required)
+      : [{ ...field, in: "body", isRequired: required }];
+  });
+}
+
+/** An amount with its currency is one value: `12.50 EUR`. */
+export const isMoney = ({ properties = {} }: Schema): boolean =>
+  Object.keys(properties).sort().join() === "amount,currency";

@@ -8,7 +8,7 @@ import {
   checkId,
   type OptionValues,
   operationOf,
-  optionName,
+  ReadValue,
   type RequestCommand,
   requestOf,
   resourcesInPath,
@@ -48,14 +48,14 @@ export async function runRequest(
 
 /** The command whose response is a file, if the command line asks for one. */
 function fileOf(command: RequestCommand, options: OptionValues): RequestCommand | null {
-  if (command.isFile === true) return command;
+  if (operationOf(command.operationId).isFile) return command;
   const { csvOperationId } = command;
   return csvOperationId === undefined || options["format"] !== "csv"
     ? null
     : { ...command, operationId: csvOperationId };
 }
 
-async function writeFile(
+export async function writeFile(
   backOffice: BackOffice,
   output: Output,
   request: BackOfficeRequest,
@@ -98,7 +98,10 @@ export function reportProblem(
 }
 
 /** All pages as one, or the first response that is a problem. */
-async function readAll(backOffice: BackOffice, request: BackOfficeRequest): Promise<BackOfficeResponse> {
+export async function readAll(
+  backOffice: BackOffice,
+  request: BackOfficeRequest,
+): Promise<BackOfficeResponse> {
   const data: unknown[] = [];
   const texts: string[] = [];
   let query: Readonly<Record<string, string>> = { limit: "100", ...request.query };
@@ -131,7 +134,8 @@ async function withOrderIds(
   command: RequestCommand,
   { id, options }: Named,
 ): Promise<Named | { readonly problem: BackOfficeResponse }> {
-  const connection = options["connection"] === undefined ? null : String(options["connection"]);
+  const named = options["connection"];
+  const connection = named === undefined ? null : String(named instanceof ReadValue ? named.value : named);
   const resolved: Record<string, unknown> = { ...options };
   let orderId = id;
   // A path that names the connection takes the partner's own id as well.
@@ -141,12 +145,11 @@ async function withOrderIds(
     if (typeof found !== "string") return { problem: found };
     orderId = found;
   }
-  for (const { flag, namesOrder } of command.fields ?? []) {
-    const named = options[optionName(flag)];
-    if (namesOrder === undefined || named === undefined) continue;
-    const found = await findOrderId(backOffice, String(named), connection);
+  const order = options["order"];
+  if (order instanceof ReadValue && !resourcesInPath(command).includes("connection")) {
+    const found = await findOrderId(backOffice, String(order.value), connection);
     if (typeof found !== "string") return { problem: found };
-    resolved[optionName(flag)] = found;
+    resolved["order"] = new ReadValue(found);
   }
   return { id: orderId, options: resolved };
 }

@@ -1,12 +1,87 @@
 import { parseTime } from "../../platform/time.ts";
 import { isDay, yearError } from "../../platform/wire/validation.ts";
+import { type Field, isMoney, type Schema } from "./command.ts";
 
 // Reads what people write on the command line. The back office checks the values.
 
 /** A text without a meaning. The message follows the name of the option. */
 export class InvalidValue extends Error {}
 
-const NONE = "none";
+/** How a field is written on the command line. */
+export type Form = {
+  /** What stands for it in the help: `<amount>`. */
+  readonly placeholder: string;
+  /** How the value is removed. Empty: it cannot be. */
+  readonly removal: string;
+  /** @throws InvalidValue */
+  readonly read: (text: string) => unknown;
+};
+
+/** The form of a field that its description gives. */
+export function formOf({ name, schema, isNullable }: Field): Form {
+  const value = name === "grants" ? { placeholder: "grants", read: grants } : formOfSchema(schema);
+  if (!isNullable) return { ...value, removal: "" };
+  const none = schema.type === "string" && schema.format === undefined ? "" : "none";
+  return {
+    ...value,
+    removal: none === "" ? " An empty text: without it." : " none: without it.",
+    read: (text) => (text === none ? null : value.read(text)),
+  };
+}
+
+function formOfSchema(schema: Schema): Omit<Form, "removal"> {
+  if (isMoney(schema)) return { placeholder: "amount", read: money };
+  switch (schema.type) {
+    case "boolean":
+      return { placeholder: "yes|no", read: yesOrNo };
+    case "integer":
+      return {
+        placeholder: "number",
+        read: schema.minimum !== undefined && schema.minimum >= 0 ? wholeNumber : difference,
+      };
+    case "number":
+      return { placeholder: "number", read: decimal };
+    case "array":
+      return listOf(schema.items ?? {});
+    case "string":
+      return schema.format === "date-time"
+        ? { placeholder: "time", read: time }
+        : {
+            placeholder:
+              schema.enum !== undefined && schema.enum.length <= 8 ? schema.enum.join("|") : "text",
+            read: (text) => text,
+          };
+    default:
+      return { placeholder: "json", read: json };
+  }
+}
+
+/** Items are separated by commas, and the option may be repeated. */
+function listOf(items: Schema): Omit<Form, "removal"> {
+  if (items.type === "string") return { placeholder: "list", read: list };
+  const members = Object.keys(items.properties ?? {});
+  const [id = "", quantity] = members;
+  if (members.length === 2 && quantity === "quantity")
+    return { placeholder: `${id} ${quantity},…`, read: (text) => quantities(text, id) };
+  return { placeholder: "json", read: (text) => [json(text)].flat() };
+}
+
+/** Each id with its quantity: `line_... 3`. */
+const quantities = (text: string, id: string): object[] =>
+  list(text).map((item) => {
+    const [, named, quantity] = /^(\S+) +(\d{1,9})$/.exec(item) ?? [];
+    if (named === undefined || quantity === undefined)
+      throw new InvalidValue('must be ids with quantities such as "line_... 3", separated by commas.');
+    return { [id]: named, quantity: Number(quantity) };
+  });
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidValue("must be JSON.");
+  }
+}
 
 export function wholeNumber(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidValue("must be a whole number.");
@@ -14,46 +89,21 @@ export function wholeNumber(text: string): number {
 }
 
 /** A whole number with or without a sign. */
-export function difference(text: string): number {
+function difference(text: string): number {
   if (!/^[+-]?\d{1,15}$/.test(text)) throw new InvalidValue("must be a whole number, such as 5 or -2.");
   return Number(text);
 }
 
-export function money(text: string): { amount: string; currency: string } {
+function decimal(text: string): number {
+  if (!/^\d{1,15}(\.\d{1,9})?$/.test(text)) throw new InvalidValue("must be a number, such as 24 or 0.5.");
+  return Number(text);
+}
+
+function money(text: string): { amount: string; currency: string } {
   const [, amount, currency] = /^(\S+) +([A-Za-z]{3})$/.exec(text.trim()) ?? [];
   if (amount === undefined || currency === undefined)
     throw new InvalidValue('must be an amount with its currency, such as "12.50 EUR".');
   return { amount, currency: currency.toUpperCase() };
-}
-
-/** Shipping rates separated by commas: `DE 1000 4.90 EUR`. */
-export function rates(text: string): { countryCode: string; maxWeightGrams: number; price: object }[] {
-  return list(text).map((rate) => {
-    const [, countryCode, grams, price] = /^([A-Za-z]{2}) +(\d{1,9}) +(\S.*)$/.exec(rate) ?? [];
-    if (countryCode === undefined || grams === undefined || price === undefined)
-      throw new InvalidValue('must be rates such as "DE 1000 4.90 EUR", separated by commas.');
-    return { countryCode, maxWeightGrams: Number(grams), price: money(price) };
-  });
-}
-
-/** Quantities of lines separated by commas: `line_... 3`. */
-export function lineQuantities(text: string): { lineId: string; quantity: number }[] {
-  return list(text).map((item) => {
-    const [, lineId, quantity] = /^(\S+) +(\d{1,9})$/.exec(item) ?? [];
-    if (lineId === undefined || quantity === undefined)
-      throw new InvalidValue('must be quantities such as "line_... 3", separated by commas.');
-    return { lineId, quantity: Number(quantity) };
-  });
-}
-
-/** Products with their quantities separated by commas: `019f... 2`. */
-export function orderedProducts(text: string): { productId: string; quantity: number }[] {
-  return list(text).map((item) => {
-    const [, productId, quantity] = /^(\S+) +(\d{1,9})$/.exec(item) ?? [];
-    if (productId === undefined || quantity === undefined)
-      throw new InvalidValue('must be products such as "019f... 2", separated by commas.');
-    return { productId, quantity: Number(quantity) };
-  });
 }
 
 const GRANT_FIELDS: Readonly<Record<string, string>> = {
@@ -63,7 +113,7 @@ const GRANT_FIELDS: Readonly<Record<string, string>> = {
 };
 
 /** Roles separated by semicolons, each with the ids that it is for: `operator; merchant mer_...,mer_...`. */
-export function grants(text: string): Record<string, unknown>[] {
+function grants(text: string): Record<string, unknown>[] {
   return text.split(";").map((grant) => {
     const [, role, ids] = /^([a-z]+)(?: +(\S.*))?$/.exec(grant.trim()) ?? [];
     const field = role === undefined ? undefined : GRANT_FIELDS[role];
@@ -75,29 +125,7 @@ export function grants(text: string): Record<string, unknown>[] {
   });
 }
 
-/** Texts by name separated by commas: `color=red`. */
-export function textsByName(text: string): Record<string, string> {
-  return Object.fromEntries(
-    list(text).map((pair) => {
-      const [, name, value] = /^([^=]+)=(.*)$/.exec(pair) ?? [];
-      if (name === undefined || value === undefined)
-        throw new InvalidValue('must be pairs such as "color=red", separated by commas.');
-      return [name, value];
-    }),
-  );
-}
-
-/** Items separated by commas. */
-export const list = (text: string): string[] => text.split(",").map((item) => item.trim());
-
-/** `none` removes the value. */
-export const orNone =
-  <T>(read: (text: string) => T) =>
-  (text: string): T | null =>
-    text === NONE ? null : read(text);
-
-/** An empty text removes the value. */
-export const orEmpty = (text: string): string | null => (text === "" ? null : text);
+const list = (text: string): string[] => text.split(",").map((item) => item.trim());
 
 const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?))?$/i;
 
@@ -112,7 +140,7 @@ export function time(text: string): string {
   return moment.toISOString();
 }
 
-export function yesOrNo(text: string): boolean {
+function yesOrNo(text: string): boolean {
   if (text !== "yes" && text !== "no") throw new InvalidValue("must be yes or no.");
   return text === "yes";
 }
