@@ -30,8 +30,8 @@ export type ShownKey = ApiKey & {
 const PREFIX_LENGTH = 16;
 
 /**
- * Makes a key: 256 random bits, with a prefix that shows its mode and that secret scanners can find. Keys from before
- * the modes begin with `pok_` alone, and are live: the stored mode decides, never the text.
+ * Makes a key: 256 random bits, with a prefix that shows its mode and that secret scanners can find. The
+ * stored mode decides, never the text.
  */
 export function makeKey(mode: KeyMode): { key: string; prefix: string; hash: string } {
   const key = `pok_${mode}_${randomBytes(32).toString("base64url")}`;

@@ -45,7 +45,7 @@ export const TO_SHIP = `${SHIPPABLE} and not o.test_mode`;
 export const toShipAt = (facility: string): string =>
   `coalesce(o.facility_id, '${UUID_MIN}'::uuid) = coalesce(${facility}, '${UUID_MIN}'::uuid)`;
 
-/** A line has not shipped. `has_unshipped` alone could be out of date in a row that an older version has changed. */
+/** A line has not shipped. `has_unshipped` says only that one may be unshipped. */
 export const UNSHIPPED = `exists (
             select from order_lines l where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null)`;
 

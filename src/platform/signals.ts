@@ -70,10 +70,11 @@ type Notification = { readonly from: string } & (
       readonly connections: readonly string[];
     }
   /**
-   * Merchant, connection and order ids and `t` for a test order, joined by slashes. Null: too many. `merchantIds` are then
-   * their merchants, unless those are too many, or the sender is of the version before.
+   * Merchant, connection and order ids and `t` for a test order, joined by slashes. If there are too many, their merchants, or
+   * null if those are too many as well.
    */
-  | { readonly orders: readonly string[] | null; readonly merchantIds?: readonly string[] | null }
+  | { readonly orders: readonly string[] }
+  | { readonly orders: null; readonly merchantIds: readonly string[] | null }
 );
 
 /**
@@ -108,7 +109,7 @@ export function openSignalChannel(db: Database, log: Logger, processId: string):
     if ("orders" in notification)
       handleOrders(
         notification.orders === null
-          ? { merchantIds: notification.merchantIds ?? null }
+          ? { merchantIds: notification.merchantIds }
           : { orders: notification.orders.map(orderFromText) },
       );
     else handleHere(notification.signal, notification.connections.map(fromText));

@@ -74,12 +74,7 @@ export async function ensureDemo(context: WebhookContext): Promise<Demo> {
 async function ensureKeptDemo(context: Context): Promise<KeptDemo> {
   const file = join(context.config.dataDir, "demo.json");
   const kept = await readDemo(file);
-  const key = kept === null ? null : await findLiveKey(context, kept.key);
-  if (kept !== null && key !== null) {
-    if (kept.testKey !== undefined) return { ...kept, testKey: kept.testKey };
-    // The file is from before the test keys.
-    return keep(context, file, { ...kept, testKey: await issueDemoKey(context, key, "test") });
-  }
+  if (kept !== null && (await findLiveKey(context, kept.key)) !== null) return kept;
   return keep(context, file, await makeDemo(context));
 }
 
@@ -95,11 +90,9 @@ async function findLiveKey({ db, clock }: Context, key: string): Promise<ApiKey 
   return found !== undefined && isValid(found, clock.now()) ? found : null;
 }
 
-type EarlierDemo = Omit<KeptDemo, "testKey"> & Partial<Pick<KeptDemo, "testKey">>;
-
-async function readDemo(file: string): Promise<EarlierDemo | null> {
+async function readDemo(file: string): Promise<KeptDemo | null> {
   try {
-    return JSON.parse(await readFile(file, "utf8")) as EarlierDemo; // Our own file.
+    return JSON.parse(await readFile(file, "utf8")) as KeptDemo; // Our own file.
   } catch {
     return null;
   }
