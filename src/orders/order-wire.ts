@@ -11,7 +11,6 @@ import {
 } from "../lifecycle/order.ts";
 import { asRequested } from "../lifecycle/parts.ts";
 import { fromTypeId, toTypeId, wireOrderId } from "../platform/ids.ts";
-import { isoTime, isoTimeOrNull } from "../platform/time.ts";
 import { expectedVersionField } from "../platform/wire/content-version.ts";
 import {
   COUNTRY_CODE_FORM,
@@ -323,9 +322,9 @@ export function toWireOrder(order: Order): WireOrder {
     status: order.status,
     onHold: order.holdReasons.length > 0,
     onHoldReasons: [...order.holdReasons],
-    createdAt: isoTime(order.createdAt),
-    updatedAt: isoTime(order.updatedAt),
-    cancelableUntil: isoTimeOrNull(cancelableUntil(order)),
+    createdAt: order.createdAt.toISOString(),
+    updatedAt: order.updatedAt.toISOString(),
+    cancelableUntil: cancelableUntil(order)?.toISOString() ?? null,
     shippingAddress: { ...address, name: address.name ?? `${address.firstName} ${address.lastName}` },
     note: order.note,
     metadata: { ...order.metadata },
@@ -358,9 +357,9 @@ export function toWireShipment(order: Order, shipment: Shipment): WireShipment {
     carrier: shipment.carrier,
     trackingNumber: shipment.trackingNumber,
     trackingUrl: shipment.trackingUrl,
-    createdAt: isoTime(shipment.createdAt),
-    shippedAt: isoTimeOrNull(shipment.shippedAt),
-    deliveredAt: isoTimeOrNull(shipment.deliveredAt),
+    createdAt: shipment.createdAt.toISOString(),
+    shippedAt: shipment.shippedAt?.toISOString() ?? null,
+    deliveredAt: shipment.deliveredAt?.toISOString() ?? null,
     lineIds: covered.map((line) => toTypeId("line", line.id)),
   };
 }
@@ -370,7 +369,7 @@ export function toWireCreatedOrder(order: Order): WireCreatedOrder {
     id: wireOrderId(order),
     testMode: order.testMode,
     status: order.status,
-    createdAt: isoTime(order.createdAt),
+    createdAt: order.createdAt.toISOString(),
     externalOrderId: order.externalOrderId,
     lines: asRequested(order.lines),
   };

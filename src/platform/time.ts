@@ -9,29 +9,6 @@ export const CLOCK_SKEW_MAX_MS = HOUR_MS;
 export const before = (moment: Date, ms: number): Date => new Date(moment.getTime() - ms);
 export const after = (moment: Date, ms: number): Date => new Date(moment.getTime() + ms);
 
-/** Times of one day that differ by hours or days have different places here. */
-const REMEMBERED = 61;
-const remembered = {
-  at: new Float64Array(REMEMBERED).fill(Number.NaN),
-  text: Array<string>(REMEMBERED).fill(""),
-};
-
-/**
- * A time as the API shows it, as `toISOString` writes it. What is made together has the same few times, and to write one takes
- * longer than to remember it.
- */
-export function isoTime(time: Date): string {
-  const at = time.getTime();
-  const place = Math.abs(at) % REMEMBERED;
-  if (remembered.at[place] === at) return remembered.text[place] ?? "";
-  const text = time.toISOString();
-  remembered.at[place] = at;
-  remembered.text[place] = text;
-  return text;
-}
-
-export const isoTimeOrNull = (time: Date | null): string | null => (time === null ? null : isoTime(time));
-
 /** RFC 3339 cannot express later times. */
 export const LATEST = new Date("9999-12-31T23:59:59.999Z");
 

@@ -8,7 +8,6 @@ import {
 } from "../../platform/connection-key.ts";
 import { merchantByMerchant, ofMerchant } from "../../platform/database/citus.ts";
 import { plainArray, type Queryable } from "../../platform/database/database.ts";
-import { isoTime, isoTimeOrNull } from "../../platform/time.ts";
 import type { EventRow } from "../../webhooks/events/event.ts";
 import { addressColumns } from "../changes/save-orders-sql.ts";
 
@@ -214,9 +213,9 @@ function toInput(
     ...addressColumns(order.shippingAddress),
     note: order.note,
     metadata: isEmpty(order.metadata) ? null : order.metadata,
-    created_at: isoTime(order.createdAt),
-    acceptance_due_at: isoTimeOrNull(order.acceptanceDueAt),
-    expires_at: isoTimeOrNull(order.expiresAt),
+    created_at: order.createdAt.toISOString(),
+    acceptance_due_at: order.acceptanceDueAt?.toISOString() ?? null,
+    expires_at: order.expiresAt?.toISOString() ?? null,
     charge,
     event_id: event.id,
     event_type: event.type,

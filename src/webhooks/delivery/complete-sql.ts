@@ -11,7 +11,6 @@ import {
   ofMerchant,
 } from "../../platform/database/citus.ts";
 import { plainArray, type Queryable } from "../../platform/database/database.ts";
-import { isoTime } from "../../platform/time.ts";
 import type { ClaimedDelivery, DeliveryAttempt } from "./claimed-delivery.ts";
 
 const keyOf = (merchantId: string, deliveryId: string): string => `${merchantId} ${deliveryId}`;
@@ -308,7 +307,7 @@ export async function endStreams(db: Queryable, successes: readonly Success[]): 
       plainArray(successes.map(({ delivery }) => delivery.streamId)),
       plainArray(successes.map(({ delivery }) => delivery.deliveryId)),
       plainArray(successes.map(({ delivery }) => delivery.claimId)),
-      plainArray(successes.map(({ attempt }) => isoTime(attempt.startedAt))),
+      plainArray(successes.map(({ attempt }) => attempt.startedAt.toISOString())),
       plainArray(successes.map(({ attempt }) => attempt.durationMs)),
       plainArray(successes.map(({ attempt }) => attempt.responseStatus ?? "null")),
       successes.map(({ attempt }) => attempt.responseBody),

@@ -1,5 +1,4 @@
 import { toTypeId } from "../../platform/ids.ts";
-import { isoTime } from "../../platform/time.ts";
 
 /** An event as it is stored. The body is the exact text that partners receive; it never changes (decision 0021). */
 export type EventRow = {
@@ -48,7 +47,7 @@ export function eventRow({
   const body = JSON.stringify({
     id: toTypeId("evt", id),
     type,
-    timestamp: isoTime(occurredAt),
+    timestamp: occurredAt.toISOString(),
     testMode,
     connectionId: toTypeId("con", connectionId),
     sequence,
