@@ -98,7 +98,7 @@ describe("a waiting order that another transaction keeps locked", () => {
     await setStock(test, room.facility, room.product, 3);
     await test.db.transaction(async (tx) => {
       await tx.query({
-        name: "test-block",
+        name: "test-block-order",
         text: "select from orders where merchant_id = $1 and id = $2 for update",
         values: [uuidIn("mer", room.partner.merchantId), uuidOf(busy)],
       });

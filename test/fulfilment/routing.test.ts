@@ -239,7 +239,7 @@ describe("stock", () => {
     // Each takes the orders of a connection, and both come to the stock together.
     const both = await test.db.transaction(async (tx) => {
       await tx.query({
-        name: "test-block",
+        name: "test-block-stock",
         text: "select from stocked_products where merchant_id = $1 for update",
         values: [uuidIn("mer", partner.merchantId)],
       });
