@@ -140,7 +140,7 @@ describe("an order that another person changes while it lies on the packing tabl
     const [{ id: lineId }] = (await hall.detailOf(id)).lines;
     await operationApplied(world.service, id, "ship", { lines: [{ lineId, quantity: 1 }] });
     await scan(page, "");
-    await page.getByRole("alert").getByText("What is left to ship of pack-7 has changed").waitFor();
+    await page.getByRole("alert").getByText("The lines to ship of pack-7 have changed").waitFor();
     await page.getByText("0 / 3", { exact: true }).waitFor();
     expect((await hall.detailOf(id)).shipments).toMatchObject([{ carrier: null, weightGrams: null }]);
     await scan(page, `3*${BARCODE}`, "350", "", "");

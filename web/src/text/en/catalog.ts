@@ -2,7 +2,7 @@ export const catalog = {
   products: {
     title: "Products",
     of: "Products of {{merchant}}",
-    about: "What the merchant sells. Partners see the products that are exposed to their connection.",
+    about: "Partners see the products that are exposed to their connection.",
     choose: "Choose a merchant to see its products.",
     chooseEmpty: "There are no merchants yet. An operator creates the first one.",
     search: "SKU or name",
@@ -56,7 +56,7 @@ export const catalog = {
   },
   exposed: {
     title: "Products of {{connection}}",
-    about: "What the partner sees and can order. Without prices, which are the merchant's.",
+    about: "The products that the partner can order, without the merchant's prices.",
     change: "Change what is exposed",
     empty: "No product is exposed to this connection yet.",
     emptyPartner: "The merchant has exposed no product to this connection yet. Ask the merchant.",
@@ -98,7 +98,7 @@ export const catalog = {
     toChange: "To change",
     changed: "Changed",
     stop: "Stop",
-    stopped: "Stopped. What was changed stays so. Start again to do the rest.",
+    stopped: "Stopped. The changes so far stay. Start again to do the rest.",
     failed: "The rest was not changed. Start again to do the rest: nothing is done twice.",
     done: "Done: {{total}} changed.",
     again: "Start again",

@@ -1,7 +1,7 @@
 export const operation = {
   system: {
     title: "System",
-    about: "What waits, what runs, and what needs attention.",
+    about: "Queues, jobs, processes, and problems.",
     readAt: "Read",
     unreadable: "These parts could not be read in time",
     checks: "Checks",
@@ -62,7 +62,7 @@ export const operation = {
   },
   audit: {
     title: "Audit log",
-    about: "Who did what, and who read personal data.",
+    about: "Changes, and reads of personal data, with the person and the time.",
     download: "Download {{format}}",
     time: "Time",
     actor: "Who",

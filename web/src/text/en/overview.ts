@@ -1,8 +1,8 @@
 export const overview = {
   overview: {
     title: "Overview",
-    about: "What needs attention now, and how it goes. Each figure leads to the list behind it.",
-    aboutWork: "What waits at your facilities. Each figure leads to the list behind it.",
+    about: "Each figure leads to the list behind it.",
+    aboutWork: "The work at your facilities. Each figure leads to the list behind it.",
     atFacilities: "At your facilities",
     noFacilities: "Nothing waits at your facilities.",
     withoutFacility: "Orders without a facility",

@@ -34,7 +34,7 @@ export const people = {
   },
   people: {
     title: "People",
-    about: "Who signs in, and what each person may do.",
+    about: "The people who sign in, and their roles.",
     search: "Name or mail address",
     id: "Id",
     name: "Name",

@@ -2,7 +2,7 @@ export const signatures = {
   doctor: {
     title: "Signature doctor",
     about: "Find out why your endpoint rejects a request.",
-    private: "Everything is checked in this browser. What you paste is not sent, stored or logged.",
+    private: "Everything is checked in this browser. Your input is not sent, stored or logged.",
     evidence: "What your endpoint received",
     of: "The headers and the body are those of a delivery that the service sent.",
     ofDelivery: "Delivery",
@@ -112,7 +112,7 @@ export const signatures = {
       computed_without_timestamp: "Your program leaves out webhook-timestamp and its dot.",
       computed_rewritten:
         "Your program signs the body after parsing and writing it again. Sign the received bytes.",
-      computed_unlike: "What your program computed is no HMAC-SHA-256: it has not 32 bytes in base64.",
+      computed_unlike: "The signature of your program is no HMAC-SHA-256: it has not 32 bytes in base64.",
       computed_unknown:
         "None of the usual mistakes leads to what your program computed. Compare its inputs byte by byte.",
     },

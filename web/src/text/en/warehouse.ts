@@ -17,7 +17,7 @@ export const warehouse = {
   },
   work: {
     title: "Work list",
-    about: "What can be shipped now, the oldest first. Scan an order to pack it.",
+    about: "Orders that can be shipped now, the oldest first. Scan an order to pack it.",
     openStation: "Packing table",
     waiting: "Ordered",
     goods: "Goods",
@@ -105,8 +105,7 @@ export const warehouse = {
     cannotShip: "{{order}} cannot ship.",
     isOnHold: "It is on hold.",
     allShipped: "All of it has shipped already.",
-    goodsChanged:
-      "What is left to ship of {{order}} has changed since you opened it. Count again what is in the box.",
+    goodsChanged: "The lines to ship of {{order}} have changed since you opened it. Count the box again.",
     addressChanged:
       "The address of {{order}} has changed since you opened it. Make a new label and new slips.",
     hasStatus: "Its status: {{status}}.",
@@ -190,7 +189,7 @@ export const warehouse = {
   stock: {
     title: "Stock",
     at: "Stock of {{facility}}",
-    about: "What is there, what is reserved for orders, and what is left.",
+    about: "The units on hand, reserved for orders, and available.",
     sku: "SKU",
     barcode: "Barcode",
     available: "Available",

@@ -46,7 +46,7 @@ export const webhooks = {
     pauseEffect: "Nothing is sent until the endpoint is resumed. Its events stay in the log.",
     paused: "The endpoint is paused.",
     resume: "Resume",
-    resumeEffect: "Events are sent again. What failed before is sent by “Recover”.",
+    resumeEffect: "Events are sent again. “Recover” sends the failed ones.",
     resumed: "The endpoint is active.",
     delete: "Delete",
     deleteEffect: "Nothing is sent to this address any more. This cannot be undone.",
