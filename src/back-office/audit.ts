@@ -50,7 +50,7 @@ function auditFilterErrors(query: AuditFields): ValidationError[] {
   return [
     ...idErrors("mer", "merchantId", query),
     ...idErrors("con", "connectionId", query),
-    ...(isUnknown ? [{ parameter: "subjectId", detail: "is not an id of the service" }] : []),
+    ...(isUnknown ? [{ parameter: "subjectId", rule: "format" as const, format: "id" as const }] : []),
   ];
 }
 

@@ -158,11 +158,9 @@ async function change(
   if (filter !== undefined && productIds === undefined)
     return changeFitting(context, key, change, { filter, cursor, dryRun }, by);
   if (filter !== undefined || productIds === undefined)
-    return validationFailed([
-      { pointer: "/productIds", detail: "either this or filter is required, not both" },
-    ]);
+    return validationFailed([{ pointer: "/productIds", rule: "either", field: "filter" }]);
   if (cursor !== undefined)
-    return validationFailed([{ pointer: "/cursor", detail: "must be absent without filter" }]);
+    return validationFailed([{ pointer: "/cursor", rule: "only_with", field: "filter" }]);
   const ids = productIds.map(parseUuid);
   const errors = await foreignIds(context, key, ids);
   if (errors.length > 0) return validationFailed(errors);
@@ -187,17 +185,15 @@ async function changeFitting(
   by: Initiator,
 ): Promise<Result | Problem> {
   const { sku = null, status = change === "expose" ? "active" : null, q } = requested;
-  const errors = idErrors("con", "connectionId", requested);
-  if (errors.length > 0)
-    return validationFailed(errors.map(({ detail }) => ({ pointer: "/filter/connectionId", detail })));
+  if (idErrors("con", "connectionId", requested).length > 0)
+    return validationFailed([{ pointer: "/filter/connectionId", rule: "id_prefix", prefix: "con_" }]);
   const connectionId = idIn("con", requested.connectionId);
   const isExposed = requested.exposed ?? (connectionId === null ? null : true);
   const filter = { sku, status, text: toSearched(q), isExposed, connectionId };
   // A cursor of another request is not valid: it would skip products.
   const list = JSON.stringify([change, key.connectionId, filter, dryRun]);
   const position = pagePosition(list, cursor === undefined ? {} : { cursor });
-  if (isProblem(position))
-    return validationFailed([{ pointer: "/cursor", detail: "is not a valid cursor of this request" }]);
+  if (isProblem(position)) return validationFailed([{ pointer: "/cursor", rule: "cursor" }]);
   const search = { filter, afterId: position.afterId };
   const { changed, continueAfterId } = dryRun
     ? await previewExposureOfNext(context, key, change, search)
@@ -219,6 +215,6 @@ async function foreignIds(
   return ids.flatMap((id, index) =>
     id !== null && own.has(id)
       ? []
-      : [{ pointer: `/productIds/${index}`, detail: "is not a product of the merchant" }],
+      : [{ pointer: `/productIds/${index}`, rule: "not_found", kind: "merchant_product" }],
   );
 }

@@ -260,7 +260,7 @@ function ratesErrors(body: unknown): ValidationError[] {
     const earlier = key === null ? undefined : first.get(key);
     if (key !== null && earlier === undefined) first.set(key, index);
     if (earlier === undefined) return errors;
-    return [...errors, { pointer, detail: `has the same country, currency and weight as /rates/${earlier}` }];
+    return [...errors, { pointer, rule: "duplicate_rate", earlier }];
   });
 }
 

@@ -102,19 +102,15 @@ export async function grantErrors(
 ): Promise<ValidationError[]> {
   const role = valueAt(body, `${at}/role`);
   if (typeof role === "string" && !hasRole(caller, "operator") && role !== "merchant" && role !== "partner")
-    return [
-      { pointer: `${at}/role`, detail: "must be merchant or partner: a caller gives no more than it has" },
-    ];
+    return [{ pointer: `${at}/role`, rule: "grantable", allowed: ["merchant", "partner"] }];
   const errors = await Promise.all(
-    FIELDS.map(async (field) => {
+    FIELDS.map(async (field): Promise<ValidationError[]> => {
       const pointer = `${at}/${field}`;
       const sent = valueAt(body, pointer);
       if (ROLE_OF[field] !== role)
-        return sent === undefined
-          ? []
-          : [{ pointer, detail: `must be absent: it belongs to the role ${ROLE_OF[field]}` }];
+        return sent === undefined ? [] : [{ pointer, rule: "belongs_to_role", role: ROLE_OF[field] }];
       if (sent === undefined)
-        return field === "facilityIds" ? [] : [{ pointer, detail: `is required for the role ${role}` }];
+        return field === "facilityIds" ? [] : [{ pointer, rule: "role_requires", role: String(role) }];
       return Array.isArray(sent) && sent.length <= GRANT_THINGS_MAX
         ? unknownErrors(context, caller, field, sent, pointer)
         : []; // The schema reports it.
@@ -159,7 +155,7 @@ async function unknownErrors(
   const wellFormed = ids.filter((id) => id !== null);
   const known = new Set(wellFormed.length === 0 ? [] : await find(context, caller, wellFormed));
   return ids.flatMap((id, index) =>
-    id !== null && known.has(id) ? [] : [{ pointer: `${pointer}/${index}`, detail: `is not a ${thing}` }],
+    id !== null && known.has(id) ? [] : [{ pointer: `${pointer}/${index}`, rule: "not_found", kind: thing }],
   );
 }
 

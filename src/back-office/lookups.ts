@@ -63,9 +63,7 @@ export async function findFacility(
 export function expiryErrors(body: unknown, { clock }: Context): ValidationError[] {
   const expiresAt = valueAt(body, "/expiresAt");
   if (typeof expiresAt !== "string") return []; // Absent or null, or an error of the schema.
-  return parseTime(expiresAt) > clock.now()
-    ? []
-    : [{ pointer: "/expiresAt", detail: "must be in the future" }];
+  return parseTime(expiresAt) > clock.now() ? [] : [{ pointer: "/expiresAt", rule: "future" }];
 }
 
 /** The forms of the files that are exported. */

@@ -71,9 +71,7 @@ const toWireProduct = (product: Product): Static<typeof BackOfficeProductSchema>
   barcode: product.barcode,
 });
 
-const barcodeTaken = validationFailed([
-  { pointer: "/barcode", detail: "is the barcode of another product of the merchant" },
-]);
+const barcodeTaken = validationFailed([{ pointer: "/barcode", rule: "barcode_taken" }]);
 
 /** A price in another currency than the merchant's is rejected, here and by the database. */
 const priceErrors = (body: unknown, owner: { readonly currency: string } | null): ValidationError[] =>

@@ -225,9 +225,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
 ];
 
 const belowReserved = (reserved: number): Problem =>
-  validationFailed([
-    { pointer: "/onHand", detail: `must be at least ${reserved}, the quantity reserved for orders` },
-  ]);
+  validationFailed([{ pointer: "/onHand", rule: "reserved_quantity", min: reserved }]);
 
 /** Our choice (decision 0094): 409, because the request is valid and only the state has changed. */
 const stockChanged = (onHand: number): Problem => ({
@@ -371,8 +369,7 @@ export const stockMovementRoutes: readonly BackOfficeRoute[] = [
       const product = await findProduct(context, caller, params.productId);
       if (product === null) return notFound("product");
       const { difference, reason, note = null, reference = null } = body;
-      if (difference === 0)
-        return validationFailed([{ pointer: "/difference", detail: "must be positive or negative, not 0" }]);
+      if (difference === 0) return validationFailed([{ pointer: "/difference", rule: "not_zero" }]);
       const adjustment = { difference, reason, note, reference };
       const adjusted = await adjustStock(context, facility.id, product, adjustment, by);
       switch (adjusted.outcome) {
@@ -429,13 +426,8 @@ export const stockMovementRoutes: readonly BackOfficeRoute[] = [
 ];
 
 const REFERENCE_TAKEN: Problem = validationFailed([
-  { pointer: "/reference", detail: "was already used for a different adjustment of this stock" },
+  { pointer: "/reference", rule: "reference_used", usedFor: "stock_adjustment" },
 ]);
 
 const outOfRange = ({ lowest, highest }: { lowest: number; highest: number }): Problem =>
-  validationFailed([
-    {
-      pointer: "/difference",
-      detail: `must be between ${lowest} and ${highest}: the units on hand cannot be fewer than those reserved for orders`,
-    },
-  ]);
+  validationFailed([{ pointer: "/difference", rule: "stock_difference", min: lowest, max: highest }]);

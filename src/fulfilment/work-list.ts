@@ -9,7 +9,8 @@ import {
 } from "../orders/owners-sql.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { fromTypeId } from "../platform/ids.ts";
-import { PAGE_SIZE_MAX, UUID_MIN } from "../platform/wire/cursor.ts";
+import { UUID_MIN } from "../platform/wire/cursor.ts";
+import { PAGE_SIZE_MAX } from "../platform/wire/schemas.ts";
 import type { Product } from "../products/product.ts";
 import { findProductsByCode } from "../products/products-sql.ts";
 import type { WorkItem } from "./pick-lists-sql.ts";

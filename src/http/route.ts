@@ -164,5 +164,5 @@ export function idErrors<Name extends string>(
   query: { [name in Name]?: string },
 ): ValidationError[] {
   const fits = query[parameter] === undefined || idIn(prefix, query[parameter]) !== null;
-  return fits ? [] : [{ parameter, detail: `must be an id that begins with ${prefix}_` }];
+  return fits ? [] : [{ parameter, rule: "id_prefix", prefix: `${prefix}_` }];
 }

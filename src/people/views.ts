@@ -28,9 +28,7 @@ const LIMIT_REACHED: Problem = {
   members: { limit: "views", maximum: VIEWS_MAX },
 };
 
-const NAME_TAKEN = validationFailed([
-  { pointer: "/name", detail: "must differ from the names of your other views of this page" },
-]);
+const NAME_TAKEN = validationFailed([{ pointer: "/name", rule: "view_name" }]);
 
 /** The audit log names the view, and not its query: it can contain the name of a buyer. */
 const factOf = (id: string, page?: string) =>

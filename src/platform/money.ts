@@ -19,12 +19,13 @@ export function parseMoney(wire: { amount: string; currency: string }): Money | 
   return minor <= AMOUNT_MAX_MINOR ? { minor, currency: wire.currency } : null;
 }
 
-/** What an amount that `parseMoney` rejects must be. */
-export function amountRule(currency: string): string {
-  const digits = fractionDigits(currency);
-  const decimals = digits === 0 ? "without decimals" : `with at most ${digits} decimals`;
-  return `must be an amount in ${currency} ${decimals}, of at most ${formatMoney({ minor: AMOUNT_MAX_MINOR, currency }).amount}`;
-}
+/** The rule that an amount violates which `parseMoney` rejects. */
+export const amountError = (currency: string) => ({
+  rule: "amount" as const,
+  currency,
+  decimals: fractionDigits(currency),
+  maxAmount: formatMoney({ minor: AMOUNT_MAX_MINOR, currency }).amount,
+});
 
 /** At most one amount for each currency, in minor units. */
 export type MoneyByCurrency = ReadonlyMap<string, bigint>;

@@ -64,6 +64,7 @@ describe("an import of a file that was imported before", () => {
     const padded = (line: number) => ({
       line,
       column: "sku",
+      rule: "sku_padded",
       detail: "must not begin or end with a space, unless the row has the id of its product",
     });
     for (const match of ["id", "sku"])

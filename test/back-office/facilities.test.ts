@@ -130,7 +130,12 @@ describe("PUT /api/facilities/{id}/stock/{productId}", () => {
     const { status, body } = await putStock(own, facility, product, 6);
     expect(status).toBe(422);
     expect(body.errors).toEqual([
-      { pointer: "/onHand", detail: "must be at least 7, the quantity reserved for orders" },
+      {
+        pointer: "/onHand",
+        rule: "reserved_quantity",
+        min: 7,
+        detail: "must be at least 7, the quantity reserved for orders",
+      },
     ]);
     const { body: stock } = await putStock(own, facility, product, 7);
     expect(stock).toMatchObject({ onHand: 7, reserved: 7, available: 0 });

@@ -129,7 +129,9 @@ describe.each(["a person", "a token"])("%s of one facility", (who) => {
     for (const facilityId of [far, `fac_${ID}`]) {
       const { status, body } = await client().post("/api/pick-lists", { facilityId, takenBy: "W" });
       expect(status).toBe(422);
-      expect(body.errors).toEqual([{ pointer: "/facilityId", detail: "is not a facility" }]);
+      expect(body.errors).toEqual([
+        { pointer: "/facilityId", rule: "not_found", kind: "facility", detail: "is not a facility" },
+      ]);
     }
     const { body } = await client().post("/api/pick-lists", { takenBy: "W" });
     expect(body.errors).toMatchObject([

@@ -28,7 +28,9 @@ const auditCount = async (): Promise<number> =>
 
 const taken = (answer: Answer): void => {
   expect(answer.status).toBe(422);
-  expect(answer.body.errors).toEqual([{ pointer: "/barcode", detail: expect.stringContaining("another") }]);
+  expect(answer.body.errors).toEqual([
+    { pointer: "/barcode", rule: "barcode_taken", detail: expect.stringContaining("another") },
+  ]);
 };
 
 describe("the barcode of a product", () => {
@@ -89,7 +91,13 @@ describe("the barcode of a product", () => {
     const error = async (rows: string) =>
       (await importInto(`${header}\n${rows}`, { match: "sku" })).body.errors;
     expect(await error("B,B,1,1\n")).toEqual([
-      { line: 2, column: "barcode", detail: `is the barcode of the product ${owner.id}` },
+      {
+        line: 2,
+        column: "barcode",
+        rule: "barcode_taken",
+        productId: owner.id,
+        detail: `is the barcode of the product ${owner.id}`,
+      },
     ]);
     expect(await error("B,B,1,7\nC,C,1,7\n")).toMatchObject([{ line: 3, column: "barcode" }]);
     expect(await error("A,A,1,2\nB,B,1,1\n"), "not moved within one file").toMatchObject([{ line: 3 }]);

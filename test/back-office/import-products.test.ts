@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { fromTypeId } from "../../src/platform/ids.ts";
+import { sentenceOf } from "../../src/platform/wire/rules.ts";
 import { countRows, createProduct } from "../support/builders.ts";
 import { countsOf, importCsv } from "../support/imports.ts";
 import { expectProblem } from "../support/orders.ts";
@@ -37,11 +38,13 @@ async function listProducts(merchant = merchantId): Promise<Answer["body"][]> {
   }
 }
 
-/** Rejected with exactly these errors, and nothing was stored. */
+/** Rejected with errors at exactly these positions, each with its rule, and nothing was stored. */
 async function expectRejected(csv: string | Buffer, errors: object[], merchant = merchantId): Promise<void> {
   const before = await dumpTables(test);
   const answer = await importInto(merchant, csv);
-  expectProblem(answer, 422, "validation-failed", { errors, errorCount: errors.length });
+  expectProblem(answer, 422, "validation-failed", { errors: expect.any(Array), errorCount: errors.length });
+  expect(answer.body.errors).toMatchObject(errors);
+  for (const error of answer.body.errors) expect(error.detail).toBe(sentenceOf(error));
   expect(await dumpTables(test)).toEqual(before);
 }
 const words = expect.stringMatching(/./);
@@ -88,7 +91,7 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
       ...["price", "imageUrl", "weightGrams", "status", "id"].map((column) => at(6, column)),
       ...["sku", "weightGrams"].map((column) => at(7, column)),
       { ...at(7, "price"), detail: inEuros },
-      { line: 8, detail: "has 3 cells, but the first row has 7" },
+      { line: 8, rule: "cell_count", count: 3, expected: 7, detail: "has 3 cells, but the first row has 7" },
       { line: 11, column: "id", detail: "is not a product of the merchant" },
     ]);
   });
@@ -100,7 +103,13 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
   it("another merchant's product, with the same text as one that does not exist", async () => {
     const foreign = await createProduct(test, await aMerchant());
     const missing = "01a00000-0000-7000-8000-000000000000";
-    const error = (line: number) => ({ line, column: "id", detail: "is not a product of the merchant" });
+    const error = (line: number) => ({
+      line,
+      column: "id",
+      rule: "not_found",
+      kind: "merchant_product",
+      detail: "is not a product of the merchant",
+    });
     await expectRejected(`${HEADER},id\na,b,1,${foreign}\nc,d,1,${missing}`, [error(2), error(3)]);
   });
 

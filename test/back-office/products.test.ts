@@ -109,7 +109,9 @@ describe("POST /api/merchants/{id}/products", () => {
   ])("rejects more decimals than the currency has: %s %s", async (currency, amount, rule) => {
     const { status, body } = await create({ price: { amount, currency } }, await merchantIn(currency));
     expect(status).toBe(422);
-    expect(body.errors).toEqual([{ pointer: "/price", detail: `must be an amount in ${currency} ${rule}` }]);
+    expect(body.errors).toMatchObject([
+      { pointer: "/price", rule: "amount", currency, detail: `must be an amount in ${currency} ${rule}` },
+    ]);
   });
 
   it.each([

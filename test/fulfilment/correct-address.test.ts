@@ -11,7 +11,7 @@ import {
   setRates,
   setStock,
 } from "../support/facilities.ts";
-import { expectProblem, readOrder, readOrderEventTypes } from "../support/orders.ts";
+import { expectErrors, expectProblem, readOrder, readOrderEventTypes } from "../support/orders.ts";
 import { balanceOf, payIn, processDuePayments, setCreditLimit } from "../support/payments.ts";
 import { expectRejected, operationApplied, operationsOf, readDetail } from "../support/real-orders.ts";
 import { type Client, startTestService, type TestService } from "../support/test-service.ts";
@@ -105,7 +105,7 @@ describe("a correction of the address", () => {
   ])("is rejected with %s", async (_, change, pointer) => {
     const { id } = await placeOrder(partner);
     const answer = await correct(id, change);
-    expectProblem(answer, 422, "validation-failed", { errors: [{ pointer, detail: expect.any(String) }] });
+    expectErrors(answer, [{ pointer }]);
   });
 
   it("is for the merchant and the operator, and for real orders", async () => {

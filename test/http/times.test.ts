@@ -44,8 +44,12 @@ const clientOf = (path: string) => (path.startsWith("/v1/") ? resources.partner.
 const filteredBy = (operationId: string, path: string, filter: Record<string, string>): Promise<Answer> =>
   clientOf(path).get(`${targetOf(operationId, path)}?${new URLSearchParams(filter)}`);
 
-const YEARS = "must be in the years 0000 to 9999 in UTC";
-const FORM = "must be an ISO 8601 date-time with a time zone";
+const YEARS = { rule: "year", min: 0, max: 9_999, detail: "must be in the years 0000 to 9999 in UTC" };
+const FORM = {
+  rule: "format",
+  format: "date-time",
+  detail: "must be an ISO 8601 date-time with a time zone",
+};
 const REJECTED = [
   ["before the year 0000 in UTC", "0000-01-01T00:00:00+14:00", YEARS],
   ["after the year 9999 in UTC", "9999-12-31T23:59:59-00:01", YEARS],
@@ -79,9 +83,9 @@ describe.each(FILTERS)("$operationId by $parameter", ({ operationId, path, param
     expect(statuses, JSON.stringify(body)).toContain(status);
   });
 
-  it.each(REJECTED)("rejects a time %s, and names it", async (_name, time, detail) => {
+  it.each(REJECTED)("rejects a time %s, and names it", async (_name, time, error) => {
     const { status, body } = await filteredBy(operationId, path, { [parameter]: time });
-    expect([status, body.errors]).toEqual([422, [{ parameter, detail }]]);
+    expect([status, body.errors]).toEqual([422, [{ parameter, ...error }]]);
   });
 });
 
@@ -89,10 +93,13 @@ describe.each(FIELDS)("$operationId with $field", ({ operationId, method, path, 
   const send = (time: string): Promise<Answer> =>
     clientOf(path).request(method, targetOf(operationId, path), { body: { [field]: time } });
 
-  it.each(REJECTED)("rejects a time %s, names it, and changes nothing", async (_name, time, detail) => {
+  it.each(REJECTED)("rejects a time %s, names it, and changes nothing", async (_name, time, error) => {
     const before = await dumpTables(test);
     const { status, body } = await send(time);
-    expect([status, body.errors]).toEqual([422, expect.arrayContaining([{ pointer: `/${field}`, detail }])]);
+    expect([status, body.errors]).toEqual([
+      422,
+      expect.arrayContaining([{ pointer: `/${field}`, ...error }]),
+    ]);
     expect(await dumpTables(test)).toEqual(before);
   });
 

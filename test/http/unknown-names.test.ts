@@ -39,9 +39,19 @@ describe("an unknown parameter of a query", () => {
       if (path === "/v1/products") return expect(status).toBe(200);
       expect(status).toBe(422);
       expect(body.errors).toEqual([
-        ...required.map((parameter) => ({ parameter, detail: "is required" })),
-        { parameter: "unknwon", detail: `is not a known parameter; use ${known.join(", ")}` },
-        { parameter: name.toUpperCase(), detail: `is not a known parameter; use ${name}` },
+        ...required.map((parameter) => ({ parameter, rule: "required", detail: "is required" })),
+        {
+          parameter: "unknwon",
+          rule: "unknown_parameter",
+          known,
+          detail: `is not a known parameter; use ${known.join(", ")}`,
+        },
+        {
+          parameter: name.toUpperCase(),
+          rule: "unknown_parameter",
+          known: [name],
+          detail: `is not a known parameter; use ${name}`,
+        },
       ]);
     },
   );
@@ -55,7 +65,16 @@ describe("an unknown parameter of a query", () => {
         await client.request(method, `${filled(path)}?status=NEW`, request),
         422,
         "validation-failed",
-        { errors: [{ parameter: "status", detail: "is not a known parameter; there are none" }] },
+        {
+          errors: [
+            {
+              parameter: "status",
+              rule: "unknown_parameter",
+              known: [],
+              detail: "is not a known parameter; there are none",
+            },
+          ],
+        },
       );
     },
   );
@@ -102,8 +121,18 @@ describe("an unknown field of a filter", () => {
     expect(
       await filterErrors(partner.client, "/v1/orders/search", { statuses: ["NEW"], test_mode: true }),
     ).toEqual([
-      { pointer: "/statuses", detail: `is not a known field; use ${known}` },
-      { pointer: "/test_mode", detail: "is not a known field; use testMode" },
+      {
+        pointer: "/statuses",
+        rule: "unknown_field",
+        known: known.split(", "),
+        detail: `is not a known field; use ${known}`,
+      },
+      {
+        pointer: "/test_mode",
+        rule: "unknown_field",
+        known: ["testMode"],
+        detail: "is not a known field; use testMode",
+      },
     ]);
   });
 
@@ -117,6 +146,8 @@ describe("an unknown field of a filter", () => {
       ).toEqual([
         {
           pointer: "/filter/search",
+          rule: "unknown_field",
+          known: ["sku", "status", "q", "connectionId", "exposed"],
           detail: "is not a known field; use sku, status, q, connectionId, exposed",
         },
       ]);
@@ -128,6 +159,8 @@ describe("an unknown field of a filter", () => {
     expect(await filterErrors(test.backOffice, `${connection()}/resends`, body)).toEqual([
       {
         pointer: "/orderId",
+        rule: "unknown_field",
+        known: ["deliveryIds", "since", "until", "endpointId", "eventType", "status"],
         detail: "is not a known field; use deliveryIds, since, until, endpointId, eventType, status",
       },
     ]);
@@ -149,7 +182,16 @@ describe("a field that is nearly a known one", () => {
         await partner.client.post("/v1/orders", anOrder(partner, { [name]: true })),
         422,
         "validation-failed",
-        { errors: [{ pointer: `/${name}`, detail: "is not a known field; use testMode" }] },
+        {
+          errors: [
+            {
+              pointer: `/${name}`,
+              rule: "unknown_field",
+              known: ["testMode"],
+              detail: "is not a known field; use testMode",
+            },
+          ],
+        },
       );
     expect(await dumpTables(test)).toEqual(before);
   });

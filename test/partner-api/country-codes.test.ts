@@ -17,8 +17,13 @@ beforeEach(async () => {
 });
 afterAll(() => test.close());
 
-const UNASSIGNED = "must be an assigned ISO 3166-1 country code, or XK";
-const HINT = `${UNASSIGNED}; use GB instead of UK`;
+const UNASSIGNED = { rule: "country", detail: "must be an assigned ISO 3166-1 country code, or XK" };
+const HINT = {
+  rule: "country",
+  use: ["GB"],
+  insteadOf: "UK",
+  detail: `${UNASSIGNED.detail}; use GB instead of UK`,
+};
 const to = (countryCode: string) => ({ shippingAddress: anAddress({ countryCode }) });
 
 /** The response reports exactly these errors. */
@@ -33,11 +38,11 @@ describe("the country of an order (decision 0082)", () => {
     ["uk", HINT],
     ["ZZ", UNASSIGNED],
     ["EU", UNASSIGNED],
-  ])("must be assigned: %s is rejected with its position, and nothing is stored", async (code, detail) => {
+  ])("must be assigned: %s is rejected with its position, and nothing is stored", async (code, error) => {
     const answer = await requestOrder(partner, to(code));
-    expectErrors(answer, [{ pointer: "/shippingAddress/countryCode", detail }]);
+    expectErrors(answer, [{ pointer: "/shippingAddress/countryCode", ...error }]);
     expectErrors(await requestOrder(partner, { ...to(code), testMode: true }), [
-      { pointer: "/shippingAddress/countryCode", detail },
+      { pointer: "/shippingAddress/countryCode", ...error },
     ]);
     await expectNothingHappened(test, partner);
   });
@@ -50,8 +55,8 @@ describe("the country of an order (decision 0082)", () => {
   it("is reported together with products that cannot be ordered", async () => {
     const answer = await requestOrder(partner, { ...to("UK"), ...UNKNOWN_PRODUCT });
     expectErrors(answer, [
-      { pointer: "/shippingAddress/countryCode", detail: HINT },
-      { pointer: "/lines/0/productId", detail: expect.any(String) },
+      { pointer: "/shippingAddress/countryCode", ...HINT },
+      { pointer: "/lines/0/productId", rule: "not_found", kind: "product", detail: expect.any(String) },
     ]);
   });
 
@@ -96,13 +101,13 @@ describe("countries in the back office", () => {
     ],
   ])("of %s must be assigned", async (_, pointer, request) => {
     const [method, path, body] = request();
-    expectErrors(await test.backOffice.request(method, path, { body }), [{ pointer, detail: HINT }]);
+    expectErrors(await test.backOffice.request(method, path, { body }), [{ pointer, ...HINT }]);
   });
 
   it("of rates must be assigned", async () => {
     const id = await createFacility(test, { rates: [] });
     const body = { rates: [aRate(), aRate({ country: "uk" })] };
     const answer = await test.backOffice.request("PUT", `/api/facilities/${id}/rates`, { body });
-    expectErrors(answer, [{ pointer: "/rates/1/countryCode", detail: HINT }]);
+    expectErrors(answer, [{ pointer: "/rates/1/countryCode", ...HINT }]);
   });
 });

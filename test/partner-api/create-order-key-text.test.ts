@@ -34,7 +34,9 @@ describe("POST /v1/orders, an Idempotency-Key beyond ASCII", () => {
   it("is rejected with 256 characters", async () => {
     const { status, body } = await post(bodyOf(), inUtf8("ü".repeat(256)));
     expect(status).toBe(422);
-    expect(body.errors).toEqual([{ header: "idempotency-key", detail: "must have at most 255 characters" }]);
+    expect(body.errors).toEqual([
+      { header: "idempotency-key", rule: "max_length", max: 255, detail: "must have at most 255 characters" },
+    ]);
   });
 
   it("is the same key as an equal externalOrderId, whichever is sent first", async () => {

@@ -134,7 +134,14 @@ describe("creation with a test key", () => {
   ])("is rejected with %s, and names the field", async (_name, fields) => {
     const before = await dumpTables(test);
     expectProblem(await tester.post("/v1/orders", anOrder(partner, fields)), 422, "validation-failed", {
-      errors: [{ pointer: "/testMode", detail: "must be true, because the key is a test key" }],
+      errors: [
+        {
+          pointer: "/testMode",
+          rule: "test_key",
+          value: "true",
+          detail: "must be true, because the key is a test key",
+        },
+      ],
     });
     expect(await dumpTables(test)).toEqual(before);
   });

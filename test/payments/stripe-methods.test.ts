@@ -13,7 +13,7 @@ describe("PUT /api/merchants/{id}/stripe", () => {
     const answer = await test.backOffice.request("PUT", methodPath(partner), { body });
     expect(answer.status).toBe(422);
     expect(answer.body.errors).toEqual([
-      { pointer: "/customerId", detail: expect.stringContaining("STRIPE_SECRET_KEY") },
+      { pointer: "/customerId", rule: "stripe_key", detail: expect.stringContaining("STRIPE_SECRET_KEY") },
     ]);
     expect((await test.backOffice.get(methodPath(partner))).status).toBe(404);
   });

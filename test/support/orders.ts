@@ -8,6 +8,7 @@ import { parseOrderRef } from "../../src/orders/order-wire.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Context } from "../../src/platform/context.ts";
 import { fromTypeId, wireOrderId } from "../../src/platform/ids.ts";
+import { sentenceOf, type Violation } from "../../src/platform/wire/rules.ts";
 import { type Partner, readEvents } from "./builders.ts";
 import type { Answer, TestService } from "./test-service.ts";
 
@@ -165,11 +166,14 @@ export function expectErrors(
 ) {
   expectProblem(answer, 422, "validation-failed", { errors: expect.any(Array) });
   const byText = (one: object, other: object) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
-  const reported = answer.body.errors as { detail: string }[];
-  expect(reported.map(({ detail, ...position }) => position).sort(byText)).toEqual(
-    [...positions].sort(byText),
-  );
-  for (const { detail } of reported) expect(detail).toMatch(/./);
+  const reported = answer.body.errors as (Violation & Record<string, string>)[];
+  const positionsOf = reported.map(({ pointer, header, parameter }) => ({
+    ...(pointer !== undefined && { pointer }),
+    ...(header !== undefined && { header }),
+    ...(parameter !== undefined && { parameter }),
+  }));
+  expect(positionsOf.sort(byText)).toEqual([...positions].sort(byText));
+  for (const error of reported) expect(error["detail"]).toBe(sentenceOf(error));
 }
 
 /** A response without the parts that differ on every request: the request's id and path, and the time. */

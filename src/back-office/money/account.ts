@@ -126,7 +126,7 @@ const paymentErrors = (body: unknown, merchant: Merchant | null): ValidationErro
   merchant === null ? [] : positiveAmountErrors(body, "/amount", merchant.currency);
 
 const REFERENCE_TAKEN = validationFailed([
-  { pointer: "/reference", detail: "was already used for a payment of a different amount" },
+  { pointer: "/reference", rule: "reference_used", usedFor: "payment" },
 ]);
 
 export const accountRoutes: readonly BackOfficeRoute[] = [
@@ -265,7 +265,7 @@ const toWireMethod = (method: StripeMethod): Static<typeof StripeMethodSchema> =
 
 const NO_KEY: ValidationError = {
   pointer: "/customerId",
-  detail: "cannot be used: the service has no Stripe key (STRIPE_SECRET_KEY)",
+  rule: "stripe_key",
 };
 
 export const stripeRoutes: readonly BackOfficeRoute[] = [

@@ -1,4 +1,4 @@
-import { amountRule, isAmount, isCurrency, parseMoney } from "../../platform/money.ts";
+import { amountError, isAmount, isCurrency, parseMoney } from "../../platform/money.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
 
 /**
@@ -7,16 +7,14 @@ import type { ValidationError } from "../../platform/wire/problems.ts";
  */
 export function amountErrors(body: unknown, pointer: string, currency: string): ValidationError[] {
   const fits = fitsCurrency(valueAt(body, pointer), currency);
-  return fits ? [] : [{ pointer, detail: amountRule(currency) }];
+  return fits ? [] : [{ pointer, ...amountError(currency) }];
 }
 
 /** The same, and the error of an amount of zero. */
 export function positiveAmountErrors(body: unknown, pointer: string, currency: string): ValidationError[] {
   const amount = valueAt(body, `${pointer}/amount`);
   const isNothing = typeof amount === "string" && isAmount(amount) && /^[0.]+$/.test(amount);
-  return isNothing
-    ? [{ pointer, detail: "must be greater than zero" }]
-    : amountErrors(body, pointer, currency);
+  return isNothing ? [{ pointer, rule: "positive" }] : amountErrors(body, pointer, currency);
 }
 
 function fitsCurrency(sent: unknown, currency: string): boolean {

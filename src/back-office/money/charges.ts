@@ -8,14 +8,7 @@ import {
 } from "../../ledger/ledger-sql.ts";
 import { bytesOf, fromTypeId, toTypeId, uuidAt, uuidOf } from "../../platform/ids.ts";
 import { parseTime } from "../../platform/time.ts";
-import {
-  badCursor,
-  decodeCursor,
-  encodeCursor,
-  PAGE_SIZE_DEFAULT,
-  UUID_MAX,
-  UUID_MIN,
-} from "../../platform/wire/cursor.ts";
+import { badCursor, decodeCursor, encodeCursor, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
 import { notFound } from "../../platform/wire/problems.ts";
 import {
   cursorField,
@@ -24,6 +17,7 @@ import {
   limitField,
   nullable,
   nullableTime,
+  PAGE_SIZE_DEFAULT,
   pageOf,
 } from "../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, maySee, merchantSide, route } from "../access.ts";

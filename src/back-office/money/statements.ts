@@ -15,7 +15,7 @@ import type { Context } from "../../platform/context.ts";
 import { bytesOf, toTypeId, uuidOf } from "../../platform/ids.ts";
 import { formatMoney } from "../../platform/money.ts";
 import { parseTime } from "../../platform/time.ts";
-import { badCursor, decodeCursor, encodeCursor, PAGE_SIZE_DEFAULT } from "../../platform/wire/cursor.ts";
+import { badCursor, decodeCursor, encodeCursor } from "../../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import {
   cursorField,
@@ -24,6 +24,7 @@ import {
   idField,
   limitField,
   MoneySchema,
+  PAGE_SIZE_DEFAULT,
   pageOf,
 } from "../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, merchantSide, route } from "../access.ts";
@@ -139,8 +140,7 @@ async function findPeriod(
   const from = query.from === undefined ? beginOfMonth(now) : parseTime(query.from);
   const to = query.to === undefined ? now : parseTime(query.to);
   const end = to < now ? to : now; // The period is closed then, at the latest.
-  if (end < from)
-    return validationFailed([{ parameter: "from", detail: "must not be after `to`, or after now" }]);
+  if (end < from) return validationFailed([{ parameter: "from", rule: "not_after", field: "to" }]);
   return { merchant, period: await closePeriod(context, merchant.id, { from, to }) };
 }
 

@@ -139,8 +139,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     body: ReturnBody,
     bodyErrors: async ({ caller, params, body }, { context }) => {
       if (valueAt(body, "/refund") === undefined) return [];
-      if (!hasRole(caller, "operator"))
-        return [{ pointer: "/refund", detail: "can be requested only by the operator" }];
+      if (!hasRole(caller, "operator")) return [{ pointer: "/refund", rule: "operator_requests" }];
       const found = await findOwner(context, caller, params.id);
       const merchant = found === null ? null : await readMerchant(context.db, found.merchantId);
       return merchant === null ? [] : refundErrors(body, "/refund", merchant.currency);

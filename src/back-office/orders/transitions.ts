@@ -16,6 +16,7 @@ import { AddressUpdateSchema } from "../../orders/order-wire.ts";
 import { erasePersonalData } from "../../orders/personal-data.ts";
 import { retryPayment } from "../../payments/retry-payments.ts";
 import { isProblem, notFound, type ValidationError } from "../../platform/wire/problems.ts";
+import type { Violation } from "../../platform/wire/rules.ts";
 import {
   type BackOfficeRoute,
   everyone,
@@ -264,17 +265,16 @@ function reasonErrors(role: Role, body: unknown): ValidationError[] {
   const sent = valueAt(body, "/reasons");
   if (role === "operator" || !Array.isArray(sent)) return [];
   return role === "warehouse"
-    ? errorsWhere(sent, (reason) => reason === PAYMENT_FAILED, "can be set and released only by the operator")
-    : errorsWhere(
-        sent,
-        (reason) => reason !== MERCHANT_REQUEST,
-        `must be ${MERCHANT_REQUEST}; your role does not allow other reasons`,
-      );
+    ? errorsWhere(sent, (reason) => reason === PAYMENT_FAILED, { rule: "operator_sets" })
+    : errorsWhere(sent, (reason) => reason !== MERCHANT_REQUEST, {
+        rule: "role_allows",
+        allowed: [MERCHANT_REQUEST],
+      });
 }
 
 const errorsWhere = (
   sent: unknown[],
   isWrong: (reason: unknown) => boolean,
-  detail: string,
+  violation: Violation,
 ): ValidationError[] =>
-  sent.flatMap((reason, index) => (isWrong(reason) ? [{ pointer: `/reasons/${index}`, detail }] : []));
+  sent.flatMap((reason, index) => (isWrong(reason) ? [{ pointer: `/reasons/${index}`, ...violation }] : []));

@@ -317,7 +317,7 @@ async function grantsErrors(
       ? [
           {
             pointer: `/grants/${index}/role`,
-            detail: "must not be given twice: name all things in one grant",
+            rule: "duplicate_grant" as const,
           },
         ]
       : [],

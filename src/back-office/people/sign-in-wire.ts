@@ -238,5 +238,5 @@ export function returnErrors(body: unknown): ValidationError[] {
   const path = valueAt(body, "/returnTo");
   return typeof path !== "string" || isReturnPath(path)
     ? []
-    : [{ pointer: "/returnTo", detail: "must be the path of a page, such as /orders" }];
+    : [{ pointer: "/returnTo", rule: "format", format: "page-path" }];
 }

@@ -181,11 +181,9 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
       const facility =
         body.facilityId === undefined ? null : await findFacility(context, caller, body.facilityId);
       if (body.facilityId !== undefined && facility === null)
-        return validationFailed([{ pointer: "/facilityId", detail: "is not a facility" }]);
+        return validationFailed([{ pointer: "/facilityId", rule: "not_found", kind: "facility" }]);
       if (facility === null && facilitiesOf(caller) !== null)
-        return validationFailed([
-          { pointer: "/facilityId", detail: "is required: your role is for named facilities" },
-        ]);
+        return validationFailed([{ pointer: "/facilityId", rule: "own_facility" }]);
       const leaseMs = (body.leaseMinutes ?? LEASE_MINUTES_DEFAULT) * MINUTE_MS;
       const request = { facilityId: facility?.id ?? null, takenBy, reference, orderLimit, leaseMs };
       const taken = await takePickList(context, request, by);
@@ -197,9 +195,7 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
         case "nothing":
           return { status: 200, body: { pickList: null, orders: [] } };
         case "reference-taken":
-          return validationFailed([
-            { pointer: "/reference", detail: "was already used for a different pick list of this person" },
-          ]);
+          return validationFailed([{ pointer: "/reference", rule: "reference_used", usedFor: "pick_list" }]);
         default:
           return taken satisfies never;
       }

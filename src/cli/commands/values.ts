@@ -1,4 +1,5 @@
 import { parseTime } from "../../platform/time.ts";
+import { sentenceOf } from "../../platform/wire/rules.ts";
 import { isDay, yearError } from "../../platform/wire/validation.ts";
 import { type Field, isMoney, type Schema } from "./command.ts";
 
@@ -136,7 +137,7 @@ export function time(text: string): string {
   if (Number.isNaN(moment.getTime()) || !isDay(day))
     throw new InvalidValue("must be a day, or a time with its zone: 2026-01-31, 2026-01-31T12:00:00Z.");
   const error = yearError(moment);
-  if (error !== null) throw new InvalidValue(`${error}.`);
+  if (error !== null) throw new InvalidValue(`${sentenceOf(error)}.`);
   return moment.toISOString();
 }
 

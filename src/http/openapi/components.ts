@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TSchema } from "typebox";
+import { isFormatName } from "../../platform/wire/rules.ts";
 import { knownValues, usedAs } from "../../platform/wire/schemas.ts";
 import { OWN_FORMATS, STANDARD_FORMATS } from "../../platform/wire/validation.ts";
 
@@ -53,7 +54,7 @@ function forClients(schema: Json): Json {
   const { enum: values, format } = schema;
   if (Array.isArray(values)) return { type: typeof values[0], ...schema };
   if (typeof format !== "string" || STANDARD_FORMATS.includes(format)) return schema;
-  const pattern = OWN_FORMATS[format]?.pattern;
+  const pattern = isFormatName(format) ? OWN_FORMATS[format]?.pattern : undefined;
   if (pattern === undefined)
     throw new Error(`The format ${format} has no pattern in platform/wire/formats.ts.`);
   const { format: _, ...rest } = schema;

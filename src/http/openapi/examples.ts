@@ -145,7 +145,6 @@ const byName: ExampleTexts["byName"] = {
   // Pages, and positions of errors.
   cursor: "eyJhIjoxfQ",
   pointer: "/lines/0/quantity",
-  detail: "must be at least 1",
   instance: "/v1/orders",
   maximum: 200,
   prefix: "pok_live_7Yx2bQd",
@@ -159,6 +158,11 @@ const newOrder = {
   onHoldReasons: [],
   cancelableUntil: LATER,
   shipments: [],
+};
+const validationError = {
+  ...{ rule: "minimum", min: 1, detail: "must be at least 1" },
+  ...{ format: undefined, prefix: undefined, kind: undefined, of: undefined },
+  ...{ currency: undefined, productId: undefined, usedFor: undefined, fault: undefined },
 };
 const attempt = { responseStatus: 204, responseBody: "", durationMs: 35, error: null };
 const sentHeaders = {
@@ -187,6 +191,7 @@ export const PARTNER_EXAMPLES: ExampleTexts = {
   byName,
   byTitle: {
     ShippingAddress: address,
+    ValidationError: validationError,
     Order: newOrder,
     OrderLine: { returnedQuantity: 0 },
     CreatedOrder: { status: "NEW" },
@@ -231,6 +236,7 @@ export const BACK_OFFICE_EXAMPLES: ExampleTexts = {
   byName: { ...byName, q: "web-1001", instance: "/api/orders/ord_01m7y7np16fe68bxp4h91tdmdn/complete" },
   byTitle: {
     ShippingAddress: address,
+    ValidationError: validationError,
     Order: newOrder,
     OrderLine: { returnedQuantity: 0 },
     OrderSummary: newOrder,

@@ -3,6 +3,7 @@ import { END_REASONS } from "../../merchants/api-key.ts";
 import { LIMIT_NAMES, STORED_LIMITS } from "../../merchants/limits.ts";
 import { OrderStatusSchema } from "../../orders/order-wire.ts";
 import { PROBLEMS, type ProblemCode } from "../../platform/wire/problems.ts";
+import { PARAMETERS, RULES, SHARED_PARAMETERS, SHARED_RULES } from "../../platform/wire/rules.ts";
 import { describedAs, enumeration, nullable, openEnumeration } from "../../platform/wire/schemas.ts";
 import { type RouteDescription, SHARED_PROBLEMS } from "../route.ts";
 import type { Json, NameSchema } from "./components.ts";
@@ -212,12 +213,48 @@ const errorsSchema = (ofFiles: boolean): TSchema =>
         ),
         header: Type.Optional(Type.String({ description: "Name of the header field, in lower case." })),
         ...(ofFiles && FILE_LOCATION),
-        detail: Type.String({ description: "The rule that the value violates, for people." }),
+        ...(ofFiles ? ruleFields(RULES, PARAMETERS) : ruleFields(SHARED_RULES, SHARED_PARAMETERS)),
+        detail: Type.String({
+          description: "The rule in a sentence, for people. The text may change; do not parse it.",
+        }),
       },
       { title: "ValidationError", description: "An error in a request, with its position." },
     ),
     { description: "Every error with its position, at most 500." },
   );
+
+type Rules = Readonly<Record<string, Pick<(typeof RULES)[keyof typeof RULES], "meaning" | "needs" | "may">>>;
+
+/** The rule of an error, and the parameters that rules have. */
+function ruleFields(rules: Rules, parameters: Readonly<Record<string, TSchema>>): Record<string, TSchema> {
+  const parametersOf = ({ needs, may }: Rules[string]) => [...needs, ...may];
+  const used = new Set<string>([...Object.values(rules).flatMap(parametersOf), "of"]);
+  const texts = Object.entries(rules).map(([name, rule]) => {
+    const inText = parametersOf(rule)
+      .map((parameter) => `\`${parameter}\``)
+      .join(", ");
+    return `\`${name}\`${inText === "" ? "" : ` (${inText})`}: ${rule.meaning}`;
+  });
+  const rule = openEnumeration(
+    "ValidationRule",
+    Object.keys(rules),
+    `The rule that the value violates, with its parameters in brackets. More rules may be added. ${texts.join(" ")}`,
+  );
+  return {
+    // Names for programs that make types of this document, as the console's do.
+    rule: {
+      ...rule,
+      "x-parameters": Object.fromEntries(
+        Object.entries(rules).map(([name, { needs, may }]) => [name, { needs, may }]),
+      ),
+    },
+    ...Object.fromEntries(
+      Object.entries(parameters)
+        .filter(([name]) => used.has(name))
+        .map(([name, schema]) => [name, Type.Optional(schema)]),
+    ),
+  };
+}
 
 const FILE_LOCATION = {
   line: Type.Optional(

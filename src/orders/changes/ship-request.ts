@@ -58,8 +58,8 @@ export function toShip(order: Order, request: ReadShipRequest, newId: NewId): Tr
 
 function shipErrors(order: Order, { named, lineIds, lines }: ReadShipRequest): ValidationError[] {
   if (lines === undefined) return lineErrors(order, named);
-  if (lineIds !== undefined) return [{ pointer: "/lines", detail: "cannot be combined with lineIds" }];
-  return lineQuantityErrors(order, lines, ({ quantity }) => quantity, "the quantity of the line");
+  if (lineIds !== undefined) return [{ pointer: "/lines", rule: "not_combinable", field: "lineIds" }];
+  return lineQuantityErrors(order, lines, ({ quantity }) => quantity, "line_quantity");
 }
 
 /** The ids of lines that a request names, each read once. Null in place of a text that is no id. */
@@ -79,7 +79,7 @@ export function lineErrors(order: Pick<Order, "lines">, named: NamedLines | null
   return (named ?? []).flatMap((id, index) =>
     id !== null && ids.has(id)
       ? []
-      : [{ pointer: `/lineIds/${index}`, detail: "is not a line of this order" }],
+      : [{ pointer: `/lineIds/${index}`, rule: "not_found", kind: "order_line" }],
   );
 }
 
@@ -88,26 +88,26 @@ export type LineQuantity = { readonly lineId: string; readonly quantity: number 
 
 /**
  * An error for each item that names no line of the order, the same line as an earlier item, or more units than there
- * are. `quantityMax` is how many there are, and `meaning` describes them.
+ * are. `quantityMax` is how many there are, and `rule` says so.
  */
 export function lineQuantityErrors(
   order: Pick<Order, "lines">,
   requested: readonly LineQuantity[],
   quantityMax: (line: OrderLine) => number,
-  meaning: string,
+  rule: "line_quantity" | "shipped_quantity",
 ): ValidationError[] {
   const left = new Map(order.lines.map((line) => [line.id, line]));
   const taken = new Set<string>();
-  return requested.flatMap(({ lineId, quantity }, index) => {
+  return requested.flatMap(({ lineId, quantity }, index): ValidationError[] => {
     const id = fromTypeId("line", lineId) ?? "";
     const line = left.get(id);
     const pointer = `/lines/${index}/lineId`;
-    if (line === undefined) return [{ pointer, detail: "is not a line of this order" }];
-    if (taken.has(id)) return [{ pointer, detail: "names the same line as an earlier item" }];
+    if (line === undefined) return [{ pointer, rule: "not_found", kind: "order_line" }];
+    if (taken.has(id)) return [{ pointer, rule: "duplicate_line" }];
     taken.add(id);
     const maximum = quantityMax(line);
     if (quantity <= maximum) return [];
-    return [{ pointer: `/lines/${index}/quantity`, detail: `must be at most ${maximum}, ${meaning}` }];
+    return [{ pointer: `/lines/${index}/quantity`, rule, max: maximum } as ValidationError]; // Both rules have the parameter.
   });
 }
 
@@ -118,7 +118,7 @@ export const namedShipment = (shipmentId: string | undefined): string | null =>
 export const shipmentErrors = (order: Order, shipmentId: string | undefined): ValidationError[] =>
   shipmentId === undefined || order.shipments.some(({ id }) => id === fromTypeId("shp", shipmentId))
     ? []
-    : [{ pointer: "/shipmentId", detail: "is not a shipment of this order" }];
+    : [{ pointer: "/shipmentId", rule: "not_found", kind: "shipment" }];
 
 // Fields of requests that change an order. Test orders and real ones have the same limits.
 

@@ -11,7 +11,8 @@ import { toTypeId, wireOrderId } from "../../platform/ids.ts";
 import { formatMoney } from "../../platform/money.ts";
 import { HOUR_MS } from "../../platform/time.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
-import { countryCodeDetail } from "../../platform/wire/schemas.ts";
+import type { Violation } from "../../platform/wire/rules.ts";
+import { countryCodeError } from "../../platform/wire/schemas.ts";
 import type { ReadOrder } from "../reading/read-order.ts";
 import type { Placement } from "./draft-order.ts";
 import {
@@ -150,22 +151,22 @@ async function resolvePlacement(
   }
 }
 
-/** Missing, foreign and unexposed products get the same text (decision 0007). */
-const LINE_DETAILS = {
-  unknown: "is not a product of this connection",
-  discontinued: "is discontinued",
-} as const satisfies Record<RejectedLine["reason"], string>;
+/** Missing, foreign and unexposed products get the same error (decision 0007). */
+const LINE_RULES = {
+  unknown: { rule: "not_found", kind: "product" },
+  discontinued: { rule: "discontinued" },
+} as const satisfies Record<RejectedLine["reason"], Violation>;
 
 const contentErrors = ({ countryCode, lines }: RejectedContent): ValidationError[] => [
   ...(countryCode === null
     ? []
-    : [{ pointer: "/shippingAddress/countryCode", detail: countryCodeDetail(countryCode) }]),
+    : [{ pointer: "/shippingAddress/countryCode", ...countryCodeError(countryCode) }]),
   ...lines.map(lineError),
 ];
 
 const lineError = ({ index, reason }: RejectedLine): ValidationError => ({
   pointer: `/lines/${index}/productId`,
-  detail: LINE_DETAILS[reason],
+  ...LINE_RULES[reason],
 });
 
 /** For a test key, a real order does not exist, so the problem does not name it (decision 0189). */

@@ -64,9 +64,7 @@ export const TestOrderRequestSchema = Type.Object(
 export function testModeErrors({ testOnly }: KeyAccess, body: unknown): ValidationError[] {
   if (!testOnly) return NO_ERRORS;
   const { testMode } = (body ?? {}) as { testMode?: unknown }; // The body may have any form; a missing member is undefined.
-  return testMode === true
-    ? NO_ERRORS
-    : [{ pointer: "/testMode", detail: "must be true, because the key is a test key" }];
+  return testMode === true ? NO_ERRORS : [{ pointer: "/testMode", rule: "test_key", value: "true" }];
 }
 
 const NO_ERRORS: ValidationError[] = [];

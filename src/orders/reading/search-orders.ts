@@ -7,17 +7,9 @@ import type { Context } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { bytesOf, uuidAt, uuidOf } from "../../platform/ids.ts";
 import { after, before, CLOCK_SKEW_MAX_MS, timeIn } from "../../platform/time.ts";
-import {
-  decodeCursor,
-  encodeCursor,
-  PAGE_SIZE_DEFAULT,
-  PAGE_SIZE_MAX,
-  ROWS_READ_MAX,
-  UUID_MAX,
-  UUID_MIN,
-} from "../../platform/wire/cursor.ts";
+import { decodeCursor, encodeCursor, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
 import { type Problem, validationFailed } from "../../platform/wire/problems.ts";
-import { describedAs } from "../../platform/wire/schemas.ts";
+import { describedAs, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../platform/wire/schemas.ts";
 import { acceptanceDue } from "../conditions-sql.ts";
 import { OrderStatusSchema } from "../order-wire.ts";
 import { readOrders } from "../orders-sql.ts";
@@ -249,9 +241,7 @@ export async function searchOrders(
   return { orders, nextCursor: readTo === null ? null : encodeCursor(list, bytesOf(readTo)) };
 }
 
-const BAD_CURSOR: Problem = validationFailed([
-  { pointer: "/cursor", detail: "is not a valid cursor of this search" },
-]);
+const BAD_CURSOR: Problem = validationFailed([{ pointer: "/cursor", rule: "cursor" }]);
 
 /** The ids that orders of these times can have. An id contains the time at which it was made, up to a difference of clocks. */
 function rangeOf(

@@ -53,13 +53,10 @@ export function allowedRefund(
     case "too-many":
       return transitionRefused(OPERATION, order, "too_many_refunds");
     case "reference-taken":
-      return validationFailed([
-        { pointer: "/reference", detail: "was already used for a different refund of the order" },
-      ]);
+      return validationFailed([{ pointer: "/reference", rule: "reference_used", usedFor: "refund" }]);
     case "more-than-left": {
       const { amount, currency } = formatMoney({ minor: decided.leftMinor, currency: decided.currency });
-      const detail = `must be at most ${amount} ${currency}, which is what can still be refunded`;
-      return validationFailed([{ pointer: "/amount", detail }]);
+      return validationFailed([{ pointer: "/amount", rule: "refundable", maxAmount: amount, currency }]);
     }
     default:
       return decided;

@@ -94,7 +94,8 @@ const referenceTaken = ({ reference }: ReturnRequest): Problem =>
   validationFailed([
     {
       pointer: reference === undefined ? "/refund/reference" : "/reference",
-      detail: "was already used for a different return of the order",
+      rule: "reference_used",
+      usedFor: "return",
     },
   ]);
 
@@ -118,7 +119,7 @@ async function decideReturnRefund(
   // A retry of a return would bring more units back, and refund nothing.
   return decided.outcome === "repeated"
     ? validationFailed([
-        { pointer: "/refund/reference", detail: "was already used for a refund of the order" },
+        { pointer: "/refund/reference", rule: "reference_used", usedFor: "refund_of_return" },
       ])
     : decided;
 }

@@ -89,7 +89,7 @@ function returnErrors(
 ): ValidationError[] {
   const unsellable: ValidationError[] =
     restock === true && isUnsellable(condition ?? null)
-      ? [{ pointer: "/restock", detail: "must be false for goods that are damaged or defective" }]
+      ? [{ pointer: "/restock", rule: "not_restockable" }]
       : [];
   const named = shipmentErrors(order, shipmentId);
   if (lines !== undefined)
@@ -97,11 +97,8 @@ function returnErrors(
   const out = shipmentsOut(order);
   if (shipmentId !== undefined || out.length < 2) return [...unsellable, ...named];
   // Our choice (decision 0088): a default could put the wrong goods back into stock.
-  const ids = out.map(({ id }) => toTypeId("shp", id)).join(", ");
-  return [
-    ...unsellable,
-    { pointer: "/shipmentId", detail: `is required, because ${out.length} shipments are out: ${ids}` },
-  ];
+  const shipmentIds = out.map(({ id }) => toTypeId("shp", id));
+  return [...unsellable, { pointer: "/shipmentId", rule: "which_shipment", shipmentIds }];
 }
 
 function lineErrors(
@@ -109,15 +106,10 @@ function lineErrors(
   shipmentId: string | null,
   lines: readonly { readonly lineId: string; readonly quantity: number }[],
 ): ValidationError[] {
-  const errors = lineQuantityErrors(
-    order,
-    lines,
-    quantityOut,
-    "the units that have shipped and not come back",
-  );
+  const errors = lineQuantityErrors(order, lines, quantityOut, "shipped_quantity");
   if (errors.length > 0) return errors;
   if (shipmentsOf(order, lines).size > SHIPMENTS_AT_ONCE_MAX)
-    return [{ pointer: "/lines", detail: `must be of at most ${SHIPMENTS_AT_ONCE_MAX} shipments` }];
+    return [{ pointer: "/lines", rule: "max_shipments", max: SHIPMENTS_AT_ONCE_MAX }];
   if (shipmentId === null) return [];
   const inShipment = new Set(
     order.lines.filter((line) => line.shipmentId === shipmentId).map(({ id }) => toTypeId("line", id)),
@@ -125,7 +117,7 @@ function lineErrors(
   return lines.flatMap(({ lineId }, index) =>
     inShipment.has(lineId)
       ? []
-      : [{ pointer: `/lines/${index}/lineId`, detail: "is not a line of this shipment" }],
+      : [{ pointer: `/lines/${index}/lineId`, rule: "not_found", kind: "shipment_line" }],
   );
 }
 

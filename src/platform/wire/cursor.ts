@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { bytesOf, uuidOf } from "../ids.ts";
 import { type Problem, validationFailed } from "./problems.ts";
+import { PAGE_SIZE_DEFAULT } from "./schemas.ts";
 
 // A cursor contains the position in a list after which its next page begins. For most lists, which are sorted by
 // time-ordered ids, this is the last id. The checksum distinguishes a damaged cursor, or one of another list, from a
@@ -21,17 +22,12 @@ export function decodeCursor(list: string, cursor: string): Buffer | null {
   return bytes.subarray(-CHECKSUM_BYTES).equals(checksum(list, position)) ? position : null;
 }
 
-export const badCursor: Problem = validationFailed([
-  { parameter: "cursor", detail: "is not a valid cursor of this list" },
-]);
+export const badCursor: Problem = validationFailed([{ parameter: "cursor", rule: "cursor" }]);
 
 /** Sorts before every id: where a list begins that shows the oldest first. */
 export const UUID_MIN = "00000000-0000-0000-0000-000000000000";
 /** Sorts after every id: where a list begins that shows the newest first. */
 export const UUID_MAX = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-
-export const PAGE_SIZE_DEFAULT = 50;
-export const PAGE_SIZE_MAX = 100;
 
 /**
  * Rows that a filtered list reads for one page, at most. If the page is not full by then, it is shorter, and its cursor

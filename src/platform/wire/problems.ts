@@ -1,3 +1,5 @@
+import { sentenceOf, type Violation } from "./rules.ts";
+
 /**
  * All problems that the service returns (RFC 9457). `docs/problems.md` and `docs/errors` document them, and the
  * back office serves a page for each at `/errors/<code>`. Specification, part 7; decision 0017.
@@ -187,14 +189,15 @@ export type Problem = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** One error in a request: its position, and what is wrong. */
+/** One error in a request: its position, and the rule that it violates with its parameters. */
 export type ValidationError = (
-  | { pointer: string }
-  | { parameter: string }
-  | { header: string }
+  | { readonly pointer: string }
+  | { readonly parameter: string }
+  | { readonly header: string }
   /** In a file: the line on which the row begins, and the column if the error is about one. */
-  | { line: number; column?: string }
-) & { detail: string };
+  | { readonly line: number; readonly column?: string }
+) &
+  Violation;
 
 export const isProblem = (value: object): value is Problem => "code" in value && "detail" in value;
 
@@ -240,8 +243,12 @@ export const noRoute = (method: string, path: string): Problem => ({
 export const validationFailed = (errors: readonly ValidationError[]): Problem => ({
   code: "validation-failed",
   detail: `The request has ${counted(errors.length, "error")}; see errors.`,
-  members: { errors },
+  members: { errors: describedErrors(errors) },
 });
+
+/** The errors as a problem lists them: with the sentence that follows from the rule. */
+export const describedErrors = (errors: readonly ValidationError[]) =>
+  errors.map((error) => ({ ...error, detail: sentenceOf(error) }));
 
 export const forbidden: Problem = {
   code: "forbidden",

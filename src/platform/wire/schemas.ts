@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import type { IdPrefix } from "../ids.ts";
-import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "./cursor.ts";
+import type { Violation } from "./rules.ts";
 
 /** Text of 1 to 255 characters. */
 export const shortText = (description: string, examples?: string[]) =>
@@ -66,6 +66,9 @@ export const dateTime = (description: string) => Type.String({ format: "date-tim
 
 export const nullableTime = (description: string) =>
   nullable(Type.String({ format: "date-time" }), description);
+
+export const PAGE_SIZE_DEFAULT = 50;
+export const PAGE_SIZE_MAX = 100;
 
 /** Specification, part 8, "Page size". */
 export const limitField = Type.Optional(
@@ -138,7 +141,7 @@ const MEANT: Readonly<Record<string, string>> = {
   TP: "TL",
   ZR: "CD",
   BU: "MM",
-  AN: "CW, BQ or SX",
+  AN: "CW BQ SX",
 };
 
 export const COUNTRY_CODE_FORM = "^[A-Za-z]{2}$";
@@ -148,15 +151,12 @@ const TWO_LETTERS = new RegExp(COUNTRY_CODE_FORM);
 export const isCountryCode = (text: string): boolean =>
   TWO_LETTERS.test(text) && ASSIGNED.has(text.toUpperCase()); // The upper case of ß has two letters.
 
-export const COUNTRY_CODE_FORM_DETAIL = "must be a two-letter country code";
-
-/** Why a text is not a country code, and what to send instead, as an error detail. */
-export function countryCodeDetail(text: string): string {
-  if (!TWO_LETTERS.test(text)) return COUNTRY_CODE_FORM_DETAIL;
-  const code = text.toUpperCase();
-  const meant = MEANT[code];
-  const rule = "must be an assigned ISO 3166-1 country code, or XK";
-  return meant === undefined ? rule : `${rule}; use ${meant} instead of ${code}`;
+/** The rule by which a text is not a country code, and what to send instead. */
+export function countryCodeError(text: string): Violation {
+  if (!TWO_LETTERS.test(text)) return { rule: "format", format: "country-code" };
+  const insteadOf = text.toUpperCase();
+  const meant = MEANT[insteadOf];
+  return meant === undefined ? { rule: "country" } : { rule: "country", use: meant.split(" "), insteadOf };
 }
 
 /** Money in a response: a decimal string, because JSON parsers may round a number. */

@@ -4,15 +4,9 @@ import type { TSchema } from "typebox";
 import { parseUuid } from "../ids.ts";
 import { isAmount, isCurrency } from "../money.ts";
 import { parseTime } from "../time.ts";
-import { counted, isStorableText, type ValidationError } from "./problems.ts";
-import { COUNTRY_CODE_FORM, COUNTRY_CODE_FORM_DETAIL, countryCodeDetail, isCountryCode } from "./schemas.ts";
-
-const STANDARD_FORMAT_DETAILS: Readonly<Record<string, string>> = {
-  uuid: "must be a UUID",
-  email: "must be an email address",
-};
-
-const PATTERN_DETAILS: Readonly<Record<string, string>> = { [COUNTRY_CODE_FORM]: COUNTRY_CODE_FORM_DETAIL };
+import { isStorableText, type ValidationError } from "./problems.ts";
+import { type FormatName, isFormatName, type Violation } from "./rules.ts";
+import { COUNTRY_CODE_FORM, countryCodeError, isCountryCode } from "./schemas.ts";
 
 // The package's default export is its CommonJS module object.
 const addFormats = addFormatsModule.default;
@@ -53,9 +47,11 @@ function createAjv(): Ajv {
 }
 
 /** Checks values that do not come from a request's JSON by the same rules. Pointers are relative to the value. */
-export function createCheck(schema: TSchema): (value: unknown) => ReturnType<typeof errorsOf> {
+export function createCheck(
+  schema: TSchema,
+): (value: unknown) => ({ readonly pointer: string } & Violation)[] {
   const validate = createCompile()(schema);
-  return (value) => errorsOf(validate(value), "body");
+  return (value) => violationsOf(validate(value)).map(([pointer, violation]) => ({ pointer, ...violation }));
 }
 
 /** More than the errors of a hundred lines, so that all of these are reported. A list of 2 500 rates could have more. */
@@ -64,11 +60,14 @@ const ERRORS_MAX = 500;
 export type RequestPart = "body" | "querystring" | "params" | "headers";
 
 /** The validator's errors as the errors of a problem, each with its position. */
-export function errorsOf(errors: readonly ErrorObject[], part: RequestPart): ValidationError[] {
+export const errorsOf = (errors: readonly ErrorObject[], part: RequestPart): ValidationError[] =>
+  violationsOf(errors).map(([path, violation]) => ({ ...positionOf(part, path), ...violation }));
+
+function violationsOf(errors: readonly ErrorObject[]): [path: string, Violation][] {
   const reported = errors.filter((error) => !isAboutNull(error) && error.keyword !== "propertyNames");
-  return reported.slice(0, ERRORS_MAX).map((error) => {
-    return errorAt(part, `${error.instancePath}${memberOf(error)}`, detailOf(error));
-  });
+  return reported
+    .slice(0, ERRORS_MAX)
+    .map((error) => [`${error.instancePath}${memberOf(error)}`, violationOf(error)]);
 }
 
 /** The member that an error is about, if it is about one that the value lacks or should not have. */
@@ -81,67 +80,68 @@ function memberOf({ keyword, params }: ErrorObject): string {
 const isAboutNull = ({ keyword, params }: ErrorObject): boolean =>
   keyword === "anyOf" || (keyword === "type" && params["type"] === "null");
 
-function errorAt(part: RequestPart, path: string, detail: string): ValidationError {
-  if (part === "body") return { pointer: path, detail };
+function positionOf(part: RequestPart, path: string) {
+  if (part === "body") return { pointer: path };
   const name = path.slice(1);
-  return part === "headers" ? { header: name, detail } : { parameter: name, detail };
+  return part === "headers" ? { header: name } : { parameter: name };
 }
 
 /** An error about the name of a member says so. Its position is the object. */
-const detailOf = (error: ErrorObject): string =>
-  error.propertyName === undefined ? ruleOf(error) : `has a key that ${ruleOf(error)}`;
+const violationOf = (error: ErrorObject): Violation =>
+  error.propertyName === undefined ? ruleOf(error) : { ...ruleOf(error), of: "key" };
 
-function ruleOf(error: ErrorObject): string {
-  switch (error.keyword) {
+function ruleOf({ keyword, params, data, parentSchema }: ErrorObject): Violation {
+  switch (keyword) {
     case "required":
-      return "is required";
+      return { rule: "required" };
     case "nearMiss":
-      return `is not a known field; use ${error.params["field"]}`;
+      return { rule: "unknown_field", known: [params["field"]] };
     case "additionalProperties":
-      return unknownNameDetail(error);
+      return unknownName(params, parentSchema);
     case "format":
-      return formatDetail(String(error.params["format"]), String(error.data));
+      return formatRule(String(params["format"]), String(data));
     case "pattern":
-      return PATTERN_DETAILS[String(error.params["pattern"])] ?? `must match ${error.params["pattern"]}`;
+      return params["pattern"] === COUNTRY_CODE_FORM
+        ? { rule: "format", format: "country-code" }
+        : { rule: "pattern", pattern: params["pattern"] };
     case "type":
-      return `must be ${[error.params["type"]].flat().map(withArticle).join(" or ")}`;
+      return { rule: "type", types: [params["type"]].flat() };
     case "enum":
-      return `must be one of ${(error.params["allowedValues"] as unknown[]).join(", ")}`;
+      return { rule: "one_of", allowed: params["allowedValues"].map(String) };
+    case "const":
+      return { rule: "one_of", allowed: [String(params["allowedValue"])] };
     case "minimum":
-      return `must be at least ${error.params["limit"]}`;
+      return { rule: "minimum", min: params["limit"] };
     case "maximum":
-      return `must be at most ${error.params["limit"]}`;
+      return { rule: "maximum", max: params["limit"] };
     case "minLength":
-      return `must have at least ${counted(error.params["limit"], "character")}`;
+      return { rule: "min_length", min: params["limit"] };
     case "maxLength":
-      return `must have at most ${counted(error.params["limit"], "character")}`;
+      return { rule: "max_length", max: params["limit"] };
     case "minItems":
-      return `must have at least ${counted(error.params["limit"], "item")}`;
-    case "maxProperties":
-      return `must have at most ${counted(error.params["limit"], "key")}`;
+      return { rule: "min_items", min: params["limit"] };
     case "maxItems":
-      return `must have at most ${counted(error.params["limit"], "item")}`;
+      return { rule: "max_items", max: params["limit"] };
+    case "maxProperties":
+      return { rule: "max_keys", max: params["limit"] };
     default:
-      return error.message ?? "is invalid";
+      return { rule: "invalid" };
   }
 }
 
 /** The compiler of queries adds the known parameters. The schema of an object in a body has its fields. */
-function unknownNameDetail({ params, parentSchema }: ErrorObject): string {
-  const parameters = params["known"] as readonly string[] | undefined;
-  if (parameters === undefined)
-    return `is not a known field; use ${Object.keys(parentSchema?.["properties"] ?? {}).join(", ")}`;
-  return `is not a known parameter; ${parameters.length === 0 ? "there are none" : `use ${parameters.join(", ")}`}`;
+function unknownName(params: ErrorObject["params"], parentSchema: ErrorObject["parentSchema"]): Violation {
+  const known = params["known"] as readonly string[] | undefined;
+  return known === undefined
+    ? { rule: "unknown_field", known: Object.keys(parentSchema?.["properties"] ?? {}) }
+    : { rule: "unknown_parameter", known };
 }
 
-function formatDetail(format: string, text: string): string {
-  const detail = format === "date-time" ? dateTimeError(text) : OWN_FORMATS[format]?.detail(text);
-  return detail ?? STANDARD_FORMAT_DETAILS[format] ?? `must match format ${format}`;
+function formatRule(format: string, text: string): Violation {
+  const known: Violation = isFormatName(format) ? { rule: "format", format } : { rule: "invalid" };
+  if (format === "date-time") return dateTimeError(text) ?? known;
+  return format === "country-code" ? countryCodeError(text) : known;
 }
-
-/** A JSON type in a sentence: "an object", "a string", "null". */
-const withArticle = (type: string): string =>
-  type === "null" ? type : `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
 
 /**
  * Shortens the arrays of a value, and its objects that have keys of the caller. Returns the value, or what takes its
@@ -215,20 +215,20 @@ const DATE_TIME =
   /^(\d{4}-\d\d-\d\d)[T ](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|(60))(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)$/i;
 
 /**
- * Why a text is no date-time that the service reads, as a message that follows the name of the field. Null if it is one.
+ * The rule by which a text is no date-time that the service reads. Null if it is one.
  */
-export function dateTimeError(text: string): string | null {
+export function dateTimeError(text: string): Violation | null {
   const [, day = "", leapSecond] = DATE_TIME.exec(text) ?? [];
   const isTime = isDay(day) && (leapSecond === undefined || endsDay(parseTime(text)));
-  return isTime ? yearError(parseTime(text)) : "must be an ISO 8601 date-time with a time zone";
+  return isTime ? yearError(parseTime(text)) : { rule: "format", format: "date-time" };
 }
 
 /**
  * The error of a time that is before the year 0000 or after 9999 in UTC, which its offset can cause. RFC 3339 has no form for
  * it, so no response could contain it.
  */
-export const yearError = (time: Date): string | null =>
-  /^\d{4}-/.test(time.toISOString()) ? null : "must be in the years 0000 to 9999 in UTC";
+export const yearError = (time: Date): Violation | null =>
+  /^\d{4}-/.test(time.toISOString()) ? null : { rule: "year", min: 0, max: 9_999 };
 
 /** Whether the calendar has the day. `Date` reads the 30th of February as a day of March. */
 export function isDay(text: string): boolean {
@@ -241,8 +241,6 @@ const endsDay = (time: Date): boolean => time.toISOString().includes("T23:59:59"
 
 type Format = {
   readonly isValid: (text: string) => boolean;
-  /** What an invalid value must be, as a message that follows the name of the field. */
-  readonly detail: (text: string) => string;
   /**
    * What the OpenAPI documents show instead, because no client knows our formats: a regular expression that every valid
    * value matches. It uses only what all languages have, so it has no look-around.
@@ -251,42 +249,35 @@ type Format = {
 };
 
 /** The formats that only this service has. Decision 0078. */
-export const OWN_FORMATS: Readonly<Record<string, Format>> = {
+export const OWN_FORMATS: Readonly<Partial<Record<FormatName, Format>>> = {
   text: {
     isValid: isStorableText,
-    detail: () => "must not contain NUL characters or unpaired surrogates",
     pattern: "^[^\\u0000]*$",
   },
   "path-segment": {
     isValid: (text) => isStorableText(text) && text !== "." && text !== "..",
-    detail: () => "must not be . or .., and must not contain NUL characters or unpaired surrogates",
     pattern: "^((\\.{3}|\\.{0,2}[^.\\u0000])[^\\u0000]*)?$",
   },
   // Clients show these as links and images, so schemes that run code must not be among them.
   "web-address": {
     isValid: (text) => /^https?:\/\/\S+$/i.test(text) && isStorableText(text) && URL.canParse(text),
-    detail: () => "must be a URL that begins with https:// or http://",
     pattern: "^[Hh][Tt][Tt][Pp][Ss]?://\\S+$",
   },
   "country-code": {
     isValid: isCountryCode,
-    detail: countryCodeDetail,
     pattern: COUNTRY_CODE_FORM,
   },
   // What a scanner sends is ASCII, and the space at an end would not be seen.
   barcode: {
     isValid: (text) => /^[!-~]([ -~]*[!-~])?$/.test(text),
-    detail: () => "must be ASCII characters without spaces at the ends",
     pattern: "^[!-~]([ -~]*[!-~])?$",
   },
   amount: {
     isValid: isAmount,
-    detail: () => "must be a decimal amount such as 12.50",
     pattern: "^[0-9]{1,15}(\\.[0-9]{1,6})?$",
   },
   currency: {
     isValid: isCurrency,
-    detail: () => "must be an ISO 4217 currency code such as EUR",
     pattern: "^[A-Z]{3}$",
   },
 };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Merchant } from "../../merchants/merchants-sql.ts";
 import { type Database, planBatch, type Queryable } from "../../platform/database/database.ts";
-import type { Problem } from "../../platform/wire/problems.ts";
+import { describedErrors, type Problem } from "../../platform/wire/problems.ts";
 import { listOwnProducts } from "../products-sql.ts";
 import {
   type CsvRow,
@@ -74,9 +74,9 @@ export async function checkFile(
   } catch (error) {
     if (!(error instanceof InvalidCsvError)) throw error;
     await rows.flush(header ?? []);
-    errors.add([{ line: error.line, detail: `${error.message}; the following rows were not read` }]);
+    errors.add([{ line: error.line, rule: "csv", fault: error.fault }]);
   }
-  if (header === null && errors.count === 0) errors.add([{ line: 1, detail: "the header row is missing" }]);
+  if (header === null && errors.count === 0) errors.add([{ line: 1, rule: "header_row" }]);
   return { header: header ?? [], errors };
 }
 
@@ -109,17 +109,17 @@ class CheckedRows {
     const { errors, merchant, match } = this.#context;
     const { line } = csvRow;
     this.#count += 1;
-    if (this.isFull) return errors.add([{ line, detail: `exceeds the limit of ${IMPORT_ROWS_MAX} rows` }]);
+    if (this.isFull) return errors.add([{ line, rule: "max_rows", max: IMPORT_ROWS_MAX }]);
     const row = readRow(csvRow, header, merchant.currency);
     if ("errors" in row) return errors.add(row.errors);
     if (row.id !== null && this.#idsSeen.has(row.id))
-      return errors.add([{ line, column: "id", detail: "is also the id of an earlier row" }]);
+      return errors.add([{ line, column: "id", rule: "earlier_row", field: "id" }]);
     if (row.id !== null) this.#idsSeen.add(row.id);
-    if (match !== "none" && isPadded(row)) return errors.add([{ line, column: "sku", detail: PADDED }]);
+    if (match !== "none" && isPadded(row)) return errors.add([{ line, column: "sku", rule: "sku_padded" }]);
     if (match !== "none" && this.#skusSeen.add(row.sku, row.id !== null))
-      return errors.add([{ line, column: "sku", detail: "is also the SKU of an earlier row" }]);
+      return errors.add([{ line, column: "sku", rule: "earlier_row", field: "sku" }]);
     if (row.barcode !== null && this.#barcodesSeen.add(row.barcode, false))
-      return errors.add([{ line, column: "barcode", detail: "is also the barcode of an earlier row" }]);
+      return errors.add([{ line, column: "barcode", rule: "earlier_row", field: "barcode" }]);
     this.#batch.push(row);
     if (this.#batch.length === BATCH_SIZE) await this.flush(header);
   }
@@ -147,7 +147,7 @@ class CheckedRows {
     errors.add(taken);
     for (const { line, id } of batch)
       if (id !== null && !own.has(id))
-        errors.add([{ line, column: "id", detail: "is not a product of the merchant" }]);
+        errors.add([{ line, column: "id", rule: "not_found", kind: "merchant_product" }]);
     const rows = matched.flatMap((row) => {
       const error = "error" in row ? row.error : this.#matchedTwice(row);
       if (error !== null) errors.add([error]);
@@ -162,15 +162,12 @@ class CheckedRows {
     if (!isMatched || id === null) return null;
     const isTwice = this.#idsSeen.has(id);
     this.#idsSeen.add(id);
-    return isTwice
-      ? { line, column: "sku", detail: "is the SKU of a product that another row changes" }
-      : null;
+    return isTwice ? { line, column: "sku", rule: "sku_of_other_row" } : null;
   }
 }
 
 /** `A-1 ` is the SKU of no product, so without an id it would become a second `A-1` (decision 0191). */
 const isPadded = ({ id, sku }: ImportRow): boolean => id === null && /^\s|\s$/.test(sku);
-const PADDED = "must not begin or end with a space, unless the row has the id of its product";
 
 /**
  * The errors of rows whose barcode another product of the merchant has. A file cannot move a barcode from one product to
@@ -189,7 +186,7 @@ async function findTakenBarcodes(
   return rows.flatMap(({ line, id, barcode }) => {
     const owner = barcode === null ? undefined : owners.get(barcode);
     if (owner === undefined || owner === id) return [];
-    return [{ line, column: "barcode", detail: `is the barcode of the product ${owner}` }];
+    return [{ line, column: "barcode", rule: "barcode_taken", productId: owner }];
   });
 }
 
@@ -219,7 +216,10 @@ export class ImportErrors {
         count === 1
           ? "Nothing was imported: the file has 1 error; see errors."
           : `Nothing was imported: the file has ${count} errors; errors lists ${many}.`,
-      members: { errors: this.#listed.toSorted((a, b) => a.line - b.line), errorCount: count },
+      members: {
+        errors: describedErrors(this.#listed.toSorted((a, b) => a.line - b.line)),
+        errorCount: count,
+      },
     };
   }
 }
@@ -248,11 +248,10 @@ async function matchRows(
     const at = { line: row.line, column: "sku" };
     if (owner.count > 1)
       return {
-        error: { ...at, detail: `is the SKU of ${owner.count} products; give the id of the one to change` },
+        error: { ...at, rule: "sku_ambiguous", count: owner.count },
       };
     if (match === "sku") return { ...row, id: owner.id, isMatched: true };
-    const detail = `is the SKU of the product ${owner.id}; give its id, or import with match=sku to change it`;
-    return { error: { ...at, detail } };
+    return { error: { ...at, rule: "sku_taken", productId: owner.id } };
   });
 }
 
@@ -281,7 +280,7 @@ export async function findOutdatedRow(
     ? null
     : {
         ...{ line: outdated.line, column: "sku" },
-        detail: "was given to another product while the file was read; send the file again",
+        rule: "given_away",
       };
 }
 

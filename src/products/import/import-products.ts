@@ -76,15 +76,12 @@ export async function importProducts(
     });
   } catch (error) {
     // Only a barcode can be taken: the check of the file has found it free.
-    if (isTaken(error)) return problemOf({ line: 1, column: "barcode", detail: GIVEN_AWAY });
+    if (isTaken(error)) return problemOf({ line: 1, column: "barcode", rule: "given_away_in_file" });
     throw error;
   } finally {
     await temporaryFile.close();
   }
 }
-
-const GIVEN_AWAY =
-  "of a row was given to another product while the file was read; send the file again to see the line";
 
 /** Counts and lists the products of a file. Rows are added in the order of the file. */
 class Summary {

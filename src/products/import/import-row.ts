@@ -1,9 +1,10 @@
 import { CsvError, parse } from "csv-parse";
 import { type Static, Type } from "typebox";
 import { parseUuid } from "../../platform/ids.ts";
-import { amountRule, parseMoney } from "../../platform/money.ts";
+import { amountError, parseMoney } from "../../platform/money.ts";
 import { withFormula } from "../../platform/wire/csv.ts";
 import { malformed, ProblemError, type ValidationError } from "../../platform/wire/problems.ts";
+import type { CsvFault } from "../../platform/wire/rules.ts";
 import { createCheck } from "../../platform/wire/validation.ts";
 import { PRODUCT_STATUSES, ProductRequestSchema, type ProductStatus } from "../product.ts";
 
@@ -47,15 +48,16 @@ export function readHeader({ line, cells }: CsvRow): ImportHeader | { errors: Im
     .map((column) => ({
       line,
       column,
-      detail: `is not an import column; the columns are ${COLUMNS.join(", ")}`,
+      rule: "unknown_column" as const,
+      known: COLUMNS,
     }));
   const twice = names
     .filter((name, index) => isColumn(name) && names.indexOf(name) !== index)
-    .map((column) => ({ line, column, detail: "is a duplicate column" }));
+    .map((column) => ({ line, column, rule: "duplicate_column" as const }));
   const missing = REQUIRED.filter((name) => !names.includes(name)).map((column) => ({
     line,
     column,
-    detail: "is required, but is missing in the first row",
+    rule: "missing_column" as const,
   }));
   const errors = [...unknown, ...twice, ...missing];
   return errors.length > 0 ? { errors } : names.filter(isColumn);
@@ -81,15 +83,16 @@ export function readRow(
   currency: string,
 ): ImportRow | { errors: ImportError[] } {
   if (cells.length !== header.length) {
-    const detail = `has ${cells.length} cells, but the first row has ${header.length}`;
-    return { errors: [{ line, detail }] };
+    return { errors: [{ line, rule: "cell_count", count: cells.length, expected: header.length }] };
   }
   const product = productOf(cells, header, currency);
-  const errors = check(product).map((error) => ({ line, ...columnOf(error), detail: error.detail }));
+  const errors = check(product).map(
+    ({ pointer, ...violation }): ImportError => ({ line, ...columnOf(pointer), ...violation }),
+  );
   const row = product as Static<typeof RowSchema>; // Valid as far as the check has found no error.
   const priceRead = !errors.some(({ column }) => column === "price");
   const price = priceRead ? parseMoney(row.price) : null;
-  if (priceRead && price === null) errors.push({ line, column: "price", detail: amountRule(currency) });
+  if (priceRead && price === null) errors.push({ line, column: "price", ...amountError(currency) });
   if (price === null || errors.length > 0) return { errors };
   return {
     ...{ line, isMatched: false },
@@ -124,8 +127,8 @@ function productOf(
 }
 
 /** The first segment of a pointer: `/price/amount` belongs to the column `price`. */
-const columnOf = (error: ValidationError): { column?: string } => {
-  const [, column] = "pointer" in error ? error.pointer.split("/") : [];
+const columnOf = (pointer: string): { column?: string } => {
+  const [, column] = pointer.split("/");
   return column === undefined ? {} : { column };
 };
 
@@ -138,8 +141,10 @@ export type CsvRow = { readonly line: number; readonly cells: readonly string[] 
  */
 export class InvalidCsvError extends Error {
   readonly line: number;
-  constructor(line: number, message: string) {
-    super(message);
+  readonly fault: CsvFault;
+  constructor(line: number, fault: CsvFault) {
+    super(fault);
+    this.fault = fault;
     this.line = line;
   }
 }
@@ -184,7 +189,7 @@ const errorOf = (work: (done: (error?: Error | null) => void) => void): Promise<
   new Promise((resolve) => work((error) => resolve(error ?? null)));
 
 const invalidCsv = (error: Error, line: number): Error =>
-  error instanceof CsvError ? new InvalidCsvError(line, messageOf(error)) : error;
+  error instanceof CsvError ? new InvalidCsvError(line, faultOf(error)) : error;
 
 // The library counts a line that ends with both characters as two, if it is in quotes.
 const lineBreaksIn = (cell: string): number => cell.match(/\r\n|\n|\r/g)?.length ?? 0;
@@ -204,13 +209,13 @@ function decoded(decode: () => string): string {
   }
 }
 
-function messageOf({ code }: CsvError): string {
+function faultOf({ code }: CsvError): CsvFault {
   switch (code) {
     case "CSV_QUOTE_NOT_CLOSED":
-      return "opens a quote that is never closed";
+      return "open_quote";
     case "CSV_MAX_RECORD_SIZE":
-      return "is longer than 256 KiB; perhaps it opens a quote that is never closed";
+      return "long_row";
     default:
-      return "has a quote where none is allowed: put the cell in quotes, and double the quotes within it";
+      return "stray_quote";
   }
 }

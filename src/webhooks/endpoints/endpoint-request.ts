@@ -2,8 +2,9 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { type Static, Type } from "typebox";
 import type { KeyAccess } from "../../merchants/api-key.ts";
-import { EVENTS_KEPT_MS, parseTime } from "../../platform/time.ts";
+import { DAY_MS, EVENTS_KEPT_MS, parseTime } from "../../platform/time.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
+import type { Violation } from "../../platform/wire/rules.ts";
 import { dateTime, describedAs, nullable } from "../../platform/wire/schemas.ts";
 import { DEFAULT_EVENT_TYPES } from "../events/event.ts";
 import {
@@ -121,24 +122,21 @@ export const changedSettings = ({
 });
 
 /** The first endpoint that a developer registers is often a receiver of its own machine (decision 0079). */
-const FOR_DEVELOPMENT =
-  "; a service for development accepts it if it was started with WEBHOOK_ALLOW_PRIVATE_NETWORKS=true";
+const FOR_DEVELOPMENT = { setting: "WEBHOOK_ALLOW_PRIVATE_NETWORKS=true" };
 
 /** The errors of a URL that a schema cannot find. */
 export function urlErrors(body: unknown, allowPrivateNetworks: boolean): ValidationError[] {
   const { url } = (body ?? {}) as { url?: unknown }; // The body may have any form; a missing member is undefined.
-  const detail = typeof url === "string" ? endpointUrlError(url, allowPrivateNetworks) : null;
-  if (typeof url !== "string" || detail === null) return [];
+  const error = typeof url === "string" ? endpointUrlError(url, allowPrivateNetworks) : null;
+  if (typeof url !== "string" || error === null) return [];
   const isLifted = !allowPrivateNetworks && endpointUrlError(url, true) === null;
-  return [{ pointer: "/url", detail: isLifted ? `${detail}${FOR_DEVELOPMENT}` : detail }];
+  return [{ pointer: "/url", ...error, ...(isLifted && FOR_DEVELOPMENT) }];
 }
 
 /** The errors of the mode of a new endpoint: a request means the same with every key (decision 0074). */
 export function modeErrors(body: unknown, { testOnly }: KeyAccess): ValidationError[] {
   const { mode = "live" } = (body ?? {}) as { mode?: unknown }; // As above.
-  return testOnly && mode === "live"
-    ? [{ pointer: "/mode", detail: "must be test, because the key is a test key" }]
-    : [];
+  return testOnly && mode === "live" ? [{ pointer: "/mode", rule: "test_key", value: "test" }] : [];
 }
 
 /** The errors of the start of a recovery. */
@@ -147,9 +145,17 @@ export function sinceErrors(body: unknown, now: Date): ValidationError[] {
   if (typeof since !== "string") return [];
   const ageMs = now.getTime() - parseTime(since).getTime();
   if (ageMs >= 0 && ageMs <= EVENTS_KEPT_MS) return [];
-  const detail = ageMs > EVENTS_KEPT_MS ? "must be at most 30 days ago" : "must not be in the future";
-  return [{ pointer: "/since", detail }];
+  return [
+    ageMs > EVENTS_KEPT_MS
+      ? { pointer: "/since", rule: "max_age", days: EVENTS_KEPT_MS / DAY_MS }
+      : { pointer: "/since", rule: "not_future" },
+  ];
 }
+
+type UrlError = Extract<
+  Violation,
+  { rule: "public_address" | "usual_port" | "max_length" | "url_scheme" | "no_credentials" | "no_fragment" }
+>;
 
 const URL_LENGTH_MAX = 2_048;
 
@@ -180,30 +186,30 @@ export function literalAddress(hostname: string): string | null {
 }
 
 /**
- * Returns what is wrong with the URL of an endpoint, as a message that follows the name of the field. Null if nothing is.
+ * Returns what is wrong with the URL of an endpoint, as a a rule. Null if nothing is.
  * No name is looked up (decision 0062): the response would show which names exist in our own network, and the addresses
  * of a name may change. They are checked at every connection.
  * @param allowPrivateNetworks lifts the need for https, for a public address and for a usual port, and nothing else
  */
-export function endpointUrlError(text: string, allowPrivateNetworks: boolean): string | null {
+export function endpointUrlError(text: string, allowPrivateNetworks: boolean): UrlError | null {
   const form = formError(text, allowPrivateNetworks);
   if (form !== null || allowPrivateNetworks) return form;
   const { hostname } = new URL(text);
   const literal = literalAddress(hostname);
   const isPublic = literal === null ? !isLocalName(hostname) : isPublicAddress(literal);
-  if (!isPublic) return "must be a public address";
-  return isUsualPort(new URL(text).port) ? null : "must have port 443 or a port from 1024 to 65535";
+  if (!isPublic) return { rule: "public_address" };
+  return isUsualPort(new URL(text).port) ? null : { rule: "usual_port" };
 }
 
-function formError(text: string, allowHttp: boolean): string | null {
-  if (text.length > URL_LENGTH_MAX) return `must have at most ${URL_LENGTH_MAX} characters`;
+function formError(text: string, allowHttp: boolean): UrlError | null {
+  if (text.length > URL_LENGTH_MAX) return { rule: "max_length", max: URL_LENGTH_MAX };
   const schemes = allowHttp ? /^https?:\/\//i : /^https:\/\//i;
   // A URL parser removes spaces and control characters, so the stored URL would differ from the one that is called.
   if (!schemes.test(text) || /[\s\p{Cc}]/u.test(text) || !text.isWellFormed() || !URL.canParse(text))
-    return `must be a URL that begins with https://${allowHttp ? " or http://" : ""}`;
+    return { rule: "url_scheme", schemes: allowHttp ? ["https", "http"] : ["https"] };
   const { username, password } = new URL(text);
-  if (username !== "" || password !== "") return "must not contain a user name or password";
-  if (text.includes("#")) return "must not contain a fragment";
+  if (username !== "" || password !== "") return { rule: "no_credentials" };
+  if (text.includes("#")) return { rule: "no_fragment" };
   return null;
 }
 

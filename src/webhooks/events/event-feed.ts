@@ -3,8 +3,9 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import { momentOf, uuidAt } from "../../platform/ids.ts";
 import { before, CLOCK_SKEW_MAX_MS, EVENTS_KEPT_MS } from "../../platform/time.ts";
-import { badCursor, PAGE_SIZE_DEFAULT, ROWS_READ_MAX } from "../../platform/wire/cursor.ts";
+import { badCursor, ROWS_READ_MAX } from "../../platform/wire/cursor.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
+import { PAGE_SIZE_DEFAULT } from "../../platform/wire/schemas.ts";
 import type { EventType } from "./event.ts";
 import {
   decodeFeedCursor,

@@ -163,17 +163,17 @@ type ResendRequest = Static<typeof ResendRequestSchema>;
 export function resendErrors(body: unknown, now: Date): ValidationError[] {
   const sent = (body ?? {}) as Readonly<Record<string, unknown>>; // The body may have any form; a missing member is undefined.
   if ((sent["deliveryIds"] === undefined) === (sent["since"] === undefined))
-    return [{ pointer: "/deliveryIds", detail: "either this or since is required, not both" }];
+    return [{ pointer: "/deliveryIds", rule: "either", field: "since" }];
   if (sent["deliveryIds"] !== undefined)
     return ["until", "endpointId", "eventType", "status"]
       .filter((name) => sent[name] !== undefined)
-      .map((name) => ({ pointer: `/${name}`, detail: "must be absent with deliveryIds" }));
+      .map((name) => ({ pointer: `/${name}`, rule: "not_combinable" as const, field: "deliveryIds" }));
   const { since, until } = sent;
   const isEmpty =
     typeof since === "string" && typeof until === "string" && parseTime(until) <= parseTime(since);
   return [
     ...sinceErrors(body, now),
-    ...(isEmpty ? [{ pointer: "/until", detail: "must be after since" }] : []),
+    ...(isEmpty ? [{ pointer: "/until", rule: "after" as const, field: "since" }] : []),
   ];
 }
 
@@ -188,9 +188,7 @@ export async function scopeOf(
   const endpoint = endpointId === undefined ? null : fromTypeId("whe", endpointId);
   const isKnown = endpoint !== null && (await readEndpoint(db, connection, endpoint)) !== null;
   if (endpointId !== undefined && !isKnown)
-    return validationFailed([
-      { pointer: "/endpointId", detail: "is not a webhook endpoint of the connection" },
-    ]);
+    return validationFailed([{ pointer: "/endpointId", rule: "not_found", kind: "webhook_endpoint" }]);
   const end = until === undefined ? now : parseTime(until);
   return {
     deliveryIds: null,
@@ -218,7 +216,7 @@ async function selectionOf(
   const errors = ids.flatMap((id, index) =>
     id !== null && known.has(id)
       ? []
-      : [{ pointer: `/deliveryIds/${index}`, detail: "is not a delivery of the connection" }],
+      : [{ pointer: `/deliveryIds/${index}`, rule: "not_found" as const, kind: "delivery" as const }],
   );
   if (errors.length > 0) return validationFailed(errors);
   const deliveryIds = [...known].sort();

@@ -4,7 +4,8 @@ import {
   TRANSITION_RULES,
   detailOf as transitionRuleText,
 } from "../../../src/orders/changes/transition-order.ts";
-import { amountRule } from "../../../src/platform/money.ts";
+import { amountError } from "../../../src/platform/money.ts";
+import { sentenceOf } from "../../../src/platform/wire/rules.ts";
 import { createCheck } from "../../../src/platform/wire/validation.ts";
 import { explanations } from "../../../web/src/text/de/explanations.ts";
 import { explained, setExplanations } from "../../../web/src/text/explanations.ts";
@@ -48,7 +49,7 @@ describe("what the service says about a field", () => {
     ],
   ])("that %s is said in German in the German console", (_, schema, value, german) => {
     setExplanations(explanations);
-    const details = createCheck(schema)(value).map(({ detail }) => explained(detail));
+    const details = createCheck(schema)(value).map((error) => explained(sentenceOf(error)));
     expect(details).toEqual([german]);
   });
 
@@ -61,8 +62,8 @@ describe("what the service says about a field", () => {
   );
 
   it.each([
-    amountRule("EUR"),
-    amountRule("JPY"),
+    sentenceOf(amountError("EUR")),
+    sentenceOf(amountError("JPY")),
     "is not a merchant",
     "is not a facility",
     "is not a connection",

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { OrderRequestSchema } from "../../../src/orders/creation/order-request.ts";
+import { sentenceOf } from "../../../src/platform/wire/rules.ts";
 import { createCheck } from "../../../src/platform/wire/validation.ts";
 
 const check = createCheck(OrderRequestSchema);
@@ -92,10 +93,8 @@ describe("metadata of an order request", () => {
     const text = "🦊".repeat(500);
     for (const metadata of [{}, keys(19), keys(20), { ["🦊".repeat(40)]: text }, { " ": "" }])
       expect(errors(metadata)).toEqual([]);
-    expect(errors(keys(21))).toEqual([{ pointer: "/metadata", detail: "must have at most 20 keys" }]);
-    expect(errors({ a: `${text}.` })).toEqual([
-      { pointer: "/metadata/a", detail: "must have at most 500 characters" },
-    ]);
+    expect(errors(keys(21))).toEqual([{ pointer: "/metadata", rule: "max_keys", max: 20 }]);
+    expect(errors({ a: `${text}.` })).toEqual([{ pointer: "/metadata/a", rule: "max_length", max: 500 }]);
   });
 
   it.each([
@@ -103,11 +102,13 @@ describe("metadata of an order request", () => {
     ["k".repeat(41), "has a key that must have at most 40 characters"],
     ["\u0000", "has a key that must not contain NUL characters or unpaired surrogates"],
   ])("rejects the key %j, and names the object", (key, detail) => {
-    expect(errors({ [key]: "value" })).toEqual([{ pointer: "/metadata", detail }]);
+    const found = errors({ [key]: "value" });
+    expect(found).toMatchObject([{ pointer: "/metadata", of: "key" }]);
+    expect(found.map(sentenceOf)).toEqual([detail]);
   });
 
   it.each([null, [], "text", 1])("must be an object: %j", (metadata) => {
-    expect(errors(metadata)).toEqual([{ pointer: "/metadata", detail: "must be an object" }]);
+    expect(errors(metadata)).toEqual([{ pointer: "/metadata", rule: "type", types: ["object"] }]);
   });
 
   it.each([null, 1, true, {}, ["text"], "\ud800"])("has no value but text: %j", (value) => {

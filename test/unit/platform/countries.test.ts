@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { countryCodeDetail, isCountryCode } from "../../../src/platform/wire/schemas.ts";
+import { sentenceOf } from "../../../src/platform/wire/rules.ts";
+import { countryCodeError, isCountryCode } from "../../../src/platform/wire/schemas.ts";
 
 const LETTERS = Array.from({ length: 26 }, (_, index) => String.fromCharCode(65 + index));
 const PAIRS = LETTERS.flatMap((one) => LETTERS.map((other) => one + other));
@@ -55,12 +56,12 @@ describe("country codes", () => {
     ["GBR", "must be a two-letter country code"],
     ["ß", "must be a two-letter country code"],
   ])("have a hint for %s", (code, detail) => {
-    expect(countryCodeDetail(code)).toBe(detail);
+    expect(sentenceOf(countryCodeError(code))).toBe(detail);
   });
 
   it("have hints that lead to other codes, and for no assigned code", () => {
     for (const code of PAIRS) {
-      const [, hint = ""] = countryCodeDetail(code).split("; use ");
+      const [, hint = ""] = sentenceOf(countryCodeError(code)).split("; use ");
       const meant = hint.split(" instead")[0]?.match(/[A-Z]{2}/g) ?? [];
       expect(meant.every(isCountryCode), code).toBe(true);
       if (isCountryCode(code)) expect(hint, code).toBe("");

@@ -126,7 +126,9 @@ describe("the position of a page", () => {
   it("the error names the parameter", () => {
     expect(badCursor).toMatchObject({
       code: "validation-failed",
-      members: { errors: [{ parameter: "cursor", detail: "is not a valid cursor of this list" }] },
+      members: {
+        errors: [{ parameter: "cursor", rule: "cursor", detail: "is not a valid cursor of this list" }],
+      },
     });
   });
 });

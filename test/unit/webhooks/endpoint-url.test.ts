@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { sentenceOf } from "../../../src/platform/wire/rules.ts";
 import { endpointUrlError } from "../../../src/webhooks/endpoints/endpoint-request.ts";
 
 const NOT_PUBLIC = "must be a public address";
 
-const onTheInternet = (url: string) => endpointUrlError(url, false);
-const onALaptop = (url: string) => endpointUrlError(url, true);
+const textOf = (error: ReturnType<typeof endpointUrlError>) => error && sentenceOf(error);
+const onTheInternet = (url: string) => textOf(endpointUrlError(url, false));
+const onALaptop = (url: string) => textOf(endpointUrlError(url, true));
 
 describe("the URL of an endpoint", () => {
   it.each([

@@ -1,0 +1,500 @@
+import { type Static, type TSchema, Type } from "typebox";
+import { counted } from "./problems.ts";
+import { described, enumeration, openEnumeration } from "./schemas.ts";
+
+/** The forms of text that a rule can require, each as a message that follows the name of the field. */
+const SHARED_FORMATS = {
+  uuid: "must be a UUID",
+  "date-time": "must be an ISO 8601 date-time with a time zone",
+  text: "must not contain NUL characters or unpaired surrogates",
+  "path-segment": "must not be . or .., and must not contain NUL characters or unpaired surrogates",
+  "web-address": "must be a URL that begins with https:// or http://",
+  "country-code": "must be a two-letter country code",
+} as const;
+const FORMATS = {
+  ...SHARED_FORMATS,
+  email: "must be an email address",
+  barcode: "must be ASCII characters without spaces at the ends",
+  amount: "must be a decimal amount such as 12.50",
+  currency: "must be an ISO 4217 currency code such as EUR",
+  id: "is not an id of the service",
+  "page-path": "must be the path of a page, such as /orders",
+} as const;
+export type FormatName = keyof typeof FORMATS;
+
+export const isFormatName = (name: string): name is FormatName => Object.hasOwn(FORMATS, name);
+
+/** What an id does not name. A thing of another connection is reported as a missing one. */
+const SHARED_MISSING = {
+  order_line: "is not a line of this order",
+  shipment: "is not a shipment of this order",
+  product: "is not a product of this connection",
+  webhook_endpoint: "is not a webhook endpoint of the connection",
+  delivery: "is not a delivery of the connection",
+} as const;
+const MISSING = {
+  ...SHARED_MISSING,
+  shipment_line: "is not a line of this shipment",
+  merchant_product: "is not a product of the merchant",
+  merchant: "is not a merchant",
+  connection: "is not a connection",
+  facility: "is not a facility",
+} as const;
+export type MissingKind = keyof typeof MISSING;
+
+/** What a reference names already. */
+const USES = {
+  refund: "a different refund of the order",
+  return: "a different return of the order",
+  refund_of_return: "a refund of the order",
+  stock_adjustment: "a different adjustment of this stock",
+  payment: "a payment of a different amount",
+  pick_list: "a different pick list of this person",
+} as const;
+
+/** Why a file cannot be read as CSV. */
+const CSV_FAULTS = {
+  open_quote: "opens a quote that is never closed",
+  long_row: "is longer than 256 KiB; perhaps it opens a quote that is never closed",
+  stray_quote: "has a quote where none is allowed: put the cell in quotes, and double the quotes within it",
+} as const;
+export type CsvFault = keyof typeof CSV_FAULTS;
+
+const keysOf = <Key extends string>(record: Readonly<Record<Key, string>>): Key[] =>
+  Object.keys(record) as Key[]; // The record's own keys.
+
+/** A value among those of a rule, to which more may be added. */
+const someOf = <Key extends string>(title: string, values: Readonly<Record<Key, string>>, about: string) =>
+  Type.Unsafe<Key>(
+    openEnumeration(title, keysOf(values), `${about} More values may be added. ${sentencesOf(values)}`),
+  );
+
+const sentencesOf = (values: Readonly<Record<string, string>>): string =>
+  described(Object.fromEntries(Object.entries(values).map(([value, text]) => [value, `${text}.`])));
+
+const formatOf = <Key extends FormatName>(formats: Readonly<Record<Key, string>>) =>
+  someOf("ValueFormat", formats, "The form that text must have.");
+const kindOf = <Key extends MissingKind>(kinds: Readonly<Record<Key, string>>) =>
+  someOf("MissingKind", kinds, "What does not exist, or is not the caller's.");
+
+const names = (description: string) =>
+  Type.Unsafe<readonly string[]>(Type.Array(Type.String(), { description }));
+
+/** The parameters of the rules. A parameter means the same in every rule. */
+export const PARAMETERS = {
+  min: Type.Number({ description: "The lowest number, or the least length or count." }),
+  max: Type.Number({ description: "The highest number, or the greatest length or count." }),
+  count: Type.Integer({ description: "How many there are." }),
+  expected: Type.Integer({ description: "How many there must be." }),
+  days: Type.Integer({ description: "A number of days." }),
+  decimals: Type.Integer({ description: "Number of decimals, at most." }),
+  maxAmount: Type.String({ description: "The largest amount, in `currency`." }),
+  currency: Type.String({ description: "The currency that an amount must have." }),
+  types: names("The JSON types, one of which is required."),
+  allowed: names("The values, one of which is required."),
+  known: names("The known names, or only the one that is probably meant."),
+  format: formatOf(FORMATS),
+  pattern: Type.String({ description: "The regular expression that text must match." }),
+  prefix: Type.String({ description: "How the id must begin." }),
+  use: names("Country codes, one of which is probably meant."),
+  insteadOf: Type.String({ description: "The code that was sent." }),
+  field: Type.String({ description: "Name of another field." }),
+  role: Type.String({ description: "A role." }),
+  kind: kindOf(MISSING),
+  usedFor: someOf("ReferenceUse", USES, "What has the reference already."),
+  fault: someOf("CsvFault", CSV_FAULTS, "What is wrong with the row."),
+  schemes: names("The schemes, one of which is required."),
+  setting: Type.String({
+    description: "A service for development accepts the value if it was started with this setting.",
+  }),
+  value: Type.String({ description: "The only value that is accepted." }),
+  productId: Type.String({ description: "Id of a product." }),
+  shipmentIds: names("Ids of the shipments, one of which must be named."),
+  earlier: Type.Integer({ description: "Index of the earlier item, counted from 0." }),
+  of: enumeration("RulePart", ["key"], "`key`: a key of the object violates the rule."),
+} satisfies Record<string, TSchema>;
+
+/** The same without the values of the back office. */
+export const SHARED_PARAMETERS = {
+  ...PARAMETERS,
+  format: formatOf(SHARED_FORMATS),
+  kind: kindOf(SHARED_MISSING),
+};
+
+type ParameterName = keyof typeof PARAMETERS;
+type Values<Name extends ParameterName> = { readonly [P in Name]: Static<(typeof PARAMETERS)[P]> };
+
+type Rule<Needs extends ParameterName, May extends ParameterName> = {
+  /** What is required, in the documentation. */
+  readonly meaning: string;
+  readonly needs: readonly Needs[];
+  /** Parameters that can be absent. */
+  readonly may: readonly May[];
+  /** The violation as a message that follows the name of the field. */
+  readonly sentence: (values: Values<Needs> & Partial<Values<May>>) => string;
+};
+
+const rule = <Needs extends ParameterName = never, May extends ParameterName = never>(
+  meaning: string,
+  needs: readonly Needs[],
+  sentence: Rule<Needs, May>["sentence"],
+  may: readonly May[] = [],
+): Rule<Needs, May> => ({ meaning, needs, may, sentence });
+
+/** A service for development accepts what a URL must not be otherwise (decision 0079). */
+const lifted = (setting: string | undefined): string =>
+  setting === undefined ? "" : `; a service for development accepts it if it was started with ${setting}`;
+
+/** Rules of both APIs. */
+export const SHARED_RULES = {
+  required: rule("The field, parameter or header field is present.", [], () => "is required"),
+  type: rule(
+    "A value of one of the JSON types.",
+    ["types"],
+    ({ types }) => `must be ${types.map(withArticle).join(" or ")}`,
+  ),
+  one_of: rule("One of the values.", ["allowed"], ({ allowed }) => `must be one of ${allowed.join(", ")}`),
+  minimum: rule("A number that is at least `min`.", ["min"], ({ min }) => `must be at least ${min}`),
+  maximum: rule("A number that is at most `max`.", ["max"], ({ max }) => `must be at most ${max}`),
+  min_length: rule(
+    "Text of at least `min` characters.",
+    ["min"],
+    ({ min }) => `must have at least ${counted(min, "character")}`,
+  ),
+  max_length: rule(
+    "Text of at most `max` characters.",
+    ["max"],
+    ({ max }) => `must have at most ${counted(max, "character")}`,
+  ),
+  min_items: rule(
+    "A list of at least `min` items.",
+    ["min"],
+    ({ min }) => `must have at least ${counted(min, "item")}`,
+  ),
+  max_items: rule(
+    "A list of at most `max` items.",
+    ["max"],
+    ({ max }) => `must have at most ${counted(max, "item")}`,
+  ),
+  max_keys: rule(
+    "An object with at most `max` keys.",
+    ["max"],
+    ({ max }) => `must have at most ${counted(max, "key")}`,
+  ),
+  format: rule("Text of the form.", ["format"], ({ format }) => FORMATS[format]),
+  pattern: rule(
+    "Text that matches the regular expression.",
+    ["pattern"],
+    ({ pattern }) => `must match ${pattern}`,
+  ),
+  id_prefix: rule(
+    "An id with the prefix.",
+    ["prefix"],
+    ({ prefix }) => `must be an id that begins with ${prefix}`,
+  ),
+  country: rule(
+    "An assigned ISO 3166-1 country code, or XK.",
+    [],
+    ({ use = [], insteadOf }) =>
+      `must be an assigned ISO 3166-1 country code, or XK${use.length === 0 ? "" : `; use ${alternatives(use)} instead of ${insteadOf}`}`,
+    ["use", "insteadOf"],
+  ),
+  year: rule(
+    "A year that RFC 3339 can express in UTC.",
+    ["min", "max"],
+    ({ min, max }) =>
+      `must be in the years ${String(min).padStart(4, "0")} to ${String(max).padStart(4, "0")} in UTC`,
+  ),
+  unknown_field: rule(
+    "A field that the body can have.",
+    ["known"],
+    ({ known }) => `is not a known field; use ${known.join(", ")}`,
+  ),
+  unknown_parameter: rule(
+    "A parameter that the route has.",
+    ["known"],
+    ({ known }) =>
+      `is not a known parameter; ${known.length === 0 ? "there are none" : `use ${known.join(", ")}`}`,
+  ),
+  cursor: rule(
+    "A cursor of this list, with the same filters.",
+    [],
+    () => "is not a valid cursor of this list",
+  ),
+  not_found: rule("The id of something that exists.", ["kind"], ({ kind }) => MISSING[kind]),
+  discontinued: rule("A product that can be ordered.", [], () => "is discontinued"),
+  duplicate_line: rule("Each line at most once.", [], () => "names the same line as an earlier item"),
+  line_quantity: rule(
+    "At most the quantity of the line.",
+    ["max"],
+    ({ max }) => `must be at most ${max}, the quantity of the line`,
+  ),
+  not_combinable: rule(
+    "Either this field or the other one.",
+    ["field"],
+    ({ field }) => `cannot be combined with ${field}`,
+  ),
+  either: rule(
+    "Exactly one of the two fields.",
+    ["field"],
+    ({ field }) => `either this or ${field} is required, not both`,
+  ),
+  test_key: rule(
+    "The value that a test key allows.",
+    ["value"],
+    ({ value }) => `must be ${value}, because the key is a test key`,
+  ),
+  after: rule("A time after that of the other field.", ["field"], ({ field }) => `must be after ${field}`),
+  not_future: rule("A time that is not in the future.", [], () => "must not be in the future"),
+  max_age: rule(
+    "A time within this number of days.",
+    ["days"],
+    ({ days }) => `must be at most ${days} days ago`,
+  ),
+  url_scheme: rule(
+    "A URL with one of the schemes, without spaces.",
+    ["schemes"],
+    ({ schemes, setting }) =>
+      `must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}${lifted(setting)}`,
+    ["setting"],
+  ),
+  public_address: rule(
+    "A host that is reachable from everywhere.",
+    [],
+    ({ setting }) => `must be a public address${lifted(setting)}`,
+    ["setting"],
+  ),
+  usual_port: rule(
+    "Port 443, or one from 1024 to 65535.",
+    [],
+    ({ setting }) => `must have port 443 or a port from 1024 to 65535${lifted(setting)}`,
+    ["setting"],
+  ),
+  no_credentials: rule(
+    "A URL without a user name and a password.",
+    [],
+    () => "must not contain a user name or password",
+  ),
+  no_fragment: rule("A URL without a fragment.", [], () => "must not contain a fragment"),
+  invalid: rule("A rule that has no name.", [], () => "is invalid"),
+} as const;
+
+/** Rules of the back office only. */
+export const BACK_OFFICE_RULES = {
+  only_with: rule(
+    "This field only beside the other one.",
+    ["field"],
+    ({ field }) => `must be absent without ${field}`,
+  ),
+  // Roles.
+  role_requires: rule(
+    "The field, which the role needs.",
+    ["role"],
+    ({ role }) => `is required for the role ${role}`,
+  ),
+  belongs_to_role: rule(
+    "No field that belongs to another role.",
+    ["role"],
+    ({ role }) => `must be absent: it belongs to the role ${role}`,
+  ),
+  grantable: rule(
+    "A role that the caller can give.",
+    ["allowed"],
+    ({ allowed }) => `must be ${alternatives(allowed)}: a caller gives no more than it has`,
+  ),
+  duplicate_grant: rule(
+    "Each role at most once.",
+    [],
+    () => "must not be given twice: name all things in one grant",
+  ),
+  own_facility: rule(
+    "A facility, because the caller is for named ones.",
+    [],
+    () => "is required: your role is for named facilities",
+  ),
+  operator_requests: rule(
+    "A value that only the operator can request.",
+    [],
+    () => "can be requested only by the operator",
+  ),
+  operator_sets: rule(
+    "A reason that only the operator can set and release.",
+    [],
+    () => "can be set and released only by the operator",
+  ),
+  role_allows: rule(
+    "A value that the caller's role allows.",
+    ["allowed"],
+    ({ allowed }) => `must be ${alternatives(allowed)}; your role does not allow other reasons`,
+  ),
+  // Orders and money.
+  amount: rule(
+    "An amount in the currency, with no more decimals than it has.",
+    ["currency", "decimals", "maxAmount"],
+    ({ currency, decimals, maxAmount }) =>
+      `must be an amount in ${currency} ${decimals === 0 ? "without decimals" : `with at most ${decimals} decimals`}, of at most ${maxAmount}`,
+  ),
+  positive: rule("More than zero.", [], () => "must be greater than zero"),
+  refundable: rule(
+    "At most what is left to refund.",
+    ["maxAmount", "currency"],
+    ({ maxAmount, currency }) =>
+      `must be at most ${maxAmount} ${currency}, which is what can still be refunded`,
+  ),
+  reference_used: rule(
+    "A reference that names nothing else.",
+    ["usedFor"],
+    ({ usedFor }) => `was already used for ${USES[usedFor]}`,
+  ),
+  shipped_quantity: rule(
+    "At most what has shipped and not come back.",
+    ["max"],
+    ({ max }) => `must be at most ${max}, the units that have shipped and not come back`,
+  ),
+  which_shipment: rule(
+    "The shipment, because several are out.",
+    ["shipmentIds"],
+    ({ shipmentIds }) =>
+      `is required, because ${shipmentIds.length} shipments are out: ${shipmentIds.join(", ")}`,
+  ),
+  max_shipments: rule(
+    "Lines of at most this number of shipments.",
+    ["max"],
+    ({ max }) => `must be of at most ${max} shipments`,
+  ),
+  not_restockable: rule(
+    "No restocking of damaged or defective goods.",
+    [],
+    () => "must be false for goods that are damaged or defective",
+  ),
+  future: rule("A time in the future.", [], () => "must be in the future"),
+  not_after: rule(
+    "A time that is neither after that of the other field nor after now.",
+    ["field"],
+    ({ field }) => `must not be after \`${field}\`, or after now`,
+  ),
+  stripe_key: rule(
+    "A service that has a key of Stripe.",
+    [],
+    () => "cannot be used: the service has no Stripe key (STRIPE_SECRET_KEY)",
+  ),
+  // Stock and rates.
+  reserved_quantity: rule(
+    "At least what is reserved for orders.",
+    ["min"],
+    ({ min }) => `must be at least ${min}, the quantity reserved for orders`,
+  ),
+  stock_difference: rule(
+    "A difference that leaves what is reserved for orders.",
+    ["min", "max"],
+    ({ min, max }) =>
+      `must be between ${min} and ${max}: the units on hand cannot be fewer than those reserved for orders`,
+  ),
+  not_zero: rule("A number other than zero.", [], () => "must be positive or negative, not 0"),
+  duplicate_rate: rule(
+    "One rate for a country, currency and weight.",
+    ["earlier"],
+    ({ earlier }) => `has the same country, currency and weight as /rates/${earlier}`,
+  ),
+  view_name: rule(
+    "A name that no other view of the person has on this page.",
+    [],
+    () => "must differ from the names of your other views of this page",
+  ),
+  // Products, also in files.
+  barcode_taken: rule(
+    "A barcode that no other product has.",
+    [],
+    ({ productId }) =>
+      productId === undefined
+        ? "is the barcode of another product of the merchant"
+        : `is the barcode of the product ${productId}`,
+    ["productId"],
+  ),
+  sku_taken: rule(
+    "A new SKU, unless the row names its product.",
+    ["productId"],
+    ({ productId }) =>
+      `is the SKU of the product ${productId}; give its id, or import with match=sku to change it`,
+  ),
+  sku_ambiguous: rule(
+    "A SKU of a single product.",
+    ["count"],
+    ({ count }) => `is the SKU of ${count} products; give the id of the one to change`,
+  ),
+  sku_of_other_row: rule(
+    "A product that no other row changes.",
+    [],
+    () => "is the SKU of a product that another row changes",
+  ),
+  sku_padded: rule(
+    "A SKU without spaces at its ends, unless the row has an id.",
+    [],
+    () => "must not begin or end with a space, unless the row has the id of its product",
+  ),
+  earlier_row: rule(
+    "A value that no earlier row has.",
+    ["field"],
+    ({ field }) => `is also the ${field === "sku" ? "SKU" : field} of an earlier row`,
+  ),
+  given_away: rule(
+    "A value that was not given to another product while the file was read.",
+    [],
+    () => "was given to another product while the file was read; send the file again",
+  ),
+  given_away_in_file: rule(
+    "The same, of a row that is not known.",
+    [],
+    () =>
+      "of a row was given to another product while the file was read; send the file again to see the line",
+  ),
+  unknown_column: rule(
+    "A column of the import.",
+    ["known"],
+    ({ known }) => `is not an import column; the columns are ${known.join(", ")}`,
+  ),
+  duplicate_column: rule("Each column at most once.", [], () => "is a duplicate column"),
+  missing_column: rule(
+    "The column, which every file needs.",
+    [],
+    () => "is required, but is missing in the first row",
+  ),
+  header_row: rule("A first row that names the columns.", [], () => "the header row is missing"),
+  cell_count: rule(
+    "As many cells as the first row has.",
+    ["count", "expected"],
+    ({ count, expected }) => `has ${count} cells, but the first row has ${expected}`,
+  ),
+  max_rows: rule("At most `max` rows.", ["max"], ({ max }) => `exceeds the limit of ${max} rows`),
+  csv: rule(
+    "A row of CSV (RFC 4180).",
+    ["fault"],
+    ({ fault }) => `${CSV_FAULTS[fault]}; the following rows were not read`,
+  ),
+} as const;
+
+export const RULES = { ...SHARED_RULES, ...BACK_OFFICE_RULES } as const;
+export type RuleName = keyof typeof RULES;
+
+type ValuesOf<Name extends RuleName> =
+  (typeof RULES)[Name] extends Rule<infer Needs, infer May> ? Values<Needs> & Partial<Values<May>> : never;
+
+/** A rule that a value violates, with its parameters. Programs and the console decide by it (design, decision 38). */
+export type Violation = {
+  [Name in RuleName]: { readonly rule: Name; readonly of?: "key" } & ValuesOf<Name>;
+}[RuleName];
+
+/** The violation in English, as a message that follows the name of the field. The only place that makes one. */
+export function sentenceOf(violation: Violation): string {
+  const { sentence } = RULES[violation.rule] as Rule<ParameterName, never>; // Its parameters are those of the same rule.
+  const text = sentence(violation as never);
+  return violation.of === "key" ? `has a key that ${text}` : text;
+}
+
+/** A JSON type in a sentence: "an object", "a string", "null". */
+const withArticle = (type: string): string =>
+  type === "null" ? type : `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
+
+/** "A", "A or B", "A, B or C". */
+const alternatives = (texts: readonly string[]): string =>
+  texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} or ${texts.at(-1)}`;
