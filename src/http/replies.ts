@@ -104,7 +104,11 @@ export function problemOf(error: FastifyError | ProblemError): { problem: Proble
   switch (error.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return {
-        problem: { code: "payload-too-large", detail: "The body is larger than 256 KiB." },
+        problem: {
+          code: "payload-too-large",
+          detail: "The body is larger than 256 KiB.",
+          members: { maxBytes: 262_144 },
+        },
         logged: false,
       };
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":

@@ -48,4 +48,5 @@ async function* readUpload(payload: Readable, limitBytes: number): AsyncGenerato
 const tooLarge = (limitBytes: number) => ({
   code: "payload-too-large" as const,
   detail: `The body is larger than ${limitBytes / 1_048_576} MiB.`,
+  members: { maxBytes: limitBytes },
 });

@@ -18,7 +18,7 @@ export const REFUND_REASONS = [
 type RefundReason = (typeof REFUND_REASONS)[number];
 
 /** Partial refunds of one order by request. One without an amount is always possible. */
-const REFUNDS_MAX = 100;
+export const REFUNDS_MAX = 100;
 
 export type RefundRequest = {
   /** Minor units of the order's currency, more than 0. Null: all that is left of the order's charges. */

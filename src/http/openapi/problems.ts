@@ -142,7 +142,10 @@ function membersOf(code: ProblemCode, { transition, rule, ofFiles }: DescribedPr
         },
       };
     case "transition-refused":
-      return { required: { transition, orderStatus, rule } };
+      return {
+        required: { transition, orderStatus, rule },
+        optional: { maximum: Type.Integer({ description: "Of a rule about a number: the highest one." }) },
+      };
     case "limit-reached":
       return { required: { limit: LimitNameSchema, maximum: Type.Integer({ description: "Its value." }) } };
     case "token-not-rotatable":
@@ -153,6 +156,12 @@ function membersOf(code: ProblemCode, { transition, rule, ofFiles }: DescribedPr
       return { required: { onHand: Type.Integer({ description: "Units that are on hand." }) } };
     case "version-changed":
       return { required: { version: Type.String({ description: "Version of what is stored." }) } };
+    case "person-state":
+      return { required: { state: PersonRefusalSchema } };
+    case "payload-too-large":
+      return {
+        required: { maxBytes: Type.Integer({ description: "The most bytes that the body can have." }) },
+      };
     case "validation-failed":
       return {
         required: { errors: errorsSchema(ofFiles) },
@@ -174,6 +183,12 @@ const LimitNameSchema = openEnumeration(
     "Name of the limit that is reached. More values may be added.",
     ...LIMIT_NAMES.map((limit) => `\`${limit}\`: ${STORED_LIMITS[limit].description}`),
   ].join(" "),
+);
+
+const PersonRefusalSchema = openEnumeration(
+  "PersonRefusal",
+  ["disabled", "active", "last-operator", "codes-lost"],
+  "`disabled`: the person is disabled. `active`: it has accepted its invitation. `last-operator`: no other operator could sign in. `codes-lost`: its one-time codes are lost. More values may be added.",
 );
 
 const EndReasonSchema = enumeration(

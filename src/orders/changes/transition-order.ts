@@ -1,4 +1,5 @@
 import { recordAudit } from "../../audit/record-audit.ts";
+import { REFUNDS_MAX } from "../../ledger/refunds.ts";
 import { applyTransition, asOf, type Outcome } from "../../lifecycle/lifecycle.ts";
 import { HOLD_REASONS_MAX, type Order, type OrderKey, type TransitionRule } from "../../lifecycle/order.ts";
 import { ADDRESS_CORRECTIONS_MAX, LINES_MAX } from "../../lifecycle/parts.ts";
@@ -161,7 +162,7 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
   nothing_to_pay: "The order has no unpaid charge or refund.",
   nothing_to_refund: "Nothing of the order has been charged, or all of it has been refunded.",
   too_many_returns: `The order has ${RETURNS_MAX} returns. Return whole shipments, without lines.`,
-  too_many_refunds: "The order has 100 refunds by request. Refund all that is left, without an amount.",
+  too_many_refunds: `The order has ${REFUNDS_MAX} refunds by request. Refund all that is left, without an amount.`,
   order_not_settled: "The order is not completed, canceled or returned yet.",
   already_shipped:
     "Part of the order has shipped. Only the operator can cancel it, and its address cannot be changed.",
@@ -173,15 +174,28 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
   too_many_changes: `The timeline of the order has ${REPEATABLE_CHANGES_MAX} entries. Operations that can be repeated without end are rejected; those that bring the order to its end are not.`,
 };
 
+/** What the sentences of rules about numbers contain. */
+const MAXIMUMS: Readonly<Partial<Record<TransitionRule, number>>> = {
+  too_many_lines: LINES_MAX,
+  too_many_returns: RETURNS_MAX,
+  too_many_refunds: REFUNDS_MAX,
+  too_many_corrections: ADDRESS_CORRECTIONS_MAX,
+  too_many_hold_reasons: HOLD_REASONS_MAX,
+  too_many_changes: REPEATABLE_CHANGES_MAX,
+};
+
 /** The rule as a sentence for people. */
 export const detailOf = (rule: TransitionRule): string => DETAILS[rule];
 
 /** 409: the order's state does not allow the transition (decision 0015). */
-export const transitionRefused = (transition: string, order: Order, rule: TransitionRule): Problem => ({
-  code: "transition-refused",
-  detail: detailOf(rule),
-  members: { transition, orderStatus: order.status, rule },
-});
+export const transitionRefused = (transition: string, order: Order, rule: TransitionRule): Problem => {
+  const maximum = MAXIMUMS[rule];
+  return {
+    code: "transition-refused",
+    detail: detailOf(rule),
+    members: { transition, orderStatus: order.status, rule, ...(maximum !== undefined && { maximum }) },
+  };
+};
 
 /** The order after an operation, or the problem if the lifecycle has rejected it. */
 export const orderOrRefusal = (operation: string, outcome: Outcome): Order | Problem =>

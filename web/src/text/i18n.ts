@@ -2,7 +2,7 @@ import { createInstance } from "i18next";
 import { initReactI18next } from "react-i18next";
 import { readStored, store } from "../stored.ts";
 import type { en } from "./en/index.ts";
-import { type Explanation, setExplanations } from "./explanations.ts";
+import { type ErrorTexts, setErrorTexts } from "./explanations.ts";
 
 /** The languages of the console, with their own names. */
 export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
@@ -22,10 +22,10 @@ const TEXTS = {
   de: async () => (await import("./de/index.ts")).de,
 };
 
-/** English is the language of the service. */
-const EXPLANATIONS: Record<Language, () => Promise<readonly Explanation[]>> = {
-  en: async () => [],
-  de: async () => (await import("./de/explanations.ts")).explanations,
+/** Null: English is the language of the service, so its own sentences are shown. */
+const ERRORS: Record<Language, () => Promise<ErrorTexts | null>> = {
+  en: async () => null,
+  de: async () => (await import("./de/errors.ts")).errors,
 };
 
 const isLanguage = (value: string | null | undefined): value is Language =>
@@ -48,7 +48,7 @@ export async function startTexts(): Promise<void> {
     resources: { [language]: { translation: await TEXTS[language]() } },
     interpolation: { escapeValue: false }, // React escapes.
   });
-  setExplanations(await EXPLANATIONS[language]());
+  setErrorTexts(await ERRORS[language]());
   // As all other numbers of the console: in the person's own regional form.
   i18n.services.formatter?.add("number", (value: number) => value.toLocaleString(formatLocale()));
   document.documentElement.lang = language;
@@ -57,7 +57,7 @@ export async function startTexts(): Promise<void> {
 export async function changeLanguage(language: Language): Promise<void> {
   if (!i18n.hasResourceBundle(language, "translation"))
     i18n.addResourceBundle(language, "translation", await TEXTS[language]());
-  setExplanations(await EXPLANATIONS[language]());
+  setErrorTexts(await ERRORS[language]());
   store(STORED, language);
   document.documentElement.lang = language;
   await i18n.changeLanguage(language);

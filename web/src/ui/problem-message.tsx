@@ -4,22 +4,10 @@ import { useTranslation } from "react-i18next";
 import { PasskeyProblem } from "../api/passkeys.ts";
 import { ApiProblem, isUncertain } from "../api/problem.ts";
 import { formatDuration } from "../text/duration.ts";
-import { explained } from "../text/explanations.ts";
+import { explained, explainedProblem, PROBLEMS_WITH_TEXTS } from "../text/explanations.ts";
 
-/** The problems that have texts of their own; the others show the service's explanation. */
-const KNOWN = [
-  "unreachable",
-  "timed-out",
-  "unauthorized",
-  "forbidden",
-  "not-found",
-  "rate-limited",
-  "unavailable",
-  "internal-error",
-  "validation-failed",
-  "version-changed",
-  "person-changed",
-] as const;
+/** The problems that have texts of their own; the others show what the service says. */
+const KNOWN = ["unreachable", "timed-out", ...PROBLEMS_WITH_TEXTS] as const;
 
 /** What went wrong and what to do, in the person's language. */
 export function useProblemText(): (error: unknown) => string {
@@ -30,7 +18,7 @@ export function useProblemText(): (error: unknown) => string {
     if (error.code === "rate-limited" && error.retryAfterMs !== null)
       return t("problem.rateLimitedFor", { time: formatDuration(error.retryAfterMs) });
     const known = KNOWN.find((code) => code === error.code);
-    return known === undefined ? explained(error.detail) || t("problem.unexpected") : t(`problem.${known}`);
+    return known === undefined ? explainedProblem(error) || t("problem.unexpected") : t(`problem.${known}`);
   };
 }
 
@@ -79,9 +67,9 @@ function FieldErrors({ error }: { error: unknown }) {
   if (!(error instanceof ApiProblem) || error.errors.length === 0) return null;
   return (
     <List size="sm">
-      {error.errors.map(({ pointer, parameter, line, detail }) => (
-        <List.Item key={`${pointer ?? parameter} ${line} ${detail}`}>
-          {parameter !== undefined && <Code>{parameter}</Code>} {explained(detail)}
+      {error.errors.map((each) => (
+        <List.Item key={`${each.pointer ?? each.parameter} ${each.line} ${each.detail}`}>
+          {each.parameter !== undefined && <Code>{each.parameter}</Code>} {explained(each)}
         </List.Item>
       ))}
     </List>

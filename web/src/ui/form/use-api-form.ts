@@ -111,9 +111,10 @@ const trimmed = (value: unknown): unknown => (typeof value === "string" ? value.
 /** The explanations of a 422 by the paths of their fields: `/lines/0/quantity` is `lines.0.quantity`. */
 const problemToErrors = ({ errors }: ApiProblem): FormErrors =>
   Object.fromEntries(
-    errors.flatMap(({ pointer, parameter, detail }) => {
+    errors.flatMap((error) => {
+      const { pointer, parameter } = error;
       const field = pointer === undefined ? parameter : pointer.slice(1).replaceAll("/", ".");
-      return field === undefined || field === "" ? [] : [[field, explained(detail)]];
+      return field === undefined || field === "" ? [] : [[field, explained(error)]];
     }),
   );
 

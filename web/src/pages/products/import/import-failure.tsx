@@ -48,7 +48,7 @@ function LineErrors({
   // The description of the problem says so.
   const count = typeof members["errorCount"] === "number" ? members["errorCount"] : errors.length;
   const download = () => {
-    const rows = errors.map(({ line, column, detail }) => [String(line), column ?? "", explained(detail)]);
+    const rows = errors.map((error) => [String(error.line), error.column ?? "", explained(error)]);
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([csvOf([["line", "column", "problem"], ...rows])]));
     link.download = "errors.csv";
@@ -90,7 +90,7 @@ function LineErrors({
             name: t("importing.column"),
             cell: ({ column }) => (column === undefined ? t("importing.wholeRow") : <Code>{column}</Code>),
           },
-          { name: t("importing.problem"), cell: ({ detail }) => explained(detail) },
+          { name: t("importing.problem"), cell: explained },
         ]}
       />
     </Section>

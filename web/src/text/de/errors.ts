@@ -1,0 +1,287 @@
+import type {
+  KnownCsvFault,
+  KnownMissingKind,
+  KnownPersonRefusal,
+  KnownReferenceUse,
+  KnownValueFormat,
+  OrderStatus,
+  TransitionRule,
+} from "../../api/schema.d.ts";
+import type { ErrorTexts } from "../explanations.ts";
+
+const NUMBERS = new Intl.NumberFormat("de");
+const formatNumber = (value: number): string => NUMBERS.format(value);
+
+const formatAmount = (amount: string, currency: string): string =>
+  new Intl.NumberFormat("de", { style: "currency", currency }).format(
+    amount as Intl.StringNumericLiteral, // The API writes amounts as decimal numbers.
+  );
+
+const FORMATS: Readonly<Record<KnownValueFormat, string>> = {
+  uuid: "muss eine UUID sein",
+  "date-time": "muss ein Zeitpunkt nach ISO 8601 mit Zeitzone sein",
+  text: "enthält Zeichen, die nicht gespeichert werden können",
+  "path-segment":
+    "darf nicht . oder .. sein, und keine Zeichen enthalten, die nicht gespeichert werden können",
+  "web-address": "muss eine URL sein, die mit https:// oder http:// beginnt",
+  "country-code": "muss ein Ländercode aus zwei Buchstaben sein",
+  email: "muss eine E-Mail-Adresse sein",
+  barcode: "darf nur ASCII-Zeichen haben, und am Anfang und Ende keine Leerzeichen",
+  amount: "muss ein Betrag wie 12.50 sein",
+  currency: "muss ein Währungscode nach ISO 4217 wie EUR sein",
+  id: "ist keine ID des Dienstes",
+  "page-path": "muss der Pfad einer Seite sein, etwa /orders",
+};
+
+const MISSING: Readonly<Record<KnownMissingKind, string>> = {
+  order_line: "gehört nicht dazu",
+  shipment_line: "gehört nicht dazu",
+  shipment: "ist keine Sendung dieser Bestellung",
+  product: "ist kein Produkt dieser Verbindung",
+  merchant_product: "ist kein Produkt des Händlers",
+  webhook_endpoint: "ist kein Endpunkt der Verbindung",
+  delivery: "ist keine Zustellung der Verbindung",
+  merchant: "ist kein Händler",
+  connection: "ist keine Verbindung",
+  facility: "ist kein Standort",
+};
+
+const USES: Readonly<Record<KnownReferenceUse, string>> = {
+  refund: "einer anderen Erstattung der Bestellung",
+  return: "einer anderen Rücksendung der Bestellung",
+  refund_of_return: "einer Erstattung der Bestellung",
+  stock_adjustment: "einer anderen Änderung dieses Bestands",
+  payment: "einer Zahlung über einen anderen Betrag",
+  pick_list: "einer anderen Pickliste dieser Person",
+};
+
+const CSV_FAULTS: Readonly<Record<KnownCsvFault, string>> = {
+  open_quote: "öffnet ein Anführungszeichen, das nie geschlossen wird",
+  long_row: "ist länger als 256 KiB; vielleicht öffnet sie ein Anführungszeichen, das nie geschlossen wird",
+  stray_quote:
+    "hat ein Anführungszeichen, wo keines erlaubt ist: setzen Sie die Zelle in Anführungszeichen, und verdoppeln Sie die darin",
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: "ein Text",
+  number: "eine Zahl",
+  integer: "eine Zahl",
+  boolean: "true oder false",
+  object: "ein Objekt",
+  array: "eine Liste",
+  null: "null",
+};
+
+const EARLIER: Readonly<Record<string, string>> = { id: "ID", sku: "SKU", barcode: "Barcode" };
+
+const SETTLED: readonly OrderStatus[] = ["COMPLETED", "CANCELED", "RETURNED"];
+
+const oneOf = (texts: readonly string[]): string =>
+  texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} oder ${texts.at(-1)}`;
+
+const lifted = (setting: string | undefined): string =>
+  setting === undefined
+    ? ""
+    : `; ein Dienst zum Entwickeln nimmt auch andere, wenn er mit ${setting} gestartet ist`;
+
+const PERSON_STATES: Readonly<Record<KnownPersonRefusal, string>> = {
+  disabled: "Die Person ist gesperrt. Entsperren Sie sie zuerst.",
+  active: "Die Person hat die Einladung angenommen. Sie kann ihr Passwort per E-Mail neu setzen.",
+  "last-operator":
+    "Das ist der letzte Betreiber, der sich anmelden kann. Geben Sie die Rolle zuerst einer anderen Person.",
+  "codes-lost":
+    "Die Einmalcodes sind mit dem Schlüssel verloren gegangen, der sie verschlüsselt hat. Melden Sie sich mit einem Passkey an, oder bitten Sie einen Betreiber um einen Link. Schalten Sie die Einmalcodes dann aus, und richten Sie sie neu ein.",
+};
+
+const sizeOf = (bytes: number): string =>
+  bytes < 1_048_576 ? `${formatNumber(bytes / 1_024)} KiB` : `${formatNumber(bytes / 1_048_576)} MiB`;
+
+/** Why a transition of an order is not possible. `maximum` is that of the rules that have one. */
+const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) => string)>> = {
+  order_on_hold: "Eine gesperrte Bestellung kann nicht versandt werden.",
+  unshipped_lines: "Eine Bestellung, von der noch etwas zu versenden ist, kann nicht abgeschlossen werden.",
+  order_settled:
+    "Die Bestellung ist schon abgeschlossen, storniert oder zurückgesandt. Nur eine Rücksendung ist noch möglich.",
+  no_shipment_out: "Die Bestellung hat diese Sendung nicht, oder sie kam schon zurück.",
+  nothing_to_ship:
+    "Von der Bestellung ist nichts mehr zu versenden, oder eine der Positionen hat schon eine Sendung.",
+  too_many_lines: (maximum) =>
+    `Eine Bestellung hat höchstens ${maximum} Positionen. Versenden Sie ganze Positionen statt Teile.`,
+  not_cancelable: "Die Bestellung kann nicht storniert werden.",
+  not_new: "Die Bestellung ist nicht mehr neu.",
+  not_in_review: "Die Bestellung ist nicht in Prüfung.",
+  not_accepted:
+    "Die Bestellung ist noch nicht angenommen: Sie kann noch storniert werden, oder sie ist in Prüfung.",
+  not_routed: "Die Bestellung hat noch keinen Standort. Versuchen Sie es in einigen Sekunden noch einmal.",
+  nothing_to_pay: "Bei der Bestellung ist keine Zahlung und keine Erstattung offen.",
+  nothing_to_refund: "Für die Bestellung wurde nichts abgebucht, oder alles ist erstattet.",
+  too_many_returns: (maximum) =>
+    `Die Bestellung hat ${maximum} Rücksendungen. Tragen Sie ganze Sendungen ein, ohne Positionen.`,
+  too_many_refunds: (maximum) =>
+    `Die Bestellung hat ${maximum} Erstattungen. Erstatten Sie den ganzen Rest, ohne Betrag.`,
+  order_not_settled: "Die Bestellung ist noch nicht abgeschlossen, storniert oder zurückgesandt.",
+  already_shipped:
+    "Ein Teil der Bestellung ist versandt. Nur der Betreiber kann sie stornieren, und ihre Adresse kann nicht geändert werden.",
+  shipping_charge_pending: "Die Versandkosten werden gerade abgebucht. Versuchen Sie es danach noch einmal.",
+  too_many_corrections: (maximum) => `Die Adresse der Bestellung wurde schon ${maximum}-mal korrigiert.`,
+  hold_not_releasable:
+    "Die Bestellung ist aus Gründen gesperrt, die Ihre Rolle nicht aufheben kann, oder die Sie wählen müssen. Bei jeder Sperre steht, von wem sie ist.",
+  too_many_hold_reasons: (maximum) => `Eine Bestellung kann aus höchstens ${maximum} Gründen gesperrt sein.`,
+  too_many_changes: (maximum) =>
+    `Der Verlauf der Bestellung hat ${maximum} Einträge. Möglich ist nur noch, was sie zu Ende bringt.`,
+};
+
+/** What the service says about fields, about lines of an imported file, and about changes that are not possible. */
+export const errors: ErrorTexts = {
+  rules: {
+    required: () => "wird gebraucht",
+    type: ({ types }) => `muss ${oneOf(types.map((type) => TYPES[type] ?? type))} sein`,
+    one_of: ({ allowed }) => `muss einer dieser Werte sein: ${allowed.join(", ")}`,
+    minimum: ({ min }) => `muss mindestens ${formatNumber(min)} sein`,
+    maximum: ({ max }) => `darf höchstens ${formatNumber(max)} sein`,
+    min_length: ({ min }) => `muss mindestens ${formatNumber(min)} Zeichen haben`,
+    max_length: ({ max }) => `darf höchstens ${formatNumber(max)} Zeichen haben`,
+    min_items: ({ min }) =>
+      `muss mindestens ${formatNumber(min)} ${min === 1 ? "Eintrag" : "Einträge"} haben`,
+    max_items: ({ max }) => `darf höchstens ${formatNumber(max)} ${max === 1 ? "Eintrag" : "Einträge"} haben`,
+    max_keys: ({ max }) => `darf höchstens ${formatNumber(max)} Namen haben`,
+    format: ({ format }) => FORMATS[format as KnownValueFormat],
+    pattern: ({ pattern }) => `muss die Form ${pattern} haben`,
+    id_prefix: ({ prefix }) => `muss eine ID sein, die mit ${prefix} beginnt`,
+    country: ({ use, insteadOf }) =>
+      use === undefined
+        ? "muss ein Ländercode nach ISO 3166-1 sein, oder XK"
+        : `ist kein Ländercode nach ISO 3166-1; schreiben Sie ${oneOf(use)} statt ${insteadOf}`,
+    year: ({ min, max }) =>
+      `muss in UTC in den Jahren ${String(min).padStart(4, "0")} bis ${String(max).padStart(4, "0")} liegen`,
+    unknown_field: ({ known }) => `ist kein bekanntes Feld; es gibt ${known.join(", ")}`,
+    unknown_parameter: ({ known }) =>
+      `ist kein bekannter Parameter; es gibt ${known.length === 0 ? "keine" : known.join(", ")}`,
+    cursor: () => "ist keine gültige Seite dieser Liste",
+    not_found: ({ kind }) => MISSING[kind as KnownMissingKind],
+    discontinued: () => "ist ausgelaufen",
+    duplicate_line: () => "nennt dieselbe Position wie ein früherer Eintrag",
+    line_quantity: ({ max }) => `darf höchstens ${formatNumber(max)} sein: mehr hat die Position nicht`,
+    not_combinable: ({ field }) => `geht nicht zusammen mit ${field}`,
+    either: ({ field }) => `ist nur ohne ${field} möglich, und eines von beiden wird gebraucht`,
+    test_key: ({ value }) => `muss ${value} sein, denn der Schlüssel ist ein Testschlüssel`,
+    after: ({ field }) => `muss nach ${field === "since" ? "dem Beginn" : field} liegen`,
+    not_future: () => "darf nicht in der Zukunft liegen",
+    max_age: ({ days }) => `darf höchstens ${formatNumber(days)} Tage her sein`,
+    url_scheme: ({ schemes, setting }) =>
+      `muss eine URL sein, die mit ${oneOf(schemes.map((scheme) => `${scheme}://`))} beginnt${lifted(setting)}`,
+    public_address: ({ setting }) => `muss eine öffentliche Adresse sein${lifted(setting)}`,
+    usual_port: ({ setting }) => `muss den Port 443 oder einen von 1024 bis 65535 haben${lifted(setting)}`,
+    no_credentials: () => "darf weder Benutzernamen noch Passwort enthalten",
+    no_fragment: () => "darf kein # enthalten",
+    invalid: () => "ist nicht gültig",
+    only_with: ({ field }) => `geht nur zusammen mit ${field}`,
+    role_requires: ({ role }) => `wird für die Rolle ${role} gebraucht`,
+    belongs_to_role: ({ role }) => `gehört zur Rolle ${role} und geht hier nicht`,
+    grantable: () => "muss Händler oder Partner sein: man gibt nicht mehr, als man hat",
+    duplicate_grant: () => "darf es nur einmal geben: nennen Sie alles in einem Eintrag",
+    own_facility: () => "wird gebraucht: Ihre Rolle gilt für einzelne Standorte",
+    operator_requests: () => "kann nur der Betreiber verlangen",
+    operator_sets: () => "kann nur der Betreiber setzen und aufheben",
+    role_allows: ({ allowed }) => `muss ${oneOf(allowed)} sein; andere Gründe erlaubt Ihre Rolle nicht`,
+    amount: ({ currency, decimals, maxAmount }) =>
+      `muss ein Betrag in ${currency} ${decimals === 0 ? "ohne Nachkommastellen" : `mit höchstens ${decimals} Nachkommastellen`} sein, höchstens ${formatAmount(maxAmount, currency)}`,
+    positive: () => "muss größer als null sein",
+    refundable: ({ maxAmount, currency }) =>
+      `darf höchstens ${formatAmount(maxAmount, currency)} sein: mehr kann nicht mehr erstattet werden`,
+    reference_used: ({ usedFor }) => {
+      const use = USES[usedFor as KnownReferenceUse];
+      return use === undefined ? undefined : `gehört schon zu ${use}`;
+    },
+    shipped_quantity: ({ max }) =>
+      `darf höchstens ${formatNumber(max)} sein: so viel ist versandt und nicht zurückgekommen`,
+    which_shipment: ({ shipmentIds }) =>
+      `wird gebraucht, denn ${formatNumber(shipmentIds.length)} Sendungen sind unterwegs: ${shipmentIds.join(", ")}`,
+    max_shipments: ({ max }) => `darf aus höchstens ${formatNumber(max)} Sendungen sein`,
+    not_restockable: () => "geht nicht für beschädigte oder defekte Ware",
+    future: () => "muss in der Zukunft liegen",
+    not_after: ({ field }) =>
+      `darf nicht nach ${field === "to" ? "dem Ende" : field} liegen, und nicht in der Zukunft`,
+    stripe_key: () => "geht nicht: Der Dienst hat keinen Schlüssel für Stripe (STRIPE_SECRET_KEY)",
+    reserved_quantity: ({ min }) =>
+      `muss mindestens ${formatNumber(min)} sein: so viel ist für Bestellungen reserviert`,
+    stock_difference: ({ min, max }) =>
+      `muss zwischen ${formatNumber(min)} und ${formatNumber(max)} liegen: Der Bestand kann nicht kleiner sein als das, was für Bestellungen reserviert ist`,
+    not_zero: () => "muss größer oder kleiner als 0 sein",
+    duplicate_rate: ({ earlier }) =>
+      `hat dasselbe Land, dieselbe Währung und dasselbe Gewicht wie Tarif ${formatNumber(earlier + 1)}`,
+    view_name: () => "muss anders heißen als Ihre anderen Ansichten dieser Seite",
+    barcode_taken: ({ productId }) =>
+      productId === undefined
+        ? "ist der Barcode eines anderen Produkts des Händlers"
+        : `ist der Barcode des Produkts ${productId}`,
+    sku_taken: ({ productId }) =>
+      `ist die SKU des Produkts ${productId}; geben Sie seine ID an, oder importieren Sie nach SKU, um es zu ändern`,
+    sku_ambiguous: ({ count }) =>
+      `ist die SKU von ${formatNumber(count)} Produkten; geben Sie die ID dessen an, das geändert wird`,
+    sku_of_other_row: () => "ist die SKU eines Produkts, das eine andere Zeile ändert",
+    sku_padded: () =>
+      "darf am Anfang und Ende keine Leerzeichen haben, außer wenn die Zeile die ID ihres Produkts hat",
+    earlier_row: ({ field }) => `steht als ${EARLIER[field] ?? field} schon in einer früheren Zeile`,
+    given_away: () =>
+      "bekam ein anderes Produkt, während die Datei gelesen wurde; senden Sie die Datei noch einmal",
+    given_away_in_file: () =>
+      "einer Zeile bekam ein anderes Produkt, während die Datei gelesen wurde; senden Sie die Datei noch einmal, um die Zeile zu sehen",
+    unknown_column: ({ known }) => `ist keine Spalte des Imports; die Spalten sind ${known.join(", ")}`,
+    duplicate_column: () => "ist eine doppelte Spalte",
+    missing_column: () => "wird gebraucht, fehlt aber in der ersten Zeile",
+    header_row: () => "die Kopfzeile fehlt",
+    cell_count: ({ count, expected }) =>
+      `hat ${formatNumber(count)} Zellen, aber die erste Zeile hat ${formatNumber(expected)}`,
+    max_rows: ({ max }) => `ist mehr als die erlaubten ${formatNumber(max)} Zeilen`,
+    csv: ({ fault }) => {
+      const text = CSV_FAULTS[fault as KnownCsvFault];
+      return text === undefined ? undefined : `${text}; die folgenden Zeilen wurden nicht gelesen`;
+    },
+  },
+  ofKey: (text) => `hat einen Namen, der nicht geht: er ${text}`,
+  problems: {
+    "malformed-request": () => "Der Dienst konnte die Anfrage nicht lesen.",
+    "sign-in-failed": () =>
+      "Das Passwort, der Code, der Passkey oder der Link stimmt nicht, oder gilt nicht mehr.",
+    "recent-authentication-required": () =>
+      "Bestätigen Sie, dass Sie es sind: Das geht nur innerhalb von 15 Minuten nach einem Passwort, einem Code oder einem Passkey.",
+    "order-not-cancelable": ({ orderStatus }) => {
+      if (SETTLED.includes(orderStatus))
+        return "Die Bestellung ist schon abgeschlossen, storniert oder zurückgesandt.";
+      return orderStatus === "PROCESSING"
+        ? "Eine Bestellung in Prüfung kann so nicht storniert werden. Sie läuft weiter."
+        : "Die Zeit zum Stornieren ist vorbei. Die Bestellung läuft weiter.";
+    },
+    "order-already-exists": () => "Eine andere Bestellung dieser Verbindung hat diese externe Bestell-ID.",
+    "transition-refused": ({ rule, maximum }) => {
+      const text = TRANSITIONS[rule];
+      return typeof text === "function" ? text(maximum === undefined ? "" : formatNumber(maximum)) : text;
+    },
+    "endpoint-paused": () => "Der Endpunkt ist angehalten. Setzen Sie ihn zuerst fort.",
+    "stock-changed": ({ onHand }) =>
+      `Der Bestand hat sich geändert: ${formatNumber(onHand)} Stück sind da. Zählen Sie noch einmal, oder tragen Sie die Differenz ein.`,
+    "limit-reached": ({ maximum }) => `Mehr als ${formatNumber(maximum)} sind nicht erlaubt.`,
+    "person-exists": () =>
+      "Eine Person mit dieser E-Mail-Adresse gibt es schon. Ändern Sie ihre Rollen, oder bitten Sie einen Betreiber darum.",
+    "person-state": ({ state }) => PERSON_STATES[state as KnownPersonRefusal],
+    "token-not-rotatable": ({ reason }) =>
+      ({
+        revoked: "Das Token wurde widerrufen. Erstellen Sie ein neues.",
+        expired: "Das Token ist abgelaufen. Erstellen Sie ein neues.",
+        replaced:
+          "Das Token wurde schon ersetzt. Ersetzen Sie das neuere, oder widerrufen Sie beide und erstellen Sie ein neues.",
+      })[reason],
+    "key-not-rotatable": ({ reason }) =>
+      ({
+        revoked: "Der Schlüssel wurde widerrufen. Stellen Sie einen neuen aus.",
+        expired: "Der Schlüssel ist abgelaufen. Stellen Sie einen neuen aus.",
+        replaced:
+          "Der Schlüssel wurde schon ersetzt. Ersetzen Sie den neueren, oder widerrufen Sie beide und stellen Sie einen neuen aus.",
+      })[reason],
+    "payload-too-large": ({ maxBytes }) => `Die Datei oder die Eingabe ist größer als ${sizeOf(maxBytes)}.`,
+    "unsupported-media-type": () => "Der Dienst nimmt diese Art von Inhalt nicht an.",
+    "idempotency-key-reused": () =>
+      "Dieser Schlüssel gehört schon zu einer anderen Anfrage. Er ist der Idempotency-Key oder, ohne ihn, die externe Bestell-ID.",
+  },
+};
