@@ -62,7 +62,7 @@ describe("ship", () => {
     const unshipped = split.lines.find(
       ({ shipmentId }: { shipmentId: string | null }) => shipmentId === null,
     );
-    const expected = { orderStatus: "IN_PROGRESS", rule: "too_many_lines" };
+    const expected = { orderStatus: "IN_PROGRESS", rule: "too_many_lines", maximum: 200 };
     await expectRejected(test, partner, id, "ship", expected, { lines: [one(unshipped)] });
   });
 
