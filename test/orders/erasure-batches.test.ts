@@ -46,8 +46,8 @@ async function anExpiredOrder(deliveries: number, externalOrderId: string): Prom
     select merchant_id, connection_id, endpoint_id, id, id, event_id, 'manual', 0, now()
     from deliveries
     where stream_id = '${orderId}' and sequence % 20 = 0;
-    insert into timeline_entries
-    select o.merchant_id, o.id, gen_random_uuid(), 'process', 'partner', null, null, null, 'PROCESSING', '{}', now()
+    insert into timeline_entries (merchant_id, order_id, id, operation, actor_kind, status, hold_reasons, created_at)
+    select o.merchant_id, o.id, gen_random_uuid(), 'process', 'partner', 'PROCESSING', '{}', now()
     from orders o, generate_series(1, ${deliveries / 20}) n
     where o.id = '${orderId}'`);
   test.clock.advance({ hours: 2 });
