@@ -112,7 +112,11 @@ describe("a supply change of stock", () => {
     const ids = await placeWaiting(1, 2);
     await setStock(test, facility, product, 1);
     const both = await test.db.transaction(async (tx) => {
-      await tx.query({ name: "test-block-timeline", text: "lock table timeline_entries in share mode", values: [] });
+      await tx.query({
+        name: "test-block-timeline",
+        text: "lock table timeline_entries in share mode",
+        values: [],
+      });
       const routing = routeAll(test);
       await untilBlocked(test, 1);
       const arrival = putStock(test, facility, product, 3);
@@ -136,7 +140,11 @@ describe("a supply change of stock", () => {
     const other = await startSecondForTest(test);
     const all = await test.db.transaction(async (tx) => {
       // Routing writes the order's timeline last: it has decided by then, and has not committed.
-      await tx.query({ name: "test-block-timeline", text: "lock table timeline_entries in share mode", values: [] });
+      await tx.query({
+        name: "test-block-timeline",
+        text: "lock table timeline_entries in share mode",
+        values: [],
+      });
       const routing = routeAll(test);
       await untilBlocked(test, 1);
       const rates = bring(test, facility);
