@@ -2,7 +2,7 @@ import type { Order, Shipment } from "../lifecycle/order.ts";
 import { isTracked } from "../lifecycle/parts.ts";
 import { oneLine, subjectWith } from "../mail/one-line.ts";
 import { wireOrderId } from "../platform/ids.ts";
-import { counted } from "../platform/wire/problems.ts";
+import { counted } from "../platform/wire/rules.ts";
 
 /** The shipments whose tracking became known between two states of an order. */
 export const newlyTracked = (before: Pick<Order, "shipments">, after: Pick<Order, "shipments">): Shipment[] =>

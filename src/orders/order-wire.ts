@@ -12,8 +12,8 @@ import {
 import { asRequested } from "../lifecycle/parts.ts";
 import { fromTypeId, toTypeId, wireOrderId } from "../platform/ids.ts";
 import { expectedVersionField } from "../platform/wire/content-version.ts";
+import { COUNTRY_CODE_FORM } from "../platform/wire/countries.ts";
 import {
-  COUNTRY_CODE_FORM,
   dateTime,
   enumeration,
   idField,

@@ -20,7 +20,7 @@ import { type Context, inTransaction } from "../platform/context.ts";
 import { isOutOfReach, type Queryable } from "../platform/database/database.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { before, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
-import { counted } from "../platform/wire/problems.ts";
+import { counted } from "../platform/wire/rules.ts";
 
 /** What happens within this time after the first failure is in the same mail. */
 export const GATHER_MS = 30 * SECOND_MS;

@@ -10,9 +10,9 @@ import { groupCalls } from "../../platform/database/group.ts";
 import { toTypeId, wireOrderId } from "../../platform/ids.ts";
 import { formatMoney } from "../../platform/money.ts";
 import { HOUR_MS } from "../../platform/time.ts";
+import { countryCodeError } from "../../platform/wire/countries.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
 import type { Violation } from "../../platform/wire/rules.ts";
-import { countryCodeError } from "../../platform/wire/schemas.ts";
 import type { ReadOrder } from "../reading/read-order.ts";
 import type { Placement } from "./draft-order.ts";
 import {

@@ -7,7 +7,7 @@ import type { Context } from "../../platform/context.ts";
 import { type Queryable, UnavailableError } from "../../platform/database/database.ts";
 import { retried } from "../../platform/database/retry.ts";
 import { NO_SIGNALS } from "../../platform/signals.ts";
-import { isCountryCode } from "../../platform/wire/schemas.ts";
+import { isCountryCode } from "../../platform/wire/countries.ts";
 import { markTheseExpired } from "../deadlines/erase-test-orders-sql.ts";
 import { countTestOrders } from "../reading/test-orders.ts";
 import { draftOrder, type OrderableLine, type Placement } from "./draft-order.ts";

@@ -1,5 +1,4 @@
 import { type Static, type TSchema, Type } from "typebox";
-import { counted } from "./problems.ts";
 import { described, enumeration, openEnumeration } from "./schemas.ts";
 
 /** The forms of text that a rule can require, each as a message that follows the name of the field. */
@@ -498,3 +497,6 @@ const withArticle = (type: string): string =>
 /** "A", "A or B", "A, B or C". */
 const alternatives = (texts: readonly string[]): string =>
   texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} or ${texts.at(-1)}`;
+
+/** A number with its noun, as in "1 item" and "2 items". */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -4,9 +4,9 @@ import type { TSchema } from "typebox";
 import { parseUuid } from "../ids.ts";
 import { isAmount, isCurrency } from "../money.ts";
 import { parseTime } from "../time.ts";
+import { COUNTRY_CODE_FORM, countryCodeError, isCountryCode } from "./countries.ts";
 import { isStorableText, type ValidationError } from "./problems.ts";
 import { type FormatName, isFormatName, type Violation } from "./rules.ts";
-import { COUNTRY_CODE_FORM, countryCodeError, isCountryCode } from "./schemas.ts";
 
 // The package's default export is its CommonJS module object.
 const addFormats = addFormatsModule.default;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { countryCodeError, isCountryCode } from "../../../src/platform/wire/countries.ts";
 import { sentenceOf } from "../../../src/platform/wire/rules.ts";
-import { countryCodeError, isCountryCode } from "../../../src/platform/wire/schemas.ts";
 
 const LETTERS = Array.from({ length: 26 }, (_, index) => String.fromCharCode(65 + index));
 const PAIRS = LETTERS.flatMap((one) => LETTERS.map((other) => one + other));
