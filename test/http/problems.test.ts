@@ -147,6 +147,7 @@ describe("every code of the table", () => {
   const MEMBERS: Partial<Record<ProblemCode, string[]>> = {
     "order-not-cancelable": ["orderStatus"],
     "order-already-exists": ["externalOrderId", "orderId"],
+    "payload-too-large": ["maxBytes"],
     "transition-refused": ["orderStatus", "rule", "transition"],
     "stock-changed": ["onHand"],
     "version-changed": ["version"],
