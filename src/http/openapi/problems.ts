@@ -187,8 +187,8 @@ const LimitNameSchema = openEnumeration(
 
 const PersonRefusalSchema = openEnumeration(
   "PersonRefusal",
-  ["disabled", "active", "last-operator", "codes-lost"],
-  "`disabled`: the person is disabled. `active`: it has accepted its invitation. `last-operator`: no other operator could sign in. `codes-lost`: its one-time codes are lost. More values may be added.",
+  ["disabled", "active", "last-operator"],
+  "`disabled`: the person is disabled. `active`: it has accepted its invitation. `last-operator`: no other operator could sign in. More values may be added.",
 );
 
 const EndReasonSchema = enumeration(

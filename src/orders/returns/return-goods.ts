@@ -10,12 +10,7 @@ import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { type ReturnedUnits, returnedBetween } from "../../lifecycle/parts.ts";
 import type { Context } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import {
-  isProblem,
-  type Problem,
-  type ValidationError,
-  validationFailed,
-} from "../../platform/wire/problems.ts";
+import { isProblem, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { inSeenOrder, type LockedContext, type Staff, storeOutcome } from "../changes/change-order.ts";
 import { orderOrRefusal, transitionRefused } from "../changes/transition-order.ts";
 import { readOrderPrices } from "../owners-sql.ts";
@@ -150,8 +145,9 @@ async function refundOfGoods(
 /** The problem of a refund, whose positions begin at the refund in the body. */
 function inRefund(problem: Problem): Problem {
   if (problem.code !== "validation-failed") return problem;
-  const errors = (problem.members?.["errors"] ?? []) as readonly ValidationError[]; // As `validationFailed` writes them.
   return validationFailed(
-    errors.map((error) => ("pointer" in error ? { ...error, pointer: `/refund${error.pointer}` } : error)),
+    problem.members.errors.map((error) =>
+      "pointer" in error ? { ...error, pointer: `/refund${error.pointer}` } : error,
+    ),
   );
 }

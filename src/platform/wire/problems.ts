@@ -182,11 +182,21 @@ export type ProblemCode = keyof typeof PROBLEMS;
 
 /** An error as a value. `detail` is for the caller and never contains anything internal. */
 export type Problem = {
-  readonly code: ProblemCode;
   readonly detail: string;
-  /** Further members of the problem document, such as `orderStatus`. */
-  readonly members?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
+} & (
+  | { readonly code: "validation-failed"; readonly members: InvalidMembers }
+  | {
+      readonly code: Exclude<ProblemCode, "validation-failed">;
+      /** Further members of the problem document, such as `orderStatus`. */
+      readonly members?: Readonly<Record<string, unknown>>;
+    }
+);
+
+type InvalidMembers = {
+  readonly errors: readonly DescribedError[];
+  /** Of a file: the number of all errors, of which `errors` has the first. */
+  readonly errorCount?: number;
 };
 
 /** One error in a request: its position, and the rule that it violates with its parameters. */
@@ -198,6 +208,9 @@ export type ValidationError = (
   | { readonly line: number; readonly column?: string }
 ) &
   Violation;
+
+/** An error as a problem lists it: with the sentence that follows from its rule. */
+type DescribedError = ValidationError & { readonly detail: string };
 
 export const isProblem = (value: object): value is Problem => "code" in value && "detail" in value;
 
@@ -246,8 +259,7 @@ export const validationFailed = (errors: readonly ValidationError[]): Problem =>
   members: { errors: describedErrors(errors) },
 });
 
-/** The errors as a problem lists them: with the sentence that follows from the rule. */
-export const describedErrors = (errors: readonly ValidationError[]) =>
+export const describedErrors = (errors: readonly ValidationError[]): DescribedError[] =>
   errors.map((error) => ({ ...error, detail: sentenceOf(error) }));
 
 export const forbidden: Problem = {

@@ -89,8 +89,6 @@ const PERSON_STATES: Readonly<Record<KnownPersonRefusal, string>> = {
   active: "Die Person hat die Einladung angenommen. Sie kann ihr Passwort per E-Mail neu setzen.",
   "last-operator":
     "Das ist der letzte Betreiber, der sich anmelden kann. Geben Sie die Rolle zuerst einer anderen Person.",
-  "codes-lost":
-    "Die Einmalcodes sind mit dem Schlüssel verloren gegangen, der sie verschlüsselt hat. Melden Sie sich mit einem Passkey an, oder bitten Sie einen Betreiber um einen Link. Schalten Sie die Einmalcodes dann aus, und richten Sie sie neu ein.",
 };
 
 const sizeOf = (bytes: number): string =>
