@@ -1,5 +1,4 @@
-import { resealCodes } from "../people/one-time-codes.ts";
-import { listKeyIdsOfCodes } from "../people/one-time-codes-sql.ts";
+import { listKeyIdsOfCodes, resealCodes } from "../people/one-time-codes.ts";
 import { type Config, ConfigError } from "../platform/config.ts";
 import { readOrMakeSecret, requireSecretKey } from "../platform/data-dir.ts";
 import type { Queryable } from "../platform/database/database.ts";

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { Queryable } from "../platform/database/database.ts";
 import { SecretBoxError } from "../platform/secret-box.ts";
 import { after, SECOND_MS } from "../platform/time.ts";
 import type { PeopleContext } from "./person.ts";
@@ -74,4 +75,18 @@ export function openSealedCookie(
     if (error instanceof SecretBoxError) return null;
     throw error;
   }
+}
+
+/** Uses up a challenge, or a visit to the identity provider. Returns false if it was used before. */
+export async function useChallenge(tx: Queryable, challengeHash: Buffer, endsAt: Date): Promise<boolean> {
+  const rows = await tx.query({
+    name: "use-challenge",
+    text: `
+      insert into person_used_challenges (challenge_hash, expires_at)
+      values ($1, $2)
+      on conflict do nothing
+      returning challenge_hash`,
+    values: [challengeHash, endsAt],
+  });
+  return rows.length > 0;
 }

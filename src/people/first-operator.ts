@@ -1,5 +1,4 @@
 import { byService, recordAudit } from "../audit/record-audit.ts";
-import type { Actor } from "../lifecycle/applied-transition.ts";
 import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { type MadeLink, makeLink } from "./links.ts";
@@ -11,27 +10,10 @@ import {
   lockPerson,
   readPersonByEmail,
 } from "./people-sql.ts";
-import { type PeopleContext, type Person, personFact } from "./person.ts";
+import { newPerson, type PeopleContext, type Person, personFact } from "./person.ts";
 
 /** No mail arrives there. The operator replaces it by its own address, so that it can reset its password. */
 export const FIRST_OPERATOR_EMAIL = "operator@localhost";
-
-/** A person who has not signed in yet. */
-export const newPerson = (
-  { newId, clock }: Pick<PeopleContext, "newId" | "clock">,
-  fields: Pick<Person, "name" | "email" | "grants">,
-  createdBy: Actor,
-): Person => ({
-  ...fields,
-  id: newId(),
-  hasTwoFactor: false,
-  hasSingleSignOn: false,
-  createdBy,
-  createdAt: clock.now(),
-  acceptedAt: null,
-  lastSignedInAt: null,
-  disabledAt: null,
-});
 
 /**
  * Makes a person with all rights if there is no person at all, so that one can sign in and invite the others. Processes that

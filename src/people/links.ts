@@ -47,11 +47,13 @@ export async function makeLink(
   const now = clock.now();
   const token = `pol_${makeToken()}`;
   const expiresAt = after(now, LIFETIMES_MS[kind]);
-  if (kind === "reset") await deleteSpentLinks(tx, personId, kind, now);
-  else await deleteLinks(tx, personId, [kind]);
   await tx.query({
     name: "insert-person-link",
     text: `
+      with earlier as (
+        delete from person_links
+        where person_id = $2 and kind = $3 and (kind <> 'reset' or used_at is not null or expires_at <= $5)
+      )
       insert into person_links (id, person_id, kind, token_hash, created_at, expires_at)
       values ($1, $2, $3, $4, $5, $6)`,
     values: [newId(), personId, kind, hashToken(token), now, expiresAt],
@@ -114,39 +116,20 @@ export async function useLink(
   return row?.kind ?? null;
 }
 
-/** Deletes the links of a person that are of these kinds, so that no earlier one is valid any more. */
+/** Deletes the links of a person that are of these kinds, so that no earlier one is valid any more. Returns how many could still be used. */
 export async function deleteLinks(
   tx: Queryable,
   personId: string,
   kinds: readonly LinkKind[],
-): Promise<void> {
-  await tx.query({
+  now: Date,
+): Promise<number> {
+  const rows = await tx.query<{ usable: boolean }>({
     name: "delete-person-links",
-    text: "delete from person_links where person_id = $1 and kind = any($2)",
-    values: [personId, kinds],
-  });
-}
-
-/** Deletes the links of a person that could still be used, but for those of the demo. Returns how many. */
-export async function deleteUsableLinks(tx: Queryable, personId: string, now: Date): Promise<number> {
-  const rows = await tx.query({
-    name: "delete-usable-person-links",
     text: `
       delete from person_links
-      where person_id = $1 and kind <> 'demo' and used_at is null and expires_at > $2
-      returning id`,
-    values: [personId, now],
+      where person_id = $1 and kind = any($2)
+      returning used_at is null and expires_at > $3 as usable`,
+    values: [personId, kinds, now],
   });
-  return rows.length;
-}
-
-/** Deletes the links of a person that have expired or were used. */
-async function deleteSpentLinks(tx: Queryable, personId: string, kind: LinkKind, now: Date): Promise<void> {
-  await tx.query({
-    name: "delete-spent-person-links",
-    text: `
-      delete from person_links
-      where person_id = $1 and kind = $2 and (expires_at <= $3 or used_at is not null)`,
-    values: [personId, kind, now],
-  });
+  return rows.filter(({ usable }) => usable).length;
 }

@@ -6,23 +6,28 @@ import type { Queryable } from "../platform/database/database.ts";
 import { fromTypeId } from "../platform/ids.ts";
 import { versionChanged } from "../platform/wire/content-version.ts";
 import type { Problem } from "../platform/wire/problems.ts";
-import { newPerson } from "./first-operator.ts";
 import { invitationsOf, MAILS_MAX, take, WINDOW_MS } from "./limit-attempts.ts";
-import { deleteLinks, deleteUsableLinks, type MadeLink, makeLink, PERSONAL_LINKS } from "./links.ts";
+import { deleteLinks, type MadeLink, makeLink, PERSONAL_LINKS } from "./links.ts";
 import { invitationMail, queuePersonMail } from "./mails.ts";
+import { deleteCodes } from "./one-time-codes.ts";
+import { deletePasskeys } from "./passkeys.ts";
+import { readPasswordHash, storePassword } from "./passwords.ts";
 import {
   countOtherOperators,
+  countPeople,
   countPeopleOfMerchants,
+  insertPerson,
+  lockPeople,
+  lockPerson,
+  readPerson,
   replaceGrants,
   setDisabled,
   setNameAndEmail,
-} from "./manage-sql.ts";
-import { deleteCodes } from "./own-account.ts";
-import { deletePasskeys } from "./passkeys-sql.ts";
-import { countPeople, insertPerson, lockPeople, lockPerson, readPerson } from "./people-sql.ts";
+} from "./people-sql.ts";
 import {
   grantsVersion,
   MERCHANT_PEOPLE_MAX,
+  newPerson,
   normalEmail,
   PEOPLE_MAX,
   type PeopleContext,
@@ -30,8 +35,8 @@ import {
   personFact,
   sortedByRole,
 } from "./person.ts";
+import { unlinkAccount } from "./provider.ts";
 import { endSessions } from "./sessions.ts";
-import { readPasswordHash, storePassword, unlinkAccount } from "./sign-in-methods-sql.ts";
 import { lockTokens, readToken } from "./tokens-sql.ts";
 
 const isOperator = ({ grants }: Pick<Person, "grants">): boolean =>
@@ -74,7 +79,7 @@ export const disablePerson = (context: PeopleContext, request: Change): Promise<
     const now = context.clock.now();
     await setDisabled(tx, personId, now);
     const sessionsEnded = await endSessions(tx, personId, null);
-    await deleteLinks(tx, personId, [...PERSONAL_LINKS, "demo"]);
+    await deleteLinks(tx, personId, [...PERSONAL_LINKS, "demo"], now);
     await recordAudit(tx, context, by, personFact(person, { sessionsEnded }));
     return { ...person, disabledAt: now };
   });
@@ -93,7 +98,7 @@ export const endSessionsOf = (context: PeopleContext, request: Change): Promise<
   change(context, request, async (tx, person) => {
     const { personId, by } = request;
     const sessionsEnded = await endSessions(tx, personId, null);
-    const linksEnded = await deleteUsableLinks(tx, personId, context.clock.now());
+    const linksEnded = await deleteLinks(tx, personId, PERSONAL_LINKS, context.clock.now());
     if (sessionsEnded + linksEnded > 0)
       await recordAudit(tx, context, by, personFact(person, { sessionsEnded, linksEnded }));
     return person;
@@ -129,7 +134,7 @@ export const renamePerson = (
     if (!(await setNameAndEmail(tx, { personId, name, email }))) return personExists;
     if (email !== person.email) {
       await endSessions(tx, personId, giver.session?.id ?? null);
-      await deleteLinks(tx, personId, PERSONAL_LINKS);
+      await deleteLinks(tx, personId, PERSONAL_LINKS, context.clock.now());
     }
     const changed = { ...person, name, email };
     await recordAudit(tx, context, by, personFact(changed));
@@ -318,7 +323,7 @@ export const removeSignInMethods = (context: PeopleContext, request: Change): Pr
     await storePassword(tx, personId, null);
     await deleteCodes(tx, personId);
     const sessionsEnded = await endSessions(tx, personId, null);
-    const linksEnded = await deleteUsableLinks(tx, personId, context.clock.now());
+    const linksEnded = await deleteLinks(tx, personId, PERSONAL_LINKS, context.clock.now());
     const changes = { ...removed, sessionsEnded, linksEnded };
     if (Object.values(changes).some(Boolean)) await recordAudit(tx, context, by, personFact(person, changes));
     return { ...person, hasSingleSignOn: false, hasTwoFactor: false };

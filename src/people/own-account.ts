@@ -1,16 +1,19 @@
 import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { recordByPerson } from "./by-person.ts";
 import { clear, codesOfPerson, proofsOfSession, take } from "./limit-attempts.ts";
 import { deleteLinks, PERSONAL_LINKS } from "./links.ts";
-import { type Code, makeBackupCodes, makeSecret, useCode } from "./one-time-codes.ts";
-import { confirmSecret, deleteBackupCodes, deleteSecret } from "./one-time-codes-sql.ts";
-import { hashPassword, isPassword } from "./passwords.ts";
-import type { PeopleContext, Visitor } from "./person.ts";
-import { endSessions, isRecent, lockSession } from "./sessions.ts";
-import { type PersonSession, recordAuthentication } from "./sessions-sql.ts";
+import {
+  type Code,
+  confirmSecret,
+  deleteCodes,
+  makeBackupCodes,
+  makeSecret,
+  useCode,
+} from "./one-time-codes.ts";
+import { hashPassword, isPassword, readPasswordHash, storePassword } from "./passwords.ts";
+import { type PeopleContext, recordByPerson, type Visitor } from "./person.ts";
+import { endSessions, isRecent, lockSession, type PersonSession, recordAuthentication } from "./sessions.ts";
 import { recordFailure } from "./sign-in.ts";
-import { readPasswordHash, storePassword } from "./sign-in-methods-sql.ts";
 
 // What people do with their own sign-in. Each change locks the session: one that has ended, perhaps because it was stolen, changes
 // nothing.
@@ -103,7 +106,7 @@ export async function setPassword(
     // It can have been ended while the password was hashed, by a reset of the owner.
     if (!(await lockSession(tx, opened))) return false;
     await storePassword(tx, person.id, passwordHash);
-    await deleteLinks(tx, person.id, PERSONAL_LINKS);
+    await deleteLinks(tx, person.id, PERSONAL_LINKS, context.clock.now());
     const sessionsEnded = await endSessions(tx, person.id, session.id);
     await recordByPerson(tx, context, person, visitor, "setPassword", { sessionsEnded });
     return true;
@@ -163,11 +166,6 @@ export async function removeSecondFactor(
     await recordByPerson(tx, context, person, visitor, "disableSecondFactor", { sessionsEnded });
     return "removed";
   });
-}
-
-export async function deleteCodes(tx: Queryable, personId: string): Promise<void> {
-  await deleteSecret(tx, personId);
-  await deleteBackupCodes(tx, personId);
 }
 
 /** New backup codes. The earlier ones are no longer valid. A session that was ended at the same time does not see the new ones. */

@@ -10,19 +10,9 @@ import {
 import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { MINUTE_MS } from "../platform/time.ts";
-import { recordByPerson } from "./by-person.ts";
-import { hashToken, openSealedCookie, sealedCookie } from "./cookies.ts";
-import {
-  countPasskeys,
-  deletePasskey,
-  insertPasskey,
-  listCredentials,
-  type StoredCredential,
-} from "./passkeys-sql.ts";
-import type { PeopleContext, Visitor } from "./person.ts";
-import { endSessions, lockSession } from "./sessions.ts";
-import type { PersonSession } from "./sessions-sql.ts";
-import { useChallenge } from "./sign-in-methods-sql.ts";
+import { hashToken, openSealedCookie, sealedCookie, useChallenge } from "./cookies.ts";
+import { type PeopleContext, recordByPerson, type Visitor } from "./person.ts";
+import { endSessions, lockSession, type PersonSession } from "./sessions.ts";
 
 /** Passkeys of a person. */
 export const PASSKEYS_MAX = 20;
@@ -81,6 +71,7 @@ export async function verifyPasskey(
 /** What the browser needs to make a passkey of a person. */
 export async function passkeyRegistration(context: PeopleContext, opened: PersonSession): Promise<Asked> {
   const { id, email, name } = opened.person;
+  const known = await listPasskeys(context.db, id); // A device makes no second one for a person.
   const options = await generateRegistrationOptions({
     rpName: "Partner Orders",
     rpID: hostOf(context),
@@ -89,7 +80,7 @@ export async function passkeyRegistration(context: PeopleContext, opened: Person
     userDisplayName: name,
     challenge: makeChallenge(),
     attestationType: "none",
-    excludeCredentials: await listCredentials(context.db, id),
+    excludeCredentials: known.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
     authenticatorSelection: { residentKey: "required", userVerification: "required" },
   });
   return {
@@ -119,7 +110,7 @@ export async function addPasskey(
   const { person } = opened;
   return inTransaction(context, async (tx) => {
     if (!(await lockSession(tx, opened))) return "failed";
-    if ((await countPasskeys(tx, person.id)) >= PASSKEYS_MAX) return "too-many";
+    if ((await listPasskeys(tx, person.id)).length >= PASSKEYS_MAX) return "too-many";
     if (!(await useChallenge(tx, hashToken(challenge), kept.endsAt))) return "failed";
     const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
     const credential = { id, publicKey: Buffer.from(publicKey), counter, transports };
@@ -150,3 +141,103 @@ export const removePasskey = (
     await recordByPerson(tx, context, person, visitor, "removePasskey", { passkey: name, sessionsEnded });
     return true;
   });
+
+/** What a device has made for a person. `id` and the public key are as WebAuthn has them. */
+type Credential = {
+  readonly id: string;
+  readonly publicKey: Buffer;
+  readonly counter: number;
+  readonly transports: string[];
+};
+
+export type StoredCredential = Omit<Credential, "transports"> & { readonly personId: string };
+
+export type Passkey = {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly credentialId: string;
+  readonly transports: string[];
+};
+
+/** Oldest first. There are at most PASSKEYS_MAX. */
+export async function listPasskeys(db: Queryable, personId: string): Promise<Passkey[]> {
+  return db.query<Passkey>({
+    name: "list-person-passkeys",
+    text: `
+      select k.id, k.name, k.created_at as "createdAt", k.credential_id as "credentialId", k.transports
+      from person_passkeys k
+      where k.person_id = $1
+      order by k.id
+      limit 100`,
+    values: [personId],
+  });
+}
+
+/** The credential with an id, and its person. Null: it is not known. */
+export async function readCredential(db: Queryable, credentialId: string): Promise<StoredCredential | null> {
+  const [row] = await db.query<StoredCredential>({
+    name: "read-credential",
+    text: `
+      select credential_id as id, person_id as "personId", public_key as "publicKey", counter::double precision as counter
+      from person_passkeys
+      where credential_id = $1`,
+    values: [credentialId],
+  });
+  return row ?? null;
+}
+
+/** Records a use of a credential. Returns false if it was removed, or used at the same time by a device that counts. */
+export async function recordUse(tx: Queryable, credentialId: string, counter: number): Promise<boolean> {
+  const rows = await tx.query({
+    name: "record-credential-use",
+    text: `
+      update person_passkeys set counter = $2
+      where credential_id = $1 and (counter < $2 or counter = 0 and $2 = 0)
+      returning id`,
+    values: [credentialId, counter],
+  });
+  return rows.length > 0;
+}
+
+/** Stores a passkey. Returns false if a person has this credential already. */
+export async function insertPasskey(
+  tx: Queryable,
+  passkey: { id: string; personId: string; name: string; credential: Credential; now: Date },
+): Promise<boolean> {
+  const { id, publicKey, counter, transports } = passkey.credential;
+  const rows = await tx.query({
+    name: "insert-person-passkey",
+    text: `
+      insert into person_passkeys (id, person_id, name, credential_id, public_key, counter, transports, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)
+      on conflict do nothing
+      returning id`,
+    values: [passkey.id, passkey.personId, passkey.name, id, publicKey, counter, transports, passkey.now],
+  });
+  return rows.length > 0;
+}
+
+/** The name of the passkey that was deleted. Null if there is none. */
+export async function deletePasskey(
+  tx: Queryable,
+  personId: string,
+  passkeyId: string,
+): Promise<string | null> {
+  const [row] = await tx.query<{ name: string }>({
+    name: "delete-person-passkey",
+    text: "delete from person_passkeys where person_id = $1 and id = $2 returning name",
+    values: [personId, passkeyId],
+  });
+  return row?.name ?? null;
+}
+
+/** Deletes all passkeys of a person. Returns how many. */
+export async function deletePasskeys(tx: Queryable, personId: string): Promise<number> {
+  const rows = await tx.query({
+    name: "delete-person-passkeys",
+    text: "delete from person_passkeys where person_id = $1 returning id",
+    values: [personId],
+  });
+  return rows.length;
+}

@@ -1,4 +1,78 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
+import { inTransaction } from "../platform/context.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { hashToken } from "./cookies.ts";
+import { bucketsOf, clear, passwordsOfLink, resetMailsOf, take, takeAttempt } from "./limit-attempts.ts";
+import { deleteLinks, findPersonOfLink, isLinkToken, makeLink, PERSONAL_LINKS, useLink } from "./links.ts";
+import { queuePersonMail, resetMail } from "./mails.ts";
+import { lockPerson, readPersonByEmail } from "./people-sql.ts";
+import { normalEmail, type PeopleContext, recordByPerson, type Visitor } from "./person.ts";
+import { endSessions } from "./sessions.ts";
+
+const RESET = ["reset"] as const;
+
+/**
+ * Sends a link by which a person sets a new password. Returns how long to wait, in milliseconds; 0: accepted. The work for
+ * a known address is done after the response, so that neither the response nor its time shows which addresses are known.
+ */
+export async function requestReset(context: PeopleContext, email: string, visitor: Visitor): Promise<number> {
+  const account = normalEmail(email);
+  const waitMs = await takeAttempt(context, { purpose: "reset", network: visitor.network, account });
+  if (waitMs > 0) return waitMs;
+  sendReset(context, account, visitor).catch((err: unknown) =>
+    context.log.error({ err }, "mail to reset a password not queued"),
+  );
+  return 0;
+}
+
+async function sendReset(context: PeopleContext, account: string, visitor: Visitor): Promise<void> {
+  const found = await readPersonByEmail(context.db, account);
+  if (found === null) return;
+  await inTransaction(context, async (tx) => {
+    const person = await lockPerson(tx, found.id);
+    // Its address can have been changed since it was read: the mailbox of the earlier one must get no link.
+    if (person?.disabledAt !== null || person.email !== account) return;
+    if ((await take(tx, context, resetMailsOf(person.id))) > 0) return;
+    const link = await makeLink(tx, context, person.id, "reset");
+    await queuePersonMail(tx, context, person.email, resetMail(person, link));
+    const details = { ipAddress: visitor.ipAddress };
+    await recordByPerson(tx, context, person, visitor, "requestPasswordReset", details);
+  });
+}
+
+/**
+ * Sets a password with a link of a mail. All sessions and links of the person end, and it signs in with the new password. Returns how
+ * long to wait, in milliseconds, if the link was sent too often with a password.
+ */
+export async function resetPassword(
+  context: PeopleContext,
+  { token, password }: { readonly token: string; readonly password: string },
+  visitor: Visitor,
+): Promise<"reset" | "failed" | number> {
+  const tokenHash = hashToken(token);
+  // A password is hashed for the holder of a link alone, because that costs the processor much.
+  const personId = isLinkToken(token)
+    ? await findPersonOfLink(context.db, tokenHash, RESET, context.clock.now())
+    : null;
+  if (personId === null) return "failed";
+  const waitMs = await take(context.db, context, passwordsOfLink(tokenHash));
+  if (waitMs > 0) return waitMs;
+  const passwordHash = await hashPassword(password);
+  return inTransaction(context, async (tx) => {
+    const person = await lockPerson(tx, personId);
+    const kind = await useLink(tx, tokenHash, RESET, context.clock.now());
+    if (person === null || kind === null) return "failed";
+    await storePassword(tx, personId, passwordHash);
+    await deleteLinks(tx, personId, PERSONAL_LINKS, context.clock.now());
+    const sessionsEnded = await endSessions(tx, personId, null);
+    // Strangers who have used up the attempts at the account must not keep the person from using its new password.
+    const attempt = { purpose: "password", network: visitor.network, account: person.email } as const;
+    await clear(tx, ...bucketsOf(attempt).slice(1));
+    const details = { sessionsEnded, ipAddress: visitor.ipAddress };
+    await recordByPerson(tx, context, person, visitor, "resetPassword", details);
+    return "reset";
+  });
+}
 
 /** About 0.1 s and 32 MB for one hash, on a thread beside the others. Hashes keep the parameters that they were made with. */
 const PARAMETERS = { log2N: 14, r: 16, p: 1 };
@@ -39,4 +113,40 @@ function derive(password: string, salt: Buffer, { log2N, r, p }: typeof PARAMETE
   return new Promise((resolve, reject) =>
     scrypt(text, salt, HASH_BYTES, options, (error, key) => (error === null ? resolve(key) : reject(error))),
   );
+}
+
+/** The hash of a password, and its person. */
+type StoredPassword = { readonly personId: string; readonly hash: string | null };
+
+/** The password of the person with a mail address. The hash is null for a person without one. Null: no person has the address. */
+export async function readPasswordOf(db: Queryable, email: string): Promise<StoredPassword | null> {
+  const [row] = await db.query<StoredPassword>({
+    name: "read-password-of-email",
+    text: 'select id as "personId", password_hash as hash from people where email = $1',
+    values: [email],
+  });
+  return row ?? null;
+}
+
+/** The hash of a person's password. Null: it has none. */
+export async function readPasswordHash(db: Queryable, personId: string): Promise<string | null> {
+  const [row] = await db.query<{ password_hash: string | null }>({
+    name: "read-person-password",
+    text: "select password_hash from people where id = $1",
+    values: [personId],
+  });
+  return row?.password_hash ?? null;
+}
+
+/** Sets or removes (null) the password of a person. */
+export async function storePassword(
+  tx: Queryable,
+  personId: string,
+  passwordHash: string | null,
+): Promise<void> {
+  await tx.query({
+    name: "store-person-password",
+    text: "update people set password_hash = $2 where id = $1",
+    values: [personId, passwordHash],
+  });
 }

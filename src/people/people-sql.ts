@@ -159,19 +159,8 @@ export async function insertPerson(tx: Queryable, person: Person): Promise<boole
     ],
   });
   if (rows.length === 0) return false;
-  await insertGrants(tx, person.id, person.grants);
+  await replaceGrants(tx, person.id, person.grants);
   return true;
-}
-
-async function insertGrants(tx: Queryable, personId: string, grants: readonly Grant[]): Promise<void> {
-  await tx.query({
-    name: "insert-person-grants",
-    text: `
-      insert into person_grants (person_id, role, merchant_ids, facility_ids, connection_ids)
-      select $1, g.role, g.merchant_ids, g.facility_ids, g.connection_ids
-      from json_to_recordset($2::json) as g (role text, merchant_ids uuid[], facility_ids uuid[], connection_ids uuid[])`,
-    values: [personId, JSON.stringify(grants.map(toGrantRow))],
-  });
 }
 
 /** Records that a person has signed in, and so has accepted its invitation. */
@@ -200,79 +189,75 @@ export const toPerson = (row: PersonRow): Person => ({
   disabledAt: row.disabled_at,
 });
 
-/** Deletes sessions that have ended by their age, or because they were not used. Returns how many. */
-export async function deleteEndedSessions(
-  db: Queryable,
-  signedInBefore: Date,
-  seenBefore: Date,
-  limit: number,
-): Promise<number> {
-  const rows = await db.query({
-    name: "delete-ended-person-sessions",
-    text: `
-      delete from person_sessions
-      where id in (
-        select s.id from person_sessions s where s.signed_in_at <= $1 or s.seen_at <= $2 limit $3)
-        and (signed_in_at <= $1 or seen_at <= $2) -- It may have been used since.
-      returning id`,
-    values: [signedInBefore, seenBefore, limit],
+/** How many people have a grant for one of these merchants, or for a connection of them. */
+export async function countPeopleOfMerchants(tx: Queryable, merchantIds: readonly string[]): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "count-people-of-merchants",
+    text: "select count(distinct g.person_id)::integer as count from person_grants g where g.merchant_ids && $1::uuid[]",
+    values: [merchantIds],
   });
-  return rows.length;
+  return row?.count ?? 0;
 }
 
-/** Deletes links that have expired before a time. Returns how many. */
-export async function deleteEndedLinks(db: Queryable, expiredBefore: Date, limit: number): Promise<number> {
-  const rows = await db.query({
-    name: "delete-ended-person-links",
+/** Operators who can sign in, but for one person. The caller has locked the people. */
+export async function countOtherOperators(tx: Queryable, personId: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    name: "count-other-operators",
     text: `
-      delete from person_links
-      where id in (select l.id from person_links l where l.expires_at <= $1 limit $2)
-      returning id`,
-    values: [expiredBefore, limit],
+      select count(*)::integer as count
+      from person_grants g
+      join people p on p.id = g.person_id
+      where g.role = 'operator' and p.id <> $1 and p.disabled_at is null`,
+    values: [personId],
   });
-  return rows.length;
+  return row?.count ?? 0;
 }
 
-/** Deletes right passwords that have waited too long for a code. Returns how many. */
-export async function deleteEndedCodeSteps(db: Queryable, now: Date, limit: number): Promise<number> {
-  const rows = await db.query({
-    name: "delete-ended-code-steps",
+/** Replaces all grants of a person. */
+export async function replaceGrants(
+  tx: Queryable,
+  personId: string,
+  grants: readonly Grant[],
+): Promise<void> {
+  await tx.query({
+    name: "replace-person-grants",
     text: `
-      delete from person_code_steps
-      where token_hash in (select s.token_hash from person_code_steps s where s.expires_at <= $1 limit $2)
-      returning token_hash`,
-    values: [now, limit],
+      with removed as (
+        delete from person_grants
+        where person_id = $1 and role not in (select g.role from json_to_recordset($2::json) as g (role text))
+      )
+      insert into person_grants (person_id, role, merchant_ids, facility_ids, connection_ids)
+      select $1, g.role, g.merchant_ids, g.facility_ids, g.connection_ids
+      from json_to_recordset($2::json) as g (role text, merchant_ids uuid[], facility_ids uuid[], connection_ids uuid[])
+      on conflict (person_id, role) do update
+      set merchant_ids = excluded.merchant_ids, facility_ids = excluded.facility_ids,
+          connection_ids = excluded.connection_ids`,
+    values: [personId, JSON.stringify(grants.map(toGrantRow))],
   });
-  return rows.length;
 }
 
-/** Deletes challenges that were used, and have expired before a time. Returns how many. */
-export async function deleteOldChallenges(
-  db: Queryable,
-  expiredBefore: Date,
-  limit: number,
-): Promise<number> {
-  const rows = await db.query({
-    name: "delete-old-challenges",
-    text: `
-      delete from person_used_challenges
-      where challenge_hash in (select c.challenge_hash from person_used_challenges c where c.expires_at <= $1 limit $2)
-      returning challenge_hash`,
-    values: [expiredBefore, limit],
+/** Sets the time since when a person cannot sign in. Null: it can. */
+export async function setDisabled(tx: Queryable, personId: string, disabledAt: Date | null): Promise<void> {
+  await tx.query({
+    name: "set-person-disabled",
+    text: "update people set disabled_at = $2 where id = $1",
+    values: [personId, disabledAt],
   });
-  return rows.length;
 }
 
-/** Deletes counted attempts whose window began at or before a time. Returns how many. */
-export async function deleteOldAttempts(db: Queryable, startedBefore: Date, limit: number): Promise<number> {
-  const rows = await db.query({
-    name: "delete-old-person-attempts",
+/** Sets name and mail address. Returns false if another person has the address. */
+export async function setNameAndEmail(
+  tx: Queryable,
+  { personId, name, email }: { personId: string; name: string; email: string },
+): Promise<boolean> {
+  const rows = await tx.query({
+    name: "set-person-name-and-email",
     text: `
-      delete from person_attempts
-      where bucket in (select a.bucket from person_attempts a where a.window_start <= $1 limit $2)
-        and window_start <= $1 -- It may have begun again since.
-      returning bucket`,
-    values: [startedBefore, limit],
+      update people p
+      set name = $2, email = $3
+      where p.id = $1 and not exists (select from people o where o.email = $3 and o.id <> $1)
+      returning p.id`,
+    values: [personId, name, email],
   });
-  return rows.length;
+  return rows.length > 0;
 }

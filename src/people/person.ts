@@ -1,8 +1,10 @@
 import type { Configuration } from "openid-client";
 import type { AuditFact } from "../audit/audit-sql.ts";
-import type { Grant, Role } from "../audit/grant.ts";
+import { type Grant, type Role, strongestRole } from "../audit/grant.ts";
+import { recordAudit } from "../audit/record-audit.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Context } from "../platform/context.ts";
+import type { Queryable } from "../platform/database/database.ts";
 import { toTypeId } from "../platform/ids.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
@@ -27,6 +29,23 @@ export type Person = {
   /** Since then the person cannot sign in. Null: it can. */
   readonly disabledAt: Date | null;
 };
+
+/** A person who has not signed in yet. */
+export const newPerson = (
+  { newId, clock }: Pick<PeopleContext, "newId" | "clock">,
+  fields: Pick<Person, "name" | "email" | "grants">,
+  createdBy: Actor,
+): Person => ({
+  ...fields,
+  id: newId(),
+  hasTwoFactor: false,
+  hasSingleSignOn: false,
+  createdBy,
+  createdAt: clock.now(),
+  acceptedAt: null,
+  lastSignedInAt: null,
+  disabledAt: null,
+});
 
 /** Whether a person can sign in. */
 export const PERSON_STATES = ["invited", "active", "disabled"] as const;
@@ -194,3 +213,23 @@ function grantText(grant: Grant): string {
       return grant.role;
   }
 }
+
+/** Records what a person has done, or a stranger in its name, with how it signs in. */
+export const recordByPerson = (
+  tx: Queryable,
+  context: Pick<PeopleContext, "clock" | "newId">,
+  { id, name, grants }: Pick<Person, "id" | "name" | "grants">,
+  { requestId }: Pick<Visitor, "requestId">,
+  action: string,
+  details: Readonly<Record<string, unknown>> = {},
+): Promise<void> =>
+  recordAudit(
+    tx,
+    context,
+    {
+      actor: { kind: strongestRole(grants) ?? "service", name, id: toTypeId("per", id) },
+      requestId,
+      action,
+    },
+    { merchantId: null, subject: "per", ids: [id], details },
+  );

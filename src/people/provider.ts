@@ -13,19 +13,13 @@ import {
   randomState,
 } from "openid-client";
 import { inTransaction } from "../platform/context.ts";
-import { UnavailableError } from "../platform/database/database.ts";
+import { type Queryable, UnavailableError } from "../platform/database/database.ts";
 import { MINUTE_MS, SECOND_MS, systemClock } from "../platform/time.ts";
-import { hashToken, openSealedCookie, sealedCookie } from "./cookies.ts";
+import { hashToken, openSealedCookie, sealedCookie, useChallenge } from "./cookies.ts";
 import { readPersonByEmail } from "./people-sql.ts";
 import { normalEmail, type People, type Visitor } from "./person.ts";
 import { openSession } from "./sessions.ts";
 import { lockEnabled } from "./sign-in.ts";
-import {
-  findPersonOfAccount,
-  linkAccount,
-  type ProviderAccount,
-  useChallenge,
-} from "./sign-in-methods-sql.ts";
 
 /** What the browser brings back from a visit to the identity provider. */
 const VISIT = {
@@ -167,4 +161,49 @@ async function confirmedAccount(
 function isForUs({ azp, iat }: Pick<IDToken, "azp" | "iat">, clientId: string | null): boolean {
   const isIssued = iat * SECOND_MS <= systemClock.now().getTime() + AHEAD_MAX_MS;
   return isIssued && (azp === undefined || azp === clientId);
+}
+
+/** An account at an identity provider. */
+type ProviderAccount = { readonly issuer: string; readonly subject: string };
+
+/** The person that has linked an account of an identity provider. Null: none. */
+async function findPersonOfAccount(
+  db: Queryable,
+  { issuer, subject }: ProviderAccount,
+): Promise<string | null> {
+  const [row] = await db.query<{ person_id: string }>({
+    name: "find-person-of-account",
+    text: "select person_id from person_provider_accounts where issuer = $1 and subject = $2",
+    values: [issuer, subject],
+  });
+  return row?.person_id ?? null;
+}
+
+/** Links an account with a person. Returns false if the person has one, or another person has this one. */
+async function linkAccount(
+  tx: Queryable,
+  personId: string,
+  { issuer, subject }: ProviderAccount,
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx.query({
+    name: "link-provider-account",
+    text: `
+      insert into person_provider_accounts (person_id, issuer, subject, linked_at)
+      values ($1, $2, $3, $4)
+      on conflict do nothing
+      returning person_id`,
+    values: [personId, issuer, subject, now],
+  });
+  return rows.length > 0;
+}
+
+/** Removes the account of the identity provider from a person. Returns whether there was one. */
+export async function unlinkAccount(tx: Queryable, personId: string): Promise<boolean> {
+  const rows = await tx.query({
+    name: "unlink-provider-account",
+    text: "delete from person_provider_accounts where person_id = $1 returning person_id",
+    values: [personId],
+  });
+  return rows.length > 0;
 }

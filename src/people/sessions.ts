@@ -2,35 +2,40 @@ import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { before } from "../platform/time.ts";
-import { recordByPerson } from "./by-person.ts";
 import { hashToken, makeToken, readCookie, setCookie } from "./cookies.ts";
 import { deleteLinks } from "./links.ts";
-import { deleteCodeSteps } from "./one-time-codes-sql.ts";
-import { lockPerson, recordSignIn } from "./people-sql.ts";
+import { lockPerson, PERSON_COLUMNS, type PersonRow, recordSignIn, toPerson } from "./people-sql.ts";
 import {
   type PeopleContext,
   type Person,
   RECENT_MS,
+  recordByPerson,
   SEEN_INTERVAL_MS,
   SESSION_IDLE_MS,
   SESSION_MAX_MS,
   SESSIONS_MAX,
   type Visitor,
 } from "./person.ts";
-import {
-  deleteOldestSessions,
-  deleteSession,
-  deleteSessionOfToken,
-  deleteSessions,
-  insertSession,
-  type PersonSession,
-  readSession,
-  readSessionsById,
-  recordSessionUse,
-  type Session,
-} from "./sessions-sql.ts";
 
 const COOKIE = "session_token";
+
+/** A sign-in of a person on one browser. */
+export type Session = {
+  readonly id: string;
+  readonly personId: string;
+  /** Where the person signed in from. */
+  readonly ipAddress: string;
+  /** The browser, as it names itself. Empty: it does not. */
+  readonly userAgent: string;
+  readonly signedInAt: Date;
+  /** Written at most once in SEEN_INTERVAL_MS. */
+  readonly seenAt: Date;
+  /** When the person last proved who it is. */
+  readonly authenticatedAt: Date;
+};
+
+/** A session with its person. */
+export type PersonSession = { readonly session: Session; readonly person: Person };
 
 /** Whether a session is still good for a request. */
 export const isLive = ({ signedInAt, seenAt }: Session, now: Date): boolean =>
@@ -67,12 +72,15 @@ export async function openSession(
     seenAt: now,
     authenticatedAt: now,
   };
-  // A person who signs in again on the same page has one session there, not two.
-  if (earlier !== null) await deleteSessionOfToken(tx, hashToken(earlier));
-  await deleteOldestSessions(tx, person.id, SESSIONS_MAX - 1);
+  await makeRoom(tx, person.id, earlier === null ? null : hashToken(earlier));
   await insertSession(tx, session, hashToken(token));
   // Links to sign in for the first time are not needed any more. They would be a way past the password and the code.
-  await deleteLinks(tx, person.id, person.acceptedAt === null ? ["invitation", "sign-in"] : ["invitation"]);
+  await deleteLinks(
+    tx,
+    person.id,
+    person.acceptedAt === null ? ["invitation", "sign-in"] : ["invitation"],
+    now,
+  );
   await recordSignIn(tx, person.id, now);
   const details = { method, session: toTypeId("ses", session.id), ipAddress: visitor.ipAddress };
   await recordByPerson(tx, context, person, visitor, "signIn", details);
@@ -115,12 +123,6 @@ export async function lockSession(tx: Queryable, { person, session }: PersonSess
   return (await readSessionsById(tx, [session.id])).length > 0;
 }
 
-/** Ends all sessions of a person but one, and its sign-ins that wait for a code. Returns how many sessions. */
-export async function endSessions(tx: Queryable, personId: string, exceptId: string | null): Promise<number> {
-  await deleteCodeSteps(tx, personId);
-  return deleteSessions(tx, personId, exceptId);
-}
-
 /** Ends the session of the browser, and returns the cookie that removes its own. Without a session it changes nothing. */
 export async function signOut(context: PeopleContext, visitor: Visitor): Promise<string> {
   const opened = await findSession(context, visitor.cookie);
@@ -156,3 +158,161 @@ export const endOtherSessions = (
       await recordByPerson(tx, context, person, visitor, "endOtherSessions", { sessionsEnded });
     return true;
   });
+
+type SessionRow = {
+  session_id: string;
+  person_id: string;
+  ip_address: string;
+  user_agent: string;
+  signed_in_at: Date;
+  seen_at: Date;
+  authenticated_at: Date;
+};
+
+/** Of the session `s`. */
+const SESSION_COLUMNS =
+  "s.id as session_id, s.person_id, s.ip_address, s.user_agent, s.signed_in_at, s.seen_at, s.authenticated_at";
+
+/** The session of a token with its person. Null if there is none. By person_sessions_token_key. */
+async function readSession(db: Queryable, tokenHash: Buffer): Promise<PersonSession | null> {
+  const [row] = await db.query<SessionRow & PersonRow>({
+    name: "read-person-session",
+    text: `
+      select ${SESSION_COLUMNS}, ${PERSON_COLUMNS}
+      from person_sessions s
+      join people p on p.id = s.person_id
+      where s.token_hash = $1`,
+    values: [tokenHash],
+  });
+  return row === undefined ? null : toPersonSession(row);
+}
+
+/** Sessions with their people, by their ids. Those that have ended are left out. */
+export async function readSessionsById(
+  db: Queryable,
+  sessionIds: readonly string[],
+): Promise<PersonSession[]> {
+  const rows = await db.query<SessionRow & PersonRow>({
+    name: "read-person-sessions",
+    text: `
+      select ${SESSION_COLUMNS}, ${PERSON_COLUMNS}
+      from person_sessions s
+      join people p on p.id = s.person_id
+      where s.id = any($1::uuid[])`,
+    values: [sessionIds],
+  });
+  return rows.map(toPersonSession);
+}
+
+/** Stores a session that begins now. */
+async function insertSession(tx: Queryable, session: Session, tokenHash: Buffer): Promise<void> {
+  await tx.query({
+    name: "insert-person-session",
+    text: `
+      insert into person_sessions (
+        id, person_id, token_hash, ip_address, user_agent, signed_in_at, seen_at, authenticated_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    values: [
+      session.id,
+      session.personId,
+      tokenHash,
+      session.ipAddress,
+      session.userAgent,
+      session.signedInAt,
+      session.seenAt,
+      session.authenticatedAt,
+    ],
+  });
+}
+
+/** Records that a session was used, unless a use after `staleBefore` is recorded already. */
+async function recordSessionUse(
+  db: Queryable,
+  sessionId: string,
+  seenAt: Date,
+  staleBefore: Date,
+): Promise<void> {
+  await db.query({
+    name: "record-session-use",
+    text: "update person_sessions set seen_at = $2 where id = $1 and seen_at <= $3",
+    values: [sessionId, seenAt, staleBefore],
+  });
+}
+
+/** Records that the person has proved again who it is. */
+export async function recordAuthentication(db: Queryable, sessionId: string, now: Date): Promise<void> {
+  await db.query({
+    name: "record-authentication",
+    text: "update person_sessions set authenticated_at = $2, seen_at = greatest(seen_at, $2) where id = $1",
+    values: [sessionId, now],
+  });
+}
+
+/** The sessions of a person, the one that was used last first. There are at most SESSIONS_MAX. */
+export async function listSessions(db: Queryable, personId: string): Promise<Session[]> {
+  const rows = await db.query<SessionRow>({
+    name: "list-person-sessions",
+    text: `
+      select ${SESSION_COLUMNS}
+      from person_sessions s
+      where s.person_id = $1
+      order by s.seen_at desc, s.id desc
+      limit 100`,
+    values: [personId],
+  });
+  return rows.map(toSession);
+}
+
+/** Ends a session of a person. Returns whether there was one. */
+async function deleteSession(tx: Queryable, personId: string, sessionId: string): Promise<boolean> {
+  const rows = await tx.query({
+    name: "delete-person-session",
+    text: "delete from person_sessions where person_id = $1 and id = $2 returning id",
+    values: [personId, sessionId],
+  });
+  return rows.length > 0;
+}
+
+/** Ends all sessions of a person but one, and its sign-ins that wait for a code. Returns how many sessions. */
+export async function endSessions(tx: Queryable, personId: string, exceptId: string | null): Promise<number> {
+  const rows = await tx.query({
+    name: "end-person-sessions",
+    text: `
+      with code_steps as (delete from person_code_steps where person_id = $1)
+      delete from person_sessions where person_id = $1 and ($2::uuid is null or id <> $2)
+      returning id`,
+    values: [personId, exceptId],
+  });
+  return rows.length;
+}
+
+/** Ends the session that the browser has, also one of another person, and those of the person that were used longest ago. */
+async function makeRoom(tx: Queryable, personId: string, earlier: Buffer | null): Promise<void> {
+  await tx.query({
+    name: "make-room-for-person-session",
+    text: `
+      delete from person_sessions
+      where token_hash = $2 or id in (
+        select s.id
+        from person_sessions s
+        where s.person_id = $1 and s.token_hash is distinct from $2
+        order by s.seen_at desc, s.id desc
+        offset $3)`,
+    values: [personId, earlier, SESSIONS_MAX - 1],
+  });
+}
+
+const toPersonSession = (row: SessionRow & PersonRow): PersonSession => ({
+  session: toSession(row),
+  person: toPerson(row),
+});
+
+const toSession = (row: SessionRow): Session => ({
+  id: row.session_id,
+  personId: row.person_id,
+  ipAddress: row.ip_address,
+  userAgent: row.user_agent,
+  signedInAt: row.signed_in_at,
+  seenAt: row.seen_at,
+  authenticatedAt: row.authenticated_at,
+});

@@ -1,24 +1,15 @@
 import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { after, MINUTE_MS } from "../platform/time.ts";
-import { recordByPerson } from "./by-person.ts";
-import { hashToken, makeToken, readCookie, setCookie } from "./cookies.ts";
+import { hashToken, makeToken, readCookie, setCookie, useChallenge } from "./cookies.ts";
 import { bucketsOf, clear, codesOfPerson, failuresOf, take, takeAttempt } from "./limit-attempts.ts";
 import { findPersonOfLink, isLinkToken, type LinkKind, useLink } from "./links.ts";
 import { type Code, useCode } from "./one-time-codes.ts";
-import {
-  countCodeOfStep,
-  deleteCodeStep,
-  findPersonOfCodeStep,
-  insertCodeStep,
-} from "./one-time-codes-sql.ts";
-import { verifyPasskey } from "./passkeys.ts";
-import { readCredential, recordUse } from "./passkeys-sql.ts";
-import { isPassword } from "./passwords.ts";
+import { readCredential, recordUse, verifyPasskey } from "./passkeys.ts";
+import { isPassword, readPasswordOf } from "./passwords.ts";
 import { lockPerson, readPerson } from "./people-sql.ts";
-import { normalEmail, type PeopleContext, type Person, type Visitor } from "./person.ts";
+import { normalEmail, type PeopleContext, type Person, recordByPerson, type Visitor } from "./person.ts";
 import { openSession } from "./sessions.ts";
-import { readPasswordOf, useChallenge } from "./sign-in-methods-sql.ts";
 
 // Each way to sign in compares a proof, and then opens the session in one transaction (docs/design/people.md, "Ending sign-ins"): it
 // locks the person, uses the proof up, or sees that it is still valid, and stores session and audit entry. Whatever takes the proof
@@ -169,4 +160,50 @@ export async function recordFailure(
   if (person === null || (await take(context.db, context, failuresOf(personId))) > 0) return;
   const details = { method: "password", ipAddress: visitor.ipAddress };
   await recordByPerson(context.db, context, person, visitor, action, details);
+}
+
+/** Stores that a right password waits for a code. */
+async function insertCodeStep(
+  tx: Queryable,
+  tokenHash: Buffer,
+  personId: string,
+  expiresAt: Date,
+): Promise<void> {
+  await tx.query({
+    name: "insert-code-step",
+    text: "insert into person_code_steps (token_hash, person_id, tries, expires_at) values ($1, $2, 0, $3)",
+    values: [tokenHash, personId, expiresAt],
+  });
+}
+
+/** The person whose right password waits for a code. Null: that has ended. Only counting the code decides. */
+async function findPersonOfCodeStep(db: Queryable, tokenHash: Buffer, now: Date): Promise<string | null> {
+  const [row] = await db.query<{ person_id: string }>({
+    name: "find-person-of-code-step",
+    text: "select person_id from person_code_steps where token_hash = $1 and expires_at > $2 and tries < 5",
+    values: [tokenHash, now],
+  });
+  return row?.person_id ?? null;
+}
+
+/** Counts a code that follows a password. Returns false if none may follow any more. */
+async function countCodeOfStep(tx: Queryable, tokenHash: Buffer, now: Date): Promise<boolean> {
+  const rows = await tx.query({
+    name: "count-code-of-step",
+    text: `
+      update person_code_steps set tries = tries + 1
+      where token_hash = $1 and expires_at > $2 and tries < 5
+      returning token_hash`,
+    values: [tokenHash, now],
+  });
+  return rows.length > 0;
+}
+
+/** Uses up a right password that a right code has followed. */
+async function deleteCodeStep(tx: Queryable, tokenHash: Buffer): Promise<void> {
+  await tx.query({
+    name: "delete-code-step",
+    text: "delete from person_code_steps where token_hash = $1",
+    values: [tokenHash],
+  });
 }

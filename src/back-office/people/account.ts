@@ -10,10 +10,10 @@ import {
   startSecondFactor,
   verifySecondFactor,
 } from "../../people/own-account.ts";
-import { countPasskeys } from "../../people/passkeys-sql.ts";
+import { listPasskeys } from "../../people/passkeys.ts";
+import { readPasswordHash } from "../../people/passwords.ts";
 import { PASSWORD_LENGTH_MAX, type People, RECENT_MS } from "../../people/person.ts";
 import { endOf } from "../../people/sessions.ts";
-import { readPasswordHash } from "../../people/sign-in-methods-sql.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { after } from "../../platform/time.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
@@ -175,7 +175,7 @@ export const accountRoutes: readonly Route<People>[] = [
           hasSecondFactor: person.hasTwoFactor,
           hasPassword: (await readPasswordHash(people.db, person.id)) !== null,
           hasSingleSignOn: person.hasSingleSignOn,
-          passkeys: await countPasskeys(people.db, person.id),
+          passkeys: (await listPasskeys(people.db, person.id)).length,
           session: {
             id: toTypeId("ses", session.id),
             endsAt: endOf(session).toISOString(),

@@ -1,7 +1,12 @@
 import { Type } from "typebox";
 import type { Route } from "../../http/route.ts";
-import { addPasskey, PASSKEYS_MAX, passkeyRegistration, removePasskey } from "../../people/passkeys.ts";
-import { listPasskeys } from "../../people/passkeys-sql.ts";
+import {
+  addPasskey,
+  listPasskeys,
+  PASSKEYS_MAX,
+  passkeyRegistration,
+  removePasskey,
+} from "../../people/passkeys.ts";
 import type { People } from "../../people/person.ts";
 import { parseUuid } from "../../platform/ids.ts";
 import { notFound } from "../../platform/wire/problems.ts";
@@ -33,8 +38,9 @@ export const passkeyRoutes: readonly Route<People>[] = [
       const opened = await sessionOf(people, caller);
       if ("code" in opened) return opened;
       const passkeys = await listPasskeys(people.db, opened.person.id);
-      const data = passkeys.map(({ createdAt, ...passkey }) => ({
-        ...passkey,
+      const data = passkeys.map(({ id, name, createdAt }) => ({
+        id,
+        name,
         createdAt: createdAt.toISOString(),
       }));
       return { status: 200, body: { data, nextCursor: null } };

@@ -18,7 +18,7 @@ import {
 } from "../../people/manage.ts";
 import { listPeople, readPerson, readPersonByEmail } from "../../people/people-sql.ts";
 import { normalEmail, type Person } from "../../people/person.ts";
-import { listSessions } from "../../people/sessions-sql.ts";
+import { listSessions } from "../../people/sessions.ts";
 import type { Context } from "../../platform/context.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import { expectedVersionField } from "../../platform/wire/content-version.ts";

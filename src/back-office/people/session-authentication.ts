@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { unauthorized } from "../../http/replies.ts";
 import type { PeopleContext } from "../../people/person.ts";
-import { findSession, hasSessionCookie } from "../../people/sessions.ts";
-import type { PersonSession } from "../../people/sessions-sql.ts";
+import { findSession, hasSessionCookie, type PersonSession } from "../../people/sessions.ts";
 import type { Config } from "../../platform/config.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import type { Problem } from "../../platform/wire/problems.ts";

@@ -1,8 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Route } from "../../http/route.ts";
 import type { People } from "../../people/person.ts";
-import { endOf, endOtherSessions, endSession } from "../../people/sessions.ts";
-import { listSessions, type Session } from "../../people/sessions-sql.ts";
+import { endOf, endOtherSessions, endSession, listSessions, type Session } from "../../people/sessions.ts";
 import { fromTypeId, toTypeId } from "../../platform/ids.ts";
 import { notFound } from "../../platform/wire/problems.ts";
 import { dateTime, idField, noNextCursor, nullable } from "../../platform/wire/schemas.ts";

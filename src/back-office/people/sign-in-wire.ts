@@ -11,8 +11,7 @@ import {
   type Visitor,
 } from "../../people/person.ts";
 import { isReturnPath } from "../../people/provider.ts";
-import { findSession, isRecent } from "../../people/sessions.ts";
-import type { PersonSession } from "../../people/sessions-sql.ts";
+import { findSession, isRecent, type PersonSession } from "../../people/sessions.ts";
 import type { SignIn } from "../../people/sign-in.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { type Clock, SECOND_MS } from "../../platform/time.ts";

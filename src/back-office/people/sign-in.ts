@@ -4,9 +4,9 @@ import { addRoute } from "../../http/add-route.ts";
 import { clientAddress, problemWriter } from "../../http/replies.ts";
 import type { Route } from "../../http/route.ts";
 import { passkeyOptions } from "../../people/passkeys.ts";
+import { requestReset, resetPassword } from "../../people/passwords.ts";
 import { openPeople, type People, type PeopleContext, type Visitor } from "../../people/person.ts";
 import { finishProviderSignIn, RETURN_LENGTH_MAX, startProviderSignIn } from "../../people/provider.ts";
-import { requestReset, resetPassword } from "../../people/reset-password.ts";
 import { signOut } from "../../people/sessions.ts";
 import {
   signInWithCode,

@@ -8,8 +8,7 @@ import {
   seesConnection,
 } from "../../audit/grant.ts";
 import { isValid } from "../../merchants/api-key.ts";
-import { isLive } from "../../people/sessions.ts";
-import { readSessionsById } from "../../people/sessions-sql.ts";
+import { isLive, readSessionsById } from "../../people/sessions.ts";
 import { readTokens } from "../../people/tokens-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";

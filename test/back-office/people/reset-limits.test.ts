@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MAILS_MAX, resetMailsOf } from "../../../src/people/limit-attempts.ts";
-import { setNameAndEmail } from "../../../src/people/manage-sql.ts";
+import { setNameAndEmail } from "../../../src/people/people-sql.ts";
 import type { Person } from "../../../src/people/person.ts";
 import { untilBlocked } from "../../support/blocked.ts";
 import { type Browser, createPerson, openBrowser } from "../../support/people.ts";

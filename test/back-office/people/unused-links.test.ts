@@ -93,7 +93,7 @@ it("an invitation is not sent again while the person accepts the earlier one", a
   const { resent } = await service.db.transaction(async (tx) => {
     await lockPerson(tx, person.id);
     await recordSignIn(tx, person.id, service.clock.now());
-    await deleteLinks(tx, person.id, ["invitation"]);
+    await deleteLinks(tx, person.id, ["invitation"], service.clock.now());
     const request = service.backOffice.post(`/api/people/${person.email}/resend-invitation`);
     await untilBlocked(service, 1);
     return { resent: request };
