@@ -56,6 +56,8 @@ it("a migration that would wait for a request which waits for it begins again", 
   });
   const waited = Promise.withResolvers<string>();
   const both = await db.transaction(async (tx) => {
+    // On a busy machine PostgreSQL would find the deadlock at the request first, and end it in place of the migration.
+    await tx.query({ name: "test-find-late", text: "set local deadlock_timeout = '1min'", values: [] });
     await tx.query(changes("facilities"));
     const migrating = migrate(url, waited.resolve, commandsOnCitus);
     await untilBlocked({ db }, 1);
