@@ -14,8 +14,8 @@ import type { BackOfficeAuthentication } from "./authentication.ts";
 import { describeBackOffice } from "./description.ts";
 import { addHealthRoutes, type HealthContext } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
+import { notRecent } from "./people/session-authentication.ts";
 import { addSignIn } from "./people/sign-in.ts";
-import { notRecent } from "./people/sign-in-wire.ts";
 import { backOfficeRoutes } from "./routes.ts";
 import { addConsole, addStaticSite, DOCUMENT, problemPage } from "./static-sites.ts";
 

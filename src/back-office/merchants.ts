@@ -22,7 +22,7 @@ import {
 import { andMonitoring, type BackOfficeRoute, confinedTo, everyone, operatorOnly, route } from "./access.ts";
 import { findMerchant, MerchantIdParams } from "./lookups.ts";
 import { amountErrors, minorOf, valueAt } from "./money/amounts.ts";
-import { notRecent } from "./people/sign-in-wire.ts";
+import { notRecent } from "./people/session-authentication.ts";
 
 const CURRENCY_DEFAULT = "EUR";
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Queryable } from "../platform/database/database.ts";
-import { before, MINUTE_MS } from "../platform/time.ts";
+import { before, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
+import type { Problem } from "../platform/wire/problems.ts";
 import type { PeopleContext } from "./person.ts";
 
 /** All limits are of this time. */
@@ -14,13 +15,22 @@ const ACCOUNT_MAX = 100;
 /** Mails that others cause to one person. */
 export const MAILS_MAX = 5;
 
+/** Why there were too many requests, and what the person can do. Strangers cannot use up what these sentences name. */
+const TOO_MANY = {
+  password: ["attempts to sign in", ", or use a passkey or a link by mail"],
+  reset: ["requests for a link by mail", ", or use a link that was sent, or a passkey"],
+  link: ["attempts with this link", ""],
+} as const;
+type Purpose = keyof typeof TOO_MANY;
+
 /** What is counted together, and how often it may happen within WINDOW_MS. */
-export type Bucket = { readonly bucket: string; readonly max: number };
+export type Bucket = { readonly bucket: string; readonly max: number; readonly purpose: Purpose };
 
 /** The database does not learn the addresses: it needs only to recognize them. */
-const bucketOf = (max: number, ...parts: readonly string[]): Bucket => ({
+const bucketOf = (purpose: Purpose, max: number, ...parts: readonly string[]): Bucket => ({
   bucket: createHash("sha256").update(JSON.stringify(parts)).digest("base64url"),
   max,
+  purpose,
 });
 
 /** A password, or a request for a link by mail, that is sent without a session. `account`: the mail address. */
@@ -35,41 +45,46 @@ export type Attempt = {
  * has links already. Links and passkeys are not counted at all, because they cannot be guessed.
  */
 export const bucketsOf = ({ purpose, network, account }: Attempt): [Bucket, Bucket, ...Bucket[]] => [
-  bucketOf(NETWORK_MAX, purpose, "network", network),
-  bucketOf(ACCOUNT_OF_NETWORK_MAX, purpose, "network and account", network, account),
-  ...(purpose === "reset" ? [] : [bucketOf(ACCOUNT_MAX, purpose, "account", account)]),
+  bucketOf(purpose, NETWORK_MAX, purpose, "network", network),
+  bucketOf(purpose, ACCOUNT_OF_NETWORK_MAX, purpose, "network and account", network, account),
+  ...(purpose === "reset" ? [] : [bucketOf(purpose, ACCOUNT_MAX, purpose, "account", account)]),
 ];
 
 /** Passwords and codes that are sent with a session: an open browser, or a stolen cookie, must not guess without a limit. */
-export const proofsOfSession = (sessionId: string): Bucket => bucketOf(10, "session", sessionId);
+export const proofsOfSession = (sessionId: string): Bucket => bucketOf("password", 10, "session", sessionId);
 /** One-time codes of a person, wherever they are sent. A password or a session must come first, so strangers use up none. */
-export const codesOfPerson = (personId: string): Bucket => bucketOf(10, "codes", personId);
+export const codesOfPerson = (personId: string): Bucket => bucketOf("password", 10, "codes", personId);
 /** New passwords that are sent with a valid link: each costs the processor a hash. */
 export const passwordsOfLink = (tokenHash: Buffer): Bucket =>
-  bucketOf(10, "link", tokenHash.toString("base64url"));
-export const resetMailsOf = (personId: string): Bucket => bucketOf(MAILS_MAX, "reset mails", personId);
+  bucketOf("link", 10, "link", tokenHash.toString("base64url"));
+export const resetMailsOf = (personId: string): Bucket =>
+  bucketOf("reset", MAILS_MAX, "reset mails", personId);
 /** The first one is sent when the person is invited. */
-export const invitationsOf = (personId: string): Bucket => bucketOf(MAILS_MAX - 1, "invitations", personId);
+export const invitationsOf = (personId: string): Bucket =>
+  bucketOf("reset", MAILS_MAX - 1, "invitations", personId);
 /** Entries of the audit log about wrong passwords of a person. */
-export const failuresOf = (personId: string): Bucket => bucketOf(5, "failures", personId);
-
-/**
- * Counts an attempt. Returns how long to wait before the next one, in milliseconds; 0: it may be made. The network is counted
- * first: an attempt beyond it counts in no other bucket, so other and other accounts cause no further rows.
- */
-export async function takeAttempt(context: Pick<PeopleContext, "db" | "clock">, attempt: Attempt) {
-  const [ofNetwork, ...others] = bucketsOf(attempt);
-  const waitMs = await count(context.db, context, [ofNetwork]);
-  return waitMs > 0 ? waitMs : count(context.db, context, others);
-}
+export const failuresOf = (personId: string): Bucket => bucketOf("password", 5, "failures", personId);
 
 type Clocked = Pick<PeopleContext, "clock">;
 
-/** Counts in one bucket. Returns how long to wait before the next time, in milliseconds; 0: it may happen. */
-export const take = (db: Queryable, context: Clocked, bucket: Bucket): Promise<number> =>
-  count(db, context, [bucket]);
+/**
+ * Counts an attempt. Null: it may be made. The network is counted first: an attempt beyond it counts in no other bucket, so other and
+ * other accounts cause no further rows.
+ */
+export async function takeAttempt(
+  context: Pick<PeopleContext, "db" | "clock">,
+  attempt: Attempt,
+): Promise<Problem | null> {
+  const [ofNetwork, ...others] = bucketsOf(attempt);
+  return (await take(context.db, context, ofNetwork)) ?? take(context.db, context, ...others);
+}
 
-async function count(db: Queryable, { clock }: Clocked, buckets: readonly Bucket[]): Promise<number> {
+/** Counts in all of these buckets. Null: it may happen. */
+export async function take(
+  db: Queryable,
+  { clock }: Clocked,
+  ...buckets: readonly [Bucket, ...Bucket[]]
+): Promise<Problem | null> {
   const now = clock.now();
   const rows = await db.query<{ bucket: string; count: number; window_start: Date }>({
     name: "count-person-attempts",
@@ -86,7 +101,15 @@ async function count(db: Queryable, { clock }: Clocked, buckets: readonly Bucket
   });
   const maxima = new Map(buckets.map(({ bucket, max }) => [bucket, max]));
   const exceeded = rows.filter((row) => row.count > (maxima.get(row.bucket) ?? 0));
-  return Math.max(0, ...exceeded.map((row) => row.window_start.getTime() + WINDOW_MS - now.getTime()));
+  if (exceeded.length === 0) return null;
+  const waitMs = Math.max(...exceeded.map((row) => row.window_start.getTime() + WINDOW_MS - now.getTime()));
+  const seconds = Math.max(1, Math.ceil(waitMs / SECOND_MS));
+  const [what, instead] = TOO_MANY[buckets[0].purpose];
+  return {
+    code: "rate-limited",
+    detail: `There were too many ${what}. Retry in ${seconds} s${instead}.`,
+    headers: { "retry-after": String(seconds) },
+  };
 }
 
 /** After a success: what was counted in these buckets counts from the beginning. */

@@ -262,7 +262,7 @@ export const resendInvitation = (context: PeopleContext, request: Change): Promi
   change(context, request, async (tx, person) => {
     const { by } = request;
     if (person.acceptedAt !== null || person.disabledAt !== null) return notInvitable(person);
-    if ((await take(tx, context, invitationsOf(person.id))) > 0) return tooManyMails;
+    if ((await take(tx, context, invitationsOf(person.id))) !== null) return tooManyMails;
     await sendInvitation(tx, context, person, by);
     await recordAudit(tx, context, by, personFact(person));
     return person;

@@ -1,5 +1,6 @@
 import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import type { Problem } from "../platform/wire/problems.ts";
 import { clear, codesOfPerson, proofsOfSession, take } from "./limit-attempts.ts";
 import { deleteLinks, PERSONAL_LINKS } from "./links.ts";
 import {
@@ -12,7 +13,16 @@ import {
 } from "./one-time-codes.ts";
 import { hashPassword, isPassword, readPasswordHash, storePassword } from "./passwords.ts";
 import { type PeopleContext, recordByPerson, type Visitor } from "./person.ts";
-import { endSessions, isRecent, lockSession, type PersonSession, recordAuthentication } from "./sessions.ts";
+import {
+  endSessions,
+  isRecent,
+  lockSession,
+  notSignedIn,
+  type PersonSession,
+  recentAuthenticationRequired,
+  recordAuthentication,
+  signInFailed,
+} from "./sessions.ts";
 import { recordFailure } from "./sign-in.ts";
 
 // What people do with their own sign-in. Each change locks the session: one that has ended, perhaps because it was stolen, changes
@@ -20,8 +30,10 @@ import { recordFailure } from "./sign-in.ts";
 
 export type Proof = { readonly password: string } | Code;
 
-/** Why something was not done. A number: there were too many attempts, and so many milliseconds to wait. */
-export type Failure = "wrong-password" | "wrong-code" | "session-ended" | number;
+const wrongPassword = signInFailed("The password is not right. It is required for a person who has one.");
+const wrongCode = signInFailed("The code is not right. Compare the clock of the device.");
+const notConfirmed = signInFailed("The password or the code is not right.");
+const alreadySetUp = signInFailed("One-time codes are set up already. Remove them first.");
 
 /** Confirms that the person of a session is still there, with its password or a code. With a passkey one signs in again instead. */
 export async function confirmPerson(
@@ -29,20 +41,20 @@ export async function confirmPerson(
   opened: PersonSession,
   proof: Proof,
   visitor: Visitor,
-): Promise<"confirmed" | Failure> {
+): Promise<Problem | null> {
   const { person, session } = opened;
-  const failure =
+  const refused =
     "password" in proof
-      ? await checkPassword(context, opened, proof.password, visitor)
+      ? await checkPassword(context, opened, proof.password, visitor, notConfirmed)
       : await countCode(context, opened);
-  if (failure !== null) return failure;
+  if (refused !== null) return refused;
   return inTransaction(context, async (tx) => {
-    if (!(await lockSession(tx, opened))) return "session-ended";
+    if (!(await lockSession(tx, opened))) return notSignedIn;
     const isRight =
       "password" in proof || (person.hasTwoFactor && (await useOwnCode(tx, context, opened, proof)));
-    if (!isRight) return "wrong-code";
+    if (!isRight) return notConfirmed;
     await recordAuthentication(tx, session.id, context.clock.now());
-    return "confirmed";
+    return null;
   });
 }
 
@@ -55,27 +67,24 @@ async function checkPassword(
   { person, session }: PersonSession,
   password: string | undefined,
   visitor: Visitor,
-): Promise<Failure | null> {
-  const waitMs = await take(context.db, context, proofsOfSession(session.id));
-  if (waitMs > 0) return waitMs;
+  wrong = wrongPassword,
+): Promise<Problem | null> {
+  const tooMany = await take(context.db, context, proofsOfSession(session.id));
+  if (tooMany !== null) return tooMany;
   const stored = await readPasswordHash(context.db, person.id);
   const isRight = password === undefined ? stored === null : await isPassword(password, stored);
   if (isRight) await clear(context.db, proofsOfSession(session.id));
   else await recordFailure(context, person.id, visitor, "confirmFailed");
-  return isRight ? null : "wrong-password";
+  return isRight ? null : wrong;
 }
 
 /** Counts a code before it is compared, for the session and for the person. Null: it may be compared. */
-async function countCode(
+const countCode = async (
   context: PeopleContext,
   { person, session }: PersonSession,
-): Promise<Failure | null> {
-  for (const bucket of [proofsOfSession(session.id), codesOfPerson(person.id)]) {
-    const waitMs = await take(context.db, context, bucket);
-    if (waitMs > 0) return waitMs;
-  }
-  return null;
-}
+): Promise<Problem | null> =>
+  (await take(context.db, context, proofsOfSession(session.id))) ??
+  take(context.db, context, codesOfPerson(person.id));
 
 /** Compares a code that was counted, and uses it up. */
 async function useOwnCode(
@@ -91,25 +100,25 @@ async function useOwnCode(
 
 /**
  * Sets or replaces the password of a person who has proved recently who it is. All of its other sessions and its
- * links end: who has stolen one loses it. False: the proof is too old, or the session has ended.
+ * links end: who has stolen one loses it.
  */
 export async function setPassword(
   context: PeopleContext,
   opened: PersonSession,
   password: string,
   visitor: Visitor,
-): Promise<boolean> {
+): Promise<Problem | null> {
   const { person, session } = opened;
-  if (!isRecent(session, context.clock.now())) return false;
+  if (!isRecent(session, context.clock.now())) return recentAuthenticationRequired;
   const passwordHash = await hashPassword(password);
   return inTransaction(context, async (tx) => {
     // It can have been ended while the password was hashed, by a reset of the owner.
-    if (!(await lockSession(tx, opened))) return false;
+    if (!(await lockSession(tx, opened))) return recentAuthenticationRequired;
     await storePassword(tx, person.id, passwordHash);
     await deleteLinks(tx, person.id, PERSONAL_LINKS, context.clock.now());
     const sessionsEnded = await endSessions(tx, person.id, session.id);
     await recordByPerson(tx, context, person, visitor, "setPassword", { sessionsEnded });
-    return true;
+    return null;
   });
 }
 
@@ -119,15 +128,13 @@ export async function startSecondFactor(
   opened: PersonSession,
   password: string | undefined,
   visitor: Visitor,
-): Promise<{ uri: string; backupCodes: string[] } | "already-set-up" | Failure> {
-  const failure = await checkPassword(context, opened, password, visitor);
-  if (failure !== null) return failure;
+): Promise<{ uri: string; backupCodes: string[] } | Problem> {
+  const refused = await checkPassword(context, opened, password, visitor);
+  if (refused !== null) return refused;
   return inTransaction(context, async (tx) => {
-    if (!(await lockSession(tx, opened))) return "session-ended";
+    if (!(await lockSession(tx, opened))) return notSignedIn;
     const uri = await makeSecret(tx, context, opened.person);
-    return uri === null
-      ? "already-set-up"
-      : { uri, backupCodes: await makeBackupCodes(tx, opened.person.id) };
+    return uri === null ? alreadySetUp : { uri, backupCodes: await makeBackupCodes(tx, opened.person.id) };
   });
 }
 
@@ -137,15 +144,15 @@ export async function verifySecondFactor(
   opened: PersonSession,
   code: string,
   visitor: Visitor,
-): Promise<"verified" | Failure> {
-  const failure = await countCode(context, opened);
-  if (failure !== null) return failure;
+): Promise<Problem | null> {
+  const refused = await countCode(context, opened);
+  if (refused !== null) return refused;
   return inTransaction(context, async (tx) => {
-    if (!(await lockSession(tx, opened))) return "session-ended";
-    if (!(await useOwnCode(tx, context, opened, { code, isBackupCode: false }))) return "wrong-code";
+    if (!(await lockSession(tx, opened))) return notSignedIn;
+    if (!(await useOwnCode(tx, context, opened, { code, isBackupCode: false }))) return wrongCode;
     if (await confirmSecret(tx, opened.person.id, context.clock.now()))
       await recordByPerson(tx, context, opened.person, visitor, "enableSecondFactor");
-    return "verified";
+    return null;
   });
 }
 
@@ -155,16 +162,16 @@ export async function removeSecondFactor(
   opened: PersonSession,
   password: string | undefined,
   visitor: Visitor,
-): Promise<"removed" | Failure> {
-  const failure = await checkPassword(context, opened, password, visitor);
-  if (failure !== null) return failure;
+): Promise<Problem | null> {
+  const refused = await checkPassword(context, opened, password, visitor);
+  if (refused !== null) return refused;
   return inTransaction(context, async (tx) => {
     const { person, session } = opened;
-    if (!(await lockSession(tx, opened))) return "session-ended";
+    if (!(await lockSession(tx, opened))) return notSignedIn;
     await deleteCodes(tx, person.id);
     const sessionsEnded = await endSessions(tx, person.id, session.id);
     await recordByPerson(tx, context, person, visitor, "disableSecondFactor", { sessionsEnded });
-    return "removed";
+    return null;
   });
 }
 
@@ -174,13 +181,13 @@ export async function renewBackupCodes(
   opened: PersonSession,
   password: string | undefined,
   visitor: Visitor,
-): Promise<{ backupCodes: string[] } | Failure> {
+): Promise<{ backupCodes: string[] } | Problem> {
   const { person } = opened;
-  if (!person.hasTwoFactor) return "wrong-password";
-  const failure = await checkPassword(context, opened, password, visitor);
-  if (failure !== null) return failure;
+  if (!person.hasTwoFactor) return wrongPassword;
+  const refused = await checkPassword(context, opened, password, visitor);
+  if (refused !== null) return refused;
   return inTransaction(context, async (tx) => {
-    if (!(await lockSession(tx, opened))) return "session-ended";
+    if (!(await lockSession(tx, opened))) return notSignedIn;
     const backupCodes = await makeBackupCodes(tx, person.id);
     await recordByPerson(tx, context, person, visitor, "renewBackupCodes");
     return { backupCodes };

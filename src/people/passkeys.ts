@@ -10,12 +10,22 @@ import {
 import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { MINUTE_MS } from "../platform/time.ts";
+import type { Problem } from "../platform/wire/problems.ts";
 import { hashToken, openSealedCookie, sealedCookie, useChallenge } from "./cookies.ts";
 import { type PeopleContext, recordByPerson, type Visitor } from "./person.ts";
-import { endSessions, lockSession, type PersonSession } from "./sessions.ts";
+import { endSessions, lockSession, type PersonSession, signInFailed } from "./sessions.ts";
 
 /** Passkeys of a person. */
 export const PASSKEYS_MAX = 20;
+
+const tooManyPasskeys: Problem = {
+  code: "limit-reached",
+  detail: `A person has at most ${PASSKEYS_MAX} passkeys. Remove one first.`,
+  members: { limit: "passkeys", maximum: PASSKEYS_MAX },
+};
+const notFitting = signInFailed(
+  "The passkey does not fit the request for it, or that is older than five minutes.",
+);
 
 const CHALLENGE_MS = 5 * MINUTE_MS;
 
@@ -95,9 +105,9 @@ export async function addPasskey(
   opened: PersonSession,
   { name, response }: { readonly name: string; readonly response: Readonly<Record<string, unknown>> },
   visitor: Visitor,
-): Promise<"added" | "failed" | "too-many"> {
+): Promise<Problem | null> {
   const kept = openSealedCookie(context, visitor.cookie, registrationIn(opened));
-  if (kept === null) return "failed";
+  if (kept === null) return notFitting;
   const { challenge = "" } = kept.content;
   const { registrationInfo } = await verifyRegistrationResponse({
     response: response as unknown as RegistrationResponseJSON, // The library checks each member itself.
@@ -106,19 +116,19 @@ export async function addPasskey(
     expectedRPID: hostOf(context),
     requireUserVerification: true,
   }).catch(() => ({ registrationInfo: undefined })); // It throws plain errors, for whatever does not fit.
-  if (registrationInfo === undefined) return "failed";
+  if (registrationInfo === undefined) return notFitting;
   const { person } = opened;
   return inTransaction(context, async (tx) => {
-    if (!(await lockSession(tx, opened))) return "failed";
-    if ((await listPasskeys(tx, person.id)).length >= PASSKEYS_MAX) return "too-many";
-    if (!(await useChallenge(tx, hashToken(challenge), kept.endsAt))) return "failed";
+    if (!(await lockSession(tx, opened))) return notFitting;
+    if ((await listPasskeys(tx, person.id)).length >= PASSKEYS_MAX) return tooManyPasskeys;
+    if (!(await useChallenge(tx, hashToken(challenge), kept.endsAt))) return notFitting;
     const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
     const credential = { id, publicKey: Buffer.from(publicKey), counter, transports };
     const [passkeyId, now] = [context.newId(), context.clock.now()];
     if (!(await insertPasskey(tx, { id: passkeyId, personId: person.id, name, credential, now })))
-      return "failed";
+      return notFitting;
     await recordByPerson(tx, context, person, visitor, "addPasskey", { passkey: name });
-    return "added";
+    return null;
   });
 }
 

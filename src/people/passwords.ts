@@ -1,28 +1,36 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import type { Problem } from "../platform/wire/problems.ts";
 import { hashToken } from "./cookies.ts";
 import { bucketsOf, clear, passwordsOfLink, resetMailsOf, take, takeAttempt } from "./limit-attempts.ts";
 import { deleteLinks, findPersonOfLink, isLinkToken, makeLink, PERSONAL_LINKS, useLink } from "./links.ts";
 import { queuePersonMail, resetMail } from "./mails.ts";
 import { lockPerson, readPersonByEmail } from "./people-sql.ts";
 import { normalEmail, type PeopleContext, recordByPerson, type Visitor } from "./person.ts";
-import { endSessions } from "./sessions.ts";
+import { endSessions, signInFailed } from "./sessions.ts";
 
 const RESET = ["reset"] as const;
+const wrongLink = signInFailed(
+  "The link is not valid: it was used, is older than an hour, or the password was set since it was sent.",
+);
 
 /**
- * Sends a link by which a person sets a new password. Returns how long to wait, in milliseconds; 0: accepted. The work for
+ * Sends a link by which a person sets a new password. The work for
  * a known address is done after the response, so that neither the response nor its time shows which addresses are known.
  */
-export async function requestReset(context: PeopleContext, email: string, visitor: Visitor): Promise<number> {
+export async function requestReset(
+  context: PeopleContext,
+  email: string,
+  visitor: Visitor,
+): Promise<Problem | null> {
   const account = normalEmail(email);
-  const waitMs = await takeAttempt(context, { purpose: "reset", network: visitor.network, account });
-  if (waitMs > 0) return waitMs;
+  const tooMany = await takeAttempt(context, { purpose: "reset", network: visitor.network, account });
+  if (tooMany !== null) return tooMany;
   sendReset(context, account, visitor).catch((err: unknown) =>
     context.log.error({ err }, "mail to reset a password not queued"),
   );
-  return 0;
+  return null;
 }
 
 async function sendReset(context: PeopleContext, account: string, visitor: Visitor): Promise<void> {
@@ -32,7 +40,7 @@ async function sendReset(context: PeopleContext, account: string, visitor: Visit
     const person = await lockPerson(tx, found.id);
     // Its address can have been changed since it was read: the mailbox of the earlier one must get no link.
     if (person?.disabledAt !== null || person.email !== account) return;
-    if ((await take(tx, context, resetMailsOf(person.id))) > 0) return;
+    if ((await take(tx, context, resetMailsOf(person.id))) !== null) return;
     const link = await makeLink(tx, context, person.id, "reset");
     await queuePersonMail(tx, context, person.email, resetMail(person, link));
     const details = { ipAddress: visitor.ipAddress };
@@ -41,27 +49,26 @@ async function sendReset(context: PeopleContext, account: string, visitor: Visit
 }
 
 /**
- * Sets a password with a link of a mail. All sessions and links of the person end, and it signs in with the new password. Returns how
- * long to wait, in milliseconds, if the link was sent too often with a password.
+ * Sets a password with a link of a mail. All sessions and links of the person end, and it signs in with the new password.
  */
 export async function resetPassword(
   context: PeopleContext,
   { token, password }: { readonly token: string; readonly password: string },
   visitor: Visitor,
-): Promise<"reset" | "failed" | number> {
+): Promise<Problem | null> {
   const tokenHash = hashToken(token);
   // A password is hashed for the holder of a link alone, because that costs the processor much.
   const personId = isLinkToken(token)
     ? await findPersonOfLink(context.db, tokenHash, RESET, context.clock.now())
     : null;
-  if (personId === null) return "failed";
-  const waitMs = await take(context.db, context, passwordsOfLink(tokenHash));
-  if (waitMs > 0) return waitMs;
+  if (personId === null) return wrongLink;
+  const tooMany = await take(context.db, context, passwordsOfLink(tokenHash));
+  if (tooMany !== null) return tooMany;
   const passwordHash = await hashPassword(password);
   return inTransaction(context, async (tx) => {
     const person = await lockPerson(tx, personId);
     const kind = await useLink(tx, tokenHash, RESET, context.clock.now());
-    if (person === null || kind === null) return "failed";
+    if (person === null || kind === null) return wrongLink;
     await storePassword(tx, personId, passwordHash);
     await deleteLinks(tx, personId, PERSONAL_LINKS, context.clock.now());
     const sessionsEnded = await endSessions(tx, personId, null);
@@ -70,7 +77,7 @@ export async function resetPassword(
     await clear(tx, ...bucketsOf(attempt).slice(1));
     const details = { sessionsEnded, ipAddress: visitor.ipAddress };
     await recordByPerson(tx, context, person, visitor, "resetPassword", details);
-    return "reset";
+    return null;
   });
 }
 

@@ -113,6 +113,12 @@ export async function lockPerson(tx: Queryable, personId: string): Promise<Perso
   return readPerson(tx, personId); // By a statement of its own: what it joins can have changed while the lock was awaited.
 }
 
+/** A person who may sign in, locked until the transaction ends. Null: there is none, or it is disabled. */
+export async function lockEnabled(tx: Queryable, personId: string): Promise<Person | null> {
+  const person = await lockPerson(tx, personId);
+  return person?.disabledAt === null ? person : null;
+}
+
 /** Whether an enabled person with the role operator has signed in before. */
 export async function hasActiveOperator(db: Queryable): Promise<boolean> {
   const rows = await db.query({
@@ -163,11 +169,20 @@ export async function insertPerson(tx: Queryable, person: Person): Promise<boole
   return true;
 }
 
-/** Records that a person has signed in, and so has accepted its invitation. */
-export async function recordSignIn(db: Queryable, personId: string, now: Date): Promise<void> {
-  await db.query({
+/**
+ * Records that a person has signed in, and so has accepted its invitation. Links to sign in for the first time are not needed any more:
+ * they would be a way past the password and the code.
+ */
+export async function recordSignIn(tx: Queryable, personId: string, now: Date): Promise<void> {
+  await tx.query({
     name: "record-sign-in",
     text: `
+      with links as (
+        delete from person_links l
+        using people p
+        where p.id = $1 and l.person_id = p.id
+          and (l.kind = 'invitation' or l.kind = 'sign-in' and p.accepted_at is null)
+      )
       update people
       set accepted_at = coalesce(accepted_at, $2), last_signed_in_at = $2
       where id = $1`,

@@ -16,10 +16,9 @@ import { inTransaction } from "../platform/context.ts";
 import { type Queryable, UnavailableError } from "../platform/database/database.ts";
 import { MINUTE_MS, SECOND_MS, systemClock } from "../platform/time.ts";
 import { hashToken, openSealedCookie, sealedCookie, useChallenge } from "./cookies.ts";
-import { readPersonByEmail } from "./people-sql.ts";
+import { lockEnabled, readPersonByEmail } from "./people-sql.ts";
 import { normalEmail, type People, type Visitor } from "./person.ts";
 import { openSession } from "./sessions.ts";
-import { lockEnabled } from "./sign-in.ts";
 
 /** What the browser brings back from a visit to the identity provider. */
 const VISIT = {

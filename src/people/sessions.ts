@@ -2,8 +2,8 @@ import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { before } from "../platform/time.ts";
+import type { Problem } from "../platform/wire/problems.ts";
 import { hashToken, makeToken, readCookie, setCookie } from "./cookies.ts";
-import { deleteLinks } from "./links.ts";
 import { lockPerson, PERSON_COLUMNS, type PersonRow, recordSignIn, toPerson } from "./people-sql.ts";
 import {
   type PeopleContext,
@@ -36,6 +36,32 @@ export type Session = {
 
 /** A session with its person. */
 export type PersonSession = { readonly session: Session; readonly person: Person };
+
+/**
+ * RFC 9110, section 15.5.2: each 401 names a scheme. These routes accept no token, so it is none of the registered ones; a
+ * browser opens no dialog of its own for it.
+ */
+const CHALLENGE = { "www-authenticate": 'Session realm="partner-orders"' };
+
+export const signInFailed = (detail: string): Problem => ({
+  code: "sign-in-failed",
+  detail,
+  headers: CHALLENGE,
+});
+
+/** There is no session, or no sign-in that waits for a code. */
+const unauthorized = (detail: string): Problem => ({ code: "unauthorized", detail, headers: CHALLENGE });
+
+export const notSignedIn = unauthorized("Sign in first: there is no session, or it has ended.");
+
+export const codeStepEnded = unauthorized(
+  "Begin again with the password: five codes were wrong, it was entered more than ten minutes ago, or the sign-ins of the person have ended.",
+);
+
+export const recentAuthenticationRequired: Problem = {
+  code: "recent-authentication-required",
+  detail: "Confirm that it is you: this needs a password, a code or a passkey within the last 15 minutes.",
+};
 
 /** Whether a session is still good for a request. */
 export const isLive = ({ signedInAt, seenAt }: Session, now: Date): boolean =>
@@ -74,13 +100,6 @@ export async function openSession(
   };
   await makeRoom(tx, person.id, earlier === null ? null : hashToken(earlier));
   await insertSession(tx, session, hashToken(token));
-  // Links to sign in for the first time are not needed any more. They would be a way past the password and the code.
-  await deleteLinks(
-    tx,
-    person.id,
-    person.acceptedAt === null ? ["invitation", "sign-in"] : ["invitation"],
-    now,
-  );
   await recordSignIn(tx, person.id, now);
   const details = { method, session: toTypeId("ses", session.id), ipAddress: visitor.ipAddress };
   await recordByPerson(tx, context, person, visitor, "signIn", details);
@@ -144,19 +163,19 @@ export const endSession = (
     return true;
   });
 
-/** Signs the person out everywhere but here. False: the session itself has ended. */
+/** Signs the person out everywhere but here. */
 export const endOtherSessions = (
   context: PeopleContext,
   opened: PersonSession,
   visitor: Visitor,
-): Promise<boolean> =>
+): Promise<Problem | null> =>
   inTransaction(context, async (tx) => {
     const { person, session } = opened;
-    if (!(await lockSession(tx, opened))) return false;
+    if (!(await lockSession(tx, opened))) return notSignedIn;
     const sessionsEnded = await endSessions(tx, person.id, session.id);
     if (sessionsEnded > 0)
       await recordByPerson(tx, context, person, visitor, "endOtherSessions", { sessionsEnded });
-    return true;
+    return null;
   });
 
 type SessionRow = {

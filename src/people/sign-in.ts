@@ -1,32 +1,35 @@
 import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { after, MINUTE_MS } from "../platform/time.ts";
+import type { Problem } from "../platform/wire/problems.ts";
 import { hashToken, makeToken, readCookie, setCookie, useChallenge } from "./cookies.ts";
 import { bucketsOf, clear, codesOfPerson, failuresOf, take, takeAttempt } from "./limit-attempts.ts";
 import { findPersonOfLink, isLinkToken, type LinkKind, useLink } from "./links.ts";
 import { type Code, useCode } from "./one-time-codes.ts";
 import { readCredential, recordUse, verifyPasskey } from "./passkeys.ts";
 import { isPassword, readPasswordOf } from "./passwords.ts";
-import { lockPerson, readPerson } from "./people-sql.ts";
+import { lockEnabled, readPerson } from "./people-sql.ts";
 import { normalEmail, type PeopleContext, type Person, recordByPerson, type Visitor } from "./person.ts";
-import { openSession } from "./sessions.ts";
+import { codeStepEnded, openSession, signInFailed } from "./sessions.ts";
 
 // Each way to sign in compares a proof, and then opens the session in one transaction (docs/design/people.md, "Ending sign-ins"): it
 // locks the person, uses the proof up, or sees that it is still valid, and stores session and audit entry. Whatever takes the proof
 // away, or ends the sessions of the person, locks the person too. So it comes before, and the sign-in fails, or after, and ends the
 // session.
 
-/** How an attempt to sign in ended. */
-export type SignIn =
-  | { readonly outcome: "signed-in"; readonly cookie: string }
-  /** The password is right, and a one-time code must follow. */
-  | { readonly outcome: "code-required"; readonly cookie: string }
-  | { readonly outcome: "failed" }
-  /** No code can finish the sign-in any more: it begins again with the password. */
-  | { readonly outcome: "step-ended" }
-  | { readonly outcome: "too-many-attempts"; readonly waitMs: number };
+/** How far a sign-in is, and the cookie of that. `code-required`: the password is right, and a one-time code must follow. */
+export type SignIn = { readonly status: "signed-in" | "code-required"; readonly cookie: string };
 
-const FAILED = { outcome: "failed" } as const;
+const wrongPassword = signInFailed(
+  "Mail address or password is not right. If you have no password, request a link by mail.",
+);
+const wrongCode = signInFailed("The code is not right. Try the next one.");
+const wrongLink = signInFailed(
+  "The link is not valid: it was used, has expired or was replaced by a newer one.",
+);
+const wrongPasskey = signInFailed(
+  "The passkey is not known, or the request for it is older than five minutes.",
+);
 
 /** How long a right password waits for its code. */
 const CODE_STEP_MS = 10 * MINUTE_MS;
@@ -40,31 +43,32 @@ export async function signInWithPassword(
   context: PeopleContext,
   { email, password }: { readonly email: string; readonly password: string },
   visitor: Visitor,
-): Promise<SignIn> {
+): Promise<SignIn | Problem> {
   const account = normalEmail(email);
   const attempt = { purpose: "password", network: visitor.network, account } as const;
   const [, ofNetworkAtAccount] = bucketsOf(attempt);
-  const waitMs = await takeAttempt(context, attempt);
-  if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
+  const tooMany = await takeAttempt(context, attempt);
+  if (tooMany !== null) return tooMany;
   const stored = await readPasswordOf(context.db, account);
   const isRight = await isPassword(password, stored?.hash ?? null);
-  if (stored === null) return FAILED;
+  if (stored === null) return wrongPassword;
   if (!isRight) {
     // After the response: its time does not show whether a person has the address.
     recordFailure(context, stored.personId, visitor, "signInFailed").catch((err: unknown) =>
       context.log.warn({ err }, "failed sign-in not recorded"),
     );
-    return FAILED;
+    return wrongPassword;
   }
   return inTransaction(context, async (tx) => {
     const person = await lockEnabled(tx, stored.personId);
     const present = await readPasswordOf(tx, account);
     // It was replaced while it was compared, or the address is that of another person now.
-    if (person === null || present?.personId !== person.id || present.hash !== stored.hash) return FAILED;
+    if (person === null || present?.personId !== person.id || present.hash !== stored.hash)
+      return wrongPassword;
     await clear(tx, ofNetworkAtAccount);
     return person.hasTwoFactor
       ? requireCode(tx, context, person)
-      : { outcome: "signed-in", cookie: await openSession(tx, context, person, visitor, "password") };
+      : { status: "signed-in", cookie: await openSession(tx, context, person, visitor, "password") };
   });
 }
 
@@ -72,25 +76,29 @@ export async function signInWithPassword(
 async function requireCode(tx: Queryable, context: PeopleContext, { id }: Person): Promise<SignIn> {
   const token = makeToken();
   await insertCodeStep(tx, hashToken(token), id, after(context.clock.now(), CODE_STEP_MS));
-  return { outcome: "code-required", cookie: setCookie(context, CODE_COOKIE, token, CODE_STEP_MS) };
+  return { status: "code-required", cookie: setCookie(context, CODE_COOKIE, token, CODE_STEP_MS) };
 }
 
 /** Finishes a sign-in with the second factor. Five codes may follow a password, and ten of a person are wrong within 15 minutes. */
-export async function signInWithCode(context: PeopleContext, code: Code, visitor: Visitor): Promise<SignIn> {
+export async function signInWithCode(
+  context: PeopleContext,
+  code: Code,
+  visitor: Visitor,
+): Promise<SignIn | Problem> {
   const tokenHash = hashToken(readCookie(context, visitor.cookie, CODE_COOKIE) ?? "");
   const personId = await findPersonOfCodeStep(context.db, tokenHash, context.clock.now());
-  if (personId === null) return { outcome: "step-ended" };
-  const waitMs = await take(context.db, context, codesOfPerson(personId));
-  if (waitMs > 0) return { outcome: "too-many-attempts", waitMs };
+  if (personId === null) return codeStepEnded;
+  const tooMany = await take(context.db, context, codesOfPerson(personId));
+  if (tooMany !== null) return tooMany;
   return inTransaction(context, async (tx) => {
     const person = await lockEnabled(tx, personId);
     const mayFollow = person !== null && (await countCodeOfStep(tx, tokenHash, context.clock.now()));
-    if (!mayFollow) return { outcome: "step-ended" };
-    if (!person.hasTwoFactor || !(await useCode(tx, context, person.id, code))) return FAILED;
+    if (!mayFollow) return codeStepEnded;
+    if (!person.hasTwoFactor || !(await useCode(tx, context, person.id, code))) return wrongCode;
     await deleteCodeStep(tx, tokenHash);
     await clear(tx, codesOfPerson(person.id));
     const method = code.isBackupCode ? "backup code" : "code";
-    return { outcome: "signed-in", cookie: await openSession(tx, context, person, visitor, method) };
+    return { status: "signed-in", cookie: await openSession(tx, context, person, visitor, method) };
   });
 }
 
@@ -104,16 +112,16 @@ export async function signInWithLink(
   context: PeopleContext,
   token: string,
   visitor: Visitor,
-): Promise<SignIn> {
+): Promise<SignIn | Problem> {
   const [tokenHash, now] = [hashToken(token), context.clock.now()];
   const personId = isLinkToken(token) ? await findPersonOfLink(context.db, tokenHash, LINKS, now) : null;
-  if (personId === null) return FAILED;
+  if (personId === null) return wrongLink;
   return inTransaction(context, async (tx) => {
     const person = await lockEnabled(tx, personId);
     const kind = await useLink(tx, tokenHash, LINKS, now);
-    if (person === null || kind === null) return FAILED;
+    if (person === null || kind === null) return wrongLink;
     const cookie = await openSession(tx, context, person, visitor, `${kind} link`);
-    return { outcome: "signed-in", cookie };
+    return { status: "signed-in", cookie };
   });
 }
 
@@ -128,25 +136,19 @@ export async function signInWithPasskey(
   context: PeopleContext,
   response: Readonly<Record<string, unknown>>,
   visitor: Visitor,
-): Promise<SignIn> {
+): Promise<SignIn | Problem> {
   const { id } = response;
   const isId = typeof id === "string" && CREDENTIAL_ID.test(id);
   const credential = isId ? await readCredential(context.db, id) : null;
-  if (credential === null) return FAILED;
+  if (credential === null) return wrongPasskey;
   const used = await verifyPasskey(context, credential, response, visitor);
-  if (used === null) return FAILED;
+  if (used === null) return wrongPasskey;
   return inTransaction(context, async (tx) => {
     const person = await lockEnabled(tx, credential.personId);
-    if (person === null || !(await recordUse(tx, credential.id, used.counter))) return FAILED;
-    if (!(await useChallenge(tx, used.challengeHash, used.endsAt))) return FAILED;
-    return { outcome: "signed-in", cookie: await openSession(tx, context, person, visitor, "passkey") };
+    if (person === null || !(await recordUse(tx, credential.id, used.counter))) return wrongPasskey;
+    if (!(await useChallenge(tx, used.challengeHash, used.endsAt))) return wrongPasskey;
+    return { status: "signed-in", cookie: await openSession(tx, context, person, visitor, "passkey") };
   });
-}
-
-/** A person who may sign in, locked until the transaction ends. Null: there is none, or it is disabled. */
-export async function lockEnabled(tx: Queryable, personId: string): Promise<Person | null> {
-  const person = await lockPerson(tx, personId);
-  return person?.disabledAt === null ? person : null;
 }
 
 /** Records that a password of a person was wrong, but not without end. */
@@ -157,7 +159,7 @@ export async function recordFailure(
   action: "signInFailed" | "confirmFailed",
 ): Promise<void> {
   const person = await readPerson(context.db, personId);
-  if (person === null || (await take(context.db, context, failuresOf(personId))) > 0) return;
+  if (person === null || (await take(context.db, context, failuresOf(personId))) !== null) return;
   const details = { method: "password", ipAddress: visitor.ipAddress };
   await recordByPerson(context.db, context, person, visitor, action, details);
 }

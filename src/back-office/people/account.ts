@@ -1,8 +1,7 @@
 import { type Static, Type } from "typebox";
-import type { Route } from "../../http/route.ts";
+import type { Route, RouteResponse } from "../../http/route.ts";
 import {
   confirmPerson,
-  type Failure,
   type Proof,
   removeSecondFactor,
   renewBackupCodes,
@@ -10,24 +9,28 @@ import {
   startSecondFactor,
   verifySecondFactor,
 } from "../../people/own-account.ts";
-import { listPasskeys } from "../../people/passkeys.ts";
+import {
+  addPasskey,
+  listPasskeys,
+  PASSKEYS_MAX,
+  passkeyRegistration,
+  removePasskey,
+} from "../../people/passkeys.ts";
 import { readPasswordHash } from "../../people/passwords.ts";
 import { PASSWORD_LENGTH_MAX, type People, RECENT_MS } from "../../people/person.ts";
 import { endOf } from "../../people/sessions.ts";
-import { toTypeId } from "../../platform/ids.ts";
+import { parseUuid, toTypeId } from "../../platform/ids.ts";
 import { after } from "../../platform/time.ts";
-import type { Problem } from "../../platform/wire/problems.ts";
-import { dateTime, idField, noNextCursor } from "../../platform/wire/schemas.ts";
+import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
+import { dateTime, idField, noNextCursor, shortText } from "../../platform/wire/schemas.ts";
+import { recentSessionOf, sessionOf } from "./session-authentication.ts";
 import {
   codeOf,
+  cookieHeaders,
   NewPasswordSchema,
-  notSignedIn,
-  recentAuthenticationRequired,
-  recentSessionOf,
   route,
-  sessionOf,
-  signInFailed,
-  tooManyAttempts,
+  WebAuthnOptionsSchema,
+  webAuthnResponse,
 } from "./sign-in-wire.ts";
 
 const AccountSchema = Type.Object(
@@ -88,7 +91,7 @@ const proofOf = ({ password: sent, code, isBackupCode }: Static<typeof ProofSche
     ? codeOf({ code, ...(isBackupCode !== undefined && { isBackupCode }) })
     : { password: sent ?? "" };
 
-export const PasskeyListSchema = Type.Object(
+const PasskeyListSchema = Type.Object(
   {
     data: Type.Array(
       Type.Object(
@@ -127,21 +130,9 @@ const SecondFactorSchema = Type.Object(
 );
 
 const TAG = "Own account";
-/** Of a response with secrets. */
-const NO_STORE = { "cache-control": "no-store" };
-const alreadySetUp = signInFailed("One-time codes are set up already. Remove them first.");
-
-function failureOf(failure: Failure): Problem {
-  if (typeof failure === "number") return tooManyAttempts(failure);
-  switch (failure) {
-    case "wrong-password":
-      return signInFailed("The password is not right. It is required for a person who has one.");
-    case "wrong-code":
-      return signInFailed("The code is not right. Compare the clock of the device.");
-    case "session-ended":
-      return notSignedIn;
-  }
-}
+/** A response that is the only one with these secrets. */
+const secrets = (body: object | Problem): RouteResponse | Problem =>
+  isProblem(body) ? body : { status: 200, body, headers: { "cache-control": "no-store" } };
 
 /** The problems of a route that compares a password or a code of the person who has signed in. */
 const PROOF_PROBLEMS = [
@@ -164,7 +155,7 @@ export const accountRoutes: readonly Route<People>[] = [
     problems: [],
     handle: async ({ caller }, people) => {
       const opened = await sessionOf(people, caller);
-      if ("code" in opened) return opened;
+      if (isProblem(opened)) return opened;
       const { person, session } = opened;
       return {
         status: 200,
@@ -198,12 +189,8 @@ export const accountRoutes: readonly Route<People>[] = [
     problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) => {
       const opened = await sessionOf(people, caller);
-      if ("code" in opened) return opened;
-      const confirmed = await confirmPerson(people, opened, proofOf(body), caller);
-      if (confirmed === "confirmed") return { status: 204 };
-      return confirmed === "wrong-password" || confirmed === "wrong-code"
-        ? signInFailed("The password or the code is not right.")
-        : failureOf(confirmed);
+      if (isProblem(opened)) return opened;
+      return (await confirmPerson(people, opened, proofOf(body), caller)) ?? { status: 204 };
     },
   }),
   route({
@@ -222,10 +209,8 @@ export const accountRoutes: readonly Route<People>[] = [
     problems: ["recent-authentication-required", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) => {
       const opened = await sessionOf(people, caller);
-      if ("code" in opened) return opened;
-      return (await setPassword(people, opened, body.password, caller))
-        ? { status: 204 }
-        : recentAuthenticationRequired;
+      if (isProblem(opened)) return opened;
+      return (await setPassword(people, opened, body.password, caller)) ?? { status: 204 };
     },
   }),
   route({
@@ -241,12 +226,8 @@ export const accountRoutes: readonly Route<People>[] = [
     problems: PROOF_PROBLEMS,
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
-      if ("code" in opened) return opened;
-      const started = await startSecondFactor(people, opened, body.password, caller);
-      if (started === "already-set-up") return alreadySetUp;
-      return typeof started === "object"
-        ? { status: 200, body: started, headers: NO_STORE }
-        : failureOf(started);
+      if (isProblem(opened)) return opened;
+      return secrets(await startSecondFactor(people, opened, body.password, caller));
     },
   }),
   route({
@@ -271,9 +252,8 @@ export const accountRoutes: readonly Route<People>[] = [
     problems: PROOF_PROBLEMS,
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
-      if ("code" in opened) return opened;
-      const verified = await verifySecondFactor(people, opened, body.code, caller);
-      return verified === "verified" ? { status: 204 } : failureOf(verified);
+      if (isProblem(opened)) return opened;
+      return (await verifySecondFactor(people, opened, body.code, caller)) ?? { status: 204 };
     },
   }),
   route({
@@ -288,11 +268,8 @@ export const accountRoutes: readonly Route<People>[] = [
     problems: PROOF_PROBLEMS,
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
-      if ("code" in opened) return opened;
-      const renewed = await renewBackupCodes(people, opened, body.password, caller);
-      return typeof renewed === "object"
-        ? { status: 200, body: renewed, headers: NO_STORE }
-        : failureOf(renewed);
+      if (isProblem(opened)) return opened;
+      return secrets(await renewBackupCodes(people, opened, body.password, caller));
     },
   }),
   route({
@@ -308,9 +285,89 @@ export const accountRoutes: readonly Route<People>[] = [
     problems: PROOF_PROBLEMS,
     handle: async ({ caller, body }, people) => {
       const opened = await recentSessionOf(people, caller);
-      if ("code" in opened) return opened;
-      const removed = await removeSecondFactor(people, opened, body.password, caller);
-      return removed === "removed" ? { status: 204 } : failureOf(removed);
+      if (isProblem(opened)) return opened;
+      return (await removeSecondFactor(people, opened, body.password, caller)) ?? { status: 204 };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/auth/passkeys",
+    operationId: "listPasskeys",
+    tag: TAG,
+    summary: "List your passkeys",
+    responses: { 200: { description: "All of them, oldest first.", schema: PasskeyListSchema } },
+    problems: [],
+    handle: async ({ caller }, people) => {
+      const opened = await sessionOf(people, caller);
+      if (isProblem(opened)) return opened;
+      const passkeys = await listPasskeys(people.db, opened.person.id);
+      const data = passkeys.map(({ id, name, createdAt }) => ({
+        id,
+        name,
+        createdAt: createdAt.toISOString(),
+      }));
+      return { status: 200, body: { data, nextCursor: null } };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/passkeys/options",
+    operationId: "startPasskey",
+    tag: TAG,
+    summary: "Begin to make a passkey",
+    description:
+      "What the browser needs to make a passkey. It sets a cookie with the challenge, for five minutes. It is good once.",
+    responses: { 200: { description: "Options of WebAuthn.", schema: WebAuthnOptionsSchema } },
+    problems: ["recent-authentication-required", "forbidden"],
+    handle: async ({ caller }, people) => {
+      const opened = await recentSessionOf(people, caller);
+      if (isProblem(opened)) return opened;
+      const { options, cookie } = await passkeyRegistration(people, opened);
+      return { status: 200, body: { options }, headers: cookieHeaders(cookie) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/auth/passkeys",
+    operationId: "addPasskey",
+    tag: TAG,
+    summary: "Add a passkey",
+    description: `Needs recent authentication. A person has at most ${PASSKEYS_MAX}.`,
+    body: Type.Object(
+      { name: shortText("How you recognize it.", ["Laptop"]), response: webAuthnResponse },
+      { title: "NewPasskey", description: "A passkey that the browser has made." },
+    ),
+    responses: { 204: { description: "The passkey can be used." } },
+    problems: [
+      "sign-in-failed",
+      "limit-reached",
+      "recent-authentication-required",
+      "validation-failed",
+      "forbidden",
+    ],
+    handle: async ({ caller, body }, people) => {
+      const opened = await recentSessionOf(people, caller);
+      if (isProblem(opened)) return opened;
+      return (await addPasskey(people, opened, body, caller)) ?? { status: 204 };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/auth/passkeys/{id}",
+    operationId: "removePasskey",
+    tag: TAG,
+    summary: "Remove a passkey",
+    description:
+      "Needs recent authentication. All other sessions of the person end: the device has perhaps opened one.",
+    params: Type.Object({ id: Type.String({ description: "Id of the passkey." }) }),
+    responses: { 204: { description: "The passkey is no longer accepted." } },
+    problems: ["not-found", "recent-authentication-required", "forbidden"],
+    handle: async ({ caller, params }, people) => {
+      const opened = await recentSessionOf(people, caller);
+      if (isProblem(opened)) return opened;
+      const id = parseUuid(params.id);
+      const isRemoved = id !== null && (await removePasskey(people, opened, id, caller));
+      return isRemoved ? { status: 204 } : notFound("passkey");
     },
   }),
 ];

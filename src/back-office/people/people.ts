@@ -1,4 +1,4 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { type Grant, isWithin, ROLES } from "../../audit/grant.ts";
 import type { Initiator } from "../../audit/record-audit.ts";
 import type { RouteResponse } from "../../http/route.ts";
@@ -17,11 +17,18 @@ import {
   unlinkSingleSignOn,
 } from "../../people/manage.ts";
 import { listPeople, readPerson, readPersonByEmail } from "../../people/people-sql.ts";
-import { normalEmail, type Person } from "../../people/person.ts";
+import {
+  EMAIL_LENGTH_MAX,
+  grantsVersion,
+  normalEmail,
+  PERSON_STATES,
+  type Person,
+  stateOf,
+} from "../../people/person.ts";
 import { listSessions } from "../../people/sessions.ts";
 import type { Context } from "../../platform/context.ts";
-import { fromTypeId } from "../../platform/ids.ts";
-import { expectedVersionField } from "../../platform/wire/content-version.ts";
+import { fromTypeId, toTypeId } from "../../platform/ids.ts";
+import { expectedVersionField, versionField } from "../../platform/wire/content-version.ts";
 import { pagePosition, toPage } from "../../platform/wire/cursor.ts";
 import {
   isProblem,
@@ -32,9 +39,13 @@ import {
 } from "../../platform/wire/problems.ts";
 import {
   cursorField,
+  dateTime,
   describedAs,
+  enumeration,
+  idField,
   limitField,
   NoParameters,
+  nullableTime,
   pageOf,
   searchField,
   shortText,
@@ -48,17 +59,87 @@ import {
   operatorOnly,
   route,
 } from "../access.ts";
-import { type GrantRequest, GrantRequestSchema, grantErrors, RoleSchema, toGrant } from "../grants.ts";
-import { valueAt } from "../money/amounts.ts";
+import { ActorSchema, toWireActor } from "../actor-schema.ts";
 import {
-  aPerson,
-  PersonEmailSchema,
-  PersonSchema,
-  SignInLinkSchema,
-  StateSchema,
-  toWirePerson,
-} from "./person-wire.ts";
+  type GrantRequest,
+  GrantRequestSchema,
+  GrantSchema,
+  grantErrors,
+  RoleSchema,
+  toGrant,
+  toWireGrant,
+} from "../grants.ts";
+import { valueAt } from "../money/amounts.ts";
 import { SessionListSchema, toWireSessions } from "./sessions.ts";
+
+const StateSchema = enumeration(
+  "PersonState",
+  PERSON_STATES,
+  "`invited`: has never signed in. `active`: can sign in. `disabled`: cannot sign in.",
+);
+
+const PersonSchema = Type.Object(
+  {
+    id: idField("per", "Id of the person, set by the service."),
+    name: Type.String({ description: "Name that timelines and the audit log show." }),
+    email: Type.String({
+      description: "Mail address, in lower case. Invitations and resets are sent to it.",
+    }),
+    state: describedAs(StateSchema, "Whether the person can sign in."),
+    grants: Type.Array(GrantSchema, {
+      description:
+        "All roles of the person, and what each is for. The person may do what any of them allows.",
+    }),
+    grantsVersion: versionField("these grants"),
+    hasSecondFactor: Type.Boolean({ description: "Whether a one-time code must follow the password." }),
+    hasSingleSignOn: Type.Boolean({
+      description: "Whether an account of the identity provider is linked with the person.",
+    }),
+    createdBy: describedAs(ActorSchema, "Who invited the person."),
+    createdAt: dateTime("When the person was invited."),
+    acceptedAt: nullableTime("When the person first signed in. Null if it never did."),
+    lastSignedInAt: nullableTime("When the person last signed in. Null if it never did."),
+    disabledAt: nullableTime("Since when the person cannot sign in. Null if it can."),
+  },
+  { title: "Person", description: "A person who signs in to the back office." },
+);
+
+/** The response of a route that returns a person. */
+const aPerson = (description: string) => ({ 200: { description, schema: PersonSchema } });
+
+const PersonEmailSchema = Type.String({
+  format: "email",
+  minLength: 3,
+  maxLength: EMAIL_LENGTH_MAX,
+  description: "Mail address of the person. Upper and lower case are the same.",
+});
+
+const SignInLinkSchema = Type.Object(
+  {
+    url: Type.String({
+      description: "The link. It is returned only in this response.",
+      examples: ["http://localhost:8081/sign-in#token=pol_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"],
+    }),
+    expiresAt: dateTime("When the link expires."),
+  },
+  { title: "SignInLink", description: "A link with which a person signs in once." },
+);
+
+const toWirePerson = (person: Person): Static<typeof PersonSchema> => ({
+  id: toTypeId("per", person.id),
+  name: person.name,
+  email: person.email,
+  state: stateOf(person),
+  grants: person.grants.map(toWireGrant),
+  grantsVersion: grantsVersion(person.grants),
+  hasSecondFactor: person.hasTwoFactor,
+  hasSingleSignOn: person.hasSingleSignOn,
+  createdBy: toWireActor(person.createdBy),
+  createdAt: person.createdAt.toISOString(),
+  acceptedAt: person.acceptedAt?.toISOString() ?? null,
+  lastSignedInAt: person.lastSignedInAt?.toISOString() ?? null,
+  disabledAt: person.disabledAt?.toISOString() ?? null,
+});
 
 const PersonIdParams = Type.Object({
   id: Type.String({ description: "Id of the person, or its mail address." }),

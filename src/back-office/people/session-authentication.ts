@@ -1,13 +1,20 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { unauthorized } from "../../http/replies.ts";
-import type { PeopleContext } from "../../people/person.ts";
-import { findSession, hasSessionCookie, type PersonSession } from "../../people/sessions.ts";
+import type { PeopleContext, Visitor } from "../../people/person.ts";
+import {
+  findSession,
+  hasSessionCookie,
+  isRecent,
+  notSignedIn,
+  type PersonSession,
+  recentAuthenticationRequired,
+} from "../../people/sessions.ts";
 import type { Config } from "../../platform/config.ts";
 import { toTypeId } from "../../platform/ids.ts";
+import type { Clock } from "../../platform/time.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
 import type { BackOfficeCaller } from "../access.ts";
 import type { BackOfficeAuthentication } from "../authentication.ts";
-import { expectedPersonIn, isExpectedPerson, personChanged } from "./sign-in-wire.ts";
 
 /**
  * People send the cookie of their session, programs a token, which takes precedence. What a person changes must come from a
@@ -60,4 +67,40 @@ export const foreignOrigin: Problem = {
   code: "forbidden",
   detail:
     "The request carries cookies, and does not come from a page of this service. A program must send a token instead of cookies, and a proxy must keep the Host header, or BACK_OFFICE_URL must be the address that people use.",
+};
+
+/** The problem of a person who must prove again who it is. Null: it has, or the caller is a program. */
+export const notRecent = ({ session }: BackOfficeCaller, clock: Clock): Problem | null =>
+  session === undefined || isRecent(session, clock.now()) ? null : recentAuthenticationRequired;
+
+/** The session of the browser, or the problem: there is none, or it is not that of the person that the page shows. */
+export async function sessionOf(people: PeopleContext, visitor: Visitor): Promise<PersonSession | Problem> {
+  const opened = await findSession(people, visitor.cookie);
+  if (opened === null) return notSignedIn;
+  return isExpectedPerson(opened, visitor.expectedPersonId) ? opened : personChanged;
+}
+
+/** The session of a person who has proved recently who it is, or the problem. */
+export async function recentSessionOf(
+  people: PeopleContext,
+  visitor: Visitor,
+): Promise<PersonSession | Problem> {
+  const opened = await sessionOf(people, visitor);
+  if ("code" in opened) return opened;
+  return isRecent(opened.session, people.clock.now()) ? opened : recentAuthenticationRequired;
+}
+
+/** The person that a page shows as signed in (decision 0221). Null: the request names none. */
+export const expectedPersonIn = (headers: IncomingHttpHeaders): string | null => {
+  const sent = headers["x-person-id"];
+  return typeof sent === "string" ? sent : null;
+};
+
+/** All tabs of a browser share one session. A sign-in in one of them replaces the person of the others. */
+export const isExpectedPerson = ({ person }: PersonSession, expected: string | null): boolean =>
+  expected === null || expected === toTypeId("per", person.id);
+
+export const personChanged: Problem = {
+  code: "person-changed",
+  detail: "Another person has signed in on this browser. Load the page again.",
 };

@@ -3,9 +3,10 @@ import type { Route } from "../../http/route.ts";
 import type { People } from "../../people/person.ts";
 import { endOf, endOtherSessions, endSession, listSessions, type Session } from "../../people/sessions.ts";
 import { fromTypeId, toTypeId } from "../../platform/ids.ts";
-import { notFound } from "../../platform/wire/problems.ts";
+import { isProblem, notFound } from "../../platform/wire/problems.ts";
 import { dateTime, idField, noNextCursor, nullable } from "../../platform/wire/schemas.ts";
-import { notSignedIn, route, sessionOf } from "./sign-in-wire.ts";
+import { sessionOf } from "./session-authentication.ts";
+import { route } from "./sign-in-wire.ts";
 
 const SessionSchema = Type.Object(
   {
@@ -59,7 +60,7 @@ export const sessionRoutes: readonly Route<People>[] = [
     problems: [],
     handle: async ({ caller }, people) => {
       const opened = await sessionOf(people, caller);
-      if ("code" in opened) return opened;
+      if (isProblem(opened)) return opened;
       const sessions = await listSessions(people.db, opened.person.id);
       return { status: 200, body: toWireSessions(sessions, opened.session.id) };
     },
@@ -75,7 +76,7 @@ export const sessionRoutes: readonly Route<People>[] = [
     problems: ["not-found", "forbidden"],
     handle: async ({ caller, params }, people) => {
       const opened = await sessionOf(people, caller);
-      if ("code" in opened) return opened;
+      if (isProblem(opened)) return opened;
       const id = fromTypeId("ses", params.id);
       const isEnded = id !== null && (await endSession(people, opened, id, caller, "endSession"));
       return isEnded ? { status: 204 } : notFound("session");
@@ -92,8 +93,8 @@ export const sessionRoutes: readonly Route<People>[] = [
     problems: ["forbidden"],
     handle: async ({ caller }, people) => {
       const opened = await sessionOf(people, caller);
-      if ("code" in opened) return opened;
-      return (await endOtherSessions(people, opened, caller)) ? { status: 204 } : notSignedIn;
+      if (isProblem(opened)) return opened;
+      return (await endOtherSessions(people, opened, caller)) ?? { status: 204 };
     },
   }),
 ];

@@ -2,49 +2,131 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { addRoute } from "../../http/add-route.ts";
 import { clientAddress, problemWriter } from "../../http/replies.ts";
-import type { Route } from "../../http/route.ts";
+import type { Route, RouteResponse } from "../../http/route.ts";
 import { passkeyOptions } from "../../people/passkeys.ts";
 import { requestReset, resetPassword } from "../../people/passwords.ts";
-import { openPeople, type People, type PeopleContext, type Visitor } from "../../people/person.ts";
-import { finishProviderSignIn, RETURN_LENGTH_MAX, startProviderSignIn } from "../../people/provider.ts";
+import {
+  EMAIL_LENGTH_MAX,
+  openPeople,
+  PASSWORD_LENGTH_MAX,
+  type People,
+  type PeopleContext,
+  type Visitor,
+} from "../../people/person.ts";
+import {
+  finishProviderSignIn,
+  isReturnPath,
+  RETURN_LENGTH_MAX,
+  startProviderSignIn,
+} from "../../people/provider.ts";
 import { signOut } from "../../people/sessions.ts";
 import {
+  type SignIn,
   signInWithCode,
   signInWithLink,
   signInWithPasskey,
   signInWithPassword,
 } from "../../people/sign-in.ts";
 import type { Metrics } from "../../platform/metrics.ts";
-import type { Problem } from "../../platform/wire/problems.ts";
+import { isProblem, notFound, type Problem, type ValidationError } from "../../platform/wire/problems.ts";
+import { enumeration, nullable } from "../../platform/wire/schemas.ts";
 import { networkOf } from "../authentication.ts";
+import { valueAt } from "../money/amounts.ts";
 import { accountRoutes } from "./account.ts";
-import { passkeyRoutes } from "./passkeys.ts";
-import { foreignOrigin, isSameOrigin } from "./session-authentication.ts";
+import { expectedPersonIn, foreignOrigin, isSameOrigin } from "./session-authentication.ts";
 import { sessionRoutes } from "./sessions.ts";
 import {
-  CallbackSchema,
-  CodeSchema,
+  codeFields,
   codeOf,
   cookieHeaders,
-  EmailSchema,
-  expectedPersonIn,
-  LinkTokenSchema,
-  MethodsSchema,
   NewPasswordSchema,
-  noProvider,
-  PasswordSchema,
-  RedirectSchema,
-  returnErrors,
   route,
-  SignInSchema,
-  signInAnswer,
-  tooManyAttempts,
   WebAuthnOptionsSchema,
-  WebAuthnResponseSchema,
+  webAuthnResponse,
 } from "./sign-in-wire.ts";
 
 const TAG = "Sign-in";
-const FAILED = { outcome: "failed" } as const;
+const EmailSchema = Type.String({
+  minLength: 3,
+  maxLength: EMAIL_LENGTH_MAX,
+  format: "text",
+  description: "Mail address of the person. Upper and lower case are the same.",
+});
+
+const PasswordSchema = Type.String({
+  minLength: 1,
+  maxLength: PASSWORD_LENGTH_MAX,
+  description: "The person's password.",
+});
+
+const LinkTokenSchema = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: "What follows `#token=` in the link.",
+});
+
+const SignInSchema = Type.Object(
+  {
+    status: enumeration(
+      "SignInStatus",
+      ["signed-in", "code-required"],
+      "`signed-in`: the response sets the cookie of a session. `code-required`: the password is right, and a one-time code must follow.",
+    ),
+  },
+  { title: "SignIn", description: "How far the sign-in is." },
+);
+
+const WebAuthnResponseSchema = Type.Object(
+  { response: webAuthnResponse },
+  { title: "PasskeySignIn", description: "What a device has signed." },
+);
+
+const MethodsSchema = Type.Object(
+  {
+    singleSignOn: nullable(
+      Type.Object(
+        { name: Type.String({ description: "What the button calls the identity provider." }) },
+        { title: "SingleSignOn", description: "The identity provider that the operator has configured." },
+      ),
+      "The identity provider. Null if none is configured.",
+    ),
+  },
+  { title: "SignInMethods", description: "How one can sign in, beside password, passkey and link." },
+);
+
+const RedirectSchema = Type.Object(
+  { url: Type.String({ description: "Address at the identity provider that the browser must open." }) },
+  { title: "Redirect", description: "Where the sign-in continues." },
+);
+
+/** Any value: who comes with one that is not valid goes to the sign-in page, not to a problem in JSON. */
+const parameter = (description: string) => Type.Optional(Type.Unknown({ description }));
+
+/** What identity providers add to the address. */
+const CallbackSchema = Type.Object({
+  code: parameter("The code that stands for the sign-in at the identity provider."),
+  state: parameter("What the service sent along, to recognize its own request."),
+  error: parameter("Why the identity provider did not sign the person in."),
+  error_description: parameter("The same in words."),
+  iss: parameter("The identity provider, as it names itself."),
+});
+
+const noProvider = notFound("identity provider");
+
+/** The page that follows a sign-in must be one of this service. */
+function returnErrors(body: unknown): ValidationError[] {
+  const path = valueAt(body, "/returnTo");
+  return typeof path !== "string" || isReturnPath(path)
+    ? []
+    : [{ pointer: "/returnTo", rule: "format", format: "page-path" }];
+}
+
+/** How far the sign-in is, with the cookie of that. */
+const answer = (signIn: SignIn | Problem): RouteResponse | Problem =>
+  isProblem(signIn)
+    ? signIn
+    : { status: 200, body: { status: signIn.status }, headers: cookieHeaders(signIn.cookie) };
+
 const signedIn = { 200: { description: "How far the sign-in is.", schema: SignInSchema } };
 
 /** How people sign in and out (decision 0115). */
@@ -63,11 +145,7 @@ const signInRoutes: readonly Route<People>[] = [
     ),
     responses: signedIn,
     problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
-    handle: async ({ caller, body }, people) =>
-      signInAnswer(
-        await signInWithPassword(people, body, caller),
-        "Mail address or password is not right. If you have no password, request a link by mail.",
-      ),
+    handle: async ({ caller, body }, people) => answer(await signInWithPassword(people, body, caller)),
   }),
   route({
     method: "POST",
@@ -82,11 +160,7 @@ const signInRoutes: readonly Route<People>[] = [
     ),
     responses: signedIn,
     problems: ["sign-in-failed", "validation-failed", "forbidden"],
-    handle: async ({ caller, body }, people) =>
-      signInAnswer(
-        await signInWithLink(people, body.token, caller),
-        "The link is not valid: it was used, has expired or was replaced by a newer one.",
-      ),
+    handle: async ({ caller, body }, people) => answer(await signInWithLink(people, body.token, caller)),
   }),
   route({
     method: "POST",
@@ -96,14 +170,10 @@ const signInRoutes: readonly Route<People>[] = [
     summary: "Finish a sign-in with a one-time code",
     description:
       "After `code-required`, within ten minutes, on the same browser. After five wrong codes the sign-in begins again with the password: then the response is `unauthorized`.",
-    body: CodeSchema,
+    body: Type.Object(codeFields, { title: "CodeSignIn", description: "A one-time code." }),
     responses: signedIn,
     problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
-    handle: async ({ caller, body }, people) =>
-      signInAnswer(
-        await signInWithCode(people, codeOf(body), caller),
-        "The code is not right. Try the next one.",
-      ),
+    handle: async ({ caller, body }, people) => answer(await signInWithCode(people, codeOf(body), caller)),
   }),
   route({
     method: "POST",
@@ -131,10 +201,7 @@ const signInRoutes: readonly Route<People>[] = [
     responses: signedIn,
     problems: ["sign-in-failed", "validation-failed", "forbidden"],
     handle: async ({ caller, body }, people) =>
-      signInAnswer(
-        await signInWithPasskey(people, body.response, caller),
-        "The passkey is not known, or the request for it is older than five minutes.",
-      ),
+      answer(await signInWithPasskey(people, body.response, caller)),
   }),
   route({
     method: "GET",
@@ -193,10 +260,8 @@ const signInRoutes: readonly Route<People>[] = [
     ),
     responses: { 202: { description: "If a person has this address, a mail is sent to it." } },
     problems: ["rate-limited", "validation-failed", "forbidden"],
-    handle: async ({ caller, body }, people) => {
-      const waitMs = await requestReset(people, body.email, caller);
-      return waitMs > 0 ? tooManyAttempts(waitMs, "reset") : { status: 202 };
-    },
+    handle: async ({ caller, body }, people) =>
+      (await requestReset(people, body.email, caller)) ?? { status: 202 },
   }),
   route({
     method: "POST",
@@ -212,16 +277,8 @@ const signInRoutes: readonly Route<People>[] = [
     ),
     responses: { 204: { description: "The password is set." } },
     problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
-    handle: async ({ caller, body }, people) => {
-      const reset = await resetPassword(people, body, caller);
-      if (typeof reset === "number") return tooManyAttempts(reset, "link");
-      return reset === "reset"
-        ? { status: 204 }
-        : signInAnswer(
-            FAILED,
-            "The link is not valid: it was used, is older than an hour, or the password was set since it was sent.",
-          );
-    },
+    handle: async ({ caller, body }, people) =>
+      (await resetPassword(people, body, caller)) ?? { status: 204 },
   }),
   route({
     method: "POST",
@@ -277,12 +334,7 @@ const callbackRoutes: readonly Route<People>[] = [
 ];
 
 /** All routes of people themselves: each looks for the session on its own, and none needs a role. */
-export const openRoutes: readonly Route<People>[] = [
-  ...signInRoutes,
-  ...accountRoutes,
-  ...passkeyRoutes,
-  ...sessionRoutes,
-];
+export const openRoutes: readonly Route<People>[] = [...signInRoutes, ...accountRoutes, ...sessionRoutes];
 
 /** Who signs in: a page of this service or a program, but no foreign page. */
 const visitorOf =
