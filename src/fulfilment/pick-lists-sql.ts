@@ -13,9 +13,6 @@ type PickListRow = {
   released_at: Date | null;
 };
 
-const PICK_LIST_COLUMNS =
-  "l.id, l.facility_id, l.taken_by, l.reference, l.order_limit, l.taken_at, l.expires_at, l.released_at";
-
 /** Requests of one facility take one after the other. Otherwise all of them would try to claim the same oldest orders. */
 export async function waitForTurn(tx: Queryable, facilityId: string | null): Promise<void> {
   await tx.query({
@@ -54,7 +51,10 @@ export async function deletePickList(tx: Queryable, id: string): Promise<void> {
 export async function readPickList(db: Queryable, id: string): Promise<PickList | null> {
   const [row] = await db.query<PickListRow>({
     name: "read-pick-list",
-    text: `select ${PICK_LIST_COLUMNS} from pick_lists l where l.id = $1`,
+    text: `
+      select l.id, l.facility_id, l.taken_by, l.reference, l.order_limit, l.taken_at, l.expires_at, l.released_at
+      from pick_lists l
+      where l.id = $1`,
     values: [id],
   });
   return row === undefined ? null : toPickList(row);
@@ -67,7 +67,10 @@ export async function readPickListByReference(
 ): Promise<PickList | null> {
   const [row] = await db.query<PickListRow>({
     name: "read-pick-list-by-reference",
-    text: `select ${PICK_LIST_COLUMNS} from pick_lists l where l.reference = $1 and l.taken_by = $2`,
+    text: `
+      select l.id, l.facility_id, l.taken_by, l.reference, l.order_limit, l.taken_at, l.expires_at, l.released_at
+      from pick_lists l
+      where l.reference = $1 and l.taken_by = $2`,
     values: [reference, takenBy],
   });
   return row === undefined ? null : toPickList(row);
@@ -83,7 +86,7 @@ export async function listPickLists(
   const rows = await db.query<PickListRow>({
     name: "list-pick-lists",
     text: `
-      select ${PICK_LIST_COLUMNS}
+      select l.id, l.facility_id, l.taken_by, l.reference, l.order_limit, l.taken_at, l.expires_at, l.released_at
       from pick_lists l
       where l.id < $1 and ($3::uuid[] is null or l.facility_id = any($3))
         and ($4::boolean is null or $4 = (l.released_at is null and l.expires_at > $5))

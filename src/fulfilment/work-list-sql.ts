@@ -1,8 +1,7 @@
 import type { OrderKey } from "../lifecycle/order.ts";
-import { TO_SHIP, toShipAt, UNSHIPPED } from "../orders/conditions-sql.ts";
 import { type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { type FittingRow, selectFitting, toFitting } from "../platform/database/day-partitions.ts";
+import { type FittingRow, toFitting } from "../platform/database/day-partitions.ts";
 import { type PagePosition, ROWS_READ_MAX } from "../platform/wire/cursor.ts";
 import type { PickList, WorkItem } from "./pick-lists-sql.ts";
 
@@ -71,9 +70,13 @@ const listAllFacilityIds = async (db: Queryable): Promise<string[]> => {
 const workAt = (facility: string): string => `(
           select o.merchant_id, o.connection_id, o.id
           from orders o
-          where ${TO_SHIP} and ${toShipAt(facility)} and o.id > $1
+          where o.has_unshipped and o.routed_at is not null and o.status in ('ACCEPTED', 'IN_PROGRESS')
+            and o.hold_reasons = '{}' and not o.test_mode
+            and coalesce(o.facility_id, '00000000-0000-0000-0000-000000000000'::uuid)
+              = coalesce(${facility}, '00000000-0000-0000-0000-000000000000'::uuid)
+            and o.id > $1
           order by o.id
-          limit ${ROWS_READ_MAX})`;
+          limit 5000)`;
 
 async function listWorkOf(
   db: Queryable,
@@ -90,9 +93,14 @@ async function listWorkOf(
         select found.*
         from (${sites.map((_site, index) => workAt(`($5::uuid[])[${index + 1}]`)).join("\n        union all ")}) as found
         order by found.id
-        limit ${ROWS_READ_MAX}
+        limit 5000
       )
-      ${selectFitting("oldest first")}
+      select p.last_id, p.read_count, f.*
+      from (
+        select (array_agg(part.id order by part.id desc))[1] as last_id,
+               count(*)::integer as read_count
+        from part
+      ) as p
       left join lateral (
         select o.merchant_id, o.connection_id, o.id, c.pick_list_id, c.expires_at, l.taken_by
         from part o
@@ -118,7 +126,10 @@ export async function listPickListWork(db: Queryable, pickListId: string, now: D
       from pick_list_orders c
       join pick_lists l on l.id = c.pick_list_id
       join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
-      where c.pick_list_id = $1 and c.expires_at > $2 and ${TO_SHIP} and ${UNSHIPPED}
+      where c.pick_list_id = $1 and c.expires_at > $2 and o.has_unshipped and o.routed_at is not null
+        and o.status in ('ACCEPTED', 'IN_PROGRESS') and o.hold_reasons = '{}' and not o.test_mode
+        and exists (
+          select from order_lines l where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null)
       order by o.id`,
     values: [pickListId, now],
   });
@@ -141,10 +152,6 @@ export type WorkLine = {
   readonly weightGrams: number | null;
 };
 
-const LINE_COLUMNS = `l.order_id as "orderId", l.id, l.product_id as "productId", l.quantity,
-             l.shipment_id as "shipmentId", l.returned_quantity as "returnedQuantity", p.sku, p.name, p.barcode,
-             p.image_url as "imageUrl", p.weight_grams as "weightGrams"`;
-
 /** The unshipped lines of orders, with the products as they are now. */
 export async function listWorkLines(
   db: Queryable,
@@ -154,7 +161,9 @@ export async function listWorkLines(
   return db.query<WorkLine>({
     name: "list-work-lines",
     text: `
-      select ${LINE_COLUMNS}
+      select l.order_id as "orderId", l.id, l.product_id as "productId", l.quantity,
+             l.shipment_id as "shipmentId", l.returned_quantity as "returnedQuantity", p.sku, p.name, p.barcode,
+             p.image_url as "imageUrl", p.weight_grams as "weightGrams"
       from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, order_id)
       join order_lines l on l.merchant_id = listed.merchant_id and l.order_id = listed.order_id
       join products p on p.merchant_id = l.merchant_id and p.id = l.product_id
@@ -198,7 +207,9 @@ export const listOrderLines = (
   db.query<WorkLine>({
     name: "list-order-lines-with-products",
     text: `
-      select ${LINE_COLUMNS}
+      select l.order_id as "orderId", l.id, l.product_id as "productId", l.quantity,
+             l.shipment_id as "shipmentId", l.returned_quantity as "returnedQuantity", p.sku, p.name, p.barcode,
+             p.image_url as "imageUrl", p.weight_grams as "weightGrams"
       from order_lines l
       join products p on p.merchant_id = $1 and p.id = l.product_id
       where l.merchant_id = $1 and l.order_id = $2
@@ -241,7 +252,12 @@ export async function claimWork(
       from (
         select o.merchant_id, o.connection_id, o.id
         from orders o
-        where ${TO_SHIP} and ${toShipAt("$3::uuid")} and ${UNSHIPPED}
+        where o.has_unshipped and o.routed_at is not null and o.status in ('ACCEPTED', 'IN_PROGRESS')
+          and o.hold_reasons = '{}' and not o.test_mode
+          and coalesce(o.facility_id, '00000000-0000-0000-0000-000000000000'::uuid)
+            = coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'::uuid)
+          and exists (
+            select from order_lines l where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null)
           and not exists (
             select from pick_list_orders c
             where c.merchant_id = o.merchant_id and c.order_id = o.id and c.expires_at > $4)
@@ -281,9 +297,6 @@ const toWorkItem = (row: WorkItemRow): WorkItem => ({
 
 // What waits at a facility (decision 0119). Each statement reads a bounded number of rows by indexes that exist.
 
-/** Orders of a facility, or of a connection, that are counted. */
-const COUNTED_MAX = 1_000;
-
 /** Orders that can be shipped. */
 export type WaitingWork = {
   readonly toPack: number;
@@ -297,7 +310,7 @@ export type WaitingWork = {
   } | null;
 };
 
-/** The oldest COUNTED_MAX orders of a facility that can be shipped (null: of none), by orders_to_ship_idx. */
+/** The oldest 1,000 orders of a facility that can be shipped (null: of none), by orders_to_ship_idx. */
 export async function countWaitingWork(
   db: Queryable,
   facilityId: string | null,
@@ -317,11 +330,17 @@ export async function countWaitingWork(
              (array_agg(o.external_order_id order by o.id))[1] as external_order_id,
              min(o.created_at) as created_at
       from (
-        select o.merchant_id, o.id, o.external_order_id, o.created_at, ${UNSHIPPED} as is_unshipped
+        select o.merchant_id, o.id, o.external_order_id, o.created_at,
+               exists (
+                 select from order_lines l
+                 where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null) as is_unshipped
         from orders o
-        where ${TO_SHIP} and ${toShipAt("$1::uuid")}
+        where o.has_unshipped and o.routed_at is not null and o.status in ('ACCEPTED', 'IN_PROGRESS')
+          and o.hold_reasons = '{}' and not o.test_mode
+          and coalesce(o.facility_id, '00000000-0000-0000-0000-000000000000'::uuid)
+            = coalesce($1::uuid, '00000000-0000-0000-0000-000000000000'::uuid)
         order by o.id
-        limit ${COUNTED_MAX}) as o
+        limit 1000) as o
       left join pick_list_orders c on c.merchant_id = o.merchant_id and c.order_id = o.id and c.expires_at > $2
       where o.is_unshipped`,
     values: [facilityId, now],
@@ -335,7 +354,7 @@ export async function countWaitingWork(
   };
 }
 
-/** Real orders on hold by their facility, up to COUNTED_MAX of each connection. By orders_held_idx. */
+/** Real orders on hold by their facility, up to 1,000 of each connection. By orders_held_idx. */
 export async function countHeldAt(
   db: Queryable,
   facilityIds: readonly string[],
@@ -349,7 +368,7 @@ export async function countHeldAt(
         select o.facility_id
         from orders o
         where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.hold_reasons <> '{}' and not o.test_mode
-        limit ${COUNTED_MAX}) as held
+        limit 1000) as held
       where held.facility_id = any($1::uuid[])
       group by held.facility_id`,
     values: [facilityIds],

@@ -1,9 +1,8 @@
-import { PAYMENT_FAILED, ROUTING_HOLD_REASONS } from "../lifecycle/order.ts";
+import { PAYMENT_FAILED } from "../lifecycle/order.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { UUID_MIN } from "../platform/wire/cursor.ts";
 
-// SQL conditions on the order `o`. Each repeats the condition of a partial index. Their values are literals, not
-// parameters: otherwise PostgreSQL could not use the index.
+// SQL conditions on the order `o`, for the lists of orders, whose filters combine them. Each repeats the condition of a
+// partial index. Their values are literals, not parameters: otherwise PostgreSQL could not use the index.
 
 /**
  * The acceptance window is open, or has closed and the acceptance is not stored yet. Served by
@@ -15,43 +14,16 @@ export const AWAITS_ACCEPTANCE = `o.status = 'NEW' and not o.test_mode and not o
 export const acceptanceDue = (now: `$${number}`): string =>
   `${AWAITS_ACCEPTANCE} and o.acceptance_due_at <= ${now}`;
 
-/** A test order whose time is over (specification, part 3, rule 4). Served by orders_expires_idx. */
-export const expired = (now: `$${number}`): string => `o.test_mode and o.expires_at <= ${now}`;
-
 /** A failed payment suspends the acceptance window (decision 0011). Served by orders_held_idx. */
 export const ACCEPTANCE_SUSPENDED = `o.status = 'NEW' and not o.test_mode and o.hold_reasons <> '{}' and o.hold_reasons @> '{${PAYMENT_FAILED}}'`;
-
-const ACCEPTED_WITHOUT_ROUTE = "o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null";
-
-/** The order is due for routing. Served by orders_routing_due_idx. */
-export const UNROUTED = `${ACCEPTED_WITHOUT_ROUTE}
-          and not o.hold_reasons && '{${[PAYMENT_FAILED, ...ROUTING_HOLD_REASONS].join()}}'`;
-
-/** The order waits for stock or for a rate. Served by orders_waiting_idx. */
-export const WAITS_FOR_SUPPLY = `${ACCEPTED_WITHOUT_ROUTE}
-          and o.hold_reasons && '{${ROUTING_HOLD_REASONS.join()}}'`;
 
 /** A part of the order, which may be a test order, can be shipped now. */
 export const SHIPPABLE = `o.has_unshipped and o.routed_at is not null and o.status in ('ACCEPTED', 'IN_PROGRESS')
             and o.hold_reasons = '{}'`;
 
-/**
- * The warehouse can ship a part of the order now. Served by orders_to_ship_idx, together with `toShipAt`, and by
- * orders_ready_idx for a connection.
- */
-export const TO_SHIP = `${SHIPPABLE} and not o.test_mode`;
-
-/** The order has this facility; a null is that of orders without one. */
-export const toShipAt = (facility: string): string =>
-  `coalesce(o.facility_id, '${UUID_MIN}'::uuid) = coalesce(${facility}, '${UUID_MIN}'::uuid)`;
-
 /** A line has not shipped. `has_unshipped` says only that one may be unshipped. */
 export const UNSHIPPED = `exists (
             select from order_lines l where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null)`;
-
-/** The order is one that a transaction may lock, of an `OrderSelection`. */
-export const selected = (only: `$${number}`, except: `$${number}`): string =>
-  `(${only}::uuid[] is null or o.id = any(${only})) and o.id <> all(${except}::uuid[])`;
 
 // The backlog of orders, for metrics and `doctor`. Scans over all shards, each along an index.
 
@@ -65,7 +37,9 @@ export async function readOldestDueOrder(db: Queryable, now: Date): Promise<Date
       cross join lateral (
         select o.acceptance_due_at
         from orders o
-        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${acceptanceDue("$1")}
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id
+          and o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}'
+          and o.acceptance_due_at <= $1
         order by o.acceptance_due_at
         limit 1) as due`,
     values: [now],
@@ -83,7 +57,7 @@ export async function readOldestExpiredOrder(db: Queryable, now: Date): Promise<
       cross join lateral (
         select o.expires_at
         from orders o
-        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${expired("$1")}
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.test_mode and o.expires_at <= $1
         order by o.expires_at
         limit 1) as expired`,
     values: [now],
@@ -103,7 +77,9 @@ export async function readOldestUnroutedOrder(db: Queryable): Promise<Date | nul
       cross join lateral (
         select o.updated_at
         from orders o
-        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${UNROUTED}
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id
+          and o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+          and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
         order by o.id
         limit 1) as unrouted`,
     values: [],

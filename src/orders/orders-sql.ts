@@ -15,58 +15,20 @@ import {
   connectionColumns,
   toConnectionKey,
 } from "../platform/connection-key.ts";
-import { merchantByMerchant, ofMerchant } from "../platform/database/citus.ts";
+import { merchantByMerchant } from "../platform/database/citus.ts";
 import { plainArray, type Queryable } from "../platform/database/database.ts";
 import type { Clock } from "../platform/time.ts";
 import { isStorableText } from "../platform/wire/problems.ts";
 import type { OrderSelection } from "./changes/process-orders.ts";
-import { selected } from "./conditions-sql.ts";
 import type { Metadata } from "./order-wire.ts";
-
-/**
- * Reads whole orders, in the form that `toOrder` takes. `merchant` is the expression with which their parts are
- * compared.
- */
-const selectOrders = (merchant: "$1" | "coalesce($4::uuid, o.merchant_id)"): string => `
-      select o.merchant_id, o.connection_id, o.id, o.test_mode, o.external_order_id, o.status, o.hold_reasons,
-             o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
-             o.state_code, o.country_code, o.phone, o.note, o.metadata,
-             o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
-             o.routed_at, o.facility_id, o.canceled_at, o.xmin as written_by,
-             (select json_agg(line)
-              from (select l.id, l.product_id as "productId", l.quantity, l.shipment_id as "shipmentId",
-                           l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity"
-                    from order_lines l
-                    where l.merchant_id = ${merchant} and l.order_id = o.id
-                    order by l.id) as line) as lines,
-             (select json_agg(shipment)
-              from (select s.id, s.status, s.carrier, s.tracking_number as "trackingNumber",
-                           s.tracking_url as "trackingUrl", s.created_at as "createdAt", s.shipped_at as "shippedAt",
-                           s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
-                    from shipments s
-                    where s.merchant_id = ${merchant} and s.order_id = o.id
-                    order by s.id) as shipment) as shipments
-      from orders o`;
-const SELECT_ORDERS = selectOrders("$1");
-
-/**
- * The orders of one connection that have one of the listed ids: each is looked up by its own id, because a plan for the
- * list would read all orders of the merchant while the table is small or new. The planner does not know the length of
- * the list, which is in a subquery. Otherwise it would find a plan for just these few orders cheaper than one for any
- * ten, and make it for each read: five times the cost of reading one order (decision 0110).
- */
-const selectListed = (column: "id" | "external_order_id", type: "uuid" | "text"): string => `
-      select found.*
-      from unnest((select $3::${type}[])) as listed (${column})
-      cross join lateral (
-        ${SELECT_ORDERS}
-        where o.merchant_id = $1 and o.connection_id = $2 and o.${column} = listed.${column}
-        limit 1) as found`;
 
 /**
  * Reads whole orders of one connection, by the service's ids, expired test orders included. One statement for both
  * kinds of ids would be shorter, but for it PostgreSQL reads a small table from end to end, at more than twice the
- * cost.
+ * cost. Each order is looked up by its own id, because a plan for the list would read all orders of the merchant while
+ * the table is small or new. The planner does not know the length of the list, which is in a subquery. Otherwise it would
+ * find a plan for just these few orders cheaper than one for any ten, and make it for each read: five times the cost of
+ * reading one order (decision 0110).
  */
 export async function readOrders(
   db: Queryable,
@@ -85,7 +47,31 @@ export async function readVersionedOrders(
   if (ids.length === 0) return [];
   const rows = await db.query<OrderRow>({
     name: "read-orders",
-    text: selectListed("id", "uuid"),
+    text: `
+      select found.*
+      from unnest((select $3::uuid[])) as listed (id)
+      cross join lateral (
+        select o.merchant_id, o.connection_id, o.id, o.test_mode, o.external_order_id, o.status, o.hold_reasons,
+               o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
+               o.state_code, o.country_code, o.phone, o.note, o.metadata,
+               o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
+               o.routed_at, o.facility_id, o.canceled_at, o.xmin as written_by,
+               (select json_agg(line)
+                from (select l.id, l.product_id as "productId", l.quantity, l.shipment_id as "shipmentId",
+                             l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity"
+                      from order_lines l
+                      where l.merchant_id = $1 and l.order_id = o.id
+                      order by l.id) as line) as lines,
+               (select json_agg(shipment)
+                from (select s.id, s.status, s.carrier, s.tracking_number as "trackingNumber",
+                             s.tracking_url as "trackingUrl", s.created_at as "createdAt", s.shipped_at as "shippedAt",
+                             s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
+                      from shipments s
+                      where s.merchant_id = $1 and s.order_id = o.id
+                      order by s.id) as shipment) as shipments
+        from orders o
+        where o.merchant_id = $1 and o.connection_id = $2 and o.id = listed.id
+        limit 1) as found`,
     values: [connection.merchantId, connection.connectionId, [...new Set(ids)]],
   });
   return rows.map(toVersionedOrder);
@@ -138,9 +124,27 @@ export async function readOrdersByKey(db: Queryable, keys: readonly OrderKey[]):
         select found.*
         from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
         cross join lateral (
-          ${selectOrders("coalesce($4::uuid, o.merchant_id)")}
+          select o.merchant_id, o.connection_id, o.id, o.test_mode, o.external_order_id, o.status, o.hold_reasons,
+                 o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
+                 o.state_code, o.country_code, o.phone, o.note, o.metadata,
+                 o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
+                 o.routed_at, o.facility_id, o.canceled_at, o.xmin as written_by,
+                 (select json_agg(line)
+                  from (select l.id, l.product_id as "productId", l.quantity, l.shipment_id as "shipmentId",
+                               l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity"
+                        from order_lines l
+                        where l.merchant_id = coalesce($4::uuid, o.merchant_id) and l.order_id = o.id
+                        order by l.id) as line) as lines,
+                 (select json_agg(shipment)
+                  from (select s.id, s.status, s.carrier, s.tracking_number as "trackingNumber",
+                               s.tracking_url as "trackingUrl", s.created_at as "createdAt", s.shipped_at as "shippedAt",
+                               s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
+                        from shipments s
+                        where s.merchant_id = coalesce($4::uuid, o.merchant_id) and s.order_id = o.id
+                        order by s.id) as shipment) as shipments
+          from orders o
           where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
-            and ${ofMerchant("$4", "o.merchant_id")}
+            and ($4::uuid is null or o.merchant_id = $4)
           limit 1) as found`,
       values: [...connectionColumns(own), own.map(({ id }) => id), merchantId],
     }),
@@ -157,7 +161,31 @@ export async function readOrdersByExternalId(
   if (externalOrderIds.length === 0) return [];
   const rows = await db.query<OrderRow>({
     name: "read-orders-by-external-id",
-    text: selectListed("external_order_id", "text"),
+    text: `
+      select found.*
+      from unnest((select $3::text[])) as listed (external_order_id)
+      cross join lateral (
+        select o.merchant_id, o.connection_id, o.id, o.test_mode, o.external_order_id, o.status, o.hold_reasons,
+               o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
+               o.state_code, o.country_code, o.phone, o.note, o.metadata,
+               o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
+               o.routed_at, o.facility_id, o.canceled_at, o.xmin as written_by,
+               (select json_agg(line)
+                from (select l.id, l.product_id as "productId", l.quantity, l.shipment_id as "shipmentId",
+                             l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity"
+                      from order_lines l
+                      where l.merchant_id = $1 and l.order_id = o.id
+                      order by l.id) as line) as lines,
+               (select json_agg(shipment)
+                from (select s.id, s.status, s.carrier, s.tracking_number as "trackingNumber",
+                             s.tracking_url as "trackingUrl", s.created_at as "createdAt", s.shipped_at as "shippedAt",
+                             s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
+                      from shipments s
+                      where s.merchant_id = $1 and s.order_id = o.id
+                      order by s.id) as shipment) as shipments
+        from orders o
+        where o.merchant_id = $1 and o.connection_id = $2 and o.external_order_id = listed.external_order_id
+        limit 1) as found`,
     values: [connection.merchantId, connection.connectionId, [...new Set(externalOrderIds)]],
   });
   return rows.map(toOrder);
@@ -354,34 +382,19 @@ export const toOrderState = (row: OrderStateRow): OrderState => ({
 });
 
 /**
- * Locks orders `o` that meet a condition, of each connection its share of the oldest. Skips orders that are locked.
- * @param name of the statement
- * @param condition that of a partial index. It receives the condition on the merchant of further tables
+ * Locks orders of a kind, of each connection its share of the oldest. Skips orders that are locked. Parameters of the
+ * statement: merchants and ids of the connections, the orders to lock alone (null: any), those to leave out, the share,
+ * and the merchant or null.
  */
 export async function lockOldestOrders(
   tx: Queryable,
   { connections, share, only, except }: OrderSelection,
-  {
-    name,
-    condition,
-  }: { readonly name: string; readonly condition: (of: (column: string) => string) => string },
+  { name, text }: { readonly name: string; readonly text: string },
 ): Promise<OrderKey[]> {
   const rows = await merchantByMerchant(tx, connections, (own, merchantId) =>
     tx.query<ConnectionKeyRow & { id: string }>({
       name,
-      text: `
-        select found.merchant_id, found.connection_id, found.id
-        from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
-        cross join lateral (
-          select o.merchant_id, o.connection_id, o.id
-          from orders o
-          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${condition(
-            (column) => ofMerchant("$6", column),
-          )}
-            and ${selected("$3", "$4")} and ${ofMerchant("$6", "o.merchant_id")}
-          order by o.id
-          limit $5
-          for no key update skip locked) as found`,
+      text,
       values: [...connectionColumns(own), only, except, share, merchantId],
     }),
   );
@@ -397,10 +410,11 @@ export async function lockFreeOrders(tx: Queryable, keys: readonly OrderKey[]): 
         select free.*
         from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
         cross join lateral (
-          select ${ORDER_STATE}
+          select o.merchant_id, o.connection_id, o.id, o.test_mode, o.status, o.hold_reasons, o.updated_at,
+                 o.acceptance_due_at, o.canceled_at, o.last_sequence
           from orders o
           where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
-            and ${ofMerchant("$4", "o.merchant_id")}
+            and ($4::uuid is null or o.merchant_id = $4)
           for no key update skip locked) as free`,
       values: [...connectionColumns(own), own.map(({ id }) => id), merchantId],
     }),
@@ -417,7 +431,8 @@ export async function lockOrderState(
   const rows = await tx.query<OrderStateRow>({
     name: "lock-order-state",
     text: `
-      select ${ORDER_STATE}
+      select o.merchant_id, o.connection_id, o.id, o.test_mode, o.status, o.hold_reasons, o.updated_at,
+             o.acceptance_due_at, o.canceled_at, o.last_sequence
       from orders o
       where o.merchant_id = $1 and o.connection_id = $2 and o.id = $3
       for no key update`,

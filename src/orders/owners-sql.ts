@@ -1,7 +1,7 @@
 import type { OrderScope } from "../audit/grant.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
-import { amongMerchants, searchReachable } from "../platform/database/citus.ts";
+import { searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 
@@ -198,38 +198,16 @@ export async function findOrdersByLabel(
   return rows.map((row) => ({ ...toPlacedOrder(row), matchedBy: row.matched_by }));
 }
 
-type DueOrders = {
-  /** Of the statement. */
-  readonly name: string;
-  /** Of the orders `o`: that of a partial index, in which `oldestBy` follows the connection. Its parameters begin with `$2`. */
-  readonly condition: string;
-  readonly values: readonly unknown[];
-  /** The column of an order by which it waits. */
-  readonly oldestBy: "acceptance_due_at" | "expires_at" | "id";
-};
+/** A statement that finds connections by their oldest order of a kind. $1 is null, or the merchants to search. */
+type DueOrders = { readonly name: string; readonly text: string; readonly values: readonly unknown[] };
 
 /** Connections that have orders of this kind. The one that waits longest is first. A scan over all shards. */
 export async function listConnectionsWithOrders(
   db: Queryable,
-  { name, condition, values, oldestBy }: DueOrders,
+  { name, text, values }: DueOrders,
 ): Promise<ConnectionKey[]> {
   const rows = await searchReachable(db, name, (merchants) =>
-    db.query<ConnectionKeyRow>({
-      name,
-      text: `
-        select c.merchant_id, c.id as connection_id
-        from connections c
-        cross join lateral (
-          select o.${oldestBy}
-          from orders o
-          where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${amongMerchants("$1", "o.merchant_id")}
-            and ${condition}
-          order by o.${oldestBy}
-          limit 1) as oldest
-        where ${amongMerchants("$1", "c.merchant_id")}
-        order by oldest.${oldestBy}`,
-      values: [merchants, ...values],
-    }),
+    db.query<ConnectionKeyRow>({ name, text, values: [merchants, ...values] }),
   );
   return rows.map(toConnectionKey);
 }

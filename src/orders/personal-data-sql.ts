@@ -1,11 +1,7 @@
 import type { OrderKey, OrderStatus, ShippingAddress } from "../lifecycle/order.ts";
 import { connectionColumns } from "../platform/connection-key.ts";
-import { amongMerchants, merchantsOf, searchReachable } from "../platform/database/citus.ts";
+import { merchantsOf, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
-
-/** A settled order `o` that still holds personal data. Uses orders_personal_data_idx. */
-const ERASABLE = `o.status in ('COMPLETED', 'CANCELED', 'RETURNED') and not o.test_mode
-        and o.personal_data_erased_at is null`;
 
 /** An order whose personal data is erased: settled orders are not on hold. */
 export type ErasedOrder = OrderKey & {
@@ -27,8 +23,9 @@ export async function listOrdersToErase(
       text: `
         select o.merchant_id as "merchantId", o.connection_id as "connectionId", o.id
         from orders o
-        where ${ERASABLE} and o.updated_at <= $1 and o.id <> all($2::uuid[])
-          and ${amongMerchants("$4", "o.merchant_id")}
+        where o.status in ('COMPLETED', 'CANCELED', 'RETURNED') and not o.test_mode
+          and o.personal_data_erased_at is null and o.updated_at <= $1 and o.id <> all($2::uuid[])
+          and ($4::uuid[] is null or o.merchant_id = any($4))
         order by o.updated_at
         limit $3`,
       values: [unchangedSince, except, limit, merchants],
@@ -53,7 +50,9 @@ export async function eraseAddresses(
           state_code = null, phone = null, note = null, metadata = null, personal_data_erased_at = $5
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
       where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
-        and ${ERASABLE} and o.updated_at <= $6 and ${amongMerchants("$7", "o.merchant_id")}
+        and o.status in ('COMPLETED', 'CANCELED', 'RETURNED') and not o.test_mode
+        and o.personal_data_erased_at is null and o.updated_at <= $6
+        and ($7::uuid[] is null or o.merchant_id = any($7))
       returning o.merchant_id as "merchantId", o.connection_id as "connectionId", o.id, o.status,
                 o.hold_reasons as "holdReasons", o.created_at as "createdAt"`,
     values: [
@@ -90,7 +89,8 @@ export async function eraseTracking(
       update shipments s
       set tracking_number = null, tracking_url = null
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
-      where s.merchant_id = erased.merchant_id and s.order_id = erased.order_id and ${amongMerchants("$3", "s.merchant_id")}
+      where s.merchant_id = erased.merchant_id and s.order_id = erased.order_id
+        and ($3::uuid[] is null or s.merchant_id = any($3))
       returning s.merchant_id as "merchantId", s.id`,
     values: [
       orders.map(({ merchantId }) => merchantId),
@@ -109,7 +109,7 @@ export async function eraseTimelineDetails(tx: Queryable, orders: readonly Order
       set detail = $3
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
       where t.merchant_id = erased.merchant_id and t.order_id = erased.order_id and t.detail is not null
-        and ${amongMerchants("$4", "t.merchant_id")}`,
+        and ($4::uuid[] is null or t.merchant_id = any($4))`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ id }) => id),

@@ -5,17 +5,10 @@ import {
   connectionColumns,
   toConnectionKey,
 } from "../platform/connection-key.ts";
-import {
-  amongMerchants,
-  merchantByMerchant,
-  merchantsOf,
-  ofMerchant,
-  searchReachable,
-} from "../platform/database/citus.ts";
+import { merchantByMerchant, merchantsOf, searchReachable } from "../platform/database/citus.ts";
 import { type Database, type Queryable, readToLimits } from "../platform/database/database.ts";
 import { shareOf } from "../platform/run-in-turn.ts";
 import type { OrderSelection } from "./changes/process-orders.ts";
-import { UNROUTED, WAITS_FOR_SUPPLY } from "./conditions-sql.ts";
 import { lockOldestOrders } from "./orders-sql.ts";
 import { listConnectionsWithOrders } from "./owners-sql.ts";
 
@@ -40,9 +33,20 @@ export type UnroutedOrder = OrderKey & {
 export const listConnectionsWithUnroutedOrders = (db: Queryable): Promise<ConnectionKey[]> =>
   listConnectionsWithOrders(db, {
     name: "list-connections-with-unrouted-orders",
-    condition: UNROUTED,
+    text: `
+      select c.merchant_id, c.id as connection_id
+      from connections c
+      cross join lateral (
+        select o.id
+        from orders o
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ($1::uuid[] is null or o.merchant_id = any($1))
+          and o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+          and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
+        order by o.id
+        limit 1) as oldest
+      where ($1::uuid[] is null or c.merchant_id = any($1))
+      order by oldest.id`,
     values: [],
-    oldestBy: "id",
   });
 
 /**
@@ -50,7 +54,23 @@ export const listConnectionsWithUnroutedOrders = (db: Queryable): Promise<Connec
  * orders_routing_due_idx.
  */
 export const lockUnroutedOrders = (tx: Queryable, selection: OrderSelection): Promise<OrderKey[]> =>
-  lockOldestOrders(tx, selection, { name: "lock-unrouted-orders", condition: () => UNROUTED });
+  lockOldestOrders(tx, selection, {
+    name: "lock-unrouted-orders",
+    text: `
+      select found.merchant_id, found.connection_id, found.id
+      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
+      cross join lateral (
+        select o.merchant_id, o.connection_id, o.id
+        from orders o
+        where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id
+          and o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+          and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}'
+          and ($3::uuid[] is null or o.id = any($3)) and o.id <> all($4::uuid[])
+          and ($6::uuid is null or o.merchant_id = $6)
+        order by o.id
+        limit $5
+        for no key update skip locked) as found`,
+  });
 
 /**
  * Locks those orders that still wait for stock or for a rate. It waits for locked orders, or fails, because a skipped
@@ -64,7 +84,9 @@ export async function lockWaitingOrders(tx: Queryable, keys: readonly OrderKey[]
         select o.merchant_id, o.connection_id, o.id
         from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
         join orders o on o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
-        where ${WAITS_FOR_SUPPLY} and ${ofMerchant("$4", "listed.merchant_id")}
+        where o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+          and o.hold_reasons && '{out_of_stock,address_unserviceable}'
+          and ($4::uuid is null or listed.merchant_id = $4)
         order by o.id
         for no key update of o`,
       values: [...connectionColumns(own), own.map(({ id }) => id), merchantId],
@@ -97,10 +119,11 @@ export async function readUnroutedOrders(tx: Queryable, keys: readonly OrderKey[
               from order_lines l
               join products p on p.merchant_id = l.merchant_id and p.id = l.product_id
               where l.merchant_id = o.merchant_id and l.order_id = o.id
-                and ${amongMerchants("$4", "l.merchant_id")} and ${amongMerchants("$4", "p.merchant_id")}) as lines
+                and ($4::uuid[] is null or l.merchant_id = any($4))
+                and ($4::uuid[] is null or p.merchant_id = any($4))) as lines
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
       join orders o on o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
-      where ${amongMerchants("$4", "o.merchant_id")}
+      where ($4::uuid[] is null or o.merchant_id = any($4))
       order by o.id`,
     values: [...connectionColumns(keys), keys.map(({ id }) => id), await merchantsOf(tx, keys)],
   });
@@ -128,7 +151,7 @@ export async function saveRoutes(
       set facility_id = route.facility_id, routed_at = $5
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) as route (merchant_id, connection_id, id, facility_id)
       where o.merchant_id = route.merchant_id and o.connection_id = route.connection_id and o.id = route.id
-        and ${amongMerchants("$6", "o.merchant_id")}`,
+        and ($6::uuid[] is null or o.merchant_id = any($6))`,
     values: [
       ...connectionColumns(routes.map(({ order }) => order)),
       routes.map(({ order }) => order.id),
@@ -198,12 +221,14 @@ export async function listOrdersWaitingForProducts(
                  select
                  from order_lines l
                  where l.merchant_id = o.merchant_id and l.order_id = o.id and l.product_id = any($4::uuid[])
-                   and ${amongMerchants("$6", "l.merchant_id")}
+                   and ($6::uuid[] is null or l.merchant_id = any($6))
                  group by l.product_id
                  having sum(l.quantity) <= ($5::integer[])[array_position($4::uuid[], l.product_id)]) as fits
         from orders o
-        where o.merchant_id = m.id and o.id > ($2::uuid[])[array_position($1::uuid[], m.id)] and ${WAITS_FOR_SUPPLY}
-          and ${amongMerchants("$6", "o.merchant_id")}
+        where o.merchant_id = m.id and o.id > ($2::uuid[])[array_position($1::uuid[], m.id)]
+          and o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+          and o.hold_reasons && '{out_of_stock,address_unserviceable}'
+          and ($6::uuid[] is null or o.merchant_id = any($6))
         order by o.id
         limit $3) as waiting
       where m.id = any($1::uuid[])
@@ -268,9 +293,12 @@ export async function listOrdersWaitingForCountries(
       text: `
         select o.merchant_id, o.connection_id, o.id, o.country_code = any($3::text[]) as fits
         from orders o
-        where ${WAITS_FOR_SUPPLY} and (o.merchant_id, o.id) > ($1, $2) and ${amongMerchants("$4", "o.merchant_id")}
+        where o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+          and o.hold_reasons && '{out_of_stock,address_unserviceable}'
+          and (o.merchant_id, o.id) > ($1, $2)
+          and ($4::uuid[] is null or o.merchant_id = any($4))
         order by o.merchant_id, o.id
-        limit ${READ_MAX}`,
+        limit 500`,
       values: [after.merchantId, after.orderId, countryCodes, merchants],
     });
   });

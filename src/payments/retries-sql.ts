@@ -1,6 +1,6 @@
 import type { OrderKey } from "../lifecycle/order.ts";
 import type { Context } from "../platform/context.ts";
-import { amongMerchants, searchReachable } from "../platform/database/citus.ts";
+import { searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { UUID_MIN } from "../platform/wire/cursor.ts";
 
@@ -56,7 +56,7 @@ export async function listPaymentRetries(db: Queryable): Promise<PaymentRetry[]>
       text: `
         select merchant_id, id, part, position, failed_order_ids
         from payment_retries
-        where ${amongMerchants("$1", "merchant_id")}
+        where ($1::uuid[] is null or merchant_id = any($1))
         order by created_at, merchant_id`,
       values: [merchants],
     }),

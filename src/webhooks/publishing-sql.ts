@@ -1,6 +1,6 @@
 import type { KeyMode } from "../merchants/api-key.ts";
 import { type ConnectionKey, distinctConnections } from "../platform/connection-key.ts";
-import { amongMerchants, merchantByMerchant, merchantsOf } from "../platform/database/citus.ts";
+import { merchantByMerchant, merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { uuidAt } from "../platform/ids.ts";
 import type { EventRow } from "./events/event.ts";
@@ -121,7 +121,7 @@ const listEventBodies = async (
       select e.merchant_id as "merchantId", e.id, e.body
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
       join events e on e.merchant_id = erased.merchant_id and e.order_id = erased.order_id
-      where e.id > $3 and ${amongMerchants("$5", "e.merchant_id")}
+      where e.id > $3 and ($5::uuid[] is null or e.merchant_id = any($5))
       order by e.id
       limit $4`,
     values: [
@@ -145,7 +145,7 @@ async function updateEventBodies(
       set body = changed.body
       from unnest($1::uuid[], $2::uuid[], $3::text[]) as changed (merchant_id, id, body)
       where e.merchant_id = changed.merchant_id and e.id = changed.id and e.id > $4
-        and ${amongMerchants("$5", "e.merchant_id")}`,
+        and ($5::uuid[] is null or e.merchant_id = any($5))`,
     values: [
       events.map(({ merchantId }) => merchantId),
       events.map(({ id }) => id),

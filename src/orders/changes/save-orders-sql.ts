@@ -1,6 +1,6 @@
 import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
 import { splitsBetween } from "../../lifecycle/parts.ts";
-import { amongMerchants, merchantsOf } from "../../platform/database/citus.ts";
+import { merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { isWhole } from "./order-events.ts";
 
@@ -29,7 +29,7 @@ export async function saveOrders(tx: Queryable, changes: readonly OrderChange[])
           last_sequence integer, sequence_before integer, has_unshipped boolean)
         ${isOne ? ONE_ROW : ""}) as change
       where o.merchant_id = change.merchant_id and o.id = change.id and o.last_sequence = change.sequence_before
-        and ${isOne ? "o.merchant_id = $2" : amongMerchants("$2", "o.merchant_id")}
+        and ${isOne ? "o.merchant_id = $2" : "($2::uuid[] is null or o.merchant_id = any($2))"}
       returning o.id`,
     values: [
       JSON.stringify(changes.map(toInput)),
@@ -130,7 +130,7 @@ async function updateShipments(tx: Queryable, shipments: readonly ShipmentOfOrde
         merchant_id uuid, order_id uuid, id uuid, status text, carrier text, tracking_number text, tracking_url text,
         shipped_at timestamptz, delivered_at timestamptz)
       where s.merchant_id = input.merchant_id and s.order_id = input.order_id and s.id = input.id
-        and ${amongMerchants("$2", "s.merchant_id")}`,
+        and ($2::uuid[] is null or s.merchant_id = any($2))`,
     values: [
       JSON.stringify(shipments.map(toShipmentInput)),
       await merchantsOf(
@@ -192,7 +192,7 @@ export async function saveAddresses(
       from json_to_recordset($1::json) as change (
         merchant_id uuid, id uuid, first_name text, last_name text, name text, company text, address1 text, address2 text,
         city text, zip text, state_code text, country_code text, phone text, routed_at timestamptz, facility_id uuid)
-      where o.merchant_id = change.merchant_id and o.id = change.id and ${amongMerchants("$2", "o.merchant_id")}`,
+      where o.merchant_id = change.merchant_id and o.id = change.id and ($2::uuid[] is null or o.merchant_id = any($2))`,
     values: [
       JSON.stringify(corrected.map(({ after }) => toAddressInput(after))),
       await merchantsOf(

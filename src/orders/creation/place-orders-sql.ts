@@ -6,7 +6,7 @@ import {
   distinctConnections,
   toConnectionKey,
 } from "../../platform/connection-key.ts";
-import { merchantByMerchant, ofMerchant } from "../../platform/database/citus.ts";
+import { merchantByMerchant } from "../../platform/database/citus.ts";
 import { plainArray, type Queryable } from "../../platform/database/database.ts";
 import type { EventRow } from "../../webhooks/events/event.ts";
 import { addressColumns } from "../changes/save-orders-sql.ts";
@@ -111,7 +111,7 @@ const readProductsOf = (db: Queryable, requested: readonly RequestedProduct[], m
         and e.product_id = requested.product_id
       join connections c on c.merchant_id = requested.merchant_id and c.id = requested.connection_id
       join products p on p.merchant_id = requested.merchant_id and p.id = requested.product_id
-      where e.withdrawn_at is null and ${ofMerchant("$4", "requested.merchant_id")}`,
+      where e.withdrawn_at is null and ($4::uuid is null or requested.merchant_id = $4)`,
     values: [
       requested.map((product) => product.merchantId),
       requested.map(({ connectionId }) => connectionId),

@@ -2,13 +2,12 @@ import { acceptanceOf } from "../../lifecycle/lifecycle.ts";
 import type { OrderState } from "../../lifecycle/order.ts";
 import { type ConnectionKey, connectionColumns } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
-import { merchantByMerchant, ofMerchant } from "../../platform/database/citus.ts";
+import { merchantByMerchant } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { inBatches, listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
 import { type OrderBatch, type OrderSelection, processOrders } from "../changes/process-orders.ts";
 import { storeTransitions } from "../changes/store-transitions.ts";
-import { acceptanceDue, selected } from "../conditions-sql.ts";
-import { ORDER_STATE, type OrderStateRow, toOrderState } from "../orders-sql.ts";
+import { type OrderStateRow, toOrderState } from "../orders-sql.ts";
 import { listConnectionsWithOrders } from "../owners-sql.ts";
 
 /** Orders accepted in one transaction. They are few, so that a partner's cancel never waits long. */
@@ -56,9 +55,19 @@ export async function acceptDueOrders(
 export const listConnectionsWithDueOrders = (db: Queryable, now: Date): Promise<ConnectionKey[]> =>
   listConnectionsWithOrders(db, {
     name: "list-connections-with-due-orders",
-    condition: acceptanceDue("$2"),
+    text: `
+      select c.merchant_id, c.id as connection_id
+      from connections c
+      cross join lateral (
+        select o.acceptance_due_at
+        from orders o
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ($1::uuid[] is null or o.merchant_id = any($1))
+          and o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}' and o.acceptance_due_at <= $2
+        order by o.acceptance_due_at
+        limit 1) as oldest
+      where ($1::uuid[] is null or c.merchant_id = any($1))
+      order by oldest.acceptance_due_at`,
     values: [now],
-    oldestBy: "acceptance_due_at",
   });
 
 /**
@@ -77,10 +86,14 @@ async function lockDueOrders(
         select due.*
         from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
         cross join lateral (
-          select ${ORDER_STATE}
+          select o.merchant_id, o.connection_id, o.id, o.test_mode, o.status, o.hold_reasons, o.updated_at,
+                 o.acceptance_due_at, o.canceled_at, o.last_sequence
           from orders o
-          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and ${acceptanceDue("$3")}
-            and ${selected("$4", "$5")} and ${ofMerchant("$7", "o.merchant_id")}
+          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id
+            and o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}'
+            and o.acceptance_due_at <= $3
+            and ($4::uuid[] is null or o.id = any($4)) and o.id <> all($5::uuid[])
+            and ($7::uuid is null or o.merchant_id = $7)
           order by o.acceptance_due_at
           limit $6
           for no key update skip locked) as due`,

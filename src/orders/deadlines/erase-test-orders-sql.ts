@@ -1,15 +1,24 @@
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { expired } from "../conditions-sql.ts";
 import { listConnectionsWithOrders } from "../owners-sql.ts";
 
 /** Connections that have test orders whose time is over. */
 export const listConnectionsWithExpiredOrders = (db: Queryable, now: Date): Promise<ConnectionKey[]> =>
   listConnectionsWithOrders(db, {
     name: "list-connections-with-expired-orders",
-    condition: expired("$2"),
+    text: `
+      select c.merchant_id, c.id as connection_id
+      from connections c
+      cross join lateral (
+        select o.expires_at
+        from orders o
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and ($1::uuid[] is null or o.merchant_id = any($1))
+          and o.test_mode and o.expires_at <= $2
+        order by o.expires_at
+        limit 1) as oldest
+      where ($1::uuid[] is null or c.merchant_id = any($1))
+      order by oldest.expires_at`,
     values: [now],
-    oldestBy: "expires_at",
   });
 
 /**
@@ -30,7 +39,8 @@ export async function markExpiredOrders(
       where merchant_id = $1 and connection_id = $2 and id in (
         select o.id
         from orders o
-        where o.merchant_id = $1 and o.connection_id = $2 and ${expired("$3")} and o.idempotency_key is not null
+        where o.merchant_id = $1 and o.connection_id = $2 and o.test_mode and o.expires_at <= $3
+          and o.idempotency_key is not null
         order by o.expires_at
         limit $4
         for update skip locked)`,
@@ -53,7 +63,7 @@ export async function markTheseExpired(
       where merchant_id = $1 and connection_id = $2 and id in (
         select o.id
         from orders o
-        where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[]) and ${expired("$4")}
+        where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[]) and o.test_mode and o.expires_at <= $4
           and o.idempotency_key is not null
         for update skip locked)`,
     values: [connection.merchantId, connection.connectionId, orderIds, now],
@@ -72,7 +82,7 @@ export async function lockErasedOrders(
     text: `
       select o.id, o.created_at
       from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and ${expired("$3")} and o.idempotency_key is null
+      where o.merchant_id = $1 and o.connection_id = $2 and o.test_mode and o.expires_at <= $3 and o.idempotency_key is null
       order by o.expires_at
       limit $4
       for update skip locked`,

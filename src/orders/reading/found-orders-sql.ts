@@ -6,16 +6,9 @@ import {
   MERCHANT_SHOWN,
   namePatterns,
   type OrderFilter,
-  PARAMETERS,
   sortOf,
 } from "./list-conditions-sql.ts";
-import {
-  countMerchants,
-  LISTED_COLUMNS,
-  type ListedOrder,
-  type ListedRow,
-  toListed,
-} from "./list-orders-sql.ts";
+import { countMerchants, type ListedOrder, type ListedRow, toListed } from "./list-orders-sql.ts";
 
 /** Orders that each of the parts of a search finds at most, of all merchants together. */
 const FOUND_MAX = 10_000;
@@ -115,10 +108,13 @@ export async function listFoundOrders(
   const statement = {
     name: "", // Each set of filters has its own text.
     text: `
-      with parameters as (${PARAMETERS}${filter.orderId === null ? NAME_PARAMETERS : ""}),
+      with parameters as (
+        select $1::uuid, $2::integer, $3::uuid[], $4::uuid[], $5::timestamptz, $6::text, $7::uuid, $8::text,
+               $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::timestamptz, $13::uuid[], $14::uuid[], $15::uuid[]${filter.orderId === null ? NAME_PARAMETERS : ""}),
       named as materialized (${found})
       -- Sorted before the orders are read, so that reading ends when the page is full.
-      select ${LISTED_COLUMNS}
+      select found.id, found.goods_minor, found.currency, c.id as connection_id,
+             c.name as connection_name, m.id as merchant_id, m.name as merchant_name
       from (
         select o.*
         from (select n.merchant_id, n.id from named n where n.id ${after} $1 order by n.id ${order}) as n

@@ -11,7 +11,6 @@ import {
   MERCHANT_SHOWN,
   merchantsOf,
   type OrderFilter,
-  PARAMETERS,
   sortOf,
 } from "./list-conditions-sql.ts";
 
@@ -138,7 +137,10 @@ export async function listOrders(
     // Not a named statement: each set of filters has its own text.
     name: "",
     text: `
-      with parameters as (${PARAMETERS}, $16::uuid)
+      with parameters as (
+        select $1::uuid, $2::integer, $3::uuid[], $4::uuid[], $5::timestamptz, $6::text, $7::uuid, $8::text,
+               $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::timestamptz, $13::uuid[], $14::uuid[],
+               $15::uuid[], $16::uuid)
       select distinct on (listed.id) listed.*
       from (${sources.map((source) => `(${source} order by found.id ${order} limit $2 + 1)`).join("\n      union all ")}) as listed
       order by listed.id ${order}
@@ -212,7 +214,10 @@ export async function listSparseOrders(
   const rows = await db.query<Row>({
     name: "", // Each set of filters has its own text.
     text: `
-      with parameters as (${PARAMETERS}, $16::uuid, $17::uuid),
+      with parameters as (
+        select $1::uuid, $2::integer, $3::uuid[], $4::uuid[], $5::timestamptz, $6::text, $7::uuid, $8::text,
+               $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::timestamptz, $13::uuid[], $14::uuid[],
+               $15::uuid[], $16::uuid, $17::uuid),
       read as materialized (
         select found.*, ${merchant} as merchant_id
         from ${from}
@@ -231,7 +236,8 @@ export async function listSparseOrders(
       select ended.rows_read, ended.read_to, shown.*
       from ended
       left join (
-        select ${LISTED_COLUMNS}
+        select found.id, found.goods_minor, found.currency, c.id as connection_id,
+               c.name as connection_name, m.id as merchant_id, m.name as merchant_name
         from read as found
         cross join ended
         join merchants m on m.id = found.merchant_id

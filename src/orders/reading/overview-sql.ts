@@ -1,20 +1,11 @@
 import { type ConnectionScope, scopeIds } from "../../audit/grant.ts";
 import type { OrderStatus } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { acceptanceDue, UNROUTED } from "../conditions-sql.ts";
 
 // The figures of the overview. Each statement reads a bounded number of rows of a scope, by indexes that exist (decisions
-// 0139 and 0119).
+// 0139 and 0119). A scope has the connections of the merchants $1 (null: all), and those with an id of $2.
 
-/** The connections of a scope: of the merchants $1 (null: all), and those with an id of $2. */
-const CONNECTIONS = `
-      from connections c
-      where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])`;
-
-/** Orders of a connection that are counted. */
-const COUNTED_MAX = 1_000;
-
-/** Real orders on hold, by reason, up to COUNTED_MAX of each connection. By orders_held_idx. */
+/** Real orders on hold, by reason, up to 1,000 of each connection. By orders_held_idx. */
 export async function countHolds(
   db: Queryable,
   scope: ConnectionScope,
@@ -23,12 +14,15 @@ export async function countHolds(
     name: "count-holds-of-overview",
     text: `
       select reason, count(*)::integer as count
-      from (select c.merchant_id, c.id ${CONNECTIONS}) as c
+      from (
+        select c.merchant_id, c.id
+        from connections c
+        where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])) as c
       cross join lateral (
         select o.hold_reasons
         from orders o
         where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.hold_reasons <> '{}' and not o.test_mode
-        limit ${COUNTED_MAX}) as held
+        limit 1000) as held
       cross join lateral unnest(held.hold_reasons) as reason
       group by reason
       order by count(*) desc, reason
@@ -38,7 +32,7 @@ export async function countHolds(
 }
 
 /**
- * Real orders in review, and accepted ones that were not routed since `unroutedSince`, up to COUNTED_MAX of a connection.
+ * Real orders in review, and accepted ones that were not routed since `unroutedSince`, up to 1,000 of a connection.
  * Partners do not see routing (decision 0122), so the latter are of merchants only.
  */
 export async function countWaiting(
@@ -50,34 +44,33 @@ export async function countWaiting(
     name: "count-waiting-of-overview",
     text: `
       select coalesce(sum(review.count), 0)::integer as "inReview", coalesce(sum(unrouted.count), 0)::integer as unrouted
-      from (select c.merchant_id, c.id ${CONNECTIONS}) as c
+      from (
+        select c.merchant_id, c.id
+        from connections c
+        where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])) as c
       cross join lateral (
         select count(*) as count
         from (
           select
           from orders o
           where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'PROCESSING' and not o.test_mode
-          limit ${COUNTED_MAX}) as counted) as review
+          limit 1000) as counted) as review
       cross join lateral (
         select count(*) as count
         from (
           select
           from orders o
-          where o.merchant_id = c.merchant_id and o.connection_id = c.id and ${UNROUTED} and o.updated_at < $3
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id
+            and o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+            and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}' and o.updated_at < $3
             and ($1::uuid[] is null or c.merchant_id = any($1))
-          limit ${COUNTED_MAX}) as counted) as unrouted`,
+          limit 1000) as counted) as unrouted`,
     values: [...scopeIds(scope), unroutedSince],
   });
   return row ?? { inReview: 0, unrouted: 0 };
 }
 
 export type DayCount = { readonly day: string; readonly status: OrderStatus; readonly count: number };
-
-const COUNT_READ = `
-      select to_char(read.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, read.status, count(*)::integer as count
-      from read
-      group by 1, 2
-      order by 1, 2`;
 
 type OrdersRead = { readonly fromId: string; readonly untilId: string; readonly rowsMax: number };
 
@@ -115,11 +108,17 @@ const countOfMerchants = (
         select o.created_at, o.status
         from merchants m
         cross join lateral (
-          select o.created_at, case when ${acceptanceDue("$5")} then 'ACCEPTED' else o.status end as status
+          select o.created_at,
+                 case when o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}'
+                        and o.acceptance_due_at <= $5 then 'ACCEPTED' else o.status end as status
           from orders o
           where o.merchant_id = m.id and o.id >= $2 and o.id < $3 and not o.test_mode) as o
         where $1::uuid[] is null or m.id = any($1)
-        limit $4)${COUNT_READ}`,
+        limit $4)
+      select to_char(read.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, read.status, count(*)::integer as count
+      from read
+      group by 1, 2
+      order by 1, 2`,
     values: [merchantIds, fromId, untilId, rowsMax, now],
   });
 
@@ -134,13 +133,22 @@ const countOfConnections = (
     text: `
       with read as materialized (
         select o.created_at, o.status
-        from (select c.merchant_id, c.id ${CONNECTIONS}) as c
+        from (
+          select c.merchant_id, c.id
+          from connections c
+          where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])) as c
         cross join lateral (
-          select o.created_at, case when ${acceptanceDue("$6")} then 'ACCEPTED' else o.status end as status
+          select o.created_at,
+                 case when o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}'
+                        and o.acceptance_due_at <= $6 then 'ACCEPTED' else o.status end as status
           from orders o
           where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.id >= $3 and o.id < $4
             and o.created_at > '-infinity' and not o.test_mode) as o
-        limit $5)${COUNT_READ}`,
+        limit $5)
+      select to_char(read.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, read.status, count(*)::integer as count
+      from read
+      group by 1, 2
+      order by 1, 2`,
     values: [...scopeIds(scope), fromId, untilId, rowsMax, now],
   });
 
@@ -150,13 +158,9 @@ export type Durations = {
   readonly p90Seconds: number | null;
 };
 
-/** Shipped orders whose times are read, of all connections together, or SHIPPED_OF_CONNECTION of each. */
-const SHIPPED_READ_MAX = 2_000;
-const SHIPPED_OF_CONNECTION = 5;
-
 /**
  * How long the newest shipped orders took from their creation to their acceptance and to their first shipment, by
- * orders_status_idx and their timelines.
+ * orders_status_idx and their timelines. Reads 2,000 orders of all connections together, or 5 of each.
  * @param fromId only orders with this id or a later one
  */
 export async function readDurations(
@@ -175,8 +179,9 @@ export async function readDurations(
              percentile_cont(0.5) within group (order by shipped) as s50,
              percentile_cont(0.9) within group (order by shipped) as s90
       from (
-        select c.merchant_id, c.id, greatest(${SHIPPED_OF_CONNECTION}, ${SHIPPED_READ_MAX} / count(*) over ()) as rows_max
-        ${CONNECTIONS}) as c
+        select c.merchant_id, c.id, greatest(5, 2000 / count(*) over ()) as rows_max
+        from connections c
+        where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])) as c
       cross join lateral (
         (select o.merchant_id, o.id, o.created_at
          from orders o
@@ -293,7 +298,9 @@ export async function countByStatus(
       select o.merchant_id as "merchantId", o.status, count(*)::integer as count
       from merchants m
       cross join lateral (
-        select o.merchant_id, case when ${acceptanceDue("$4")} then 'ACCEPTED' else o.status end as status
+        select o.merchant_id,
+               case when o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}'
+                      and o.acceptance_due_at <= $4 then 'ACCEPTED' else o.status end as status
         from orders o
         where o.merchant_id = m.id and o.id >= $2 and o.id < $3 and not o.test_mode
         limit $5) as o

@@ -7,10 +7,9 @@ import type { Context } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { bytesOf, uuidAt, uuidOf } from "../../platform/ids.ts";
 import { after, before, CLOCK_SKEW_MAX_MS, timeIn } from "../../platform/time.ts";
-import { decodeCursor, encodeCursor, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
+import { decodeCursor, encodeCursor, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
 import { type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { describedAs, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from "../../platform/wire/schemas.ts";
-import { acceptanceDue } from "../conditions-sql.ts";
 import { OrderStatusSchema } from "../order-wire.ts";
 import { readOrders } from "../orders-sql.ts";
 
@@ -128,20 +127,8 @@ type SearchRange = { readonly beforeId: string; readonly fromId: string; readonl
 type FoundRow = { readonly id: string; readonly fits: boolean; readonly isLast: boolean };
 
 /**
- * Whether an order fits a search as partners see it at $6: if its deadline has passed, it is accepted, even if no worker
- * has stored that (decision 0012).
- */
-const FITS = `(o.expires_at is null or o.expires_at > $6)
-                 and ($7::text[] is null or (case when ${acceptanceDue("$6")} then 'ACCEPTED' else o.status end) = any($7))
-                 and ($8::boolean is null or (o.hold_reasons <> '{}') = $8)
-                 and ($9::boolean is null or o.test_mode = $9)
-                 and ($10::timestamptz is null or o.created_at >= $10)
-                 and ($11::timestamptz is null or o.created_at < $11)
-                 and ($12::timestamptz is null or o.updated_at >= $12
-                      or ${acceptanceDue("$6")} and o.acceptance_due_at >= $12)`;
-
-/**
- * The newest orders of a connection that a search finds, one more than the page if there is one. Reads at most
+ * The newest orders of a connection that a search finds as partners see them at $6: an order whose deadline has passed is
+ * accepted, even if no worker has stored that (decision 0012). Returns one more than the page if there is one. Reads at most
  * ROWS_READ_MAX of them by their ids. The last of these is returned even if it does not fit, so that the next page can
  * continue after it. Uses orders_search_idx, whose condition the statement names.
  */
@@ -157,11 +144,23 @@ async function listFoundOrders(
     text: `
       select o.id, o.fits, o.is_last as "isLast"
       from (
-        select o.id, (${FITS}) as fits, row_number() over (order by o.id desc) = ${ROWS_READ_MAX} as is_last
+        select o.id,
+               ((o.expires_at is null or o.expires_at > $6)
+                 and ($7::text[] is null
+                   or (case when o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}'
+                     and o.acceptance_due_at <= $6 then 'ACCEPTED' else o.status end) = any($7))
+                 and ($8::boolean is null or (o.hold_reasons <> '{}') = $8)
+                 and ($9::boolean is null or o.test_mode = $9)
+                 and ($10::timestamptz is null or o.created_at >= $10)
+                 and ($11::timestamptz is null or o.created_at < $11)
+                 and ($12::timestamptz is null or o.updated_at >= $12
+                      or o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}'
+                        and o.acceptance_due_at <= $6 and o.acceptance_due_at >= $12)) as fits,
+               row_number() over (order by o.id desc) = 5000 as is_last
         from orders o
         where o.merchant_id = $1 and o.connection_id = $2 and o.id < $3 and o.id >= $4 and o.created_at > '-infinity'
         order by o.id desc
-        limit ${ROWS_READ_MAX}) as o
+        limit 5000) as o
       where o.fits or o.is_last
       order by o.id desc
       limit $5 + 1`,
@@ -183,7 +182,17 @@ async function listOrdersNamed(
       select o.id, true as fits, false as "isLast"
       from orders o
       where o.merchant_id = $1 and o.connection_id = $2 and o.external_order_id = any($13::text[])
-        and o.id < $3 and o.id >= $4 and ${FITS}
+        and o.id < $3 and o.id >= $4 and (o.expires_at is null or o.expires_at > $6)
+        and ($7::text[] is null
+          or (case when o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}'
+            and o.acceptance_due_at <= $6 then 'ACCEPTED' else o.status end) = any($7))
+        and ($8::boolean is null or (o.hold_reasons <> '{}') = $8)
+        and ($9::boolean is null or o.test_mode = $9)
+        and ($10::timestamptz is null or o.created_at >= $10)
+        and ($11::timestamptz is null or o.created_at < $11)
+        and ($12::timestamptz is null or o.updated_at >= $12
+             or o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}'
+               and o.acceptance_due_at <= $6 and o.acceptance_due_at >= $12)
       order by o.id desc
       limit $5 + 1`,
     values: [...values(connection, search, range, now), search.externalOrderIds],

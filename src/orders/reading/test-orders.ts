@@ -1,7 +1,7 @@
 import type { Order, OrderStatus } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
-import { merchantByMerchant, ofMerchant } from "../../platform/database/citus.ts";
+import { merchantByMerchant } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { type PagePosition, toPage } from "../../platform/wire/cursor.ts";
 import { readOrders } from "../orders-sql.ts";
@@ -41,7 +41,7 @@ export async function countTestOrders(
                   select
                   from orders o
                   where o.merchant_id = requested.merchant_id and o.connection_id = requested.connection_id and o.test_mode
-                    and ${ofMerchant("$4", "o.merchant_id")}
+                    and ($4::uuid is null or o.merchant_id = $4)
                   limit $3) as counted) as count
         from unnest($1::uuid[], $2::uuid[]) as requested (merchant_id, connection_id)`,
       values: [

@@ -1,7 +1,7 @@
 import type { Actor } from "../../lifecycle/applied-transition.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { returnedBetween } from "../../lifecycle/parts.ts";
-import { amongMerchants, merchantsOf } from "../../platform/database/citus.ts";
+import { merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /** Stores which units of lines came back. The caller has locked the orders and read them under the lock. */
@@ -118,7 +118,7 @@ export async function eraseReturnNotes(
       set note = $3
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
       where r.merchant_id = erased.merchant_id and r.order_id = erased.order_id and r.note is not null
-        and ${amongMerchants("$4", "r.merchant_id")}`,
+        and ($4::uuid[] is null or r.merchant_id = any($4))`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ id }) => id),

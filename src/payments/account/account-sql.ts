@@ -1,8 +1,8 @@
 import type { EntryKind } from "../../ledger/ledger.ts";
 import type { Actor } from "../../lifecycle/applied-transition.ts";
-import { amongMerchants, merchantByMerchant, merchantsOf } from "../../platform/database/citus.ts";
+import { merchantByMerchant, merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { type PagePosition, ROWS_READ_MAX } from "../../platform/wire/cursor.ts";
+import type { PagePosition } from "../../platform/wire/cursor.ts";
 import { type Account, type Booking, type BookingKind, type Decision, signed } from "./bookings.ts";
 
 type AccountRow = { merchant_id: string; balance_minor: bigint; credit_limit_minor: bigint | null };
@@ -86,12 +86,12 @@ export async function readDecided(
       select e.merchant_id, e.id, 'made' as decision
       from requested
       join account_entries e on e.merchant_id = requested.merchant_id and e.id = requested.id
-      where ${amongMerchants("$3", "e.merchant_id")}
+      where ($3::uuid[] is null or e.merchant_id = any($3))
       union all
       select d.merchant_id, d.id, 'declined'
       from requested
       join account_declines d on d.merchant_id = requested.merchant_id and d.id = requested.id
-      where ${amongMerchants("$3", "d.merchant_id")}`,
+      where ($3::uuid[] is null or d.merchant_id = any($3))`,
     values: [
       bookings.map(({ merchantId }) => merchantId),
       bookings.map(({ id }) => id),
@@ -145,7 +145,7 @@ async function readLockedAccounts(tx: Queryable, merchantIds: readonly string[])
       select a.merchant_id, a.balance_minor, m.credit_limit_minor
       from merchant_accounts a
       join merchants m on m.id = a.merchant_id
-      where a.merchant_id = any($1::uuid[]) and ${amongMerchants("$2", "m.id")}`,
+      where a.merchant_id = any($1::uuid[]) and ($2::uuid[] is null or m.id = any($2))`,
     values: [merchantIds, await merchantsOf(tx, keysOf(merchantIds))],
   });
   return rows.map(toAccount);
@@ -169,7 +169,7 @@ export async function insertBookings(tx: Queryable, bookings: readonly Booking[]
         select merchant_id, sum(amount_minor)::bigint as amount_minor
         from booked
         group by merchant_id) as sums
-      where a.merchant_id = sums.merchant_id and ${amongMerchants("$6", "a.merchant_id")}`,
+      where a.merchant_id = sums.merchant_id and ($6::uuid[] is null or a.merchant_id = any($6))`,
     values: [
       bookings.map(({ merchantId }) => merchantId),
       bookings.map(({ id }) => id),
@@ -310,20 +310,31 @@ export async function listAccountEntries(
   const rows = await db.query<AccountEntryRow & { fits: boolean; is_last: boolean }>({
     name: "list-account-entries",
     text: `
-      select ${ENTRY_COLUMNS}, e.fits, e.is_last
+      select e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at,
+             e.actor_kind, e.actor_name, e.actor_id, l.order_id, o.external_order_id, l.kind as charge_kind, l.refund_of,
+             e.fits, e.is_last
       from (
         select part.*
         from (
           select a.id, a.kind, a.amount_minor, a.reference, a.note, a.created_at, a.actor_kind, a.actor_name, a.actor_id,
-                 ($4::text is null or a.kind = $4) as fits, row_number() over (order by a.id desc) = ${ROWS_READ_MAX} as is_last
+                 ($4::text is null or a.kind = $4) as fits, row_number() over (order by a.id desc) = 5000 as is_last
           from account_entries a
           where a.merchant_id = $1 and a.id < $2
           order by a.id desc
-          limit ${ROWS_READ_MAX}) as part
+          limit 5000) as part
         where part.fits or part.is_last
         order by part.id desc
         limit $3 + 1) as e
-      ${namedBy("$1")}
+      left join lateral (
+        select g.order_id, g.kind, g.refund_of
+        from ledger_entries g
+        where g.merchant_id = $1 and g.order_id = e.id and g.id = e.id and e.kind = 'charge'
+        union all
+        select x.order_id, x.kind, x.refund_of
+        from ledger_entries x
+        where x.merchant_id = $1 and x.id = e.id and (x.kind <> 'goods' or x.attempt > 1) and e.kind <> 'payment'
+      ) as l on true
+      left join orders o on o.merchant_id = $1 and o.id = l.order_id
       order by e.id desc`,
     values: [merchantId, afterId, limit, kind],
   });
@@ -345,7 +356,8 @@ export async function listAccountEntriesOfOrder(
   const rows = await db.query<AccountEntryRow>({
     name: "list-account-entries-of-order",
     text: `
-      select ${ENTRY_COLUMNS}
+      select e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at,
+             e.actor_kind, e.actor_name, e.actor_id, l.order_id, o.external_order_id, l.kind as charge_kind, l.refund_of
       from ledger_entries l
       join account_entries e on e.merchant_id = $1 and e.id = l.id
       join orders o on o.merchant_id = $1 and o.id = l.order_id

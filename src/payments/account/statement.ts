@@ -8,9 +8,7 @@ import { UUID_MIN } from "../../platform/wire/cursor.ts";
 import {
   type AccountEntry,
   type AccountEntryRow,
-  ENTRY_COLUMNS,
   lockAccountsShared,
-  namedBy,
   toAccountEntry,
 } from "./account-sql.ts";
 
@@ -153,15 +151,6 @@ type SumsRow = {
 };
 type PageRow = SumsRow & { [Name in keyof AccountEntryRow]: AccountEntryRow[Name] | null };
 
-/** The entries of a period after a position, one more than the page has, if there is one. */
-const PAGE = `
-        select e.merchant_id, e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at,
-               e.actor_kind, e.actor_name, e.actor_id
-        from account_entries e
-        where e.merchant_id = $1 and e.created_at >= $2 and e.created_at < $3 and (e.created_at, e.id) > ($4::timestamptz, $5::uuid)
-        order by e.created_at, e.id
-        limit $6 + 1`;
-
 /**
  * A page of a statement, and the sums of its period. One statement, so that all of it is of the same moment: the sums are
  * counted back from the present balance, over the entries since the begin of the period. Uses account_entries_booked_idx.
@@ -191,14 +180,31 @@ export async function readStatementPage(
           (count(*) filter (where e.created_at < $3))::integer as entry_count
         from account_entries e
         where e.merchant_id = $1 and e.created_at >= $2
-      ), page as (${PAGE})
+      ), page as (
+        select e.merchant_id, e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at,
+               e.actor_kind, e.actor_name, e.actor_id
+        from account_entries e
+        where e.merchant_id = $1 and e.created_at >= $2 and e.created_at < $3
+          and (e.created_at, e.id) > ($4::timestamptz, $5::uuid)
+        order by e.created_at, e.id
+        limit $6 + 1)
       select b.minor - s.all_minor as opening_minor, s.charges_minor, s.refunds_minor, s.payments_minor,
              b.minor - s.after_minor as closing_minor, b.minor - s.rest_minor as before_minor, s.entry_count,
-             ${ENTRY_COLUMNS}
+             e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at,
+             e.actor_kind, e.actor_name, e.actor_id, l.order_id, o.external_order_id, l.kind as charge_kind, l.refund_of
       from balance b
       cross join since s
       left join page e on e.merchant_id = $1
-      ${namedBy("$1")}
+      left join lateral (
+        select g.order_id, g.kind, g.refund_of
+        from ledger_entries g
+        where g.merchant_id = $1 and g.order_id = e.id and g.id = e.id and e.kind = 'charge'
+        union all
+        select x.order_id, x.kind, x.refund_of
+        from ledger_entries x
+        where x.merchant_id = $1 and x.id = e.id and (x.kind <> 'goods' or x.attempt > 1) and e.kind <> 'payment'
+      ) as l on true
+      left join orders o on o.merchant_id = $1 and o.id = l.order_id
       order by e.created_at, e.id`,
     values: [merchantId, from, to, after.bookedAt, after.id, limit],
   });
@@ -223,10 +229,27 @@ async function readFurtherEntries(
   const rows = await db.query<AccountEntryRow>({
     name: "read-further-statement-entries",
     text: `
-      with page as (${PAGE})
-      select ${ENTRY_COLUMNS}
+      with page as (
+        select e.merchant_id, e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at,
+               e.actor_kind, e.actor_name, e.actor_id
+        from account_entries e
+        where e.merchant_id = $1 and e.created_at >= $2 and e.created_at < $3
+          and (e.created_at, e.id) > ($4::timestamptz, $5::uuid)
+        order by e.created_at, e.id
+        limit $6 + 1)
+      select e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at,
+             e.actor_kind, e.actor_name, e.actor_id, l.order_id, o.external_order_id, l.kind as charge_kind, l.refund_of
       from page e
-      ${namedBy("$1")}
+      left join lateral (
+        select g.order_id, g.kind, g.refund_of
+        from ledger_entries g
+        where g.merchant_id = $1 and g.order_id = e.id and g.id = e.id and e.kind = 'charge'
+        union all
+        select x.order_id, x.kind, x.refund_of
+        from ledger_entries x
+        where x.merchant_id = $1 and x.id = e.id and (x.kind <> 'goods' or x.attempt > 1) and e.kind <> 'payment'
+      ) as l on true
+      left join orders o on o.merchant_id = $1 and o.id = l.order_id
       order by e.created_at, e.id`,
     values: [merchantId, from, to, after.bookedAt, after.id, limit],
   });

@@ -4,15 +4,9 @@ import {
   connectionColumns,
   toConnectionKey,
 } from "../../platform/connection-key.ts";
-import {
-  amongMerchants,
-  merchantByMerchant,
-  ofMerchant,
-  searchReachable,
-} from "../../platform/database/citus.ts";
+import { merchantByMerchant, searchReachable } from "../../platform/database/citus.ts";
 import { plainArray, type Queryable } from "../../platform/database/database.ts";
 import { momentOf, toTypeId } from "../../platform/ids.ts";
-import { isClaimable, isFreeFor, isNotBackedOff } from "../conditions-sql.ts";
 import type { AttemptTrigger } from "../log/delivery.ts";
 import type { ClaimedDelivery, SendableEvent } from "./claimed-delivery.ts";
 import type { Claimant } from "./lease-sql.ts";
@@ -31,13 +25,14 @@ export async function listConnectionsWithDueDeliveries(
         from webhook_endpoint_states s
         join webhook_endpoints w on w.merchant_id = s.merchant_id and w.id = s.endpoint_id
         where w.status = 'active'
-          and ${isFreeFor("$1", "$2")}
-          and ${isNotBackedOff("$2")}
+          and (s.worker_id is null or s.worker_id = $1 or s.leased_until <= $2)
+          and (s.backoff_until is null or s.backoff_until <= $2)
           and exists (
             select from due_deliveries d
             where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
-              and ${amongMerchants("$3", "d.merchant_id")} and ${isClaimable("$2")})
-          and ${amongMerchants("$3", "s.merchant_id")} and ${amongMerchants("$3", "w.merchant_id")}`,
+              and ($3::uuid[] is null or d.merchant_id = any($3)) and d.due_at <= $2
+              and (d.leased_until is null or d.leased_until <= $2))
+          and ($3::uuid[] is null or s.merchant_id = any($3)) and ($3::uuid[] is null or w.merchant_id = any($3))`,
       values: [workerId, now, merchants],
     }),
   );
@@ -130,7 +125,7 @@ async function claimRows(
           from due_deliveries d
           where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
             and d.endpoint_id = requested.endpoint_id and d.due_at <= $3 and (d.leased_until is null or d.leased_until <= $3)
-            and ${ofMerchant("$9", "d.merchant_id")}
+            and ($9::uuid is null or d.merchant_id = $9)
           order by d.due_at
           limit requested.size
           for update skip locked) as due
@@ -138,7 +133,8 @@ async function claimRows(
         where (
           select w.status
           from webhook_endpoints w
-          where w.merchant_id = requested.merchant_id and w.id = requested.endpoint_id and ${ofMerchant("$9", "w.merchant_id")}
+          where w.merchant_id = requested.merchant_id and w.id = requested.endpoint_id
+            and ($9::uuid is null or w.merchant_id = $9)
         ) = 'active'
       ), ${recordsLost ? LOST : ""} claimed as (
         update due_deliveries d
@@ -154,7 +150,7 @@ async function claimRows(
                select d.stream_id
                from deliveries d
                where d.merchant_id = c.merchant_id and d.connection_id = c.connection_id and d.id = c.delivery_id
-                 and ${ofMerchant("$9", "d.merchant_id")}
+                 and ($9::uuid is null or d.merchant_id = $9)
              ) end as own_stream_id
       from claimed c`,
     values: [
@@ -205,12 +201,10 @@ async function readEvents(db: Queryable, claimed: readonly Claimed[]): Promise<E
   };
 }
 
-/** Rows of an endpoint that are looked at, those first that have been due longest, as in a claim. */
-const ROWS_MAX = 4_096;
-
 /**
  * Releases what claims with these ids have stored, so that it is due again and no attempt counts. Rows that belong to
- * another claim by now are not changed. By due_deliveries_due_idx.
+ * another claim by now are not changed. It looks at 4,096 rows of an endpoint, those first that have been due longest, as a
+ * claim does. By due_deliveries_due_idx.
  */
 export async function releaseLostClaims(
   db: Queryable,
@@ -230,12 +224,12 @@ export async function releaseLostClaims(
             select d.merchant_id, d.endpoint_id, d.stream_id, d.claim_id
             from due_deliveries d
             where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
-              and d.endpoint_id = requested.endpoint_id and ${ofMerchant("$5", "d.merchant_id")}
+              and d.endpoint_id = requested.endpoint_id and ($5::uuid is null or d.merchant_id = $5)
             order by d.due_at
-            limit ${ROWS_MAX}) as due
+            limit 4096) as due
           where due.claim_id = any($4::uuid[])) as lost
         where d.merchant_id = lost.merchant_id and d.endpoint_id = lost.endpoint_id and d.stream_id = lost.stream_id
-          and d.claim_id = any($4) and ${ofMerchant("$5", "d.merchant_id")}`,
+          and d.claim_id = any($4) and ($5::uuid is null or d.merchant_id = $5)`,
       values: [...connectionColumns(own), own.map(({ endpointId }) => endpointId), claimIds, merchantId],
     }),
   );
@@ -270,7 +264,7 @@ async function recordLostClaims(
         from due_deliveries d
         where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
           and d.endpoint_id = requested.endpoint_id and d.due_at <= $5 and (d.leased_until is null or d.leased_until <= $5)
-          and ${ofMerchant("$7", "d.merchant_id")}
+          and ($7::uuid is null or d.merchant_id = $7)
         order by d.due_at
         limit requested.size) as lost
       where lost.claim_id is not null

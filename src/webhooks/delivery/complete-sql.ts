@@ -4,12 +4,7 @@ import {
   distinctConnections,
   toConnectionKey,
 } from "../../platform/connection-key.ts";
-import {
-  amongMerchants,
-  merchantByMerchant,
-  merchantsOf,
-  ofMerchant,
-} from "../../platform/database/citus.ts";
+import { merchantByMerchant, merchantsOf } from "../../platform/database/citus.ts";
 import { plainArray, type Queryable } from "../../platform/database/database.ts";
 import type { ClaimedDelivery, DeliveryAttempt } from "./claimed-delivery.ts";
 
@@ -36,7 +31,7 @@ export async function lockClaimedStreams(
         from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as stream (merchant_id, endpoint_id, stream_id)
         join due_deliveries due on due.merchant_id = stream.merchant_id and due.endpoint_id = stream.endpoint_id
           and due.stream_id = stream.stream_id
-        where ${ofMerchant("$4", "stream.merchant_id")}
+        where ($4::uuid is null or stream.merchant_id = $4)
         order by due.merchant_id, due.endpoint_id, due.stream_id
         for update of due`,
       values: [
@@ -82,7 +77,7 @@ export async function readStates(
       join deliveries d on d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
         and d.id = requested.id
       join webhook_endpoints w on w.merchant_id = d.merchant_id and w.id = d.endpoint_id
-      where ${amongMerchants("$4", "d.merchant_id")} and ${amongMerchants("$4", "w.merchant_id")}`,
+      where ($4::uuid[] is null or d.merchant_id = any($4)) and ($4::uuid[] is null or w.merchant_id = any($4))`,
     values: [
       deliveries.map(({ merchantId }) => merchantId),
       deliveries.map(({ connectionId }) => connectionId),
@@ -147,7 +142,7 @@ export async function finishDeliveries(
       set status = $4
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as o (merchant_id, connection_id, id)
       where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.id = o.id
-        and ${amongMerchants("$5", "d.merchant_id")}`,
+        and ($5::uuid[] is null or d.merchant_id = any($5))`,
     values: [
       deliveries.map(({ merchantId }) => merchantId),
       deliveries.map(({ connectionId }) => connectionId),
@@ -172,7 +167,7 @@ export async function rescheduleClaims(
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::integer[])
         as o (merchant_id, endpoint_id, stream_id, claim_id, due_at, attempt_count)
       where d.merchant_id = o.merchant_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
-        and d.claim_id = o.claim_id and ${amongMerchants("$7", "d.merchant_id")}`,
+        and d.claim_id = o.claim_id and ($7::uuid[] is null or d.merchant_id = any($7))`,
     values: [
       claims.map(({ delivery }) => delivery.merchantId),
       claims.map(({ delivery }) => delivery.endpointId),
@@ -226,7 +221,7 @@ export async function advanceStreams(
             select d.id, d.event_id, d.not_after
             from deliveries d
             where d.merchant_id = e.merchant_id and d.endpoint_id = e.endpoint_id and d.stream_id = e.stream_id
-              and d.status = 'pending' and e.continues and ${ofMerchant("$8", "d.merchant_id")}
+              and d.status = 'pending' and e.continues and ($8::uuid is null or d.merchant_id = $8)
             order by d.sequence, d.id
             limit 1) as n on true
         ), emptied as (
@@ -234,7 +229,7 @@ export async function advanceStreams(
           using following f
           where d.merchant_id = f.merchant_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
             and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
-            and f.next_id is null and ${ofMerchant("$8", "d.merchant_id")}
+            and f.next_id is null and ($8::uuid is null or d.merchant_id = $8)
         )
         update due_deliveries d
         set delivery_id = f.next_id, event_id = f.next_event_id, not_after = f.next_not_after,
@@ -243,7 +238,7 @@ export async function advanceStreams(
         from following f
         where d.merchant_id = f.merchant_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
           and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
-          and f.next_id is not null and ${ofMerchant("$8", "d.merchant_id")}
+          and f.next_id is not null and ($8::uuid is null or d.merchant_id = $8)
         returning d.merchant_id, d.connection_id`,
       values: [
         own.map((head) => head.merchantId),

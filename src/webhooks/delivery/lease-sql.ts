@@ -5,15 +5,9 @@ import {
   connectionColumns,
   toConnectionKey,
 } from "../../platform/connection-key.ts";
-import {
-  amongMerchants,
-  merchantByMerchant,
-  merchantsOf,
-  ofMerchant,
-} from "../../platform/database/citus.ts";
+import { merchantByMerchant, merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
-import { isClaimable, isFreeFor, isNotBackedOff } from "../conditions-sql.ts";
 import type { EndpointKey } from "../endpoints/endpoint.ts";
 import type { LeasedEndpoint } from "./claimed-delivery.ts";
 
@@ -70,29 +64,30 @@ export async function leaseEndpoints(
         join webhook_endpoints w on w.merchant_id = listed.merchant_id and w.connection_id = listed.connection_id
         join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
         where w.status = 'active'
-          and ${isFreeFor("$3", "$4")}
-          and ${isNotBackedOff("$4")}
+          and (s.worker_id is null or s.worker_id = $3 or s.leased_until <= $4)
+          and (s.backoff_until is null or s.backoff_until <= $4)
           and (s.consecutive_failures = 0 or not $7)
           and s.endpoint_id <> all($6::uuid[])
           and (s.endpoint_id = any($8::uuid[]) or (
             select true
             from due_deliveries d
             where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
-              and ${amongMerchants("$9", "d.merchant_id")} and ${isClaimable("$4")}
+              and ($9::uuid[] is null or d.merchant_id = any($9)) and d.due_at <= $4
+              and (d.leased_until is null or d.leased_until <= $4)
             order by d.due_at -- Instead of exists, so that the planner uses the index, and does not read all of the table.
             limit 1))
-          and ${amongMerchants("$9", "s.merchant_id")} and ${amongMerchants("$9", "w.merchant_id")}
+          and ($9::uuid[] is null or s.merchant_id = any($9)) and ($9::uuid[] is null or w.merchant_id = any($9))
         ${(await db.isDistributed()) ? "" : LOCKED_IN_ORDER}) as w
-      where s.merchant_id = w.merchant_id and s.endpoint_id = w.id and ${amongMerchants("$9", "s.merchant_id")}
+      where s.merchant_id = w.merchant_id and s.endpoint_id = w.id and ($9::uuid[] is null or s.merchant_id = any($9))
         -- Again, for the row itself: where it was not locked, another worker may have leased it since.
-        and ${isFreeFor("$3", "$4")}
+        and (s.worker_id is null or s.worker_id = $3 or s.leased_until <= $4)
       returning s.merchant_id, s.connection_id, w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since,
                 s.last_failure_at, s.last_success_at, s.succeeded_at, s.backoff_until, s.warnings_sent, s.proven_host,
                 array(
                   select k.sealed
                   from webhook_secrets k
                   where k.merchant_id = s.merchant_id and k.endpoint_id = s.endpoint_id
-                    and ${amongMerchants("$9", "k.merchant_id")} and (k.expires_at is null or k.expires_at > $4)
+                    and ($9::uuid[] is null or k.merchant_id = any($9)) and (k.expires_at is null or k.expires_at > $4)
                   order by k.created_at desc, k.id desc) as sealed_secrets`,
     values: [
       ...connectionColumns(connections),
@@ -150,9 +145,10 @@ export async function renewLeases(
           -- The subqueries hide how long the lists are, as in release-endpoints.
           from unnest((select $2::uuid[]), (select $3::uuid[])) as o (merchant_id, endpoint_id)
           join webhook_endpoint_states s on s.merchant_id = o.merchant_id and s.endpoint_id = o.endpoint_id
-          where s.worker_id = $1 and ${ofMerchant("$4", "s.merchant_id")}
+          where s.worker_id = $1 and ($4::uuid is null or s.merchant_id = $4)
           for no key update of s skip locked) as held
-        where s.merchant_id = held.merchant_id and s.endpoint_id = held.endpoint_id and ${ofMerchant("$4", "s.merchant_id")}
+        where s.merchant_id = held.merchant_id and s.endpoint_id = held.endpoint_id
+          and ($4::uuid is null or s.merchant_id = $4)
         returning s.endpoint_id`,
       values: [
         workerId,
@@ -181,7 +177,7 @@ export async function releaseEndpoints(
       -- thousand rows.
       from unnest((select $2::uuid[]), (select $3::uuid[])) as o (merchant_id, endpoint_id)
       where s.merchant_id = o.merchant_id and s.endpoint_id = o.endpoint_id and s.worker_id = $1
-        and ${amongMerchants("$4", "s.merchant_id")}`,
+        and ($4::uuid[] is null or s.merchant_id = any($4))`,
     values: [
       workerId,
       endpoints.map(({ merchantId }) => merchantId),

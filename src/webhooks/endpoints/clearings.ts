@@ -1,6 +1,6 @@
 import { type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
-import { amongMerchants, searchReachable } from "../../platform/database/citus.ts";
+import { searchReachable } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
@@ -101,7 +101,7 @@ async function listClearings(db: Queryable): Promise<EndpointKey[]> {
       text: `
         select merchant_id, connection_id, endpoint_id
         from webhook_clearings
-        where ${amongMerchants("$1", "merchant_id")}
+        where ($1::uuid[] is null or merchant_id = any($1))
         order by created_at, endpoint_id`,
       values: [merchants],
     }),

@@ -1,10 +1,10 @@
 import { type ConnectionScope, scopeIds } from "../../audit/grant.ts";
 import type { KeyMode } from "../../merchants/api-key.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
-import { amongMerchants, searchReachable } from "../../platform/database/citus.ts";
+import { searchReachable } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
-import { type PagePosition, ROWS_READ_MAX } from "../../platform/wire/cursor.ts";
+import type { PagePosition } from "../../platform/wire/cursor.ts";
 import type { EventType } from "../events/event.ts";
 import type { Endpoint, EndpointKey, EndpointSettings, PauseReason, ShownHealthStatus } from "./endpoint.ts";
 
@@ -266,15 +266,6 @@ export type EndpointFilter = {
 /** Endpoints that fit the filter. `readTo` is the last one that was read if reading ended before the page was full. */
 type ListedEndpoints = { readonly endpoints: readonly Endpoint[]; readonly readTo: string | null };
 
-/** As `healthStatusOf` decides it. $3 is the time. */
-const HEALTH = `
-                 case
-                   when w.status = 'paused' then 'paused'
-                   when s.backoff_until > $3 then 'backing_off'
-                   when s.consecutive_failures > 0 then 'failing'
-                   else 'healthy'
-                 end`;
-
 /**
  * The oldest endpoints after a position that fit, one more than the page if there is one. No index has the health, which
  * changes often, so a page reads at most ROWS_READ_MAX endpoints.
@@ -285,14 +276,20 @@ const oldestIn = (scope: string): string => `
         select w.merchant_id, w.connection_id, w.id, w.number, w.url, w.description, w.event_types, w.mode, w.status,
                w.pause_reason, w.paused_at, w.in_flight_max, w.created_at, w.updated_at,
                ($5::text is null or w.mode = $5)
-                 and case when $4::text is null then true when $4 = 'unhealthy' then ${HEALTH} <> 'healthy'
-                     else ${HEALTH} = $4 end as fits,
-               row_number() over (order by w.id) = ${ROWS_READ_MAX} as is_last
+                 and ($4::text is null or $4 = health.status or $4 = 'unhealthy' and health.status <> 'healthy') as fits,
+               row_number() over (order by w.id) = 5000 as is_last
         from webhook_endpoints w
         join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
+        cross join lateral ( -- As healthStatusOf decides it.
+          select case
+                   when w.status = 'paused' then 'paused'
+                   when s.backoff_until > $3 then 'backing_off'
+                   when s.consecutive_failures > 0 then 'failing'
+                   else 'healthy'
+                 end as status) as health
         where w.status <> 'deleted' and w.id > $1 and ${scope}
         order by w.id
-        limit ${ROWS_READ_MAX}) as e
+        limit 5000) as e
       where e.fits or e.is_last
       order by e.id
       limit $2 + 1`;
@@ -337,8 +334,8 @@ export async function listConnectionsWithDeletedEndpoints(db: Queryable): Promis
         where exists (
           select from webhook_endpoints w
           where w.merchant_id = c.merchant_id and w.connection_id = c.id and w.status = 'deleted'
-            and ${amongMerchants("$1", "w.merchant_id")})
-          and ${amongMerchants("$1", "c.merchant_id")}
+            and ($1::uuid[] is null or w.merchant_id = any($1)))
+          and ($1::uuid[] is null or c.merchant_id = any($1))
         order by c.id`,
       values: [merchants],
     }),

@@ -1,4 +1,4 @@
-import { merchantByMerchant, ofMerchant } from "../../platform/database/citus.ts";
+import { merchantByMerchant } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { requestClearing } from "./clearings.ts";
 import type { EndpointKey, PauseReason } from "./endpoint.ts";
@@ -43,10 +43,10 @@ const saveRows = (
                      last_success_at, backoff_until, warnings_sent, proven_host, succeeded_at)
         join webhook_endpoint_states s on s.merchant_id = report.merchant_id
           and s.connection_id = report.connection_id and s.endpoint_id = report.endpoint_id
-        where s.worker_id = $1 and ${ofMerchant("$2", "s.merchant_id")}
+        where s.worker_id = $1 and ($2::uuid is null or s.merchant_id = $2)
         order by s.endpoint_id
         for no key update of s) as h
-      where s.merchant_id = h.merchant_id and s.endpoint_id = h.endpoint_id and ${ofMerchant("$2", "s.merchant_id")}`,
+      where s.merchant_id = h.merchant_id and s.endpoint_id = h.endpoint_id and ($2::uuid is null or s.merchant_id = $2)`,
     values: [
       workerId,
       merchantId,

@@ -1,6 +1,6 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import { inTransaction } from "../../platform/context.ts";
-import { amongMerchants, searchReachable } from "../../platform/database/citus.ts";
+import { searchReachable } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { SecretBoxError } from "../../platform/secret-box.ts";
 import type { WebhookContext } from "../conditions-sql.ts";
@@ -91,7 +91,7 @@ async function listConnectionsWithOlderKeys(db: Queryable, keyId: string): Promi
       text: `
         select distinct merchant_id, connection_id
         from webhook_secrets
-        where split_part(sealed, '.', 2) <> $1 and ${amongMerchants("$2", "merchant_id")}
+        where split_part(sealed, '.', 2) <> $1 and ($2::uuid[] is null or merchant_id = any($2))
         order by merchant_id, connection_id`,
       values: [keyId, merchants],
     }),

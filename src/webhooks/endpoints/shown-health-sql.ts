@@ -37,7 +37,7 @@ export async function readShownHealth(
                 select
                 from due_deliveries d
                 where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
-                limit ${PENDING_COUNT_MAX}) as counted) as pending_count
+                limit 1000) as counted) as pending_count
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as shown (merchant_id, connection_id, endpoint_id)
       join webhook_endpoint_states s on s.merchant_id = shown.merchant_id and s.connection_id = shown.connection_id
         and s.endpoint_id = shown.endpoint_id`,
@@ -78,7 +78,7 @@ export async function countLogged(
         select d.status
         from deliveries d
         where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = $3 and d.id >= $4
-        limit ${LOGGED_READ_MAX} + 1) as counted`,
+        limit 5000 + 1) as counted`,
     values: [merchantId, connectionId, id, sinceId, status],
   });
   return row === undefined || row.read > LOGGED_READ_MAX ? null : row.count;

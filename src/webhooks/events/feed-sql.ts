@@ -2,8 +2,8 @@ import type { KeyAccess } from "../../merchants/api-key.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { bytesOf, uuidOf } from "../../platform/ids.ts";
-import { decodeCursor, encodeCursor, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
-import { type EventType, PING } from "./event.ts";
+import { decodeCursor, encodeCursor, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
+import type { EventType } from "./event.ts";
 import { NO_POSITION } from "./number-events.ts";
 
 export type FeedRow = {
@@ -29,16 +29,13 @@ export type FeedRange = KeyAccess & {
   readonly now: Date;
 };
 
-/** A test key sees no events of real orders (decision 0074): only those of test orders expire. */
-const FITS = `(e.not_after is null or e.not_after > $3) and e.type <> '${PING}' and ($4::text is null or e.type = $4)
-                and (not $5::boolean or e.order_id is null or e.not_after is not null)`;
-
 /** A page of the feed, and whether events have no position yet, at the same moment. */
 type FeedRead = { readonly rows: readonly FeedRow[]; readonly hasUnnumbered: boolean };
 
 /**
  * The events after a position of the feed that fit the filter (decision 0027). No index has the type, so it reads the
- * events by their position, but at most ROWS_READ_MAX. The last of these is returned even if it does not fit.
+ * events by their position, but at most ROWS_READ_MAX. The last of these is returned even if it does not fit. A test key
+ * sees no events of real orders (decision 0074): only those of test orders expire.
  */
 export async function listFeed(db: Queryable, range: FeedRange, after: FeedPosition): Promise<FeedRead> {
   const rows = await db.query<{ has_unnumbered: boolean } & (FeedRow | { id: null })>({
@@ -48,18 +45,20 @@ export async function listFeed(db: Queryable, range: FeedRange, after: FeedPosit
       from (
         select exists (
           select from events e
-          where e.merchant_id = $1 and e.connection_id = $2 and e.id >= $9 and e.position = ${NO_POSITION}) as found
+          where e.merchant_id = $1 and e.connection_id = $2 and e.id >= $9 and e.position = 9223372036854775807) as found
       ) as unnumbered
       left join lateral (
         select f.position, f.id, f.body, f.fits, f.is_last
         from (
-          select e.position, e.id, e.body, (${FITS}) as fits,
-                 row_number() over (order by e.position) = ${ROWS_READ_MAX} as is_last
+          select e.position, e.id, e.body,
+                 ((e.not_after is null or e.not_after > $3) and e.type <> 'webhook.ping' and ($4::text is null or e.type = $4)
+                   and (not $5::boolean or e.order_id is null or e.not_after is not null)) as fits,
+                 row_number() over (order by e.position) = 5000 as is_last
           from events e
           where e.merchant_id = $1 and e.connection_id = $2 and e.id >= $6
-            and e.position > $8 and e.position < ${NO_POSITION}
+            and e.position > $8 and e.position < 9223372036854775807
           order by e.position
-          limit ${ROWS_READ_MAX}) as f
+          limit 5000) as f
         where f.fits or f.is_last
         order by f.position
         limit $7) as page on true
@@ -94,7 +93,9 @@ export async function listFeedOfOrder(
       select e.sequence, e.id, e.body
       from events e
       where e.merchant_id = $1 and e.connection_id = $2 and e.order_id = $8 and e.id >= $6
-        and e.position > $9 and (e.sequence, e.id) > ($10, $11::uuid) and ${FITS}
+        and e.position > $9 and (e.sequence, e.id) > ($10, $11::uuid)
+        and (e.not_after is null or e.not_after > $3) and e.type <> 'webhook.ping' and ($4::text is null or e.type = $4)
+        and (not $5::boolean or e.order_id is null or e.not_after is not null)
       order by e.sequence, e.id
       limit $7`,
     values: [...toValues(range), orderId, after.position, after.sequence, after.eventId],
@@ -201,29 +202,12 @@ export type RecentPage = { readonly before: FeedPosition; readonly limit: number
 /** An event with what it is about. */
 export type RecentRow = FeedRow & { readonly order_id: string | null; readonly test_mode: boolean };
 
-const FITS_RECENT = `(e.not_after is null or e.not_after > $5) and e.type <> '${PING}'
-                 and ($6::text is null or e.type = $6) and ($7::boolean is null or (e.not_after is not null) = $7)`;
-
 /**
- * The events before a position of the feed, newest first, in a scope. At most ROWS_READ_MAX are read. Events without a
- * position come before all others, and are sorted by id; one that gets a position between two pages is not shown again.
+ * The events before a position of the feed, newest first. At most ROWS_READ_MAX are read, by events_position_idx or the index
+ * of the order. Events without a position come before all others, and are sorted by id; one that gets a position between two
+ * pages is not shown again.
+ * @param oldestId no older event is shown
  */
-const newestIn = (scope: string): string => `
-      select f.position, f.id, f.body, f.order_id, f.test_mode, f.fits, f.is_last
-      from (
-        select e.position, e.id, e.body, e.order_id, e.not_after is not null as test_mode, (${FITS_RECENT}) as fits,
-               row_number() over (order by e.position desc, e.id desc) = ${ROWS_READ_MAX} as is_last
-        from events e
-        where e.merchant_id = $1 and e.connection_id = $2 and e.id >= $8 and ${scope}
-          and (e.position, e.id) < ($3::bigint, $4::uuid)
-          and ($3::bigint < ${NO_POSITION} or e.id < $4::uuid)
-        order by e.position desc, e.id desc
-        limit ${ROWS_READ_MAX}) as f
-      where f.fits or f.is_last
-      order by f.position desc, f.id desc
-      limit $9 + 1`;
-
-/** Reads events_position_idx backwards, or the index of the order. @param oldestId no older event is shown */
 export async function listRecentEvents(
   db: Queryable,
   { merchantId, connectionId }: ConnectionKey,
@@ -234,10 +218,45 @@ export async function listRecentEvents(
   const position = [before.position, before.eventId];
   const values = [merchantId, connectionId, ...position, now, type, testMode, oldestId, limit];
   return orderId === null
-    ? db.query<RecentRow>({ name: "list-recent-events", text: newestIn("true"), values })
+    ? db.query<RecentRow>({
+        name: "list-recent-events",
+        text: `
+          select f.position, f.id, f.body, f.order_id, f.test_mode, f.fits, f.is_last
+          from (
+            select e.position, e.id, e.body, e.order_id, e.not_after is not null as test_mode,
+                   ((e.not_after is null or e.not_after > $5) and e.type <> 'webhook.ping'
+                     and ($6::text is null or e.type = $6) and ($7::boolean is null or (e.not_after is not null) = $7)) as fits,
+                   row_number() over (order by e.position desc, e.id desc) = 5000 as is_last
+            from events e
+            where e.merchant_id = $1 and e.connection_id = $2 and e.id >= $8
+              and (e.position, e.id) < ($3::bigint, $4::uuid)
+              and ($3::bigint < 9223372036854775807 or e.id < $4::uuid)
+            order by e.position desc, e.id desc
+            limit 5000) as f
+          where f.fits or f.is_last
+          order by f.position desc, f.id desc
+          limit $9 + 1`,
+        values,
+      })
     : db.query<RecentRow>({
         name: "list-recent-events-of-order",
-        text: newestIn("e.order_id = $10"),
+        text: `
+          select f.position, f.id, f.body, f.order_id, f.test_mode, f.fits, f.is_last
+          from (
+            select e.position, e.id, e.body, e.order_id, e.not_after is not null as test_mode,
+                   ((e.not_after is null or e.not_after > $5) and e.type <> 'webhook.ping'
+                     and ($6::text is null or e.type = $6)
+                     and ($7::boolean is null or (e.not_after is not null) = $7)) as fits,
+                   row_number() over (order by e.position desc, e.id desc) = 5000 as is_last
+            from events e
+            where e.merchant_id = $1 and e.connection_id = $2 and e.id >= $8 and e.order_id = $10
+              and (e.position, e.id) < ($3::bigint, $4::uuid)
+              and ($3::bigint < 9223372036854775807 or e.id < $4::uuid)
+            order by e.position desc, e.id desc
+            limit 5000) as f
+          where f.fits or f.is_last
+          order by f.position desc, f.id desc
+          limit $9 + 1`,
         values: [...values, orderId],
       });
 }

@@ -151,7 +151,7 @@ async function listUnnumberedEvents(
       with oldest as materialized (
         select e.id, e.order_id, e.sequence
         from events e
-        where e.merchant_id = $1 and e.connection_id = $2 and e.position = ${NO_POSITION} and e.id >= $3
+        where e.merchant_id = $1 and e.connection_id = $2 and e.position = 9223372036854775807 and e.id >= $3
         order by e.id
         limit $4
       ), ends as materialized (
@@ -166,7 +166,7 @@ async function listUnnumberedEvents(
       select e.id, e.order_id, e.sequence
       from ends
       join events e on e.merchant_id = $1 and e.order_id = ends.order_id and e.sequence <= ends.sequence
-        and e.position = ${NO_POSITION}
+        and e.position = 9223372036854775807
         and e.id > (select o.id from oldest o order by o.id desc limit 1)`,
     values: [merchantId, connectionId, oldestId, limit],
   });

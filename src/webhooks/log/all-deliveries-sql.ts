@@ -1,11 +1,11 @@
 import type { ConnectionScope } from "../../audit/grant.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
-import { amongMerchants, merchantsOf } from "../../platform/database/citus.ts";
+import { merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
 import type { Delivery, DeliveryStatus } from "./delivery.ts";
-import { COLUMNS, type DeliveryRow, toDelivery } from "./delivery-log-sql.ts";
+import { type DeliveryRow, toDelivery } from "./delivery-log-sql.ts";
 
 /** What a list over all connections is filtered by. A null restricts nothing. */
 export type AllDeliveriesFilter = {
@@ -29,9 +29,6 @@ type OwnedRow = Omit<DeliveryRow, "next_attempt_at"> & {
 
 /** Deliveries that a page reads of all connections together, unless there are more connections than that. */
 const READ_TOGETHER_MAX = 20_000;
-
-/** The connections of a scope, which is the first two parameters. */
-const IN_SCOPE = "($1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2))";
 
 const shownBy = ({ scope, merchantId }: AllDeliveriesFilter) => [
   scope?.merchantIds ?? null,
@@ -60,7 +57,7 @@ export async function listAllDeliveries(
         select c.merchant_id, c.id as connection_id, c.name as connection_name, found.*
         from connections c
         cross join lateral (
-          select ${COLUMNS}, d.stream_id,
+          select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status, d.stream_id,
                  ($6::text is null or d.status = $6) and ($7::text is null or d.event_type = $7)
                    and (d.not_after is null or d.not_after > $8) as fits,
                  row_number() over (partition by d.merchant_id order by d.id desc) as position
@@ -68,7 +65,7 @@ export async function listAllDeliveries(
           where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.id < $4 and d.id >= $5
           order by d.id desc
           limit $10) as found
-        where ${IN_SCOPE} and ($3::uuid is null or c.merchant_id = $3)
+        where ($1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2)) and ($3::uuid is null or c.merchant_id = $3)
       ), ended as (
         select max(r.id::text)::uuid as id
         from read r
@@ -110,7 +107,7 @@ async function countConnections(db: Queryable, filter: AllDeliveriesFilter): Pro
     text: `
       select greatest(1, count(*))::integer as count
       from connections c
-      where ${IN_SCOPE} and ($3::uuid is null or c.merchant_id = $3)`,
+      where ($1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2)) and ($3::uuid is null or c.merchant_id = $3)`,
     values: shownBy(filter),
   });
   return row?.count ?? 1;
@@ -136,7 +133,7 @@ async function readNextAttempts(
         and q.stream_id = key.stream_id and q.delivery_id = key.delivery_id
       join webhook_endpoints w on w.merchant_id = q.merchant_id and w.id = q.endpoint_id
       where q.claim_id is null and w.status = 'active'
-        and ${amongMerchants("$5", "q.merchant_id")} and ${amongMerchants("$5", "w.merchant_id")}
+        and ($5::uuid[] is null or q.merchant_id = any($5)) and ($5::uuid[] is null or w.merchant_id = any($5))
       group by q.delivery_id`,
     values: [
       keys.map((key) => key.merchant_id),

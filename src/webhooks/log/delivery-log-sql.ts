@@ -1,10 +1,9 @@
 import type { OrderKey } from "../../lifecycle/order.ts";
 import type { KeyAccess } from "../../merchants/api-key.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
-import { merchantByMerchant, ofMerchant } from "../../platform/database/citus.ts";
+import { merchantByMerchant } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
-import { CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
 import type { Delivery, DeliveryStatus, LoggedAttempt } from "./delivery.ts";
 
@@ -19,36 +18,39 @@ export type DeliveryRow = {
   next_attempt_at: Date | null;
 };
 
-/** The columns of a delivery in the log. */
-export const COLUMNS = "d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status";
-
-/**
- * The earliest time of the next attempt of the delivery `d`. A delivery may be due in its stream, in a stream of its own
- * after a manual request, or in both. Each is looked up by its whole key, because an endpoint that is down may have very
- * many due deliveries. Null while the endpoint is paused: what was due may not be removed yet (decision 0207).
- */
-const NEXT_ATTEMPT_AT = `
-             (select least(
-                (select q.due_at
-                 from due_deliveries q
-                 where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.stream_id
-                   and q.delivery_id = d.id and q.claim_id is null),
-                (select q.due_at
-                 from due_deliveries q
-                 where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
-                   and q.delivery_id = d.id and q.claim_id is null))
-              from webhook_endpoints w
-              where w.merchant_id = $1 and w.id = d.endpoint_id and w.status = 'active') as next_attempt_at`;
-
 /**
  * The newest deliveries in a scope that fit the filters, one more than the page if there is one. No index knows the
  * status (decision 0033), so it reads the deliveries of the scope by id, but not more than `rowsMax`. The last of these is
- * returned even if it does not fit, so that the next page can continue after it.
+ * returned even if it does not fit, so that the next page can continue after it. Deliveries of a test order are not listed
+ * from the time of its erasure on. A test key sees none of real orders (decision 0074): only those of test orders expire.
+ *
+ * A delivery may be due in its stream, in a stream of its own after a manual request, or in both. Each is looked up by its
+ * whole key, because an endpoint that is down may have very many due deliveries. `next_attempt_at` is null while the endpoint
+ * is paused: what was due may not be removed yet (decision 0207).
  */
-const newestIn = (scope: string, { filters, rowsMax }: Reading): string => `
-      select ${COLUMNS}, d.stream_id, d.fits, d.is_last,${NEXT_ATTEMPT_AT}
+const newestIn = (scope: string, { attempts, rowsMax }: Reading): string => `
+      select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status, d.stream_id,
+             d.fits, d.is_last,
+             (
+               select least(
+                 (select q.due_at
+                  from due_deliveries q
+                  where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.stream_id
+                    and q.delivery_id = d.id and q.claim_id is null),
+                 (select q.due_at
+                  from due_deliveries q
+                  where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
+                    and q.delivery_id = d.id and q.claim_id is null))
+               from webhook_endpoints w
+               where w.merchant_id = $1 and w.id = d.endpoint_id and w.status = 'active') as next_attempt_at
       from (
-        select ${COLUMNS}, d.stream_id, (${filters}) as fits,
+        select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status, d.stream_id,
+               (($5::uuid is null or d.event_id = $5) and ($6::text is null or d.status = $6)
+                 and ($7::uuid is null or d.order_id = $7) and ($8::uuid is null or d.endpoint_id = $8)
+                 and (d.not_after is null or d.not_after > $9)
+                 and (not $11::boolean or d.order_id is null or d.not_after is not null)
+                 and ($12::text is null or d.event_type = $12)
+                 and ${attempts}) as fits,
                row_number() over (order by d.id desc) = ${rowsMax} as is_last
         from deliveries d
         where d.merchant_id = $1 and d.connection_id = $2 and ${scope} and d.id < $3 and d.id >= $4
@@ -106,10 +108,28 @@ export async function listDeliveriesOfOrder(
   const rows = await db.query<ListedRow>({
     name: `list-deliveries-of-order${readingOf(filter).suffix}`,
     text: `
-      select ${COLUMNS}, true as fits, false as is_last,${NEXT_ATTEMPT_AT}
+      select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status,
+             true as fits, false as is_last,
+             (
+               select least(
+                 (select q.due_at
+                  from due_deliveries q
+                  where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.stream_id
+                    and q.delivery_id = d.id and q.claim_id is null),
+                 (select q.due_at
+                  from due_deliveries q
+                  where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
+                    and q.delivery_id = d.id and q.claim_id is null))
+               from webhook_endpoints w
+               where w.merchant_id = $1 and w.id = d.endpoint_id and w.status = 'active') as next_attempt_at
       from deliveries d
       where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = $7 and d.id < $3 and d.id >= $4
-        and ${readingOf(filter).filters}
+        and ($5::uuid is null or d.event_id = $5) and ($6::text is null or d.status = $6)
+        and ($7::uuid is null or d.order_id = $7) and ($8::uuid is null or d.endpoint_id = $8)
+        and (d.not_after is null or d.not_after > $9)
+        and (not $11::boolean or d.order_id is null or d.not_after is not null)
+        and ($12::text is null or d.event_type = $12)
+        and ${readingOf(filter).attempts}
       order by d.id desc
       limit $10 + 1`,
     values: pageValues(access, filter, position, now),
@@ -192,7 +212,19 @@ export async function readDelivery(
   const [row] = await db.query<DeliveryRow>({
     name: "read-delivery",
     text: `
-      select ${COLUMNS},${NEXT_ATTEMPT_AT}
+      select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status,
+             (
+               select least(
+                 (select q.due_at
+                  from due_deliveries q
+                  where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.stream_id
+                    and q.delivery_id = d.id and q.claim_id is null),
+                 (select q.due_at
+                  from due_deliveries q
+                  where q.merchant_id = $1 and q.endpoint_id = d.endpoint_id and q.stream_id = d.id
+                    and q.delivery_id = d.id and q.claim_id is null))
+               from webhook_endpoints w
+               where w.merchant_id = $1 and w.id = d.endpoint_id and w.status = 'active') as next_attempt_at
       from deliveries d
       where d.merchant_id = $1 and d.connection_id = $2 and d.id = $3 and (d.not_after is null or d.not_after > $4)
         and (not $5::boolean or d.order_id is null or d.not_after is not null)`,
@@ -236,7 +268,7 @@ export async function listAttempts(
           select a.delivery_id, a.id, a.trigger, a.started_at, a.duration_ms, a.response_status, a.response_body, a.error
           from attempts a
           where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $3
-            and ${ofMerchant("$5", "a.merchant_id")}
+            and ($5::uuid is null or a.merchant_id = $5)
           order by a.id desc
           limit $4) as newest
         order by newest.started_at, newest.id`,
@@ -262,7 +294,7 @@ export async function countDeliveryAttempts(
                   select
                   from attempts a
                   where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $3
-                    and ${ofMerchant("$5", "a.merchant_id")}
+                    and ($5::uuid is null or a.merchant_id = $5)
                   limit $4) as counted) as count
         from unnest($1::uuid[], $2::uuid[]) as requested (merchant_id, id)`,
       values: [...columnsOf(own), oldestId, countMax, merchantId],
@@ -291,37 +323,25 @@ export type DeliveryFilter = {
 };
 
 /**
- * Deliveries of a test order are not listed from the time of its erasure on. A test key sees none of real orders
- * (decision 0074): only those of test orders expire.
- */
-const FILTERS = `($5::uuid is null or d.event_id = $5) and ($6::text is null or d.status = $6)
-                    and ($7::uuid is null or d.order_id = $7) and ($8::uuid is null or d.endpoint_id = $8)
-                    and (d.not_after is null or d.not_after > $9)
-                    and (not $11::boolean or d.order_id is null or d.not_after is not null)
-                    and ($12::text is null or d.event_type = $12)`;
-
-/**
  * Deliveries that a page with the filter `hasFailedAttempts` reads, at most. Fewer than ROWS_READ_MAX, because each of them
  * is looked up in the attempts of every day since its event (decision 0098).
  */
 export const FAILED_READ_MAX = 1_000;
 
-/** The id of an attempt at the time of the event, or a little before it. It excludes the partitions of earlier days. */
-const EARLIEST_ATTEMPT_ID = `
-                        (lpad(to_hex(('x' || left(replace(d.id::text, '-', ''), 12))::bit(48)::bigint - ${CLOCK_SKEW_MAX_MS}), 12, '0')
-                         || '00000000000000000000')::uuid`;
-
-/** Whether a delivery has a failed attempt ($13 true), or has none ($13 false). */
-const FAILED_FILTER = `$13::boolean = exists (
-                      select from attempts a
-                      where a.merchant_id = $1 and a.delivery_id = d.id and a.error is not null
-                        and a.id >= ${EARLIEST_ATTEMPT_ID})`;
-
-/** Whether lists look up attempts, with what follows from it. */
-type Reading = { readonly filters: string; readonly rowsMax: number; readonly suffix: string };
-const PLAIN: Reading = { filters: `${FILTERS} and $13::boolean is null`, rowsMax: ROWS_READ_MAX, suffix: "" };
+/** Whether lists look up attempts: the condition on the delivery `d`, with what follows from it. */
+type Reading = { readonly attempts: string; readonly rowsMax: number; readonly suffix: string };
+const PLAIN: Reading = { attempts: "$13::boolean is null", rowsMax: ROWS_READ_MAX, suffix: "" };
+/**
+ * The delivery has a failed attempt ($13 true), or has none ($13 false). The id of an attempt at the time of the event, or a
+ * little before it (CLOCK_SKEW_MAX_MS), excludes the partitions of earlier days.
+ */
 const WITH_ATTEMPTS: Reading = {
-  filters: `${FILTERS} and ${FAILED_FILTER}`,
+  attempts: `$13::boolean = exists (
+                   select from attempts a
+                   where a.merchant_id = $1 and a.delivery_id = d.id and a.error is not null
+                     and a.id >= (
+                       lpad(to_hex(('x' || left(replace(d.id::text, '-', ''), 12))::bit(48)::bigint - 3600000), 12, '0')
+                       || '00000000000000000000')::uuid)`,
   rowsMax: FAILED_READ_MAX,
   suffix: "-by-failure",
 };
@@ -369,7 +389,7 @@ export async function listOrderEvents(
                 join webhook_endpoints w on w.merchant_id = $1 and w.id = d.endpoint_id
                 where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = $3 and d.event_id = e.id
                 order by d.id
-                limit ${DELIVERIES_SHOWN_MAX}) as shown) as deliveries
+                limit 20) as shown) as deliveries
       from (
         select e.id, e.type, e.sequence
         from events e

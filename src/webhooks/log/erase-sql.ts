@@ -1,5 +1,5 @@
 import type { ConnectionKey } from "../../platform/connection-key.ts";
-import { amongMerchants, merchantsOf } from "../../platform/database/citus.ts";
+import { merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
@@ -32,11 +32,25 @@ export async function eraseDeliveries(
 }
 
 /**
- * The deliveries of the batch. $1 is the merchant, $2 the connection, $3 the orders, $4 the limit. Each order's deliveries
- * are read in the order of deliveries_stream_idx, and no more of them than the limit.
+ * The parameters of a batch: the merchant, the connection, the orders and the limit. Each order's deliveries are read in the
+ * order of deliveries_stream_idx, and no more of them than the limit.
  */
-const BATCH = `
-      batch as materialized (
+const batchValues = ({ merchantId, connectionId, orderIds }: ErasedOrders, limit: number): unknown[] => [
+  merchantId,
+  connectionId,
+  orderIds,
+  limit,
+];
+
+/**
+ * Two statements: the second one sees the streams as their last owner left them. The streams are those of the batch, and
+ * those that deliveries have of their own after a manual request. Each is looked up by its key.
+ */
+async function deleteStreams(tx: Queryable, orders: ErasedOrders, limit: number): Promise<void> {
+  await tx.query({
+    name: "lock-erased-streams",
+    text: `
+      with batch as materialized (
         select d.id, d.endpoint_id, d.stream_id
         from (select o.id from unnest($3::uuid[]) as o (id) order by o.id) as o
         cross join lateral (
@@ -47,18 +61,7 @@ const BATCH = `
           limit $4) as d
         order by o.id, d.endpoint_id, d.sequence, d.id
         limit $4
-      )`;
-
-const batchValues = ({ merchantId, connectionId, orderIds }: ErasedOrders, limit: number): unknown[] => [
-  merchantId,
-  connectionId,
-  orderIds,
-  limit,
-];
-
-/** The streams of the batch, and those that deliveries have of their own after a manual request. Each is looked up by its key. */
-const STREAMS = `
-      streams as materialized (
+      ), streams as materialized (
         select s.endpoint_id, s.stream_id
         from (
           select b.endpoint_id, b.stream_id
@@ -67,14 +70,7 @@ const STREAMS = `
           select b.endpoint_id, b.id
           from batch b) as s
         order by s.endpoint_id, s.stream_id -- All transactions lock streams in this order.
-      )`;
-
-/** Two statements: the second one sees the streams as their last owner left them. */
-async function deleteStreams(tx: Queryable, orders: ErasedOrders, limit: number): Promise<void> {
-  await tx.query({
-    name: "lock-erased-streams",
-    text: `
-      with ${BATCH}, ${STREAMS}
+      )
       select count(*)
       from streams s
       cross join lateral (
@@ -88,7 +84,27 @@ async function deleteStreams(tx: Queryable, orders: ErasedOrders, limit: number)
   await tx.query({
     name: "erase-streams",
     text: `
-      with ${BATCH}, ${STREAMS}
+      with batch as materialized (
+        select d.id, d.endpoint_id, d.stream_id
+        from (select o.id from unnest($3::uuid[]) as o (id) order by o.id) as o
+        cross join lateral (
+          select d.id, d.endpoint_id, d.stream_id, d.sequence
+          from deliveries d
+          where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = o.id
+          order by d.endpoint_id, d.sequence, d.id
+          limit $4) as d
+        order by o.id, d.endpoint_id, d.sequence, d.id
+        limit $4
+      ), streams as materialized (
+        select s.endpoint_id, s.stream_id
+        from (
+          select b.endpoint_id, b.stream_id
+          from batch b
+          union
+          select b.endpoint_id, b.id
+          from batch b) as s
+        order by s.endpoint_id, s.stream_id -- All transactions lock streams in this order.
+      )
       delete from due_deliveries d
       where d.merchant_id = $1 and d.ctid = any(array( -- Locked by this transaction, so it has not moved.
         select locked.row_position
@@ -110,7 +126,18 @@ async function deleteAttempts(tx: Queryable, orders: ErasedOrders, limit: number
   const [row] = await tx.query<{ count: number }>({
     name: "erase-attempts",
     text: `
-      with ${BATCH}, picked as materialized (
+      with batch as materialized (
+        select d.id, d.endpoint_id, d.stream_id
+        from (select o.id from unnest($3::uuid[]) as o (id) order by o.id) as o
+        cross join lateral (
+          select d.id, d.endpoint_id, d.stream_id, d.sequence
+          from deliveries d
+          where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = o.id
+          order by d.endpoint_id, d.sequence, d.id
+          limit $4) as d
+        order by o.id, d.endpoint_id, d.sequence, d.id
+        limit $4
+      ), picked as materialized (
         select a.delivery_id
         from batch b
         cross join lateral (
@@ -136,7 +163,18 @@ async function deleteDeliveries(tx: Queryable, orders: ErasedOrders, limit: numb
   const [row] = await tx.query<{ count: number }>({
     name: "erase-deliveries",
     text: `
-      with ${BATCH}, deleted as (
+      with batch as materialized (
+        select d.id, d.endpoint_id, d.stream_id
+        from (select o.id from unnest($3::uuid[]) as o (id) order by o.id) as o
+        cross join lateral (
+          select d.id, d.endpoint_id, d.stream_id, d.sequence
+          from deliveries d
+          where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = o.id
+          order by d.endpoint_id, d.sequence, d.id
+          limit $4) as d
+        order by o.id, d.endpoint_id, d.sequence, d.id
+        limit $4
+      ), deleted as (
         delete from deliveries d
         where d.merchant_id = $1 and d.connection_id = $2 and d.id = any(array(select b.id from batch b))
         returning d.id
@@ -166,7 +204,7 @@ export async function eraseResponses(
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
       join deliveries d on d.merchant_id = erased.merchant_id and d.stream_id = erased.order_id
       where a.merchant_id = d.merchant_id and a.delivery_id = d.id and a.id >= $3 and a.response_body is not null
-        and ${amongMerchants("$4", "a.merchant_id")} and ${amongMerchants("$4", "d.merchant_id")}`,
+        and ($4::uuid[] is null or a.merchant_id = any($4)) and ($4::uuid[] is null or d.merchant_id = any($4))`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ id }) => id),

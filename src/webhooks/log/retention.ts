@@ -1,11 +1,10 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
-import { amongMerchants, searchReachable } from "../../platform/database/citus.ts";
+import { searchReachable } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
 import { before, EVENTS_KEPT_MS, LOG_KEPT_MS } from "../../platform/time.ts";
-import { isUnleased } from "../conditions-sql.ts";
 import { advanceStreams } from "../delivery/complete-sql.ts";
 import { deleteOldResends } from "../resend/resends-sql.ts";
 
@@ -79,25 +78,25 @@ async function listConnectionsWithOldLog(
       text: `
         select c.merchant_id, c.id as connection_id
         from connections c
-        where ${amongMerchants("$5", "c.merchant_id")} and (exists (
+        where ($5::uuid[] is null or c.merchant_id = any($5)) and (exists (
             select from deliveries d
-            where d.merchant_id = c.merchant_id and ${amongMerchants("$5", "d.merchant_id")}
+            where d.merchant_id = c.merchant_id and ($5::uuid[] is null or d.merchant_id = any($5))
               and d.connection_id = c.id and d.id < $4)
            or exists (
             select from deliveries d
-            where d.merchant_id = c.merchant_id and ${amongMerchants("$5", "d.merchant_id")}
+            where d.merchant_id = c.merchant_id and ($5::uuid[] is null or d.merchant_id = any($5))
               and d.connection_id = c.id and d.status = 'pending' and d.id < $2)
            or exists (
             select from due_deliveries d
-            where d.merchant_id = c.merchant_id and ${amongMerchants("$5", "d.merchant_id")}
+            where d.merchant_id = c.merchant_id and ($5::uuid[] is null or d.merchant_id = any($5))
               and d.connection_id = c.id and d.event_id < $2)
            or exists (
             select from webhook_secrets s
-            where s.merchant_id = c.merchant_id and ${amongMerchants("$5", "s.merchant_id")}
+            where s.merchant_id = c.merchant_id and ($5::uuid[] is null or s.merchant_id = any($5))
               and s.connection_id = c.id and s.expires_at <= $1)
            or exists (
             select from webhook_resends r
-            where r.merchant_id = c.merchant_id and ${amongMerchants("$5", "r.merchant_id")}
+            where r.merchant_id = c.merchant_id and ($5::uuid[] is null or r.merchant_id = any($5))
               and r.connection_id = c.id and r.finished_at < $3))
         order by c.id`,
       values: [now, eventsFrom, logFrom, logFromId, merchants],
@@ -134,7 +133,7 @@ async function lockExpiredHeads(
       from due_deliveries d
       join webhook_endpoints w on w.merchant_id = $1 and w.connection_id = $2 and w.id = d.endpoint_id
       where d.merchant_id = $1 and d.connection_id = $2 and d.event_id < $3
-        and ${isUnleased("$4")}
+        and (d.leased_until is null or d.leased_until <= $4)
       order by d.endpoint_id, d.stream_id
       limit $5
       for update of d skip locked`,

@@ -1,10 +1,9 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
-import { amongMerchants, searchReachable } from "../../platform/database/citus.ts";
+import { searchReachable } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { before, CLOCK_SKEW_MAX_MS, DAY_MS } from "../../platform/time.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
-import { isProcessable } from "../conditions-sql.ts";
 import type { DeliveryStatus } from "../log/delivery.ts";
 import type { Resend, Skipped, SkipReason } from "./resend.ts";
 
@@ -28,9 +27,6 @@ type ResendRow = ConnectionKeyRow & {
   canceled_at: Date | null;
   finished_at: Date | null;
 };
-
-const COLUMNS = `merchant_id, connection_id, id, in_order, delivery_ids, since, until, endpoint_id, event_type, delivery_status,
-             total, position, sending, is_read, succeeded_count, failed_count, skipped, created_at, canceled_at, finished_at`;
 
 /** Stores a resend that keeps no order. For others see recovery-sql.ts. */
 export async function insertResend(tx: Queryable, resend: Resend): Promise<void> {
@@ -86,7 +82,8 @@ export async function readResend(
   const [row] = await db.query<ResendRow>({
     name: "read-resend",
     text: `
-      select ${COLUMNS}
+      select merchant_id, connection_id, id, in_order, delivery_ids, since, until, endpoint_id, event_type, delivery_status,
+             total, position, sending, is_read, succeeded_count, failed_count, skipped, created_at, canceled_at, finished_at
       from webhook_resends
       where merchant_id = $1 and connection_id = $2 and id = $3 and not in_order`,
     values: [connection.merchantId, connection.connectionId, id],
@@ -103,7 +100,8 @@ export async function listResends(
   const rows = await db.query<ResendRow>({
     name: "list-resends",
     text: `
-      select ${COLUMNS}
+      select merchant_id, connection_id, id, in_order, delivery_ids, since, until, endpoint_id, event_type, delivery_status,
+             total, position, sending, is_read, succeeded_count, failed_count, skipped, created_at, canceled_at, finished_at
       from webhook_resends
       where merchant_id = $1 and connection_id = $2 and id < $3 and not in_order
       order by id desc
@@ -127,7 +125,9 @@ export async function markResendCanceled(
       set canceled_at = $4
       where merchant_id = $1 and connection_id = $2 and id = $3 and canceled_at is null and finished_at is null
         and not in_order
-      returning ${COLUMNS}`,
+      returning merchant_id, connection_id, id, in_order, delivery_ids, since, until, endpoint_id, event_type,
+                delivery_status, total, position, sending, is_read, succeeded_count, failed_count, skipped, created_at,
+                canceled_at, finished_at`,
     values: [connection.merchantId, connection.connectionId, id, now],
   });
   return row === undefined ? null : toResend(row);
@@ -141,7 +141,8 @@ export async function listConnectionsWithResends(db: Queryable, now: Date): Prom
       text: `
         select distinct merchant_id, connection_id
         from webhook_resends
-        where ${isProcessable("$1")} and ${amongMerchants("$2", "merchant_id")}`,
+        where finished_at is null and not (in_order and is_read and until > $1)
+          and ($2::uuid[] is null or merchant_id = any($2))`,
       values: [now, merchants],
     }),
   );
@@ -160,9 +161,10 @@ export async function lockOpenResends(
   const rows = await tx.query<ResendRow>({
     name: "lock-open-resends",
     text: `
-      select ${COLUMNS}
+      select merchant_id, connection_id, id, in_order, delivery_ids, since, until, endpoint_id, event_type, delivery_status,
+             total, position, sending, is_read, succeeded_count, failed_count, skipped, created_at, canceled_at, finished_at
       from webhook_resends
-      where merchant_id = $1 and connection_id = $2 and ${isProcessable("$3")}
+      where merchant_id = $1 and connection_id = $2 and finished_at is null and not (in_order and is_read and until > $3)
       order by in_order desc, id
       for update skip locked`,
     values: [connection.merchantId, connection.connectionId, now],
@@ -233,14 +235,6 @@ const toResend = (row: ResendRow): Resend => ({
 /** A delivery that was read. `fits`: it is to be sent again. */
 export type ReadDelivery = { readonly id: string; readonly streamId: string; readonly fits: boolean };
 
-const FITS = `($6::text is null or d.event_type = $6) and ($7::text is null or d.status = $7)`;
-const readIn = (scope: string): string => `
-      select d.id, d.stream_id as "streamId", (${FITS}) as fits
-      from deliveries d
-      where d.merchant_id = $1 and d.connection_id = $2 and d.id > $3 and d.id < $4 and ${scope}
-      order by d.id
-      limit $5`;
-
 /** The next deliveries of the period, whether they fit or not, so that a page is read quickly. */
 export async function readPeriod(
   db: Queryable,
@@ -251,10 +245,26 @@ export async function readPeriod(
   const { merchantId, connectionId, endpointId, eventType, status, position } = resend;
   const values = [merchantId, connectionId, position, beforeId, limit, eventType, status];
   return endpointId === null
-    ? db.query<ReadDelivery>({ name: "read-resend-period", text: readIn("true"), values })
+    ? db.query<ReadDelivery>({
+        name: "read-resend-period",
+        text: `
+          select d.id, d.stream_id as "streamId",
+                 (($6::text is null or d.event_type = $6) and ($7::text is null or d.status = $7)) as fits
+          from deliveries d
+          where d.merchant_id = $1 and d.connection_id = $2 and d.id > $3 and d.id < $4
+          order by d.id
+          limit $5`,
+        values,
+      })
     : db.query<ReadDelivery>({
         name: "read-resend-period-of-endpoint",
-        text: readIn("d.endpoint_id = $8"),
+        text: `
+          select d.id, d.stream_id as "streamId",
+                 (($6::text is null or d.event_type = $6) and ($7::text is null or d.status = $7)) as fits
+          from deliveries d
+          where d.merchant_id = $1 and d.connection_id = $2 and d.id > $3 and d.id < $4 and d.endpoint_id = $8
+          order by d.id
+          limit $5`,
         values: [...values, endpointId],
       });
 }
