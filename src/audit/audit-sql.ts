@@ -1,6 +1,6 @@
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { type FittingRow, selectFitting, toFitting } from "../platform/database/day-partitions.ts";
+import { type FittingRow, toFitting } from "../platform/database/day-partitions.ts";
 import { type IdPrefix, uuidAt } from "../platform/ids.ts";
 import { parseTime } from "../platform/time.ts";
 import { UUID_MIN } from "../platform/wire/cursor.ts";
@@ -117,7 +117,12 @@ export async function listAuditEntries(
         order by a.id desc
         limit $4
       )
-      ${selectFitting("newest first")}
+      select p.last_id, p.read_count, f.*
+      from (
+        select (array_agg(part.id order by part.id))[1] as last_id,
+               count(*)::integer as read_count
+        from part
+      ) as p
       left join lateral (
         select part.*
         from part

@@ -4,13 +4,7 @@ import {
   connectionColumns,
   toConnectionKey,
 } from "../platform/connection-key.ts";
-import {
-  amongMerchants,
-  merchantByMerchant,
-  merchantsOf,
-  ofMerchant,
-  searchReachable,
-} from "../platform/database/citus.ts";
+import { merchantByMerchant, merchantsOf, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { EntryKind, GatewayName } from "./ledger.ts";
 
@@ -38,7 +32,7 @@ export async function endClaims(
       using unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::uuid[]))
         as ended (merchant_id, order_id, entry_id)
       where d.merchant_id = ended.merchant_id and d.order_id = ended.order_id and d.entry_id = ended.entry_id
-        and d.claim_id = $4 and ${amongMerchants("$5", "d.merchant_id")}
+        and d.claim_id = $4 and ($5::uuid[] is null or d.merchant_id = any($5))
       returning d.entry_id`,
     values: [
       outcomes.map(({ payment }) => payment.merchantId),
@@ -103,7 +97,7 @@ export async function postponePayments(tx: Queryable, postponements: readonly Po
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::text[])
         as input (merchant_id, order_id, entry_id, claim_id, due_at, reference)
       where d.merchant_id = input.merchant_id and d.order_id = input.order_id and d.entry_id = input.entry_id
-        and d.claim_id = input.claim_id and ${amongMerchants("$7", "d.merchant_id")}`,
+        and d.claim_id = input.claim_id and ($7::uuid[] is null or d.merchant_id = any($7))`,
     values: [
       postponements.map(({ payment }) => payment.merchantId),
       postponements.map(({ payment }) => payment.orderId),
@@ -223,21 +217,6 @@ export async function bringForwardUpTo(
   });
 }
 
-/**
- * SQL condition: no charge or refund of an order is due, now or later. A subquery with a limit is evaluated for one
- * order after the other; the planner would turn `not exists` into a join over all orders.
- * @param order alias of the order's table in the statement
- * @param among a condition on the merchant: see `amongMerchants`
- */
-export const hasNoDuePayment = (order: string, among: (column: string) => string): string => `(
-            select true from due_payments d
-            where d.merchant_id = ${order}.merchant_id and d.order_id = ${order}.id and ${among("d.merchant_id")}
-            limit 1) is null`;
-
-/** SQL condition: the payment `d` can be claimed at a time. */
-const claimableAt = (now: string): string =>
-  `d.due_at <= ${now} and (d.leased_until is null or d.leased_until <= ${now})`;
-
 /** Connections with payments due at a gateway, the longest waiting first. A scan over all shards. */
 export async function listPayers(db: Queryable, gateway: GatewayName, now: Date): Promise<ConnectionKey[]> {
   const rows = await searchReachable(db, "list-payers", (merchants) =>
@@ -247,16 +226,16 @@ export async function listPayers(db: Queryable, gateway: GatewayName, now: Date)
         select c.id as connection_id, c.merchant_id
         from connections c
         left join stripe_methods m on m.merchant_id = c.merchant_id and m.ended_at is null
-          and ${amongMerchants("$3", "m.merchant_id")}
+          and ($3::uuid[] is null or m.merchant_id = any($3))
         cross join lateral (
           select d.due_at
           from due_payments d
-          where d.merchant_id = c.merchant_id and d.connection_id = c.id and ${amongMerchants("$3", "d.merchant_id")}
-            and ${claimableAt("$1")}
+          where d.merchant_id = c.merchant_id and d.connection_id = c.id and ($3::uuid[] is null or d.merchant_id = any($3))
+            and d.due_at <= $1 and (d.leased_until is null or d.leased_until <= $1)
             and coalesce(d.gateway, case when m.id is null then 'account' else 'stripe' end) = $2
           order by d.due_at
           limit 1) as due
-        where ${amongMerchants("$3", "c.merchant_id")}
+        where ($3::uuid[] is null or c.merchant_id = any($3))
         order by due.due_at`,
       values: [now, gateway, merchants],
     }),
@@ -332,16 +311,17 @@ export async function claimPayments(
           select listed.merchant_id, listed.connection_id, m.id as method_id
           from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
           left join stripe_methods m on m.merchant_id = listed.merchant_id and m.ended_at is null
-            and ${ofMerchant("$8", "m.merchant_id")}
+            and ($8::uuid is null or m.merchant_id = $8)
         ), due as (
           select payer.merchant_id, payer.method_id, claimable.row_position
           from payer
           cross join lateral (
             select d.ctid as row_position
             from due_payments d
-            where d.merchant_id = payer.merchant_id and d.connection_id = payer.connection_id and ${claimableAt("$3")}
+            where d.merchant_id = payer.merchant_id and d.connection_id = payer.connection_id and d.due_at <= $3
+              and (d.leased_until is null or d.leased_until <= $3)
               and coalesce(d.gateway, case when payer.method_id is null then 'account' else 'stripe' end) = $5
-              and ${ofMerchant("$8", "d.merchant_id")}
+              and ($8::uuid is null or d.merchant_id = $8)
             order by d.due_at
             limit $6
             for update skip locked) as claimable -- Another worker's claims are skipped, not waited for.
@@ -352,7 +332,7 @@ export async function claimPayments(
               stripe_method_id = case when d.gateway is null then due.method_id else d.stripe_method_id end
           from due
           where d.merchant_id = due.merchant_id and d.ctid = due.row_position -- Locked just before, so it has not moved.
-            and ${ofMerchant("$8", "d.merchant_id")}
+            and ($8::uuid is null or d.merchant_id = $8)
           returning d.merchant_id, d.connection_id, d.order_id, d.entry_id, d.due_at, d.attempt_count, d.first_attempted_at,
                     d.gateway_reference, d.stripe_method_id
         )
@@ -363,10 +343,10 @@ export async function claimPayments(
         join ledger_entries e on e.merchant_id = c.merchant_id and e.order_id = c.order_id and e.id = c.entry_id
         join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
         left join ledger_outcomes x on x.merchant_id = c.merchant_id and x.order_id = c.order_id and x.entry_id = e.refund_of
-          and ${ofMerchant("$8", "x.merchant_id")}
+          and ($8::uuid is null or x.merchant_id = $8)
         left join stripe_methods m on m.merchant_id = c.merchant_id and m.id = c.stripe_method_id
-          and ${ofMerchant("$8", "m.merchant_id")}
-        where ${ofMerchant("$8", "e.merchant_id")}
+          and ($8::uuid is null or m.merchant_id = $8)
+        where ($8::uuid is null or e.merchant_id = $8)
         order by c.due_at, c.entry_id`,
       values: [...connectionColumns(own), now, leasedUntil, gateway, share, claimId, merchantId],
     }),
@@ -401,7 +381,7 @@ export async function readOldestDuePayment(db: Queryable, now: Date): Promise<Da
     text: `
       select min(d.due_at) as since
       from due_payments d
-      where ${claimableAt("$1")}`,
+      where d.due_at <= $1 and (d.leased_until is null or d.leased_until <= $1)`,
     values: [now],
   });
   return row?.since ?? null;

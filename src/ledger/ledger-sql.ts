@@ -1,6 +1,6 @@
 import type { OrderKey } from "../lifecycle/order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
-import { amongMerchants, merchantsOf } from "../platform/database/citus.ts";
+import { merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { NewId } from "../platform/ids.ts";
 import { ROWS_READ_MAX } from "../platform/wire/cursor.ts";
@@ -24,7 +24,8 @@ export async function readLedgers(
   const rows = await db.query<LedgerRow>({
     name: "read-ledgers",
     text: `
-      select ${LEDGER_ENTRY}
+      select e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
+             coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.request_id, e.created_at
       from ledger_entries e
       join orders o on o.merchant_id = $1 and o.id = e.order_id
       left join ledger_outcomes x on x.merchant_id = $1 and x.order_id = e.order_id and x.entry_id = e.id
@@ -40,13 +41,14 @@ export async function readLedgersByKey(db: Queryable, orders: readonly OrderKey[
   const rows = await db.query<LedgerRow>({
     name: "read-ledgers-by-key",
     text: `
-      select ${LEDGER_ENTRY}
+      select e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
+             coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.request_id, e.created_at
       from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, order_id)
       join ledger_entries e on e.merchant_id = listed.merchant_id and e.order_id = listed.order_id
       join orders o on o.merchant_id = e.merchant_id and o.id = e.order_id
       left join ledger_outcomes x on x.merchant_id = e.merchant_id and x.order_id = e.order_id and x.entry_id = e.id
-        and ${amongMerchants("$3", "x.merchant_id")}
-      where ${amongMerchants("$3", "e.merchant_id")} and ${amongMerchants("$3", "o.merchant_id")}
+        and ($3::uuid[] is null or x.merchant_id = any($3))
+      where ($3::uuid[] is null or e.merchant_id = any($3)) and ($3::uuid[] is null or o.merchant_id = any($3))
       order by e.id`,
     values: [
       orders.map(({ merchantId }) => merchantId),
@@ -56,10 +58,6 @@ export async function readLedgersByKey(db: Queryable, orders: readonly OrderKey[
   });
   return toLedgers(rows);
 }
-
-/** The columns of the entry `e` that `toEntry` reads, with its order `o` and its outcome `x`. */
-const LEDGER_ENTRY = `e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
-             coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.request_id, e.created_at`;
 
 type LedgerRow = {
   order_id: string;
@@ -116,14 +114,14 @@ export async function insertGoodsCharges(
         select o.merchant_id, o.id, o.id, 'goods', 1, o.goods_minor, approved.request_id, $3
         from unnest($1::uuid[], $2::uuid[], $4::text[]) as approved (merchant_id, order_id, request_id)
         join orders o on o.merchant_id = approved.merchant_id and o.id = approved.order_id
-        where not o.test_mode and o.goods_minor > 0 and ${amongMerchants("$5", "o.merchant_id")}
+        where not o.test_mode and o.goods_minor > 0 and ($5::uuid[] is null or o.merchant_id = any($5))
         returning merchant_id, order_id, id
       )
       insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
       select c.merchant_id, o.connection_id, c.order_id, c.id, $3, 0, false
       from charged c
       join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
-      where ${amongMerchants("$5", "o.merchant_id")}`,
+      where ($5::uuid[] is null or o.merchant_id = any($5))`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ id }) => id),
@@ -293,7 +291,9 @@ export async function findCharge(db: Queryable, id: string): Promise<FoundCharge
         where x.id = $1 and (x.kind <> 'goods' or x.attempt > 1)
         limit 1)
       )
-      select e.merchant_id, ${LEDGER_ENTRY}, x.gateway_reference, x.created_at as processed_at
+      select e.merchant_id, e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
+             coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.request_id, e.created_at, x.gateway_reference,
+             x.created_at as processed_at
       from found e
       join orders o on o.merchant_id = e.merchant_id and o.id = e.order_id
       left join ledger_outcomes x on x.merchant_id = o.merchant_id and x.order_id = o.id and x.entry_id = e.id`,
@@ -357,7 +357,7 @@ export async function listCharges(
         where g.merchant_id = $1 and (g.order_id, g.id) < ($2::uuid, $3::uuid)
           and g.order_id >= $4 and g.order_id < $5
         order by g.order_id desc, g.id desc
-        limit ${ROWS_READ_MAX}
+        limit 5000
       ), ending as (
         select count(*)::integer as read_count, (array_agg(p.order_id order by p.order_id, p.id))[1] as last_order_id,
                (array_agg(p.id order by p.order_id, p.id))[1] as last_id
@@ -366,7 +366,9 @@ export async function listCharges(
       select n.read_count, n.last_order_id, n.last_id, f.*
       from ending n
       left join lateral (
-        select e.merchant_id, ${LEDGER_ENTRY}, x.gateway_reference, x.created_at as processed_at, o.external_order_id
+        select e.merchant_id, e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
+               coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.request_id, e.created_at, x.gateway_reference,
+               x.created_at as processed_at, o.external_order_id
         from part p
         join ledger_entries e on e.merchant_id = $1 and e.order_id = p.order_id and e.id = p.id
         join orders o on o.merchant_id = $1 and o.id = e.order_id

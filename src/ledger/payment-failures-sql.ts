@@ -1,6 +1,6 @@
 import type { OrderKey } from "../lifecycle/order.ts";
 import { type ConnectionKey, connectionColumns } from "../platform/connection-key.ts";
-import { amongMerchants, merchantsOf, searchReachable } from "../platform/database/citus.ts";
+import { merchantsOf, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { GatewayName } from "./ledger.ts";
@@ -49,7 +49,7 @@ export async function resolveFailures(
       set resolved_at = $3, resolution = $4
       from unnest($1::uuid[], $2::uuid[]) as resolved (merchant_id, order_id)
       where f.merchant_id = resolved.merchant_id and f.order_id = resolved.order_id and f.resolved_at is null
-        and ${amongMerchants("$5", "f.merchant_id")}`,
+        and ($5::uuid[] is null or f.merchant_id = any($5))`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ id }) => id),
@@ -88,13 +88,13 @@ export async function listMerchantsToMail(
         cross join lateral (
           select f.id
           from payment_failures f
-          where f.merchant_id = m.id and ${amongMerchants("$5", "f.merchant_id")} and ${WAITING[kind]}
+          where f.merchant_id = m.id and ($5::uuid[] is null or f.merchant_id = any($5)) and ${WAITING[kind]}
           limit 1
         ) as waiting
         where not exists (
           select from payment_mail_times t where t.merchant_id = m.id and t.kind = $1 and t.mailed_at > $3
-            and ${amongMerchants("$5", "t.merchant_id")})
-          and ${amongMerchants("$5", "m.id")}
+            and ($5::uuid[] is null or t.merchant_id = any($5)))
+          and ($5::uuid[] is null or m.id = any($5))
         limit $4`,
       values: [kind, until, mailedBefore, limit, merchants],
     }),
@@ -169,7 +169,13 @@ export async function markFailuresMailed(
           where w.merchant_id = $1 and w.failure_mail_id is null
           order by w.failed_at
           limit $3)
-        ${RETURNING_MARKED}`,
+        returning f.connection_id, f.order_id, f.id, f.reason, f.resolution
+      )
+      select k.connection_id, k.order_id, o.external_order_id, k.reason, k.resolution, count(*) over ()::integer as count
+      from marked k
+      join orders o on o.merchant_id = $1 and o.id = k.order_id
+      order by k.id
+      limit $4`,
     values: [merchantId, mailId, size.failures, size.named],
   });
   return toMailed(merchantId, rows);
@@ -196,20 +202,17 @@ export async function markResolutionsMailed(
               and w.failure_mail_id is not null
             order by w.resolved_at
             limit $3)
-        ${RETURNING_MARKED}`,
-    values: [merchantId, mailId, size.failures, size.named],
-  });
-  return toMailed(merchantId, rows);
-}
-
-/** The end of both statements: what the mail reports of the failures that were marked. */
-const RETURNING_MARKED = `returning f.connection_id, f.order_id, f.id, f.reason, f.resolution
+        returning f.connection_id, f.order_id, f.id, f.reason, f.resolution
       )
       select k.connection_id, k.order_id, o.external_order_id, k.reason, k.resolution, count(*) over ()::integer as count
       from marked k
       join orders o on o.merchant_id = $1 and o.id = k.order_id
       order by k.id
-      limit $4`;
+      limit $4`,
+    values: [merchantId, mailId, size.failures, size.named],
+  });
+  return toMailed(merchantId, rows);
+}
 
 function toMailed(merchantId: string, rows: readonly MailedRow[]): MailedFailures | null {
   const [oldest] = rows;

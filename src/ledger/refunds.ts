@@ -1,6 +1,6 @@
 import type { Actor, RecordContext, TransitionCause } from "../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
-import { amongMerchants, merchantsOf } from "../platform/database/citus.ts";
+import { merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { type NewEntry, ofGoods, refundableGoodsMinor, refundableMinor, refundsFor } from "./ledger.ts";
 import { insertEntries, readLedger } from "./ledger-sql.ts";
@@ -142,7 +142,7 @@ export async function eraseRefundNotes(
       set note = $3
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
       where r.merchant_id = erased.merchant_id and r.order_id = erased.order_id and r.note is not null
-        and ${amongMerchants("$4", "r.merchant_id")}`,
+        and ($4::uuid[] is null or r.merchant_id = any($4))`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ id }) => id),

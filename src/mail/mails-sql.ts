@@ -1,8 +1,7 @@
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
-import { amongMerchants, merchantsOf, searchReachable } from "../platform/database/citus.ts";
+import { merchantsOf, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { NO_UUID } from "../platform/ids.ts";
 import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
 import { before, LOG_KEPT_MS } from "../platform/time.ts";
 
@@ -37,7 +36,7 @@ export async function listConnectionsWithDueMails(db: Queryable, now: Date): Pro
       text: `
         select merchant_id, connection_id
         from outgoing_mails
-        where sent_at is null and failed_at is null and due_at <= $1 and ${amongMerchants("$2", "merchant_id")}
+        where sent_at is null and failed_at is null and due_at <= $1 and ($2::uuid[] is null or merchant_id = any($2))
         group by merchant_id, connection_id
         order by min(due_at)`,
       values: [now, merchants],
@@ -94,7 +93,7 @@ export async function markMailSent(
       update outgoing_mails
       set sent_at = $4, failed_at = null,
           -- A mail to a person has a link to sign in with.
-          body = case when merchant_id = '${NO_UUID}' then '' else body end
+          body = case when merchant_id = '00000000-0000-0000-0000-000000000000' then '' else body end
       where merchant_id = $1 and connection_id = $2 and id = $3 and sent_at is null`,
     values: [connection.merchantId, connection.connectionId, id, sentAt],
   });
@@ -155,7 +154,7 @@ async function listConnectionsWithOldMails(db: Queryable, endedBefore: Date): Pr
       text: `
         select distinct merchant_id, connection_id
         from outgoing_mails
-        where (sent_at < $1 or failed_at < $1) and ${amongMerchants("$2", "merchant_id")}
+        where (sent_at < $1 or failed_at < $1) and ($2::uuid[] is null or merchant_id = any($2))
         order by merchant_id, connection_id`,
       values: [endedBefore, merchants],
     }),
@@ -173,7 +172,7 @@ export async function deleteMails(
     text: `
       delete from outgoing_mails m
       using unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, id)
-      where m.merchant_id = erased.merchant_id and m.id = erased.id and ${amongMerchants("$3", "m.merchant_id")}`,
+      where m.merchant_id = erased.merchant_id and m.id = erased.id and ($3::uuid[] is null or m.merchant_id = any($3))`,
     values: [
       mails.map(({ merchantId }) => merchantId),
       mails.map(({ id }) => id),

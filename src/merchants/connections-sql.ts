@@ -18,16 +18,13 @@ type ConnectionRow = {
   created_at: Date;
 };
 
-/** Of the connection `c` and its merchant `m`. */
-const CONNECTION_COLUMNS = `c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at`;
-
 /** A connection of any merchant, by its id. Null if there is none. */
 export async function findConnectionById(db: Queryable, connectionId: string): Promise<Connection | null> {
   const [row] = await db.query<ConnectionRow>({
     name: "find-connection-by-id",
     text: `
-      select ${CONNECTION_COLUMNS}
+      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.id = $1`,
@@ -53,7 +50,8 @@ export async function readConnection(db: Queryable, connection: ConnectionKey): 
   const [row] = await db.query<ConnectionRow>({
     name: "read-connection",
     text: `
-      select ${CONNECTION_COLUMNS}
+      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id = $2`,
@@ -67,7 +65,8 @@ export async function lockConnection(tx: Queryable, connection: ConnectionKey): 
   const [row] = await tx.query<ConnectionRow>({
     name: "lock-connection",
     text: `
-      select ${CONNECTION_COLUMNS}
+      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id = $2
@@ -90,7 +89,8 @@ export async function listConnections(
   const rows = await db.query<ConnectionRow>({
     name: "list-connections",
     text: `
-      select ${CONNECTION_COLUMNS}
+      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id > $2 and ($4::text is null or strpos(lower(c.name), $4) > 0)
@@ -119,7 +119,8 @@ export async function listAllConnections(
   const rows = await db.query<ConnectionRow>({
     name: "list-all-connections",
     text: `
-      select ${CONNECTION_COLUMNS}
+      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.id > $1 and ($3::uuid is null or c.merchant_id = $3)

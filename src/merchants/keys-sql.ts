@@ -18,10 +18,6 @@ type KeyRow = {
 
 type ShownRow = KeyRow & { last_used_at: Date | null; replaced_by_id: string | null };
 
-/** Of the key `k`. */
-const SHOWN_COLUMNS = `k.key_hash, k.id, k.merchant_id, k.connection_id, k.name, k.mode, k.prefix, k.created_at, k.expires_at,
-             k.revoked_at, k.replaced_by_id, (select u.last_used_at from api_key_uses u where u.key_id = k.id) as last_used_at`;
-
 /** The hex form that PostgreSQL uses for bytes. */
 const toBytea = (hex: string): string => `\\x${hex}`;
 
@@ -46,7 +42,8 @@ export async function readKey(db: Queryable, keyId: string): Promise<ShownKey | 
   const [row] = await db.query<ShownRow>({
     name: "read-key",
     text: `
-      select ${SHOWN_COLUMNS}
+      select k.key_hash, k.id, k.merchant_id, k.connection_id, k.name, k.mode, k.prefix, k.created_at, k.expires_at,
+             k.revoked_at, k.replaced_by_id, (select u.last_used_at from api_key_uses u where u.key_id = k.id) as last_used_at
       from api_keys k
       where k.id = $1`,
     values: [keyId],
@@ -67,7 +64,8 @@ export async function listKeys(
   const rows = await db.query<ShownRow>({
     name: "list-keys",
     text: `
-      select ${SHOWN_COLUMNS}
+      select k.key_hash, k.id, k.merchant_id, k.connection_id, k.name, k.mode, k.prefix, k.created_at, k.expires_at,
+             k.revoked_at, k.replaced_by_id, (select u.last_used_at from api_key_uses u where u.key_id = k.id) as last_used_at
       from api_keys k
       where k.merchant_id = $1 and k.connection_id = $2 and k.id > $3
         and ($5::boolean is null
@@ -123,7 +121,9 @@ export async function markKeyRevoked(db: Queryable, keyId: string, now: Date): P
       update api_keys k
       set revoked_at = $2
       where k.id = $1 and k.revoked_at is null
-      returning ${SHOWN_COLUMNS}`,
+      returning k.key_hash, k.id, k.merchant_id, k.connection_id, k.name, k.mode, k.prefix, k.created_at, k.expires_at,
+                k.revoked_at, k.replaced_by_id,
+                (select u.last_used_at from api_key_uses u where u.key_id = k.id) as last_used_at`,
     values: [keyId, now],
   });
   return row === undefined ? null : toShown(row);

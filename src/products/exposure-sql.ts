@@ -1,6 +1,6 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { type FittingRow, selectFitting, toFitting } from "../platform/database/day-partitions.ts";
+import { type FittingRow, toFitting } from "../platform/database/day-partitions.ts";
 import { type PagePosition, ROWS_READ_MAX } from "../platform/wire/cursor.ts";
 import type { Product } from "./product.ts";
 import { isExposedTo, type ProductFilter } from "./products-sql.ts";
@@ -121,13 +121,22 @@ export async function listByExposure(
         from products p
         where p.merchant_id = $1 and p.id > $3
         order by p.id
-        limit ${ROWS_READ_MAX}
+        limit 5000
       )
-      ${selectFitting("oldest first")}
+      select p.last_id, p.read_count, f.*
+      from (
+        select (array_agg(part.id order by part.id desc))[1] as last_id,
+               count(*)::integer as read_count
+        from part
+      ) as p
       left join lateral (
         select part.id
         from part
-        where $4::boolean = ${isExposedTo("$2", connectionId, "part")}
+        where $4::boolean = coalesce((
+                select true
+                from exposed_products e
+                where e.merchant_id = $1 and e.product_id = part.id and e.withdrawn_at is null and e.connection_id = $2
+                limit 1), false)
           and ($5::text is null or part.sku = $5) and ($6::text is null or part.status = $6)
           and ($7::text is null or strpos(lower(part.sku), $7) > 0 or strpos(lower(part.name), $7) > 0)
           and ($9::boolean is null or $9 = ${isExposedTo("$10", otherId, "part")})
@@ -205,9 +214,14 @@ export async function listProductExposures(
         from connections c
         where c.merchant_id = $1 and c.id > $3
         order by c.id
-        limit ${ROWS_READ_MAX}
+        limit 5000
       )
-      ${selectFitting("oldest first")}
+      select p.last_id, p.read_count, f.*
+      from (
+        select (array_agg(part.id order by part.id desc))[1] as last_id,
+               count(*)::integer as read_count
+        from part
+      ) as p
       left join lateral (
         select part.id, part.name, e.exposed_at
         from part

@@ -1,6 +1,6 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { type PagePosition, ROWS_READ_MAX } from "../platform/wire/cursor.ts";
+import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { Product, ProductStatus } from "./product.ts";
 import { readProducts } from "./products-sql.ts";
 
@@ -15,19 +15,10 @@ export type FoundProduct = {
 /** Products whose names are looked at, of all merchants together, or 10 of each. SKUs are found by their index. */
 const NAMES_READ_MAX = 500;
 
-/** One of three spellings of the text, as the beginning of a SKU: a part for each, because Citus cannot join with their list. */
-const bySku = (spelling: number): string => `
-        (select p.id, p.sku, p.name
-         from products p
-         where p.merchant_id = m.id and p.sku >= ($2::text[])[${spelling}] and p.sku < ($3::text[])[${spelling}]
-           and starts_with(p.sku, ($2::text[])[${spelling}])
-         order by p.sku
-         limit $5)
-        union all`;
-
 /**
  * Products of these merchants (null: all) with a SKU that begins with the text, or one of the newest products with a name
- * that contains it. Looks a text up as it is, in lower case and in upper case. A scan over all shards, each by an index.
+ * that contains it. Looks a text up as it is, in lower case and in upper case: a part for each, because Citus cannot join
+ * with their list. A scan over all shards, each by an index.
  */
 export async function findProducts(
   db: Queryable,
@@ -42,7 +33,28 @@ export async function findProducts(
     text: `
       select distinct on (found.id) found.id, found.sku, found.name, m.id as "merchantId", m.name as "merchantName"
       from merchants m
-      cross join lateral (${[1, 2, 3].map(bySku).join("")}
+      cross join lateral (
+        (select p.id, p.sku, p.name
+         from products p
+         where p.merchant_id = m.id and p.sku >= ($2::text[])[1] and p.sku < ($3::text[])[1]
+           and starts_with(p.sku, ($2::text[])[1])
+         order by p.sku
+         limit $5)
+        union all
+        (select p.id, p.sku, p.name
+         from products p
+         where p.merchant_id = m.id and p.sku >= ($2::text[])[2] and p.sku < ($3::text[])[2]
+           and starts_with(p.sku, ($2::text[])[2])
+         order by p.sku
+         limit $5)
+        union all
+        (select p.id, p.sku, p.name
+         from products p
+         where p.merchant_id = m.id and p.sku >= ($2::text[])[3] and p.sku < ($3::text[])[3]
+           and starts_with(p.sku, ($2::text[])[3])
+         order by p.sku
+         limit $5)
+        union all
         (select p.id, p.sku, p.name
          from (
            select p.id, p.sku, p.name
@@ -109,12 +121,12 @@ async function findExposedProducts(
         select p.id,
                ($5::text is null or p.sku = $5) and ($6::text is null or p.status = $6)
                  and ($7::text is null or strpos(lower(p.sku), $7) > 0 or strpos(lower(p.name), $7) > 0) as fits,
-               row_number() over (order by e.product_id) = ${ROWS_READ_MAX} as is_last
+               row_number() over (order by e.product_id) = 5000 as is_last
         from exposed_products e
         join products p on p.merchant_id = $1 and p.id = e.product_id
         where e.merchant_id = $1 and e.connection_id = $2 and e.product_id > $3 and e.withdrawn_at is null
         order by e.product_id
-        limit ${ROWS_READ_MAX}) as found
+        limit 5000) as found
       where found.fits or found.is_last
       order by found.id
       limit $4 + 1`,

@@ -1,6 +1,6 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { type PagePosition, ROWS_READ_MAX } from "../platform/wire/cursor.ts";
+import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { ExposedProduct, Product, ProductStatus } from "./product.ts";
 
 type ProductRow = {
@@ -19,14 +19,6 @@ type ProductRow = {
   updated_at: Date;
 };
 
-/** Of the product `p`. */
-const PRODUCT_COLUMNS = `p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
-             p.price_minor, p.currency, p.status, p.created_at, p.updated_at`;
-
-/** Of the product `p`, what partners see. */
-const EXPOSED_COLUMNS = `p.id, p.sku, p.name, p.description, p.image_url as "imageUrl", p.weight_grams as "weightGrams",
-             p.status, p.created_at as "createdAt", p.updated_at as "updatedAt"`;
-
 /**
  * Products exposed to a connection, oldest first. Product ids are made from the creation time, so their order is the
  * order of creation. Returns one row more than the page if there is one.
@@ -39,7 +31,8 @@ export async function listExposedProducts(
   return db.query<ExposedProduct>({
     name: "list-exposed-products",
     text: `
-      select ${EXPOSED_COLUMNS}
+      select p.id, p.sku, p.name, p.description, p.image_url as "imageUrl", p.weight_grams as "weightGrams",
+             p.status, p.created_at as "createdAt", p.updated_at as "updatedAt"
       from exposed_products e
       join products p on p.merchant_id = $1 and p.id = e.product_id
       where e.merchant_id = $1 and e.connection_id = $2 and e.product_id > $3 and e.withdrawn_at is null
@@ -59,7 +52,8 @@ export async function listExposedProductsBySku(
   return db.query<ExposedProduct>({
     name: "list-exposed-products-by-sku",
     text: `
-      select ${EXPOSED_COLUMNS}
+      select p.id, p.sku, p.name, p.description, p.image_url as "imageUrl", p.weight_grams as "weightGrams",
+             p.status, p.created_at as "createdAt", p.updated_at as "updatedAt"
       from products p
       join exposed_products e on e.product_id = p.id
       where p.merchant_id = $1 and p.sku = $5 and p.id > $3 and e.merchant_id = $1 and e.connection_id = $2 and e.withdrawn_at is null
@@ -77,7 +71,8 @@ export async function readExposedProduct(
   const [product] = await db.query<ExposedProduct>({
     name: "read-exposed-product",
     text: `
-      select ${EXPOSED_COLUMNS}
+      select p.id, p.sku, p.name, p.description, p.image_url as "imageUrl", p.weight_grams as "weightGrams",
+             p.status, p.created_at as "createdAt", p.updated_at as "updatedAt"
       from exposed_products e
       join products p on p.merchant_id = $1 and p.id = e.product_id
       where e.merchant_id = $1 and e.connection_id = $2 and e.product_id = $3 and e.withdrawn_at is null`,
@@ -91,7 +86,8 @@ export async function findProductById(db: Queryable, productId: string): Promise
   const [row] = await db.query<ProductRow>({
     name: "find-product-by-id",
     text: `
-      select ${PRODUCT_COLUMNS}
+      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+             p.price_minor, p.currency, p.status, p.created_at, p.updated_at
       from products p
       where p.id = $1`,
     values: [productId],
@@ -107,11 +103,13 @@ export async function findProductsByCode(db: Queryable, code: string, limit: num
       select found.*
       from merchants m
       cross join lateral (
-        select ${PRODUCT_COLUMNS}, 1 as rank
+        select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+               p.price_minor, p.currency, p.status, p.created_at, p.updated_at, 1 as rank
         from products p
         where p.merchant_id = m.id and p.barcode = $1
         union all
-        select ${PRODUCT_COLUMNS}, 2
+        select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+               p.price_minor, p.currency, p.status, p.created_at, p.updated_at, 2
         from products p
         where p.merchant_id = m.id and p.sku = $1 and p.barcode is distinct from $1
         limit $2) as found
@@ -145,7 +143,8 @@ export async function readProducts(
   const rows = await db.query<ProductRow>({
     name: "read-products",
     text: `
-      select ${PRODUCT_COLUMNS}
+      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+             p.price_minor, p.currency, p.status, p.created_at, p.updated_at
       from products p
       where p.merchant_id = $1 and p.id = any($2::uuid[])
       order by p.id`,
@@ -162,7 +161,8 @@ export async function lockProduct(
   const [row] = await tx.query<ProductRow>({
     name: "lock-product",
     text: `
-      select ${PRODUCT_COLUMNS}
+      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+             p.price_minor, p.currency, p.status, p.created_at, p.updated_at
       from products p
       where p.merchant_id = $1 and p.id = $2
       for no key update`,
@@ -261,15 +261,16 @@ export const isExposedTo = (
 const oldest = ({ sku, connectionId }: ProductFilter): string => `
       select p.*
       from (
-        select ${PRODUCT_COLUMNS},
+        select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+               p.price_minor, p.currency, p.status, p.created_at, p.updated_at,
                ($5::text is null or p.status = $5)
                  and ($6::text is null or strpos(lower(p.sku), $6) > 0 or strpos(lower(p.name), $6) > 0)
                  and ($8::boolean is null or $8 = ${isExposedTo("$7", connectionId, "p")}) as fits,
-               row_number() over (order by p.id) = ${ROWS_READ_MAX} as is_last
+               row_number() over (order by p.id) = 5000 as is_last
         from products p
         where p.merchant_id = $1 and p.id > $2 and ${sku === null ? "$4::text is null" : "p.sku = $4"}
         order by p.id
-        limit ${ROWS_READ_MAX}) as p
+        limit 5000) as p
       where p.fits or p.is_last
       order by p.id
       limit $3 + 1`;

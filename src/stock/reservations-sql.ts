@@ -2,7 +2,7 @@ import type { AppliedTransition } from "../lifecycle/applied-transition.ts";
 import { isSettled } from "../lifecycle/lifecycle.ts";
 import type { OrderLine } from "../lifecycle/order.ts";
 import { returnedBetween, splitsBetween } from "../lifecycle/parts.ts";
-import { amongMerchants, merchantsOf } from "../platform/database/citus.ts";
+import { merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { StockMove } from "./stock-sql.ts";
 
@@ -63,7 +63,7 @@ export async function splitReservations(tx: Queryable, splits: readonly Reservat
         from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::integer[])
           as split (merchant_id, order_id, line_id, rest_id, quantity)
         where r.merchant_id = split.merchant_id and r.order_id = split.order_id and r.line_id = split.line_id
-          and ${amongMerchants("$6", "r.merchant_id")}
+          and ($6::uuid[] is null or r.merchant_id = any($6))
         returning r.merchant_id, r.order_id, split.rest_id, r.facility_id, r.product_id, split.quantity
       )
       insert into stock_reservations (merchant_id, order_id, line_id, facility_id, product_id, quantity)
@@ -99,7 +99,7 @@ export async function deleteReservations(
       delete from stock_reservations r
       using unnest($1::uuid[], $2::uuid[], $3::uuid[]) as ended (merchant_id, order_id, line_id)
       where r.merchant_id = ended.merchant_id and r.order_id = ended.order_id and r.line_id = ended.line_id
-        and ${amongMerchants("$4", "r.merchant_id")}
+        and ($4::uuid[] is null or r.merchant_id = any($4))
       returning r.merchant_id, r.order_id, r.line_id, r.facility_id, r.product_id, r.quantity`,
     values: [
       lines.map(({ merchantId }) => merchantId),

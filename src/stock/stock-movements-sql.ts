@@ -1,7 +1,7 @@
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Context } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { type FittingRow, selectFitting, toFitting } from "../platform/database/day-partitions.ts";
+import { type FittingRow, toFitting } from "../platform/database/day-partitions.ts";
 import { uuidAt } from "../platform/ids.ts";
 import { before, STOCK_MOVEMENTS_KEPT_MS } from "../platform/time.ts";
 import { type PagePosition, ROWS_READ_MAX } from "../platform/wire/cursor.ts";
@@ -24,10 +24,6 @@ type MovementRow = {
   actor_id: string | null;
   created_at: Date;
 };
-
-/** Of the movement `m`. */
-const MOVEMENT_COLUMNS = `m.merchant_id, m.id, m.facility_id, m.product_id, m.kind, m.difference, m.on_hand, m.reason,
-             m.note, m.reference, m.order_id, m.actor_kind, m.actor_name, m.actor_id, m.created_at`;
 
 /** Adds a movement that was made by hand. The caller has locked the product's stock and changes it. */
 export async function insertMovement(tx: Queryable, movement: StockMovement): Promise<void> {
@@ -67,7 +63,8 @@ export async function readMovementByReference(
   const [row] = await tx.query<MovementRow>({
     name: "read-stock-movement-by-reference",
     text: `
-      select ${MOVEMENT_COLUMNS}
+      select m.merchant_id, m.id, m.facility_id, m.product_id, m.kind, m.difference, m.on_hand, m.reason,
+             m.note, m.reference, m.order_id, m.actor_kind, m.actor_name, m.actor_id, m.created_at
       from stock_movements m
       where m.merchant_id = $1 and m.facility_id = $2 and m.product_id = $3 and m.reference = $4`,
     values: [merchantId, facilityId, id, reference],
@@ -104,14 +101,20 @@ export async function listMovements(
     name: productId === null ? "list-stock-movements" : "list-stock-movements-of-product",
     text: `
       with part as materialized (
-        select ${MOVEMENT_COLUMNS}
+        select m.merchant_id, m.id, m.facility_id, m.product_id, m.kind, m.difference, m.on_hand, m.reason,
+               m.note, m.reference, m.order_id, m.actor_kind, m.actor_name, m.actor_id, m.created_at
         from stock_movements m
         where m.facility_id = $1 and m.id < $2
           and ${productId === null ? "$4::uuid is null" : "m.product_id = $4"}
         order by m.id desc
-        limit ${ROWS_READ_MAX}
+        limit 5000
       )
-      ${selectFitting("newest first")}
+      select p.last_id, p.read_count, f.*
+      from (
+        select (array_agg(part.id order by part.id))[1] as last_id,
+               count(*)::integer as read_count
+        from part
+      ) as p
       left join lateral (
         select part.*, p.sku, p.name, o.external_order_id
         from part
@@ -195,7 +198,7 @@ export async function countOrdersMoved(
         from stock_movements m
         where m.facility_id = $1 and m.id >= $2
         order by m.id desc
-        limit ${ROWS_READ_MAX}) as m`,
+        limit 5000) as m`,
     values: [facilityId, sinceId],
   });
   return row ?? { shipped: 0, returned: 0 };

@@ -1,5 +1,5 @@
 import type { Actor } from "../lifecycle/applied-transition.ts";
-import { amongMerchants, merchantByMerchant, merchantsOf, ofMerchant } from "../platform/database/citus.ts";
+import { merchantByMerchant, merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 
@@ -37,7 +37,7 @@ export async function lockStock(tx: Queryable, products: readonly ProductKey[]):
         select s.merchant_id, s.product_id
         from unnest($1::uuid[], $2::uuid[]) as wanted (merchant_id, product_id)
         join stocked_products s on s.merchant_id = wanted.merchant_id and s.product_id = wanted.product_id
-        where ${ofMerchant("$3", "wanted.merchant_id")}
+        where ($3::uuid is null or wanted.merchant_id = $3)
         order by s.merchant_id, s.product_id
         for no key update of s`,
       values: [...productColumns(own), merchantId],
@@ -152,7 +152,7 @@ export async function readAvailability(
       select s.facility_id, s.product_id, s.on_hand - s.reserved as available
       from unnest($1::uuid[], $2::uuid[]) as wanted (merchant_id, product_id)
       join facility_stock s on s.merchant_id = wanted.merchant_id and s.product_id = wanted.product_id
-      where ${amongMerchants("$3", "s.merchant_id")}`,
+      where ($3::uuid[] is null or s.merchant_id = any($3))`,
     values: [...productColumns(products), await merchantsOf(tx, products)],
   });
   for (const row of rows) availability.get(row.product_id)?.set(row.facility_id, row.available);
@@ -183,7 +183,7 @@ export async function moveReserved(
           as each_move (merchant_id, facility_id, product_id, reserved)
         group by merchant_id, facility_id, product_id) as move
       where s.merchant_id = move.merchant_id and s.facility_id = move.facility_id and s.product_id = move.product_id
-        and ${amongMerchants("$6", "s.merchant_id")}
+        and ($6::uuid[] is null or s.merchant_id = any($6))
       returning s.merchant_id, s.product_id`,
     values: [
       moves.map(({ merchantId }) => merchantId),

@@ -1,4 +1,4 @@
-import { amongMerchants, searchReachable } from "../platform/database/citus.ts";
+import { searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 
 /** More of a product has become available, and not all waiting orders have been evaluated since. */
@@ -35,7 +35,7 @@ export async function listStockChanges(db: Queryable): Promise<StockChange[]> {
       text: `
         select merchant_id, product_id, supply_change_id
         from stocked_products
-        where supply_change_id is not null and ${amongMerchants("$1", "merchant_id")}
+        where supply_change_id is not null and ($1::uuid[] is null or merchant_id = any($1))
         order by merchant_id`,
       values: [merchants],
     }),
