@@ -4,7 +4,9 @@ import { isNodeLost, type Queryable } from "./database.ts";
  * Runs a statement that locks rows of several merchants. A distributed database locks rows on one node alone, so it gets
  * the rows of one merchant at a time, in the order of their ids, which is the order of the locks too. A plain
  * PostgreSQL gets all of them at once (decision 0166).
- * @param run receives the merchant whose rows are locked, or null for all of them: see `ofMerchant`
+ * @param run receives the merchant whose rows are locked, or null for all of them. Its statement compares each table with that:
+ *   `($n::uuid is null or t.merchant_id = $n)` is true for null, and else names the node to a distributed database. A plan
+ *   that is made for null does not have the condition
  */
 export async function merchantByMerchant<Item extends { readonly merchantId: string }, Row>(
   db: Queryable,
@@ -25,15 +27,9 @@ function byMerchant<Item extends { readonly merchantId: string }>(
 }
 
 /**
- * A condition that is true if the parameter is null. Else it names the node to a distributed database. A plan that is
- * made for null does not have it.
- */
-export const ofMerchant = (parameter: `$${number}` | null, column: string): string =>
-  parameter === null ? "true" : `(${parameter}::uuid is null or ${column} = ${parameter})`;
-
-/**
- * The merchants of items, for `amongMerchants`. Null on a plain PostgreSQL, which does not need them. The conditions of the
- * statement then are the same for both kinds of database (decision 0170).
+ * The merchants of items. Null on a plain PostgreSQL, which does not need them (decision 0170). A statement compares each of
+ * its tables with them: `($n::uuid[] is null or t.merchant_id = any($n))` is true for null, and else names the nodes to a
+ * distributed database, which leaves out all others. Citus asks a node if any table of the statement may have rows there.
  */
 export async function merchantsOf(
   db: Queryable,
@@ -42,13 +38,6 @@ export async function merchantsOf(
   if (!(await db.isDistributed())) return null;
   return [...new Set(items.map(({ merchantId }) => merchantId))];
 }
-
-/**
- * A condition that is true if the parameter is null. Else it names the nodes to a distributed database, which leaves out all
- * others. It is needed at each table of a statement: Citus asks a node if any table of the statement may have rows there.
- */
-export const amongMerchants = (parameter: `$${number}`, column: string): string =>
-  `(${parameter}::uuid[] is null or ${column} = any(${parameter}))`;
 
 /** The merchants on the nodes of Citus that respond, and whether these are all nodes. */
 async function listReachableMerchants(
@@ -109,7 +98,7 @@ const asking = new WeakMap<Queryable, Promise<Outage | null>>();
  * Runs a search over all shards. While a node of a distributed database is down, it searches the merchants on the other nodes
  * (decision 0170), at most 2,000 at a time. A plain PostgreSQL gets null, and nothing else happens.
  * @param name of the statement
- * @param search receives the merchants to search, or null for all of them: see `amongMerchants`
+ * @param search receives the merchants to search, or null for all of them. Its statement compares them as in `merchantsOf`
  */
 export async function searchReachable<Row>(
   db: Queryable,

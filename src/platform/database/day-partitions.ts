@@ -88,21 +88,11 @@ export async function partitionsAheadMs(db: Queryable, table: DayTable, now: Dat
 /** Where reading ended: the last row of the part, and how many rows it has. */
 type PartEnd = { readonly last_id: string | null; readonly read_count: number };
 
-/** A row of a statement with `selectFitting`. The row's own columns are missing if none fits. */
-export type FittingRow<Row extends { id: string }> = Partial<Row> & PartEnd;
-
 /**
- * Part of a statement that reads a bounded number of rows, as `part`, and then filters them (decision 0067): where
- * reading ended. A lateral join of the rows that fit, as `f`, follows.
+ * A row of a statement that reads a bounded number of rows, as `part`, and then filters them, as `f` (decision 0067). The
+ * row's own columns are missing if none fits.
  */
-export const selectFitting = (
-  order: "oldest first" | "newest first",
-): string => `select p.last_id, p.read_count, f.*
-      from (
-        select (array_agg(part.id order by part.id${order === "oldest first" ? " desc" : ""}))[1] as last_id,
-               count(*)::integer as read_count
-        from part
-      ) as p`;
+export type FittingRow<Row extends { id: string }> = Partial<Row> & PartEnd;
 
 type Fitting<Row> = {
   readonly found: readonly Row[];

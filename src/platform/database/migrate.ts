@@ -134,7 +134,7 @@ async function listAppliedMigrations(db: Queryable): Promise<string[]> {
   const rows = await rowsIfTable(
     db.query<{ name: string }>({
       name: "list-applied-migrations",
-      text: `select name from ${MIGRATIONS_TABLE}`,
+      text: `select name from schema_migrations`,
       values: [],
     }),
   );
@@ -155,7 +155,7 @@ async function listPendingFunctions(db: Queryable): Promise<PendingFunction[]> {
   const rows = await rowsIfTable(
     db.query<{ name: string; definition: string }>({
       name: "list-applied-functions",
-      text: `select name, definition from ${FUNCTIONS_TABLE}`,
+      text: `select name, definition from schema_functions`,
       values: [],
     }),
   );
