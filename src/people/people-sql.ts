@@ -20,20 +20,20 @@ export type PersonRow = {
   grants: GrantRow[];
 };
 
-/** Of the person `p`. */
-export const PERSON_COLUMNS = `p.id, p.name, p.email, p.created_at, p.created_by_kind, p.created_by_name, p.created_by_id,
-             p.accepted_at, p.last_signed_in_at, p.disabled_at,
-             exists (
-               select from person_one_time_codes c where c.person_id = p.id and c.confirmed_at is not null
-             ) as has_two_factor,
-             exists (select from person_provider_accounts a where a.person_id = p.id) as has_single_sign_on,
-             (select coalesce(json_agg(g order by g.role), '[]') from person_grants g where g.person_id = p.id) as grants`;
-
 /** A person by its id. Null if there is none. */
 export async function readPerson(db: Queryable, personId: string): Promise<Person | null> {
   const [row] = await db.query<PersonRow>({
     name: "read-person",
-    text: `select ${PERSON_COLUMNS} from people p where p.id = $1`,
+    text: `
+      select p.id, p.name, p.email, p.created_at, p.created_by_kind, p.created_by_name, p.created_by_id,
+             p.accepted_at, p.last_signed_in_at, p.disabled_at,
+             exists (
+               select from person_one_time_codes c
+               where c.person_id = p.id and c.confirmed_at is not null) as has_two_factor,
+             exists (select from person_provider_accounts a where a.person_id = p.id) as has_single_sign_on,
+             (select coalesce(json_agg(g order by g.role), '[]') from person_grants g where g.person_id = p.id) as grants
+      from people p
+      where p.id = $1`,
     values: [personId],
   });
   return row === undefined ? null : toPerson(row);
@@ -43,7 +43,16 @@ export async function readPerson(db: Queryable, personId: string): Promise<Perso
 export async function readPersonByEmail(db: Queryable, email: string): Promise<Person | null> {
   const [row] = await db.query<PersonRow>({
     name: "read-person-by-email",
-    text: `select ${PERSON_COLUMNS} from people p where p.email = $1`,
+    text: `
+      select p.id, p.name, p.email, p.created_at, p.created_by_kind, p.created_by_name, p.created_by_id,
+             p.accepted_at, p.last_signed_in_at, p.disabled_at,
+             exists (
+               select from person_one_time_codes c
+               where c.person_id = p.id and c.confirmed_at is not null) as has_two_factor,
+             exists (select from person_provider_accounts a where a.person_id = p.id) as has_single_sign_on,
+             (select coalesce(json_agg(g order by g.role), '[]') from person_grants g where g.person_id = p.id) as grants
+      from people p
+      where p.email = $1`,
     values: [email],
   });
   return row === undefined ? null : toPerson(row);
@@ -68,7 +77,13 @@ export async function listPeople(
   const rows = await db.query<PersonRow>({
     name: "list-people",
     text: `
-      select ${PERSON_COLUMNS}
+      select p.id, p.name, p.email, p.created_at, p.created_by_kind, p.created_by_name, p.created_by_id,
+             p.accepted_at, p.last_signed_in_at, p.disabled_at,
+             exists (
+               select from person_one_time_codes c
+               where c.person_id = p.id and c.confirmed_at is not null) as has_two_factor,
+             exists (select from person_provider_accounts a where a.person_id = p.id) as has_single_sign_on,
+             (select coalesce(json_agg(g order by g.role), '[]') from person_grants g where g.person_id = p.id) as grants
       from people p
       where p.id > $1
         and ($3::uuid[] is null or not exists (

@@ -4,7 +4,7 @@ import { toTypeId } from "../platform/ids.ts";
 import { before } from "../platform/time.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 import { hashToken, makeToken, readCookie, setCookie } from "./cookies.ts";
-import { lockPerson, PERSON_COLUMNS, type PersonRow, recordSignIn, toPerson } from "./people-sql.ts";
+import { lockPerson, type PersonRow, recordSignIn, toPerson } from "./people-sql.ts";
 import {
   type PeopleContext,
   type Person,
@@ -188,16 +188,19 @@ type SessionRow = {
   authenticated_at: Date;
 };
 
-/** Of the session `s`. */
-const SESSION_COLUMNS =
-  "s.id as session_id, s.person_id, s.ip_address, s.user_agent, s.signed_in_at, s.seen_at, s.authenticated_at";
-
 /** The session of a token with its person. Null if there is none. By person_sessions_token_key. */
 async function readSession(db: Queryable, tokenHash: Buffer): Promise<PersonSession | null> {
   const [row] = await db.query<SessionRow & PersonRow>({
     name: "read-person-session",
     text: `
-      select ${SESSION_COLUMNS}, ${PERSON_COLUMNS}
+      select s.id as session_id, s.person_id, s.ip_address, s.user_agent, s.signed_in_at, s.seen_at, s.authenticated_at,
+             p.id, p.name, p.email, p.created_at, p.created_by_kind, p.created_by_name, p.created_by_id,
+             p.accepted_at, p.last_signed_in_at, p.disabled_at,
+             exists (
+               select from person_one_time_codes c
+               where c.person_id = p.id and c.confirmed_at is not null) as has_two_factor,
+             exists (select from person_provider_accounts a where a.person_id = p.id) as has_single_sign_on,
+             (select coalesce(json_agg(g order by g.role), '[]') from person_grants g where g.person_id = p.id) as grants
       from person_sessions s
       join people p on p.id = s.person_id
       where s.token_hash = $1`,
@@ -214,7 +217,14 @@ export async function readSessionsById(
   const rows = await db.query<SessionRow & PersonRow>({
     name: "read-person-sessions",
     text: `
-      select ${SESSION_COLUMNS}, ${PERSON_COLUMNS}
+      select s.id as session_id, s.person_id, s.ip_address, s.user_agent, s.signed_in_at, s.seen_at, s.authenticated_at,
+             p.id, p.name, p.email, p.created_at, p.created_by_kind, p.created_by_name, p.created_by_id,
+             p.accepted_at, p.last_signed_in_at, p.disabled_at,
+             exists (
+               select from person_one_time_codes c
+               where c.person_id = p.id and c.confirmed_at is not null) as has_two_factor,
+             exists (select from person_provider_accounts a where a.person_id = p.id) as has_single_sign_on,
+             (select coalesce(json_agg(g order by g.role), '[]') from person_grants g where g.person_id = p.id) as grants
       from person_sessions s
       join people p on p.id = s.person_id
       where s.id = any($1::uuid[])`,
@@ -272,7 +282,7 @@ export async function listSessions(db: Queryable, personId: string): Promise<Ses
   const rows = await db.query<SessionRow>({
     name: "list-person-sessions",
     text: `
-      select ${SESSION_COLUMNS}
+      select s.id as session_id, s.person_id, s.ip_address, s.user_agent, s.signed_in_at, s.seen_at, s.authenticated_at
       from person_sessions s
       where s.person_id = $1
       order by s.seen_at desc, s.id desc

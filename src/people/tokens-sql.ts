@@ -25,11 +25,6 @@ type TokenRow = {
   replaced_by_id: string | null;
 };
 
-/** Of the token `t`. */
-const TOKEN_COLUMNS = `t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids,
-             t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at, t.last_used_at, t.replaces_id,
-             (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id`;
-
 /** The hex form that PostgreSQL uses for bytes. */
 const toBytea = (hex: string): string => `\\x${hex}`;
 
@@ -38,7 +33,10 @@ export async function readTokenByHash(db: Queryable, hash: string): Promise<Toke
   const [row] = await db.query<TokenRow>({
     name: "read-token-by-hash",
     text: `
-      select ${TOKEN_COLUMNS}
+      select t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids,
+             t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at,
+             t.last_used_at, t.replaces_id,
+             (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id
       from back_office_tokens t
       where t.token_hash = $1`,
     values: [toBytea(hash)],
@@ -51,7 +49,10 @@ export async function readToken(db: Queryable, tokenId: string): Promise<Token |
   const [row] = await db.query<TokenRow>({
     name: "read-token",
     text: `
-      select ${TOKEN_COLUMNS}
+      select t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids,
+             t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at,
+             t.last_used_at, t.replaces_id,
+             (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id
       from back_office_tokens t
       where t.id = $1`,
     values: [tokenId],
@@ -64,7 +65,10 @@ export async function readTokens(db: Queryable, tokenIds: readonly string[]): Pr
   const rows = await db.query<TokenRow>({
     name: "read-tokens",
     text: `
-      select ${TOKEN_COLUMNS}
+      select t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids,
+             t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at,
+             t.last_used_at, t.replaces_id,
+             (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id
       from back_office_tokens t
       where t.id = any($1::uuid[])`,
     values: [tokenIds],
@@ -91,7 +95,10 @@ export async function listTokens(
   const rows = await db.query<TokenRow>({
     name: "list-tokens",
     text: `
-      select ${TOKEN_COLUMNS}
+      select t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids,
+             t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at,
+             t.last_used_at, t.replaces_id,
+             (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id
       from back_office_tokens t
       where t.id > $1
         and ($3::text is null or t.role = $3)
@@ -205,7 +212,10 @@ export async function markTokenRevoked(tx: Queryable, tokenId: string, now: Date
       update back_office_tokens t
       set revoked_at = coalesce(t.revoked_at, $2)
       where t.id = $1
-      returning ${TOKEN_COLUMNS}`,
+      returning t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids,
+                t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at,
+                t.last_used_at, t.replaces_id,
+                (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id`,
     values: [tokenId, now],
   });
   return row === undefined ? null : toToken(row);

@@ -90,8 +90,6 @@ export const removeView = (
 
 type Row = { id: string; name: string; page: string; query: string; created_at: Date; updated_at: Date };
 
-const COLUMNS = "id, name, page, query, created_at, updated_at";
-
 const toView = ({ created_at, updated_at, ...view }: Row): View => ({
   ...view,
   createdAt: created_at,
@@ -103,7 +101,7 @@ export async function listViews(db: Queryable, ownerId: string): Promise<View[]>
   const rows = await db.query<Row>({
     name: "list-views",
     text: `
-      select ${COLUMNS}
+      select id, name, page, query, created_at, updated_at
       from saved_views
       where owner_id = $1
       order by lower(name), id`,
@@ -123,7 +121,7 @@ async function insertView(tx: Queryable, ownerId: string, view: View): Promise<b
       insert into saved_views (owner_id, slot, id, name, page, query, created_at, updated_at)
       select $1, free.slot, $2, $3, $4, $5, $6, $6
       from (
-        select slot from generate_series(1, ${VIEWS_MAX}) as slot
+        select slot from generate_series(1, 50) as slot
         except
         select slot from saved_views where owner_id = $1
         order by slot
@@ -149,7 +147,7 @@ async function updateView(
       update saved_views
       set name = coalesce($3, name), page = coalesce($4, page), query = coalesce($5, query), updated_at = $6
       where owner_id = $1 and id = $2
-      returning ${COLUMNS}`,
+      returning id, name, page, query, created_at, updated_at`,
     values: [ownerId, id, name, page, query, now],
   });
   return row === undefined ? null : toView(row);
