@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { Json } from "../http/openapi/components.ts";
 import { describeApi } from "../http/openapi/document.ts";
 import { BACK_OFFICE_EXAMPLES } from "../http/openapi/examples.ts";
+import { FIXED_LIMITS, LIMIT_DESCRIPTIONS } from "../merchants/limits.ts";
 import { ruleSchema, TRANSITION_RULES } from "../orders/changes/transition-order.ts";
 import { sessionCookieName } from "../people/cookies.ts";
 import { type Config, readVersion } from "../platform/config.ts";
@@ -67,6 +68,7 @@ export const describeBackOffice = (
       codes: ["forbidden", "person-changed"],
       transition: Type.String({ description: "The requested transition." }),
       rule: ruleSchema(TRANSITION_RULES),
+      limits: { ...LIMIT_DESCRIPTIONS, ...FIXED_LIMITS },
     },
     headers: {},
     rejectedHeaders: {

@@ -70,8 +70,28 @@ export const STORED_LIMITS = {
 
 export type LimitName = keyof typeof STORED_LIMITS;
 
+/** The other limits of the back office, by what counts. They are the same for all, and stand where they are checked. */
+export const FIXED_LIMITS = {
+  orderNotes: "Notes of one order.",
+  openResends: "Resends of one connection that have not ended.",
+  views: "Saved views of one person or token.",
+  people: "People of the service.",
+  merchantPeople: "People of the merchants of the caller.",
+  tokens: "Valid tokens.",
+  merchantTokens: "Valid tokens of the merchants of the caller.",
+  passkeys: "Passkeys of one person.",
+  streams: "Open streams of updates of one caller.",
+  merchantStreams: "Open streams of updates of one merchant.",
+} as const;
+export type FixedLimitName = keyof typeof FIXED_LIMITS;
+
 /** All names, in the order of the list. */
 export const LIMIT_NAMES = Object.keys(STORED_LIMITS) as LimitName[]; // The list's own keys.
+
+/** What counts, by the name of the limit. */
+export const LIMIT_DESCRIPTIONS: Readonly<Record<string, string>> = Object.fromEntries(
+  LIMIT_NAMES.map((name) => [name, STORED_LIMITS[name].description]),
+);
 
 /** The highest maximum that the operator can set. */
 export const LIMIT_MAX = 10_000_000;

@@ -1,6 +1,7 @@
 import type { Json } from "../http/openapi/components.ts";
 import { describeApi } from "../http/openapi/document.ts";
 import { PARTNER_EXAMPLES } from "../http/openapi/examples.ts";
+import { LIMIT_DESCRIPTIONS } from "../merchants/limits.ts";
 import { ruleSchema, SANDBOX_RULES } from "../orders/changes/transition-order.ts";
 import { TestOrderTransitionSchema } from "../orders/changes/transition-test-order.ts";
 import { type Config, readVersion } from "../platform/config.ts";
@@ -46,6 +47,7 @@ export const describePartnerApi = (
       codes: ["rate-limited"],
       transition: describedAs(TestOrderTransitionSchema, "The requested transition."),
       rule: ruleSchema(SANDBOX_RULES),
+      limits: LIMIT_DESCRIPTIONS,
     },
     rejectedHeaders: {},
     headers: {

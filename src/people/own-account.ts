@@ -30,10 +30,9 @@ import { recordFailure } from "./sign-in.ts";
 
 export type Proof = { readonly password: string } | Code;
 
-const wrongPassword = signInFailed("The password is not right. It is required for a person who has one.");
-const wrongCode = signInFailed("The code is not right. Compare the clock of the device.");
-const notConfirmed = signInFailed("The password or the code is not right.");
-const alreadySetUp = signInFailed("One-time codes are set up already. Remove them first.");
+const wrongPassword = signInFailed("wrong-password");
+const wrongCode = signInFailed("wrong-code");
+const alreadySetUp = signInFailed("codes-set-up");
 
 /** Confirms that the person of a session is still there, with its password or a code. With a passkey one signs in again instead. */
 export async function confirmPerson(
@@ -45,14 +44,14 @@ export async function confirmPerson(
   const { person, session } = opened;
   const refused =
     "password" in proof
-      ? await checkPassword(context, opened, proof.password, visitor, notConfirmed)
+      ? await checkPassword(context, opened, proof.password, visitor)
       : await countCode(context, opened);
   if (refused !== null) return refused;
   return inTransaction(context, async (tx) => {
     if (!(await lockSession(tx, opened))) return notSignedIn;
     const isRight =
       "password" in proof || (person.hasTwoFactor && (await useOwnCode(tx, context, opened, proof)));
-    if (!isRight) return notConfirmed;
+    if (!isRight) return wrongCode;
     await recordAuthentication(tx, session.id, context.clock.now());
     return null;
   });
@@ -67,7 +66,6 @@ async function checkPassword(
   { person, session }: PersonSession,
   password: string | undefined,
   visitor: Visitor,
-  wrong = wrongPassword,
 ): Promise<Problem | null> {
   const tooMany = await take(context.db, context, proofsOfSession(session.id));
   if (tooMany !== null) return tooMany;
@@ -75,7 +73,7 @@ async function checkPassword(
   const isRight = password === undefined ? stored === null : await isPassword(password, stored);
   if (isRight) await clear(context.db, proofsOfSession(session.id));
   else await recordFailure(context, person.id, visitor, "confirmFailed");
-  return isRight ? null : wrong;
+  return isRight ? null : wrongPassword;
 }
 
 /** Counts a code before it is compared, for the session and for the person. Null: it may be compared. */

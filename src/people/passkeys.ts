@@ -23,9 +23,7 @@ const tooManyPasskeys: Problem = {
   detail: `A person has at most ${PASSKEYS_MAX} passkeys. Remove one first.`,
   members: { limit: "passkeys", maximum: PASSKEYS_MAX },
 };
-const notFitting = signInFailed(
-  "The passkey does not fit the request for it, or that is older than five minutes.",
-);
+const notFitting = signInFailed("invalid-passkey");
 
 const CHALLENGE_MS = 5 * MINUTE_MS;
 

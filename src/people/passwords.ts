@@ -11,9 +11,7 @@ import { normalEmail, type PeopleContext, recordByPerson, type Visitor } from ".
 import { endSessions, signInFailed } from "./sessions.ts";
 
 const RESET = ["reset"] as const;
-const wrongLink = signInFailed(
-  "The link is not valid: it was used, is older than an hour, or the password was set since it was sent.",
-);
+const wrongLink = signInFailed("invalid-link");
 
 /**
  * Sends a link by which a person sets a new password. The work for

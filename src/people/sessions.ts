@@ -2,7 +2,7 @@ import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { before } from "../platform/time.ts";
-import type { Problem } from "../platform/wire/problems.ts";
+import { type Problem, SIGN_IN_FAILURES, type SignInFailure } from "../platform/wire/problems.ts";
 import { hashToken, makeToken, readCookie, setCookie } from "./cookies.ts";
 import { lockPerson, type PersonRow, recordSignIn, toPerson } from "./people-sql.ts";
 import {
@@ -43,9 +43,10 @@ export type PersonSession = { readonly session: Session; readonly person: Person
  */
 const CHALLENGE = { "www-authenticate": 'Session realm="partner-orders"' };
 
-export const signInFailed = (detail: string): Problem => ({
+export const signInFailed = (reason: SignInFailure): Problem => ({
   code: "sign-in-failed",
-  detail,
+  detail: SIGN_IN_FAILURES[reason],
+  members: { reason },
   headers: CHALLENGE,
 });
 

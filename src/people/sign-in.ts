@@ -20,16 +20,10 @@ import { codeStepEnded, openSession, signInFailed } from "./sessions.ts";
 /** How far a sign-in is, and the cookie of that. `code-required`: the password is right, and a one-time code must follow. */
 export type SignIn = { readonly status: "signed-in" | "code-required"; readonly cookie: string };
 
-const wrongPassword = signInFailed(
-  "Mail address or password is not right. If you have no password, request a link by mail.",
-);
-const wrongCode = signInFailed("The code is not right. Try the next one.");
-const wrongLink = signInFailed(
-  "The link is not valid: it was used, has expired or was replaced by a newer one.",
-);
-const wrongPasskey = signInFailed(
-  "The passkey is not known, or the request for it is older than five minutes.",
-);
+const wrongCredentials = signInFailed("wrong-credentials");
+const wrongCode = signInFailed("wrong-code");
+const wrongLink = signInFailed("invalid-link");
+const wrongPasskey = signInFailed("unknown-passkey");
 
 /** How long a right password waits for its code. */
 const CODE_STEP_MS = 10 * MINUTE_MS;
@@ -51,20 +45,20 @@ export async function signInWithPassword(
   if (tooMany !== null) return tooMany;
   const stored = await readPasswordOf(context.db, account);
   const isRight = await isPassword(password, stored?.hash ?? null);
-  if (stored === null) return wrongPassword;
+  if (stored === null) return wrongCredentials;
   if (!isRight) {
     // After the response: its time does not show whether a person has the address.
     recordFailure(context, stored.personId, visitor, "signInFailed").catch((err: unknown) =>
       context.log.warn({ err }, "failed sign-in not recorded"),
     );
-    return wrongPassword;
+    return wrongCredentials;
   }
   return inTransaction(context, async (tx) => {
     const person = await lockEnabled(tx, stored.personId);
     const present = await readPasswordOf(tx, account);
     // It was replaced while it was compared, or the address is that of another person now.
     if (person === null || present?.personId !== person.id || present.hash !== stored.hash)
-      return wrongPassword;
+      return wrongCredentials;
     await clear(tx, ofNetworkAtAccount);
     return person.hasTwoFactor
       ? requireCode(tx, context, person)

@@ -145,6 +145,7 @@ describe("every code of the table", () => {
 
   /** Members beyond the six that every problem has. */
   const MEMBERS: Partial<Record<ProblemCode, string[]>> = {
+    "sign-in-failed": ["reason"],
     "order-not-cancelable": ["orderStatus"],
     "order-already-exists": ["externalOrderId", "orderId"],
     "payload-too-large": ["maxBytes"],

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { type BackOfficeCaller, merchantScope, orderScope } from "../../audit/grant.ts";
+import type { FixedLimitName } from "../../merchants/limits.ts";
 import { readFacilitiesOfOrders } from "../../orders/owners-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
@@ -271,7 +272,7 @@ export class UpdateHub {
 /** Sessions of one person count together, and so do programs with `OPERATOR_TOKEN`. */
 const keyOf = ({ id }: BackOfficeCaller): string => id ?? "operator";
 
-const tooMany = (limit: string, maximum: number): Problem => ({
+const tooMany = (limit: FixedLimitName, maximum: number): Problem => ({
   code: "limit-reached",
   detail: `The maximum of ${maximum} open streams is reached. Close one first.`,
   members: { limit, maximum },

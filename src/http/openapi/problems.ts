@@ -1,10 +1,15 @@
 import { type TSchema, Type } from "typebox";
 import { END_REASONS } from "../../merchants/api-key.ts";
-import { LIMIT_NAMES, STORED_LIMITS } from "../../merchants/limits.ts";
 import { OrderStatusSchema } from "../../orders/order-wire.ts";
-import { PROBLEMS, type ProblemCode } from "../../platform/wire/problems.ts";
+import { PROBLEMS, type ProblemCode, SIGN_IN_FAILURES } from "../../platform/wire/problems.ts";
 import { PARAMETERS, RULES, SHARED_PARAMETERS, SHARED_RULES } from "../../platform/wire/rules.ts";
-import { describedAs, enumeration, nullable, openEnumeration } from "../../platform/wire/schemas.ts";
+import {
+  described,
+  describedAs,
+  enumeration,
+  nullable,
+  openEnumeration,
+} from "../../platform/wire/schemas.ts";
 import { type RouteDescription, SHARED_PROBLEMS } from "../route.ts";
 import type { Json, NameSchema } from "./components.ts";
 
@@ -15,6 +20,8 @@ export type DescribedProblems = {
   /** Of `transition-refused`: the requested transition, and the rule that forbids it. */
   readonly transition: TSchema;
   readonly rule: TSchema;
+  /** Of `limit-reached`: what counts, by the name of the limit. */
+  readonly limits: Readonly<Record<string, string>>;
   /** Whether errors can be in a file. */
   readonly ofFiles: boolean;
 };
@@ -127,7 +134,7 @@ type Members = {
 };
 
 /** The members that only some problems have. */
-function membersOf(code: ProblemCode, { transition, rule, ofFiles }: DescribedProblems): Members {
+function membersOf(code: ProblemCode, { transition, rule, limits, ofFiles }: DescribedProblems): Members {
   switch (code) {
     case "order-not-cancelable":
       return { required: { orderStatus } };
@@ -146,8 +153,10 @@ function membersOf(code: ProblemCode, { transition, rule, ofFiles }: DescribedPr
         required: { transition, orderStatus, rule },
         optional: { maximum: Type.Integer({ description: "Of a rule about a number: the highest one." }) },
       };
+    case "sign-in-failed":
+      return { required: { reason: SignInFailureSchema } };
     case "limit-reached":
-      return { required: { limit: LimitNameSchema, maximum: Type.Integer({ description: "Its value." }) } };
+      return { required: { limit: limitName(limits), maximum: Type.Integer({ description: "Its value." }) } };
     case "token-not-rotatable":
       return { required: { reason, replacedBy } };
     case "key-not-rotatable":
@@ -176,13 +185,17 @@ function membersOf(code: ProblemCode, { transition, rule, ofFiles }: DescribedPr
 
 const orderStatus = describedAs(OrderStatusSchema, "Status that the order had at the time of the request.");
 
-const LimitNameSchema = openEnumeration(
-  "LimitName",
-  LIMIT_NAMES,
-  [
-    "Name of the limit that is reached. More values may be added.",
-    ...LIMIT_NAMES.map((limit) => `\`${limit}\`: ${STORED_LIMITS[limit].description}`),
-  ].join(" "),
+const limitName = (limits: Readonly<Record<string, string>>): TSchema =>
+  openEnumeration(
+    "LimitName",
+    Object.keys(limits),
+    `Name of the limit that is reached. More values may be added. ${described(limits)}`,
+  );
+
+const SignInFailureSchema = enumeration(
+  "SignInFailure",
+  Object.keys(SIGN_IN_FAILURES),
+  `What is wrong. ${described(SIGN_IN_FAILURES)}`,
 );
 
 const PersonRefusalSchema = openEnumeration(

@@ -26,8 +26,9 @@ export const PROBLEMS = {
   "sign-in-failed": {
     status: 401,
     title: "Sign-in failed",
-    meaning: "The password, the code, the passkey or the link is not valid, or no longer.",
-    retry: "With the right one. Who has forgotten its password requests a link by mail.",
+    meaning:
+      "The password, the code, the passkey or the link is not valid, or no longer; reason says which. It never says whether a person has the address.",
+    retry: "With the right one. If you have forgotten your password, request a link by mail.",
   },
   "recent-authentication-required": {
     status: 403,
@@ -179,6 +180,22 @@ export const PROBLEMS = {
 } as const satisfies Record<string, { status: number; title: string; meaning: string; retry: string }>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
+
+/**
+ * The reasons of `sign-in-failed`, with their sentences. What the caller sent determines the reason of a sign-in, so an
+ * account that does not exist, or is disabled, gets the same one as a wrong password.
+ */
+export const SIGN_IN_FAILURES = {
+  "wrong-credentials":
+    "Mail address or password is not right. If you have no password, request a link by mail.",
+  "wrong-password": "The password is not right. It is required for a person who has one.",
+  "wrong-code": "The code is not right. Try the next one, and compare the clock of the device.",
+  "unknown-passkey": "The passkey is not known, or the request for it is older than five minutes.",
+  "invalid-passkey": "The passkey does not fit the request for it, or that is older than five minutes.",
+  "invalid-link": "The link is not valid: it was used, has expired or was replaced.",
+  "codes-set-up": "One-time codes are set up already. Remove them first.",
+} as const;
+export type SignInFailure = keyof typeof SIGN_IN_FAILURES;
 
 /** An error as a value. `detail` is for the caller and never contains anything internal. */
 export type Problem = {

@@ -25,20 +25,26 @@ const signInWithPassword = (browser: Browser, email: string) =>
 describe("one-time codes", () => {
   it("are required after the password once one was verified, and a backup code is good once", async () => {
     const { person, browser } = await createPersonWithPassword(service);
-    expect((await browser.post("/auth/second-factor", {})).body.code).toBe("sign-in-failed");
+    const failed = (reason: string) => ({ status: 401, body: { code: "sign-in-failed", reason } });
+    expect(await browser.post("/auth/second-factor", {})).toMatchObject(failed("wrong-password"));
     const started = await browser.post("/auth/second-factor", { password: PASSWORD });
     expect(started).toMatchObject({ status: 200, body: { backupCodes: { length: 10 } } });
     const { uri, backupCodes } = started.body;
     expect((await signInWithPassword(openBrowser(service), person.email)).body.status).toBe("signed-in");
-    expect((await browser.post("/auth/second-factor/verify", { code: "000000" })).status).toBe(401);
+    expect(await browser.post("/auth/second-factor/verify", { code: "000000" })).toMatchObject(
+      failed("wrong-code"),
+    );
     expect((await browser.post("/auth/second-factor/verify", { code: totp(service, uri) })).status).toBe(204);
     await passCodes(service);
     expect((await browser.get("/auth/account")).body).toMatchObject({ hasSecondFactor: true });
+    expect(await browser.post("/auth/second-factor", { password: PASSWORD })).toMatchObject(
+      failed("codes-set-up"),
+    );
 
     const other = openBrowser(service);
     expect((await signInWithPassword(other, person.email)).body).toEqual({ status: "code-required" });
     expect((await other.get("/api/me")).status).toBe(401);
-    expect((await other.post("/auth/sign-in/code", { code: "000000" })).body.code).toBe("sign-in-failed");
+    expect(await other.post("/auth/sign-in/code", { code: "000000" })).toMatchObject(failed("wrong-code"));
     expect((await other.post("/auth/sign-in/code", { code: totp(service, uri) })).status).toBe(200);
     expect((await other.get("/api/me")).status).toBe(200);
 
@@ -119,7 +125,10 @@ describe("a passkey", () => {
       const response = madePasskey({ challenge: options.challenge, isVerified });
       return browser.post("/auth/passkeys", { name: "Laptop", response });
     };
-    expect(await add(false)).toMatchObject({ status: 401, body: { code: "sign-in-failed" } });
+    expect(await add(false)).toMatchObject({
+      status: 401,
+      body: { code: "sign-in-failed", reason: "invalid-passkey" },
+    });
     expect((await browser.get("/auth/passkeys")).body.data).toEqual([]);
     expect((await add(true)).status).toBe(204);
     expect((await browser.get("/auth/passkeys")).body.data).toHaveLength(1);

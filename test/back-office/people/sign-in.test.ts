@@ -34,7 +34,7 @@ describe("POST /auth/sign-in/link", () => {
     expect((await browser.get("/api/me")).body).toMatchObject({ name: person.name, role: "operator" });
     expect(await openBrowser(service).post("/auth/sign-in/link", { token })).toMatchObject({
       status: 401,
-      body: { code: "sign-in-failed" },
+      body: { code: "sign-in-failed", reason: "invalid-link" },
     });
   });
 
@@ -59,7 +59,10 @@ describe("POST /auth/sign-in/password", () => {
       email: "no@example.com",
       password: PASSWORD,
     });
-    expect(wrong).toMatchObject({ status: 401, body: { code: "sign-in-failed" } });
+    expect(wrong).toMatchObject({
+      status: 401,
+      body: { code: "sign-in-failed", reason: "wrong-credentials" },
+    });
     expect({ ...wrong.body, instance: "" }).toEqual({ ...unknown.body, instance: "" });
     const right = await browser.post("/auth/sign-in/password", {
       email: person.email.toUpperCase(),
