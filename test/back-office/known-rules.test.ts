@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { RULES, sentenceOf } from "../../src/platform/wire/rules.ts";
-import { errors } from "../../web/src/text/de/errors.ts";
+import { errors as german } from "../../web/src/text/de/errors.ts";
+import { errors as english } from "../../web/src/text/en/errors.ts";
 import { explained, setErrorTexts } from "../../web/src/text/explanations.ts";
 import { createPartner, type Partner } from "../support/builders.ts";
 import { importCsv } from "../support/imports.ts";
@@ -13,7 +14,6 @@ beforeAll(async () => {
   partner = await createPartner(test);
 });
 afterAll(() => test.close());
-beforeEach(() => setErrorTexts(errors));
 afterEach(() => setErrorTexts(null));
 
 const USD = { amount: "1.00", currency: "USD" };
@@ -78,6 +78,9 @@ it.each(REQUESTS)("%s violates rules that the console knows", async (_, rules, s
   for (const error of body.errors) {
     expect(Object.keys(RULES)).toContain(error.rule);
     expect(error.detail).toBe(sentenceOf(error));
-    expect(explained(error)).not.toBe(error.detail);
+    for (const texts of [german, english]) {
+      setErrorTexts(texts);
+      expect(explained({ ...error, detail: "No." })).not.toBe("No.");
+    }
   }
 });

@@ -174,7 +174,7 @@ describe("the import of a file", () => {
     const file = page.locator("input[type=file]");
     await file.setInputFiles(csv("bad.csv", "sku,name,price\nFILE-0,,1\nFILE-1,Same,abc\n"));
     await page.getByText("2 errors. Nothing is imported until the file has none.").waitFor();
-    await page.getByRole("row", { name: "3 price must be a decimal amount" }).waitFor();
+    await page.getByRole("row", { name: "3 price must be an amount" }).waitFor();
     expect(await findingsOf(page)).toEqual([]);
     const many = Array.from({ length: 1_200 }, (_, number) => `MANY-${number},Many,1`);
     await file.setInputFiles(csv("many.csv", `sku,name,price\n${many.join("\n")}\n`));

@@ -30,7 +30,7 @@ export function CodeForm({ onSignedIn, onBack }: Props) {
           <>
             <Text size="sm">{t("signIn.codeAbout")}</Text>
             <CodeFields form={form} />
-            {problem !== null && <SignInProblem problem={problem} failed={t("signIn.codeFailed")} />}
+            {problem !== null && <SignInProblem problem={problem} />}
             <Button type="submit" loading={isPending} fullWidth>
               {t("signIn.title")}
             </Button>

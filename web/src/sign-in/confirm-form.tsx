@@ -50,7 +50,7 @@ function PasswordProof({ onConfirmed }: Props) {
           autoFocus
           {...form.getInputProps("password")}
         />
-        {problem !== null && <SignInProblem problem={problem} failed={t("signIn.wrongPassword")} />}
+        {problem !== null && <SignInProblem problem={problem} />}
         <Button type="submit" loading={isPending} fullWidth>
           {t("signIn.confirm")}
         </Button>
@@ -72,7 +72,7 @@ function CodeProof({ onConfirmed }: Props) {
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
         <CodeFields form={form} />
-        {problem !== null && <SignInProblem problem={problem} failed={t("signIn.codeFailed")} />}
+        {problem !== null && <SignInProblem problem={problem} />}
         <Button type="submit" loading={isPending} fullWidth>
           {t("signIn.confirm")}
         </Button>

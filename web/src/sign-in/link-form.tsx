@@ -2,6 +2,7 @@ import { Button, Stack, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../api/client.ts";
 import { isProblem } from "../api/problem.ts";
+import { explainedProblem } from "../text/explanations.ts";
 import { useApiForm } from "../ui/form/use-api-form.ts";
 import { SignInProblem } from "./sign-in-problem.tsx";
 
@@ -20,7 +21,7 @@ export function LinkForm({ token, onSignedIn, onGivenUp }: Props) {
     <form onSubmit={submit}>
       <Stack gap="sm">
         {problem === null && <Text size="sm">{t("signIn.byLink")}</Text>}
-        {isUsedUp && <Text size="sm">{t("signIn.linkUsedUp")}</Text>}
+        {isUsedUp && <Text size="sm">{explainedProblem(problem)}</Text>}
         {problem !== null && !isUsedUp && <SignInProblem problem={problem} />}
         {!isUsedUp && (
           <Button type="submit" loading={isPending} fullWidth autoFocus>

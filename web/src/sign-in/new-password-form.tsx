@@ -8,13 +8,11 @@ const LENGTH_MIN = 12; // The description of `NewPassword` says so; the service 
 type Props = {
   readonly run: (password: string) => Promise<unknown>;
   readonly onDone: () => void;
-  /** What is wrong if the service rejects a link. */
-  readonly failed?: string;
   readonly done?: string;
 };
 
 /** A new password. */
-export function NewPasswordForm({ run, onDone, failed, done }: Props) {
+export function NewPasswordForm({ run, onDone, done }: Props) {
   const { t } = useTranslation();
   const { form, submit, problem, isPending, reset } = useApiForm({
     initialValues: { password: "" },
@@ -36,7 +34,7 @@ export function NewPasswordForm({ run, onDone, failed, done }: Props) {
           visibilityToggleButtonProps={{ "aria-label": t("signIn.showPassword") }}
           {...form.getInputProps("password")}
         />
-        {problem !== null && <SignInProblem problem={problem} {...(failed !== undefined && { failed })} />}
+        {problem !== null && <SignInProblem problem={problem} />}
         <Button type="submit" loading={isPending}>
           {t("signIn.setPassword")}
         </Button>

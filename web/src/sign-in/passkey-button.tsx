@@ -12,9 +12,7 @@ export function PasskeyButton({ onSignedIn }: { onSignedIn: () => void }) {
   if (!hasPasskeys()) return null;
   return (
     <>
-      {signIn.error !== null && !isGivenUp(signIn.error) && (
-        <SignInProblem problem={signIn.error} failed={t("signIn.passkeyFailed")} />
-      )}
+      {signIn.error !== null && !isGivenUp(signIn.error) && <SignInProblem problem={signIn.error} />}
       <Button
         variant="default"
         fullWidth

@@ -21,7 +21,6 @@ export function ResetPasswordPage() {
         <NewPasswordForm
           run={(password) => dataOf(api.POST("/auth/reset/password", { body: { token, password } }))}
           onDone={() => void go(paths.signIn(), { replace: true })}
-          failed={t("signIn.linkUsedUp")}
           done={t("signIn.passwordSet")}
         />
       )}

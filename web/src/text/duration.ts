@@ -1,4 +1,4 @@
-import { formatLocale } from "./i18n.ts";
+import { formatLocale } from "./format.ts";
 
 const UNITS = [
   ["day", 86_400_000],

@@ -32,7 +32,7 @@ export type ErrorTexts = {
   };
 };
 
-/** English is the language of the service, so its own sentences are shown. */
+/** Null: not loaded yet. Until then the service's own sentences are shown. */
 let known: ErrorTexts | null = null;
 
 /** The language of the console has changed. */

@@ -1,7 +1,26 @@
 import type { Money } from "../api/schema.d.ts";
-import { formatLocale } from "./i18n.ts";
 
 const DAY_MS = 86_400_000;
+
+let language = "en";
+
+/** The language of the console has changed. */
+export function setFormatLanguage(next: string): void {
+  language = next;
+}
+
+/** The tag for formats: the person's own regional form of the language if the browser names one. */
+export const formatLocale = (): string =>
+  navigator.languages.find((tag) => tag.split("-")[0] === language && isWellFormed(tag)) ?? language;
+
+/** Browsers pass on what the system is set to, also what formats reject, such as `en-US@posix`. */
+function isWellFormed(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length > 0;
+  } catch {
+    return false;
+  }
+}
 
 /** Formatters are slow to make and quick to use, and a list uses them for each row. */
 function cached<Options, Format>(
@@ -27,6 +46,9 @@ const relativeFormat = cached<Intl.RelativeTimeFormatOptions, Intl.RelativeTimeF
 );
 const namesFormat = cached<Intl.DisplayNamesOptions, Intl.DisplayNames>(
   (locale, options) => new Intl.DisplayNames(locale, options),
+);
+const listFormat = cached<Intl.ListFormatOptions, Intl.ListFormat>(
+  (locale, options) => new Intl.ListFormat(locale, options),
 );
 
 /** A time as short as it stays clear, in the person's zone: today's without a day, this year's without a year. */
@@ -107,6 +129,14 @@ export function formatBytes(bytes: number): string {
     maximumSignificantDigits: 3,
   }).format(bytes / 1_000 ** power);
 }
+
+/** A limit of the service in bytes. It is a power of two, so units of 1,000 would not name it exactly. */
+export const formatLimitBytes = (bytes: number): string =>
+  bytes < 1_048_576 ? `${formatNumber(bytes / 1_024)} KiB` : `${formatNumber(bytes / 1_048_576)} MiB`;
+
+/** `A`, `A or B`, `A, B, or C`. */
+export const formatAlternatives = (texts: readonly string[]): string =>
+  listFormat({ type: "disjunction" }).format(texts);
 
 /** The name of a country in the person's language. */
 export function countryName(code: string): string {

@@ -3,6 +3,7 @@ import { initReactI18next } from "react-i18next";
 import { readStored, store } from "../stored.ts";
 import type { en } from "./en/index.ts";
 import { type ErrorTexts, setErrorTexts } from "./explanations.ts";
+import { formatLocale, setFormatLanguage } from "./format.ts";
 
 /** The languages of the console, with their own names. */
 export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
@@ -22,9 +23,8 @@ const TEXTS = {
   de: async () => (await import("./de/index.ts")).de,
 };
 
-/** Null: English is the language of the service, so its own sentences are shown. */
-const ERRORS: Record<Language, () => Promise<ErrorTexts | null>> = {
-  en: async () => null,
+const ERRORS: Record<Language, () => Promise<ErrorTexts>> = {
+  en: async () => (await import("./en/errors.ts")).errors,
   de: async () => (await import("./de/errors.ts")).errors,
 };
 
@@ -49,6 +49,7 @@ export async function startTexts(): Promise<void> {
     interpolation: { escapeValue: false }, // React escapes.
   });
   setErrorTexts(await ERRORS[language]());
+  setFormatLanguage(language);
   // As all other numbers of the console: in the person's own regional form.
   i18n.services.formatter?.add("number", (value: number) => value.toLocaleString(formatLocale()));
   document.documentElement.lang = language;
@@ -58,21 +59,8 @@ export async function changeLanguage(language: Language): Promise<void> {
   if (!i18n.hasResourceBundle(language, "translation"))
     i18n.addResourceBundle(language, "translation", await TEXTS[language]());
   setErrorTexts(await ERRORS[language]());
+  setFormatLanguage(language);
   store(STORED, language);
   document.documentElement.lang = language;
   await i18n.changeLanguage(language);
-}
-
-/** The tag for formats: the person's own regional form of the language if the browser names one. */
-export const formatLocale = (): string =>
-  navigator.languages.find((tag) => tag.split("-")[0] === i18n.language && isWellFormed(tag)) ??
-  i18n.language;
-
-/** Browsers pass on what the system is set to, also what formats reject, such as `en-US@posix`. */
-function isWellFormed(tag: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(tag).length > 0;
-  } catch {
-    return false;
-  }
 }

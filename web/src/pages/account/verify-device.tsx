@@ -65,7 +65,7 @@ function Device({ factor, onClose, onVerified }: Props & { factor: NewFactor }) 
           data-autofocus
           {...form.getInputProps("code")}
         />
-        {problem !== null && <SignInProblem problem={problem} failed={t("signIn.codeFailed")} />}
+        {problem !== null && <SignInProblem problem={problem} />}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             {t("ui.cancel")}

@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { paths } from "../../paths.ts";
 import { typedAmount } from "../../text/amount.ts";
-import { formatLocale } from "../../text/i18n.ts";
+import { formatLocale } from "../../text/format.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { filled } from "../../ui/form/use-api-form.ts";
 import { useGo } from "../../ui/link.tsx";

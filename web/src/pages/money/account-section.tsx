@@ -6,7 +6,7 @@ import { api, dataOf } from "../../api/client.ts";
 import { useHasRole } from "../../api/me.ts";
 import type { Merchant } from "../../api/schema.d.ts";
 import { typedAmount } from "../../text/amount.ts";
-import { formatLocale } from "../../text/i18n.ts";
+import { formatLocale } from "../../text/format.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { filled } from "../../ui/form/use-api-form.ts";

@@ -6,7 +6,7 @@ import { api, dataOf } from "../../api/client.ts";
 import type { Product, ProductUpdate } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { fieldAmount, typedAmount } from "../../text/amount.ts";
-import { formatLocale } from "../../text/i18n.ts";
+import { formatLocale } from "../../text/format.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { useGo } from "../../ui/link.tsx";
 

@@ -1,21 +1,17 @@
 import type {
   KnownCsvFault,
+  KnownLimitName,
   KnownMissingKind,
   KnownPersonRefusal,
   KnownReferenceUse,
   KnownValueFormat,
   OrderStatus,
+  SignInFailure,
   TransitionRule,
 } from "../../api/schema.d.ts";
 import type { ErrorTexts } from "../explanations.ts";
-
-const NUMBERS = new Intl.NumberFormat("de");
-const formatNumber = (value: number): string => NUMBERS.format(value);
-
-const formatAmount = (amount: string, currency: string): string =>
-  new Intl.NumberFormat("de", { style: "currency", currency }).format(
-    amount as Intl.StringNumericLiteral, // The API writes amounts as decimal numbers.
-  );
+import { formatAlternatives, formatLimitBytes, formatMoney, formatNumber } from "../format.ts";
+import { shell } from "./shell.ts";
 
 const FORMATS: Readonly<Record<KnownValueFormat, string>> = {
   uuid: "muss eine UUID sein",
@@ -76,9 +72,6 @@ const EARLIER: Readonly<Record<string, string>> = { id: "ID", sku: "SKU", barcod
 
 const SETTLED: readonly OrderStatus[] = ["COMPLETED", "CANCELED", "RETURNED"];
 
-const oneOf = (texts: readonly string[]): string =>
-  texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} oder ${texts.at(-1)}`;
-
 const lifted = (setting: string | undefined): string =>
   setting === undefined
     ? ""
@@ -91,8 +84,52 @@ const PERSON_STATES: Readonly<Record<KnownPersonRefusal, string>> = {
     "Das ist der letzte Betreiber, der sich anmelden kann. Geben Sie die Rolle zuerst einer anderen Person.",
 };
 
-const sizeOf = (bytes: number): string =>
-  bytes < 1_048_576 ? `${formatNumber(bytes / 1_024)} KiB` : `${formatNumber(bytes / 1_048_576)} MiB`;
+const SIGN_INS: Readonly<Record<SignInFailure, string>> = {
+  "wrong-credentials":
+    "Die E-Mail-Adresse oder das Passwort stimmt nicht. Prüfen Sie beides und versuchen Sie es noch einmal.",
+  "wrong-password": "Das Passwort stimmt nicht. Versuchen Sie es noch einmal.",
+  "wrong-code": "Der Code stimmt nicht, oder er ist abgelaufen. Nehmen Sie den nächsten.",
+  "unknown-passkey":
+    "Dieser Passkey ist hier nicht bekannt, oder es hat zu lange gedauert. Versuchen Sie es noch einmal, oder nehmen Sie einen anderen Weg.",
+  "invalid-passkey":
+    "Der Passkey passt nicht zur Anfrage, oder es hat zu lange gedauert. Versuchen Sie es noch einmal.",
+  "invalid-link": shell.signIn.linkUsedUp,
+  "codes-set-up": "Einmalcodes sind schon eingerichtet. Schalten Sie sie zuerst aus.",
+};
+
+/** The limit with its maximum, and how to continue. */
+const LIMITS: Readonly<Record<KnownLimitName, (maximum: string) => string>> = {
+  endpoints: (maximum) => `Die Verbindung hat ${maximum} Endpunkte, mehr geht nicht. Löschen Sie erst einen.`,
+  testEndpoints: (maximum) =>
+    `Die Verbindung hat ${maximum} Testendpunkte, mehr geht nicht. Löschen Sie erst einen.`,
+  endpointCreationsPerHour: (maximum) =>
+    `Mehr als ${maximum} Endpunkte in einer Stunde gehen nicht. Ändern Sie einen, oder warten Sie eine Stunde.`,
+  testOrders: (maximum) =>
+    `Die Verbindung hat ${maximum} Testbestellungen, mehr geht nicht. Warten Sie, bis der Dienst alte löscht.`,
+  testOrderTransitions: (maximum) =>
+    `Die Testbestellung hat ${maximum} Schritte, mehr geht nicht. Nehmen Sie eine andere.`,
+  redeliveriesPerDay: (maximum) =>
+    `Die Zustellung wurde in 24 Stunden ${maximum}-mal wiederholt, mehr geht nicht. Versuchen Sie es morgen.`,
+  deliveryAttempts: (maximum) =>
+    `Die Zustellung hat ${maximum} Versuche, mehr geht nicht. Lesen Sie das Ereignis aus der Ereignisliste.`,
+  apiKeys: (maximum) =>
+    `Die Verbindung hat ${maximum} Schlüssel, mehr geht nicht. Der Betreiber kann die Grenze anheben.`,
+  orderNotes: (maximum) => `Die Bestellung hat ${maximum} Notizen, mehr geht nicht.`,
+  openResends: (maximum) =>
+    `${maximum} Wiederholungen laufen, mehr geht nicht. Warten Sie, bis eine fertig ist, oder brechen Sie eine ab.`,
+  views: (maximum) => `Sie haben ${maximum} gespeicherte Ansichten, mehr geht nicht. Löschen Sie erst eine.`,
+  people: (maximum) => `Es gibt ${maximum} Personen, mehr geht nicht.`,
+  merchantPeople: (maximum) =>
+    `Der Händler hat ${maximum} Personen, mehr geht nicht. Wenden Sie sich an den Betreiber.`,
+  tokens: (maximum) => `Es gibt ${maximum} gültige Tokens, mehr geht nicht. Widerrufen Sie erst eines.`,
+  merchantTokens: (maximum) =>
+    `Der Händler hat ${maximum} gültige Tokens, mehr geht nicht. Widerrufen Sie erst eines.`,
+  passkeys: (maximum) => `Sie haben ${maximum} Passkeys, mehr geht nicht. Entfernen Sie erst einen.`,
+  streams: (maximum) =>
+    `Sie haben ${maximum} Seiten mit laufender Anzeige offen, mehr geht nicht. Schließen Sie erst eine.`,
+  merchantStreams: (maximum) =>
+    `Beim Händler sind ${maximum} Seiten mit laufender Anzeige offen, mehr geht nicht. Schließen Sie erst eine.`,
+};
 
 /** Why a transition of an order is not possible. `maximum` is that of the rules that have one. */
 const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) => string)>> = {
@@ -133,7 +170,7 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
 export const errors: ErrorTexts = {
   rules: {
     required: () => "wird gebraucht",
-    type: ({ types }) => `muss ${oneOf(types.map((type) => TYPES[type] ?? type))} sein`,
+    type: ({ types }) => `muss ${formatAlternatives(types.map((type) => TYPES[type] ?? type))} sein`,
     one_of: ({ allowed }) => `muss einer dieser Werte sein: ${allowed.join(", ")}`,
     minimum: ({ min }) => `muss mindestens ${formatNumber(min)} sein`,
     maximum: ({ max }) => `darf höchstens ${formatNumber(max)} sein`,
@@ -149,7 +186,7 @@ export const errors: ErrorTexts = {
     country: ({ use, insteadOf }) =>
       use === undefined
         ? "muss ein Ländercode nach ISO 3166-1 sein, oder XK"
-        : `ist kein Ländercode nach ISO 3166-1; schreiben Sie ${oneOf(use)} statt ${insteadOf}`,
+        : `ist kein Ländercode nach ISO 3166-1; schreiben Sie ${formatAlternatives(use)} statt ${insteadOf}`,
     year: ({ min, max }) =>
       `muss in UTC in den Jahren ${String(min).padStart(4, "0")} bis ${String(max).padStart(4, "0")} liegen`,
     unknown_field: ({ known }) => `ist kein bekanntes Feld; es gibt ${known.join(", ")}`,
@@ -167,7 +204,7 @@ export const errors: ErrorTexts = {
     not_future: () => "darf nicht in der Zukunft liegen",
     max_age: ({ days }) => `darf höchstens ${formatNumber(days)} Tage her sein`,
     url_scheme: ({ schemes, setting }) =>
-      `muss eine URL sein, die mit ${oneOf(schemes.map((scheme) => `${scheme}://`))} beginnt${lifted(setting)}`,
+      `muss eine URL sein, die mit ${formatAlternatives(schemes.map((scheme) => `${scheme}://`))} beginnt${lifted(setting)}`,
     public_address: ({ setting }) => `muss eine öffentliche Adresse sein${lifted(setting)}`,
     usual_port: ({ setting }) => `muss den Port 443 oder einen von 1024 bis 65535 haben${lifted(setting)}`,
     no_credentials: () => "darf weder Benutzernamen noch Passwort enthalten",
@@ -181,12 +218,13 @@ export const errors: ErrorTexts = {
     own_facility: () => "wird gebraucht: Ihre Rolle gilt für einzelne Standorte",
     operator_requests: () => "kann nur der Betreiber verlangen",
     operator_sets: () => "kann nur der Betreiber setzen und aufheben",
-    role_allows: ({ allowed }) => `muss ${oneOf(allowed)} sein; andere Gründe erlaubt Ihre Rolle nicht`,
+    role_allows: ({ allowed }) =>
+      `muss ${formatAlternatives(allowed)} sein; andere Gründe erlaubt Ihre Rolle nicht`,
     amount: ({ currency, decimals, maxAmount }) =>
-      `muss ein Betrag in ${currency} ${decimals === 0 ? "ohne Nachkommastellen" : `mit höchstens ${decimals} Nachkommastellen`} sein, höchstens ${formatAmount(maxAmount, currency)}`,
+      `muss ein Betrag in ${currency} ${decimals === 0 ? "ohne Nachkommastellen" : `mit höchstens ${decimals} Nachkommastellen`} sein, höchstens ${formatMoney({ amount: maxAmount, currency })}`,
     positive: () => "muss größer als null sein",
     refundable: ({ maxAmount, currency }) =>
-      `darf höchstens ${formatAmount(maxAmount, currency)} sein: mehr kann nicht mehr erstattet werden`,
+      `darf höchstens ${formatMoney({ amount: maxAmount, currency })} sein: mehr kann nicht mehr erstattet werden`,
     reference_used: ({ usedFor }) => {
       const use = USES[usedFor as KnownReferenceUse];
       return use === undefined ? undefined : `gehört schon zu ${use}`;
@@ -240,8 +278,7 @@ export const errors: ErrorTexts = {
   ofKey: (text) => `hat einen Namen, der nicht geht: er ${text}`,
   problems: {
     "malformed-request": () => "Der Dienst konnte die Anfrage nicht lesen.",
-    "sign-in-failed": () =>
-      "Das Passwort, der Code, der Passkey oder der Link stimmt nicht, oder gilt nicht mehr.",
+    "sign-in-failed": ({ reason }) => SIGN_INS[reason],
     "recent-authentication-required": () =>
       "Bestätigen Sie, dass Sie es sind: Das geht nur innerhalb von 15 Minuten nach einem Passwort, einem Code oder einem Passkey.",
     "order-not-cancelable": ({ orderStatus }) => {
@@ -259,7 +296,7 @@ export const errors: ErrorTexts = {
     "endpoint-paused": () => "Der Endpunkt ist angehalten. Setzen Sie ihn zuerst fort.",
     "stock-changed": ({ onHand }) =>
       `Der Bestand hat sich geändert: ${formatNumber(onHand)} Stück sind da. Zählen Sie noch einmal, oder tragen Sie die Differenz ein.`,
-    "limit-reached": ({ maximum }) => `Mehr als ${formatNumber(maximum)} sind nicht erlaubt.`,
+    "limit-reached": ({ limit, maximum }) => LIMITS[limit as KnownLimitName]?.(formatNumber(maximum)),
     "person-exists": () =>
       "Eine Person mit dieser E-Mail-Adresse gibt es schon. Ändern Sie ihre Rollen, oder bitten Sie einen Betreiber darum.",
     "person-state": ({ state }) => PERSON_STATES[state as KnownPersonRefusal],
@@ -277,7 +314,8 @@ export const errors: ErrorTexts = {
         replaced:
           "Der Schlüssel wurde schon ersetzt. Ersetzen Sie den neueren, oder widerrufen Sie beide und stellen Sie einen neuen aus.",
       })[reason],
-    "payload-too-large": ({ maxBytes }) => `Die Datei oder die Eingabe ist größer als ${sizeOf(maxBytes)}.`,
+    "payload-too-large": ({ maxBytes }) =>
+      `Die Datei oder die Eingabe ist größer als ${formatLimitBytes(maxBytes)}.`,
     "unsupported-media-type": () => "Der Dienst nimmt diese Art von Inhalt nicht an.",
     "idempotency-key-reused": () =>
       "Dieser Schlüssel gehört schon zu einer anderen Anfrage. Er ist der Idempotency-Key oder, ohne ihn, die externe Bestell-ID.",

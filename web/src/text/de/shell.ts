@@ -108,8 +108,6 @@ export const shell: Translated<typeof en> = {
     email: "E-Mail-Adresse",
     password: "Passwort",
     showPassword: "Passwort zeigen",
-    failed:
-      "Die E-Mail-Adresse oder das Passwort stimmt nicht. Prüfen Sie beides und versuchen Sie es noch einmal.",
     tooMany:
       "Es gab zu viele Versuche. Warten Sie einige Minuten, oder nehmen Sie einen Passkey oder einen Link per E-Mail.",
     byLink: "Dieser Link meldet Sie an.",
@@ -126,13 +124,10 @@ export const shell: Translated<typeof en> = {
     recentAbout:
       "Es geht um Schlüssel, Geheimnisse, Geld oder Zugänge. Weisen Sie sich noch einmal aus, um fortzufahren.",
     confirm: "Bestätigen",
-    wrongPassword: "Das Passwort stimmt nicht. Versuchen Sie es noch einmal.",
     otherTab:
       "Sie können sich auch in einem anderen Tab erneut anmelden wie zuvor, über einen Link oder Ihre Organisation, und dann hier weitermachen. Ihre Eingaben bleiben auf der Seite.",
     or: "oder",
     passkey: "Mit einem Passkey anmelden",
-    passkeyFailed:
-      "Dieser Passkey ist hier nicht bekannt, oder es hat zu lange gedauert. Versuchen Sie es noch einmal, oder nehmen Sie einen anderen Weg.",
     singleSignOn: "Mit {{name}} anmelden",
     providerFailed:
       "Der Anbieter hat Sie nicht angemeldet. Versuchen Sie es noch einmal, oder melden Sie sich anders an.",
@@ -142,7 +137,6 @@ export const shell: Translated<typeof en> = {
     sendLink: "Link senden",
     code: "Einmalcode",
     codeAbout: "Geben Sie den Code Ihres Geräts ein.",
-    codeFailed: "Der Code stimmt nicht, oder er ist abgelaufen. Nehmen Sie den nächsten.",
     codeEnded:
       "Zu viele Codes waren falsch, die Eingabe des Passworts ist mehr als zehn Minuten her, oder Sie wurden überall abgemeldet. Gehen Sie zurück und beginnen Sie mit dem Passwort.",
     backupCode: "Das ist ein Ersatzcode",

@@ -100,7 +100,6 @@ export const shell = {
     email: "Mail address",
     password: "Password",
     showPassword: "Show the password",
-    failed: "The mail address or the password is not right. Check both and try again.",
     tooMany: "There were too many attempts. Wait a few minutes, or use a passkey or a link by mail.",
     byLink: "This link signs you in.",
     linkUsedUp: "This link has expired or was used before. Sign in another way, or ask for a new link.",
@@ -113,12 +112,10 @@ export const shell = {
     recentTitle: "Confirm that it is you",
     recentAbout: "This concerns keys, secrets, money or access. Prove once more that it is you to continue.",
     confirm: "Confirm",
-    wrongPassword: "The password is not right. Try again.",
     otherTab:
       "You can also sign in again in another tab as you did before, by a link or by your organization, and then continue here. Your input stays on the page.",
     or: "or",
     passkey: "Sign in with a passkey",
-    passkeyFailed: "This passkey is not known here, or it took too long. Try again, or use another way.",
     singleSignOn: "Sign in with {{name}}",
     providerFailed: "The provider did not sign you in. Try again, or sign in another way.",
     forgotten: "Forgot the password?",
@@ -127,7 +124,6 @@ export const shell = {
     sendLink: "Send the link",
     code: "One-time code",
     codeAbout: "Enter the code of your device.",
-    codeFailed: "The code is not right, or it has expired. Try the next one.",
     codeEnded:
       "Too many codes were wrong, the password was entered more than ten minutes ago, or you were signed out everywhere. Go back and begin with the password.",
     backupCode: "This is a backup code",

@@ -3,7 +3,7 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
 import type { RefundReason } from "../../../api/schema.d.ts";
 import { typedAmount } from "../../../text/amount.ts";
-import { formatLocale } from "../../../text/i18n.ts";
+import { formatLocale } from "../../../text/format.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { filled } from "../../../ui/form/use-api-form.ts";
 import { type ActionProps, useEffectText } from "./effect.ts";

@@ -1,0 +1,303 @@
+import type {
+  KnownCsvFault,
+  KnownLimitName,
+  KnownMissingKind,
+  KnownPersonRefusal,
+  KnownReferenceUse,
+  KnownValueFormat,
+  OrderStatus,
+  SignInFailure,
+  TransitionRule,
+} from "../../api/schema.d.ts";
+import type { ErrorTexts } from "../explanations.ts";
+import { formatAlternatives, formatLimitBytes, formatMoney, formatNumber } from "../format.ts";
+import { shell } from "./shell.ts";
+
+const counted = (count: number, noun: string): string =>
+  `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+const FORMATS: Readonly<Record<KnownValueFormat, string>> = {
+  uuid: "must be a UUID",
+  "date-time": "must be an ISO 8601 time with a time zone",
+  text: "has characters that cannot be stored",
+  "path-segment": "must not be . or .., or have characters that cannot be stored",
+  "web-address": "must be a URL that begins with https:// or http://",
+  "country-code": "must be a two-letter country code",
+  email: "must be a mail address",
+  barcode: "must be ASCII characters, without spaces at the ends",
+  amount: "must be an amount such as 12.50",
+  currency: "must be an ISO 4217 currency code such as EUR",
+  id: "is not an id of the service",
+  "page-path": "must be the path of a page, such as /orders",
+};
+
+const MISSING: Readonly<Record<KnownMissingKind, string>> = {
+  order_line: "is not a line of this order",
+  shipment_line: "is not a line of this shipment",
+  shipment: "is not a shipment of this order",
+  product: "is not a product of this connection",
+  merchant_product: "is not a product of the merchant",
+  webhook_endpoint: "is not an endpoint of the connection",
+  delivery: "is not a delivery of the connection",
+  merchant: "is not a merchant",
+  connection: "is not a connection",
+  facility: "is not a facility",
+};
+
+const USES: Readonly<Record<KnownReferenceUse, string>> = {
+  refund: "another refund of the order",
+  return: "another return of the order",
+  refund_of_return: "a refund of the order",
+  stock_adjustment: "another change of this stock",
+  payment: "a payment of another amount",
+  pick_list: "another pick list of this person",
+};
+
+const CSV_FAULTS: Readonly<Record<KnownCsvFault, string>> = {
+  open_quote: "opens a quote that is never closed",
+  long_row: "is longer than 256 KiB; perhaps it opens a quote that is never closed",
+  stray_quote: "has a quote where none is allowed: put the cell in quotes, and double the quotes within it",
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "true or false",
+  object: "an object",
+  array: "a list",
+  null: "null",
+};
+
+const EARLIER: Readonly<Record<string, string>> = { sku: "SKU" };
+
+const SETTLED: readonly OrderStatus[] = ["COMPLETED", "CANCELED", "RETURNED"];
+
+const lifted = (setting: string | undefined): string =>
+  setting === undefined ? "" : `; a service for development accepts it if it was started with ${setting}`;
+
+const PERSON_STATES: Readonly<Record<KnownPersonRefusal, string>> = {
+  disabled: "The person is disabled. Enable the person first.",
+  active: "The person has accepted the invitation, and can reset the password by mail.",
+  "last-operator": "This is the last operator who can sign in. Give the role to another person first.",
+};
+
+const SIGN_INS: Readonly<Record<SignInFailure, string>> = {
+  "wrong-credentials": "The mail address or the password is not right. Check both and try again.",
+  "wrong-password": "The password is not right. Try again.",
+  "wrong-code": "The code is not right, or it has expired. Try the next one.",
+  "unknown-passkey": "This passkey is not known here, or it took too long. Try again, or use another way.",
+  "invalid-passkey": "The passkey does not fit the request, or it took too long. Try again.",
+  "invalid-link": shell.signIn.linkUsedUp,
+  "codes-set-up": "One-time codes are set up already. Turn them off first.",
+};
+
+/** The limit with its maximum, and how to continue. */
+const LIMITS: Readonly<Record<KnownLimitName, (maximum: string) => string>> = {
+  endpoints: (maximum) => `The connection has its maximum of ${maximum} endpoints. Delete one first.`,
+  testEndpoints: (maximum) =>
+    `The connection has its maximum of ${maximum} test endpoints. Delete one first.`,
+  endpointCreationsPerHour: (maximum) =>
+    `The maximum of ${maximum} new endpoints an hour is reached. Change one, or try again in an hour.`,
+  testOrders: (maximum) =>
+    `The connection has its maximum of ${maximum} test orders. Wait until the service erases old ones.`,
+  testOrderTransitions: (maximum) =>
+    `The test order has its maximum of ${maximum} transitions. Use another test order.`,
+  redeliveriesPerDay: (maximum) =>
+    `The delivery was sent again ${maximum} times in 24 hours, which is the maximum. Try again tomorrow.`,
+  deliveryAttempts: (maximum) =>
+    `The delivery has its maximum of ${maximum} attempts. Read the event from the event feed.`,
+  apiKeys: (maximum) =>
+    `The connection has its maximum of ${maximum} keys. The operator can raise the limit.`,
+  orderNotes: (maximum) => `The order has its maximum of ${maximum} notes.`,
+  openResends: (maximum) =>
+    `The maximum of ${maximum} resends at a time is reached. Wait until one has ended, or cancel one.`,
+  views: (maximum) => `You have the maximum of ${maximum} saved views. Delete one first.`,
+  people: (maximum) => `The maximum of ${maximum} people is reached.`,
+  merchantPeople: (maximum) => `The merchant has its maximum of ${maximum} people. Ask the operator.`,
+  tokens: (maximum) => `The maximum of ${maximum} valid tokens is reached. Revoke one first.`,
+  merchantTokens: (maximum) => `The merchant has its maximum of ${maximum} valid tokens. Revoke one first.`,
+  passkeys: (maximum) => `You have the maximum of ${maximum} passkeys. Remove one first.`,
+  streams: (maximum) => `You have the maximum of ${maximum} live pages open. Close one first.`,
+  merchantStreams: (maximum) =>
+    `The merchant has its maximum of ${maximum} live pages open. Close one first.`,
+};
+
+/** Why a transition of an order is not possible. `maximum` is that of the rules that have one. */
+const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) => string)>> = {
+  order_on_hold: "An order on hold cannot be shipped.",
+  unshipped_lines: "An order with an unshipped line cannot be completed.",
+  order_settled: "The order is already completed, canceled or returned. Only a return is possible.",
+  no_shipment_out: "The order has no such shipment, or it is already returned.",
+  nothing_to_ship: "The order has nothing left to ship, or one of the lines already has a shipment.",
+  too_many_lines: (maximum) => `An order has at most ${maximum} lines. Ship whole lines instead of parts.`,
+  not_cancelable: "The order cannot be canceled.",
+  not_new: "The order is no longer new.",
+  not_in_review: "The order is not in review.",
+  not_accepted: "The order is not accepted yet: it can still be canceled, or it is in review.",
+  not_routed: "The order has no facility yet. Try again in a few seconds.",
+  nothing_to_pay: "The order has no unpaid charge or refund.",
+  nothing_to_refund: "Nothing of the order was charged, or all of it is refunded.",
+  too_many_returns: (maximum) => `The order has ${maximum} returns. Return whole shipments, without lines.`,
+  too_many_refunds: (maximum) =>
+    `The order has ${maximum} refunds. Refund all that is left, without an amount.`,
+  order_not_settled: "The order is not completed, canceled or returned yet.",
+  already_shipped:
+    "Part of the order has shipped. Only the operator can cancel it, and its address cannot be changed.",
+  shipping_charge_pending: "The charge for shipping is being processed. Try again after that.",
+  too_many_corrections: (maximum) => `The address of the order was corrected ${maximum} times already.`,
+  hold_not_releasable:
+    "The order is on hold for reasons that your role cannot release, or that you must choose. Each hold shows whose it is.",
+  too_many_hold_reasons: (maximum) => `An order can be on hold for at most ${maximum} reasons.`,
+  too_many_changes: (maximum) =>
+    `The timeline of the order has ${maximum} entries. Only what brings the order to its end is possible.`,
+};
+
+/** What the service says about fields, about lines of an imported file, and about changes that are not possible. */
+export const errors: ErrorTexts = {
+  rules: {
+    required: () => "is required",
+    type: ({ types }) => `must be ${formatAlternatives(types.map((type) => TYPES[type] ?? type))}`,
+    one_of: ({ allowed }) => `must be one of ${allowed.join(", ")}`,
+    minimum: ({ min }) => `must be at least ${formatNumber(min)}`,
+    maximum: ({ max }) => `must be at most ${formatNumber(max)}`,
+    min_length: ({ min }) => `must have at least ${counted(min, "character")}`,
+    max_length: ({ max }) => `must have at most ${counted(max, "character")}`,
+    min_items: ({ min }) => `must have at least ${counted(min, "item")}`,
+    max_items: ({ max }) => `must have at most ${counted(max, "item")}`,
+    max_keys: ({ max }) => `must have at most ${counted(max, "name")}`,
+    format: ({ format }) => FORMATS[format as KnownValueFormat],
+    pattern: ({ pattern }) => `must have the form ${pattern}`,
+    id_prefix: ({ prefix }) => `must be an id that begins with ${prefix}`,
+    country: ({ use, insteadOf }) =>
+      use === undefined
+        ? "must be an ISO 3166-1 country code, or XK"
+        : `is not an ISO 3166-1 country code; use ${formatAlternatives(use)} instead of ${insteadOf}`,
+    year: ({ min, max }) =>
+      `must be in the years ${String(min).padStart(4, "0")} to ${String(max).padStart(4, "0")} in UTC`,
+    unknown_field: ({ known }) => `is not a known field; use ${known.join(", ")}`,
+    unknown_parameter: ({ known }) =>
+      `is not a known parameter; ${known.length === 0 ? "there are none" : `use ${known.join(", ")}`}`,
+    cursor: () => "is not a valid page of this list",
+    not_found: ({ kind }) => MISSING[kind as KnownMissingKind],
+    discontinued: () => "is discontinued",
+    duplicate_line: () => "names the same line as an earlier item",
+    line_quantity: ({ max }) => `must be at most ${formatNumber(max)}, the quantity of the line`,
+    not_combinable: ({ field }) => `cannot be combined with ${field}`,
+    either: ({ field }) => `either this or ${field} is required, not both`,
+    test_key: ({ value }) => `must be ${value}, because the key is a test key`,
+    after: ({ field }) => `must be after ${field === "since" ? "the start" : field}`,
+    not_future: () => "must not be in the future",
+    max_age: ({ days }) => `must be at most ${counted(days, "day")} ago`,
+    url_scheme: ({ schemes, setting }) =>
+      `must be a URL that begins with ${formatAlternatives(schemes.map((scheme) => `${scheme}://`))}${lifted(setting)}`,
+    public_address: ({ setting }) => `must be a public address${lifted(setting)}`,
+    usual_port: ({ setting }) => `must have port 443, or one from 1024 to 65535${lifted(setting)}`,
+    no_credentials: () => "must not contain a user name or password",
+    no_fragment: () => "must not contain #",
+    invalid: () => "is not valid",
+    only_with: ({ field }) => `is possible only with ${field}`,
+    role_requires: ({ role }) => `is required for the role ${role}`,
+    belongs_to_role: ({ role }) => `belongs to the role ${role}, and is not possible here`,
+    grantable: ({ allowed }) => `must be ${formatAlternatives(allowed)}: you give no more than you have`,
+    duplicate_grant: () => "must be given once only: name everything in one entry",
+    own_facility: () => "is required: your role is for named facilities",
+    operator_requests: () => "can be requested only by the operator",
+    operator_sets: () => "can be set and released only by the operator",
+    role_allows: ({ allowed }) =>
+      `must be ${formatAlternatives(allowed)}; your role does not allow other reasons`,
+    amount: ({ currency, decimals, maxAmount }) =>
+      `must be an amount in ${currency} ${decimals === 0 ? "without decimals" : `with at most ${counted(decimals, "decimal")}`}, of at most ${formatMoney({ amount: maxAmount, currency })}`,
+    positive: () => "must be greater than zero",
+    refundable: ({ maxAmount, currency }) =>
+      `must be at most ${formatMoney({ amount: maxAmount, currency })}: no more can be refunded`,
+    reference_used: ({ usedFor }) => {
+      const use = USES[usedFor as KnownReferenceUse];
+      return use === undefined ? undefined : `already belongs to ${use}`;
+    },
+    shipped_quantity: ({ max }) =>
+      `must be at most ${formatNumber(max)}: so many have shipped and not come back`,
+    which_shipment: ({ shipmentIds }) =>
+      `is required, because ${counted(shipmentIds.length, "shipment")} are out: ${shipmentIds.join(", ")}`,
+    max_shipments: ({ max }) => `must be of at most ${counted(max, "shipment")}`,
+    not_restockable: () => "is not possible for damaged or defective goods",
+    future: () => "must be in the future",
+    not_after: ({ field }) => `must not be after ${field === "to" ? "the end" : field}, or in the future`,
+    stripe_key: () => "is not possible: the service has no Stripe key (STRIPE_SECRET_KEY)",
+    reserved_quantity: ({ min }) => `must be at least ${formatNumber(min)}: so many are reserved for orders`,
+    stock_difference: ({ min, max }) =>
+      `must be between ${formatNumber(min)} and ${formatNumber(max)}: stock cannot be less than what is reserved for orders`,
+    not_zero: () => "must be more or less than 0",
+    duplicate_rate: ({ earlier }) =>
+      `has the same country, currency and weight as rate ${formatNumber(earlier + 1)}`,
+    view_name: () => "must differ from the names of your other views of this page",
+    barcode_taken: ({ productId }) =>
+      productId === undefined
+        ? "is the barcode of another product of the merchant"
+        : `is the barcode of the product ${productId}`,
+    sku_taken: ({ productId }) =>
+      `is the SKU of the product ${productId}; give its id, or import by SKU, to change it`,
+    sku_ambiguous: ({ count }) =>
+      `is the SKU of ${counted(count, "product")}; give the id of the one to change`,
+    sku_of_other_row: () => "is the SKU of a product that another row changes",
+    sku_padded: () => "must not begin or end with a space, unless the row has the id of its product",
+    earlier_row: ({ field }) => `is also the ${EARLIER[field] ?? field} of an earlier row`,
+    given_away: () => "was given to another product while the file was read; send the file again",
+    given_away_in_file: () =>
+      "of a row was given to another product while the file was read; send the file again to see the row",
+    unknown_column: ({ known }) => `is not a column of the import; the columns are ${known.join(", ")}`,
+    duplicate_column: () => "is a duplicate column",
+    missing_column: () => "is required, but missing in the first row",
+    header_row: () => "the header row is missing",
+    cell_count: ({ count, expected }) =>
+      `has ${counted(count, "cell")}, but the first row has ${formatNumber(expected)}`,
+    max_rows: ({ max }) => `is beyond the limit of ${counted(max, "row")}`,
+    csv: ({ fault }) => {
+      const text = CSV_FAULTS[fault as KnownCsvFault];
+      return text === undefined ? undefined : `${text}; the following rows were not read`;
+    },
+  },
+  ofKey: (text) => `has a name that ${text}`,
+  problems: {
+    "malformed-request": () => "The service could not read the request.",
+    "sign-in-failed": ({ reason }) => SIGN_INS[reason],
+    "recent-authentication-required": () =>
+      "Confirm that it is you: this needs a password, a code or a passkey within the last 15 minutes.",
+    "order-not-cancelable": ({ orderStatus }) => {
+      if (SETTLED.includes(orderStatus)) return "The order is already completed, canceled or returned.";
+      return orderStatus === "PROCESSING"
+        ? "An order in review cannot be canceled this way. It continues."
+        : "The time to cancel is over. The order continues.";
+    },
+    "order-already-exists": () => "Another order of this connection has this external order id.",
+    "transition-refused": ({ rule, maximum }) => {
+      const text = TRANSITIONS[rule];
+      return typeof text === "function" ? text(maximum === undefined ? "" : formatNumber(maximum)) : text;
+    },
+    "endpoint-paused": () => "The endpoint is paused. Resume it first.",
+    "stock-changed": ({ onHand }) =>
+      `The stock has changed: ${counted(onHand, "unit")} on hand. Count again, or enter the difference.`,
+    "limit-reached": ({ limit, maximum }) => LIMITS[limit as KnownLimitName]?.(formatNumber(maximum)),
+    "person-exists": () =>
+      "A person with this mail address exists already. Change the person's roles, or ask an operator to do it.",
+    "person-state": ({ state }) => PERSON_STATES[state as KnownPersonRefusal],
+    "token-not-rotatable": ({ reason }) =>
+      ({
+        revoked: "The token is revoked. Create a new one.",
+        expired: "The token has expired. Create a new one.",
+        replaced:
+          "The token was already replaced. Replace the newer one, or revoke both and create a new one.",
+      })[reason],
+    "key-not-rotatable": ({ reason }) =>
+      ({
+        revoked: "The key is revoked. Issue a new one.",
+        expired: "The key has expired. Issue a new one.",
+        replaced: "The key was already replaced. Replace the newer one, or revoke both and issue a new one.",
+      })[reason],
+    "payload-too-large": ({ maxBytes }) =>
+      `The file or the input is larger than ${formatLimitBytes(maxBytes)}.`,
+    "unsupported-media-type": () => "The service does not accept this kind of content.",
+    "idempotency-key-reused": () =>
+      "This key already belongs to another request. It is the Idempotency-Key or, without it, the external order id.",
+  },
+};
