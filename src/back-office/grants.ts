@@ -160,7 +160,7 @@ async function unknownErrors(
 }
 
 /** The grant that a request names, each thing once. `grantErrors` has checked it. */
-export async function toGrant(
+export async function grantOfRequest(
   { db }: Context,
   { role, merchantIds, facilityIds, connectionIds }: GrantRequest,
 ): Promise<Grant> {

@@ -35,9 +35,9 @@ import {
   GrantSchema,
   grantErrors,
   grantFields,
+  grantOfRequest,
   grantWireFields,
   RoleSchema,
-  toGrant,
   toWireGrant,
 } from "./grants.ts";
 import { expiryErrors } from "./lookups.ts";
@@ -146,7 +146,7 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     ],
     handle: async ({ caller, body, by }, { context }) => {
       const expiresAt = body.expiresAt === undefined ? null : parseTime(body.expiresAt);
-      const fields = { name: body.name, grant: await toGrant(context, body), expiresAt };
+      const fields = { name: body.name, grant: await grantOfRequest(context, body), expiresAt };
       const made = await createToken(context, fields, confinedTo(caller), checkOf(context, caller), by);
       if (isProblem(made)) return made;
       return { status: 201, body: { ...toWireToken(made.created), token: made.token } };

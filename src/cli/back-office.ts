@@ -10,7 +10,7 @@ import { createMetrics } from "../platform/metrics.ts";
 import { systemClock } from "../platform/time.ts";
 import { type OpenService, openService, PendingMigrationsError } from "../service/open-service.ts";
 import type { BackOfficeRequest } from "./commands/command.ts";
-import { UnavailableError, UsageError } from "./output.ts";
+import { ServiceUnavailableError, UsageError } from "./output.ts";
 
 export type BackOfficeResponse = {
   readonly status: number;
@@ -64,7 +64,7 @@ export const orUnavailable = <Result>(opening: Promise<Result>): Promise<Result>
     if (error instanceof ConfigError) throw error;
     if (error instanceof SecretFileError) throw new UsageError(error.message);
     const message = error instanceof PendingMigrationsError ? "" : "The database cannot be used. ";
-    throw new UnavailableError(`${message}${messageOf(error)}`);
+    throw new ServiceUnavailableError(`${message}${messageOf(error)}`);
   });
 
 type InjectedResponse = {
@@ -118,7 +118,7 @@ async function* partsOf(stream: Readable): AsyncGenerator<string> {
   try {
     yield* stream;
   } catch (error) {
-    throw new UnavailableError(`The file is not complete: ${messageOf(error)}.`);
+    throw new ServiceUnavailableError(`The file is not complete: ${messageOf(error)}.`);
   }
 }
 

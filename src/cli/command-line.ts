@@ -6,7 +6,14 @@ import type { BackOffice } from "./back-office.ts";
 import { listOperations, runApi } from "./commands/api.ts";
 import { runRequest } from "./commands/run-request.ts";
 import { runAuditExport, runExport, runExposure, runImport } from "./files.ts";
-import { EXIT, type ExitCode, type Output, OutputError, UnavailableError, UsageError } from "./output.ts";
+import {
+  EXIT,
+  type ExitCode,
+  type Output,
+  OutputError,
+  ServiceUnavailableError,
+  UsageError,
+} from "./output.ts";
 import { isUnencrypted, readServiceAddress } from "./over-http.ts";
 import { createProgram } from "./program.ts";
 
@@ -37,7 +44,7 @@ type FailureCode = Exclude<ExitCode, typeof EXIT.done>;
 
 function exitCodeOf(error: unknown): FailureCode {
   if (error instanceof ConfigError || error instanceof UsageError) return EXIT.usage;
-  return error instanceof UnavailableError ? EXIT.unavailable : EXIT.failed;
+  return error instanceof ServiceUnavailableError ? EXIT.unavailable : EXIT.failed;
 }
 
 /** Of the problems that the API does not report, by exit code. */

@@ -9,7 +9,14 @@ import {
   openConfiguredDatabase,
 } from "../service/open-service.ts";
 import { cliLog, orUnavailable } from "./back-office.ts";
-import { EXIT, type ExitCode, type Output, UnavailableError, UsageError, writeChange } from "./output.ts";
+import {
+  EXIT,
+  type ExitCode,
+  type Output,
+  ServiceUnavailableError,
+  UsageError,
+  writeChange,
+} from "./output.ts";
 import { presentTable } from "./present.ts";
 
 /**
@@ -74,7 +81,7 @@ export async function runDistribute(
     count = await distribute(databaseUrl, shardCount, (message) => output.note(`${message}\n`));
   } catch (error) {
     if (error instanceof CannotDistributeError) throw error;
-    throw new UnavailableError(`The database cannot be used. ${messageOf(error)}`);
+    throw new ServiceUnavailableError(`The database cannot be used. ${messageOf(error)}`);
   }
   await writeChange(
     output,

@@ -3,7 +3,7 @@ import { labelOf, presentObject, presentText } from "./present.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 /** What a command has changed, in words. @param changed the response @param sent the body of the request */
-export type Outcome = (changed: Json, sent: Json) => string;
+export type OutcomeText = (changed: Json, sent: Json) => string;
 
 /** The members of a response that outcomes use. */
 type Order = {
@@ -32,7 +32,7 @@ type Return = {
 type Action = { readonly name: string; readonly allowed: boolean };
 
 const ofOrder =
-  (say: (order: Order, sent: Json) => string): Outcome =>
+  (say: (order: Order, sent: Json) => string): OutcomeText =>
   (changed, sent) =>
     `${say(changed as Order, sent)}\n`; // The response of an operation on an order.
 
@@ -42,22 +42,22 @@ const namedReasons = ({ reasons }: Json): string[] | null =>
   Array.isArray(reasons) ? reasons.map(String) : null;
 
 /** `Approved. The order is ACCEPTED.` */
-export const nowHasStatus = (verb: string): Outcome =>
+export const nowHasStatus = (verb: string): OutcomeText =>
   ofOrder(({ status }) => `${verb}. The order is ${status}.`);
 
-export const held: Outcome = ofOrder(({ onHoldReasons }, sent) => {
+export const held: OutcomeText = ofOrder(({ onHoldReasons }, sent) => {
   const placed = namedReasons(sent) ?? ["merchant_request"];
   const others = onHoldReasons.filter((reason) => !placed.includes(reason));
   return `Held: ${listed(placed)}.${others.length === 0 ? "" : ` Also on hold: ${listed(others)}.`}`;
 });
 
-export const released: Outcome = ofOrder(({ onHoldReasons }, sent) => {
+export const released: OutcomeText = ofOrder(({ onHoldReasons }, sent) => {
   const named = namedReasons(sent);
   const what = named === null ? "Released." : `Released: ${listed(named)}.`;
   return `${what} ${onHoldReasons.length === 0 ? "The order is not on hold." : `Still on hold: ${listed(onHoldReasons)}.`}`;
 });
 
-export const shipped: Outcome = ofOrder(({ shipments, lines }) => {
+export const shipped: OutcomeText = ofOrder(({ shipments, lines }) => {
   const shipment = shipments.at(-1); // Oldest first.
   if (shipment === undefined) return "Shipped.";
   const unshippedCount = lines.filter(({ shipmentId }) => shipmentId === null).length;
@@ -74,7 +74,7 @@ export const shipped: Outcome = ofOrder(({ shipments, lines }) => {
 });
 
 export const canceled =
-  (verb: string): Outcome =>
+  (verb: string): OutcomeText =>
   (changed, sent) =>
     ofOrder(({ charges, status }) => {
       const refunds = charges.filter(({ kind, status: paid }) => kind === "refund" && paid !== "canceled");
@@ -82,7 +82,7 @@ export const canceled =
       return `${verb}. The order is ${status}.${amounts.length === 0 ? "" : ` Refunded to the merchant: ${listed(amounts)}.`}`;
     })(changed, sent);
 
-export const returned: Outcome = ofOrder(({ returns, status }) => {
+export const returned: OutcomeText = ofOrder(({ returns, status }) => {
   const latest = returns.at(-1); // Oldest first.
   if (latest === undefined) return `Returned. The order is ${status}.`;
   const units = counted(
@@ -93,17 +93,17 @@ export const returned: Outcome = ofOrder(({ returns, status }) => {
   return `Returned: ${[units, ...also.filter((part) => part !== null)].join(", ")}. The order is ${status}.`;
 });
 
-export const refunded: Outcome = ofOrder(({ refunds }, { reference }) => {
+export const refunded: OutcomeText = ofOrder(({ refunds }, { reference }) => {
   const refund = refunds.find((one) => one.reference === reference);
   return refund === undefined ? "Refunded." : `Refunded: ${listed([refund["amount"]])}. Refund ${refund.id}.`;
 });
 
 /** `Corrected: city, zip.` The expected version is a condition, and corrects nothing. */
-export const corrected: Outcome = (_changed, { expectedVersion: _, ...sent }) =>
+export const corrected: OutcomeText = (_changed, { expectedVersion: _, ...sent }) =>
   `Corrected: ${Object.keys(sent).map(labelOf).join(", ")}.\n`;
 
 /** The pick list and its orders, or why there is none. */
-export const taken: Outcome = (response, { facilityId }) => {
+export const taken: OutcomeText = (response, { facilityId }) => {
   if (response["pickList"] !== null) return presentObject(response);
   return facilityId === undefined
     ? "No order was taken: none without a facility is free. Name a facility with --facility.\n"
@@ -111,19 +111,19 @@ export const taken: Outcome = (response, { facilityId }) => {
 };
 
 export const done =
-  (sentence: string): Outcome =>
+  (sentence: string): OutcomeText =>
   () =>
     `${sentence}\n`;
 
 /** An order, with the names of the actions that it allows now. `--json` has them all, with rules and effects. */
-export const shownOrder: Outcome = (order) => {
+export const shownOrder: OutcomeText = (order) => {
   const actions = order["actions"] as readonly Action[]; // As every order of the back office has it.
   const allowed = actions.filter((action) => action.allowed).map(({ name }) => labelOf(name));
   return presentObject({ ...order, actions: allowed });
 };
 
 /** The id, and the members that the request has named, as they are now. */
-export const changedMembers: Outcome = (changed, sent) =>
+export const changedMembers: OutcomeText = (changed, sent) =>
   presentObject({ ...(changed["id"] !== undefined && { id: changed["id"] }), ...pick(changed, sent) });
 
 const isObject = (value: unknown): value is Json =>

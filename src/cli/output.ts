@@ -66,4 +66,4 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export class UsageError extends Error {}
 
 /** The database or the service cannot be used. The message is a sentence. */
-export class UnavailableError extends Error {}
+export class ServiceUnavailableError extends Error {}

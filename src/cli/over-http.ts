@@ -5,7 +5,7 @@ import { messageOf } from "../operations/metrics.ts";
 import { MINUTE_MS } from "../platform/time.ts";
 import { type BackOffice, type BackOfficeResponse, readResponse } from "./back-office.ts";
 import type { BackOfficeRequest } from "./commands/command.ts";
-import { OutputError, UnavailableError, UsageError } from "./output.ts";
+import { OutputError, ServiceUnavailableError, UsageError } from "./output.ts";
 
 /** How long each may take, in milliseconds. */
 export type TimeLimits = {
@@ -143,7 +143,7 @@ async function guarded(
   try {
     return await work();
   } catch (error) {
-    if (error instanceof UnavailableError || error instanceof OutputError) throw error;
+    if (error instanceof ServiceUnavailableError || error instanceof OutputError) throw error;
     throw faultOf(url, method, error);
   } finally {
     deadline.stop();
@@ -157,23 +157,23 @@ const isOurs = ({ status, headers }: Response): boolean =>
   headers.has("x-request-id") && (status === 204 || MEDIA_TYPES.test(headers.get("content-type") ?? ""));
 
 /** Another server responded: a proxy, or a page of something else. */
-function notOurs(url: URL, { status, headers }: Response): UnavailableError {
+function notOurs(url: URL, { status, headers }: Response): ServiceUnavailableError {
   const target = headers.get("location");
   if (status >= 300 && status < 400 && target !== null)
-    return new UnavailableError(
+    return new ServiceUnavailableError(
       `${at(url)} redirects to ${shown(target)}: use the address of the back office itself.`,
     );
   const type = headers.get("content-type") ?? "no content type";
-  return new UnavailableError(
+  return new ServiceUnavailableError(
     `${at(url)} is not the back office of Partner Orders: it returned ${status} with ${shown(type)}.`,
   );
 }
 
 /** A service of ours responded, but not a back office that knows the request: null if it does. */
-function notBackOffice(url: URL, { status, body }: BackOfficeResponse): UnavailableError | null {
+function notBackOffice(url: URL, { status, body }: BackOfficeResponse): ServiceUnavailableError | null {
   const detail = String(body["detail"]);
   if (status !== 404 || !detail.startsWith("No route matches")) return null;
-  return new UnavailableError(
+  return new ServiceUnavailableError(
     `${at(url)} is not the address of a back office of this version, and may be the partner API: ${shown(detail)}`,
   );
 }
@@ -207,7 +207,7 @@ const CAUSES: readonly (readonly [RegExp, (url: URL) => string])[] = [
 ];
 
 /** Why no response came, as one sentence. A request that changes something may have been done. */
-function faultOf(url: URL, method: string, error: unknown): UnavailableError {
+function faultOf(url: URL, method: string, error: unknown): ServiceUnavailableError {
   const code = codeOf(error);
   const [, cause] = CAUSES.find(([codes]) => codes.test(code)) ?? [];
   const reason = cause?.(url) ?? messageOf(causeOf(error));
@@ -215,7 +215,7 @@ function faultOf(url: URL, method: string, error: unknown): UnavailableError {
   const advice = isUncertain
     ? " The service may have carried out the request: check before you repeat it."
     : "";
-  return new UnavailableError(
+  return new ServiceUnavailableError(
     `${at(url)} cannot be used: ${reason}${code === "" ? "" : ` (${code})`}.${advice}`,
   );
 }

@@ -143,7 +143,7 @@ export function bearerToken(authorization: string): string | null {
 }
 
 /** `Authorization` takes precedence over `x-api-key` (decision 0017). Null if neither contains a key. */
-export function keyOf(headers: IncomingHttpHeaders): string | null {
+export function apiKeyOf(headers: IncomingHttpHeaders): string | null {
   if (headers.authorization !== undefined) return bearerToken(headers.authorization);
   const sent = headers["x-api-key"];
   return typeof sent === "string" && sent !== "" ? sent : null;

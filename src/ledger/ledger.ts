@@ -245,7 +245,7 @@ const nextAttempt = (
   gateway: kind === "refund" ? gateway : null,
 });
 
-export type ChangedOrder = {
+export type LedgerChange = {
   readonly before: OrderState;
   readonly after: OrderState;
   /** As in `x-request-id`. Absent or null: no request caused the change. */
@@ -260,7 +260,7 @@ export const isChargedAtCreation = ({ testMode, status }: Pick<OrderState, "test
  * The effect of a transition on the ledger. Null if there is none. An order that leaves the review is charged for its
  * goods, unless it is rejected (decision 0090). A canceled order is refunded. If an order is released although its payment has failed, the declined charges are waived. Test orders are never charged.
  */
-export function ledgerEffectOf({ before, after }: ChangedOrder): "charge" | "refund" | "waive" | null {
+export function ledgerEffectOf({ before, after }: LedgerChange): "charge" | "refund" | "waive" | null {
   if (after.testMode) return null;
   if (wasCanceled(after)) return wasCanceled(before) ? null : "refund";
   if (before.status === "PROCESSING" && after.status !== "PROCESSING") return "charge";

@@ -2,8 +2,8 @@ import type { RecordContext } from "../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import {
-  type ChangedOrder,
   failedCharges,
+  type LedgerChange,
   type LedgerEntry,
   ledgerEffectOf,
   type NewEntry,
@@ -19,7 +19,7 @@ import { resolveFailures } from "./payment-failures-sql.ts";
  */
 export async function updateLedger(
   tx: Queryable,
-  transitions: readonly ChangedOrder[],
+  transitions: readonly LedgerChange[],
   at: RecordContext,
 ): Promise<void> {
   const byEffect = Map.groupBy(transitions, ledgerEffectOf);
@@ -34,7 +34,7 @@ type ChangedKey = OrderKey & { readonly requestId: string | null };
 type Orders = readonly [ChangedKey, ...ChangedKey[]];
 
 /** Ledgers are changed merchant by merchant, in the order of the merchants' ids, because each is on its own shard. */
-const ofEachMerchant = (transitions: readonly ChangedOrder[]): Orders[] =>
+const ofEachMerchant = (transitions: readonly LedgerChange[]): Orders[] =>
   [...Map.groupBy(transitions, ({ after }) => after.merchantId)]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, group]) => group.map(keyOf) as unknown as Orders); // Groups are never empty.
@@ -77,7 +77,7 @@ const isPendingCharge = ({ kind, status }: LedgerEntry): boolean => status === "
 
 const idOf = ({ id }: { readonly id: string }): string => id;
 
-const keyOf = ({ after: { merchantId, connectionId, id }, requestId = null }: ChangedOrder): ChangedKey => ({
+const keyOf = ({ after: { merchantId, connectionId, id }, requestId = null }: LedgerChange): ChangedKey => ({
   merchantId,
   connectionId,
   id,

@@ -97,13 +97,13 @@ export function endOfOverlap({ expiresAt }: Pick<Validity, "expiresAt">, hours: 
 
 /** Why it cannot be rotated. */
 export const END_REASONS = ["revoked", "expired", "replaced"] as const;
-export type EndReason = (typeof END_REASONS)[number];
+export type KeyEndReason = (typeof END_REASONS)[number];
 
 /** Null: it can be rotated. */
 export function whyNotRotatable(
   replaced: Validity & { readonly replacedById: string | null },
   now: Date,
-): EndReason | null {
+): KeyEndReason | null {
   if (replaced.revokedAt !== null) return "revoked";
   if (!isValid(replaced, now)) return "expired";
   return replaced.replacedById === null ? null : "replaced";

@@ -7,8 +7,8 @@ import { before, MINUTE_MS } from "../platform/time.ts";
 import { notFound, type Problem } from "../platform/wire/problems.ts";
 import {
   type ApiKey,
-  type EndReason,
   endOfOverlap,
+  type KeyEndReason,
   makeKey,
   renewedExpiry,
   type ShownKey,
@@ -204,14 +204,14 @@ export async function rotateKey(
   return rotated;
 }
 
-const DETAILS: Record<EndReason, string> = {
+const DETAILS: Record<KeyEndReason, string> = {
   revoked: "The key was revoked. Issue a new one.",
   expired: "The key has expired. Issue a new one.",
   replaced:
     "The key was already rotated. Rotate the key that replaced it, or revoke both and issue a new one.",
 };
 
-const notRotatable = ({ replacedById }: ShownKey, reason: EndReason): Problem => ({
+const notRotatable = ({ replacedById }: ShownKey, reason: KeyEndReason): Problem => ({
   code: "key-not-rotatable",
   detail: DETAILS[reason],
   members: { reason, replacedBy: replacedById === null ? null : toTypeId("key", replacedById) },

@@ -8,7 +8,7 @@ import {
   partitionsAheadMs,
 } from "../platform/database/day-partitions.ts";
 import {
-  isDistributed,
+  hasDistributedTables,
   listTables,
   misplacedTables,
   readCitusVersion,
@@ -55,7 +55,7 @@ async function examineDistribution(db: Queryable): Promise<Result> {
   const tables = await listTables(db);
   const { count } = await readNodes(db);
   const misplaced = misplacedTables(tables).map(({ name }) => name);
-  return checkDistribution(count, isDistributed(tables), misplaced);
+  return checkDistribution(count, hasDistributedTables(tables), misplaced);
 }
 
 async function examineProcesses(db: Queryable, now: Date): Promise<Finding[]> {
@@ -261,11 +261,11 @@ export const checkPaused = (count: number): Result =>
  */
 export function checkDistribution(
   nodeCount: number | null,
-  isDistributed: boolean,
+  hasDistributedTables: boolean,
   misplaced: readonly string[],
 ): Result {
   if (nodeCount === null) return ok("one server");
-  if (!isDistributed)
+  if (!hasDistributedTables)
     return warn("not-distributed", "Citus is installed, and no table is distributed: run distribute");
   const tables = misplaced.join(", ");
   if (misplaced.length > 0)

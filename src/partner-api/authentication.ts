@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Authenticated } from "../http/add-route.ts";
-import { clientAddress, keyOf, unauthorized } from "../http/replies.ts";
+import { apiKeyOf, clientAddress, unauthorized } from "../http/replies.ts";
 import { callerMembers, failedAuthenticationLog } from "../http/request-log.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import { type ApiKey, hashKey, isValid, type KeyAccess } from "../merchants/api-key.ts";
@@ -87,7 +87,7 @@ export function partnerAuthentication(
   }
 
   return (request: FastifyRequest, reply: FastifyReply): Authenticated<PartnerCaller> => {
-    const sent = keyOf(request.headers);
+    const sent = apiKeyOf(request.headers);
     const hash = sent === null ? null : hashKey(sent);
     const known = hash === null ? undefined : knownKeys?.get(hash);
     return known !== undefined || hash === null

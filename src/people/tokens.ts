@@ -1,6 +1,6 @@
 import type { Grant } from "../audit/grant.ts";
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
-import { type EndReason, endOfOverlap, renewedExpiry, whyNotRotatable } from "../merchants/api-key.ts";
+import { endOfOverlap, type KeyEndReason, renewedExpiry, whyNotRotatable } from "../merchants/api-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { toTypeId } from "../platform/ids.ts";
@@ -163,14 +163,14 @@ export async function rotateToken(
   });
 }
 
-const DETAILS: Record<EndReason, string> = {
+const DETAILS: Record<KeyEndReason, string> = {
   revoked: "The token was revoked. Create a new one.",
   expired: "The token has expired. Create a new one.",
   replaced:
     "The token was already rotated. Rotate the token that replaced it, or revoke both and create a new one.",
 };
 
-const notRotatable = ({ replacedById }: Token, reason: EndReason): Problem => ({
+const notRotatable = ({ replacedById }: Token, reason: KeyEndReason): Problem => ({
   code: "token-not-rotatable",
   detail: DETAILS[reason],
   members: { reason, replacedBy: replacedById === null ? null : toTypeId("tok", replacedById) },

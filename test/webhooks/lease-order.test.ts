@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { leaseEndpoints } from "../../src/webhooks/delivery/lease-sql.ts";
+import { leaseEndpoints } from "../../src/webhooks/delivery/claim-sql.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { createPartner } from "../support/builders.ts";
 import { storeEndpoint } from "../support/dispatch.ts";

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Role } from "../../audit/grant.ts";
-import { correctAddress } from "../../fulfilment/routing/route-orders.ts";
+import { correctOrderAddress } from "../../fulfilment/routing/route-orders.ts";
 import { MERCHANT_REQUEST, PAYMENT_FAILED } from "../../lifecycle/order.ts";
 import { holdReasonsField } from "../../orders/changes/ship-request.ts";
 import {
@@ -252,7 +252,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, body, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
-      const order = await correctAddress(context, { ...caller, by }, found, body);
+      const order = await correctOrderAddress(context, { ...caller, by }, found, body);
       return orderResponse(context, caller, found, order);
     },
   }),

@@ -65,8 +65,8 @@ import {
   GrantRequestSchema,
   GrantSchema,
   grantErrors,
+  grantOfRequest,
   RoleSchema,
-  toGrant,
   toWireGrant,
 } from "../grants.ts";
 import { valueAt } from "../money/amounts.ts";
@@ -186,7 +186,7 @@ const grantsField = Type.Array(GrantRequestSchema, {
 });
 
 const toGrants = (context: Context, grants: readonly GrantRequest[]): Promise<Grant[]> =>
-  Promise.all(grants.map((grant) => toGrant(context, grant)));
+  Promise.all(grants.map((grant) => grantOfRequest(context, grant)));
 
 export const personRoutes: readonly BackOfficeRoute[] = [
   route({

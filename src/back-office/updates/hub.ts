@@ -15,7 +15,7 @@ import {
   NEW_EVENTS_OF_MERCHANT_MAX,
   type NewEvent,
 } from "../../webhooks/events/number-events.ts";
-import { type Changes, type EndReason, isShared, stillAdmitted, UpdateStream } from "./stream.ts";
+import { type Changes, isShared, type StreamEndReason, stillAdmitted, UpdateStream } from "./stream.ts";
 
 /** Orders, connections and merchants that are kept between two rounds. */
 const KEPT_MAX = 500;
@@ -259,11 +259,11 @@ export class UpdateHub {
     for (const stream of this.#streams) stream.note(changes, facilities);
   }
 
-  #endAll(reason: EndReason): void {
+  #endAll(reason: StreamEndReason): void {
     for (const stream of this.#streams) this.#end(stream, reason);
   }
 
-  #end(stream: UpdateStream, reason: EndReason): void {
+  #end(stream: UpdateStream, reason: StreamEndReason): void {
     this.#streams.delete(stream);
     stream.end(reason);
   }

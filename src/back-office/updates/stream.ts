@@ -36,7 +36,7 @@ const STUCK_MS = 60 * SECOND_MS;
 const RETRY_MS = 2 * SECOND_MS;
 
 /** Why the service ends a stream. */
-export type EndReason = "access-changed" | "lifetime" | "stopping" | "unavailable";
+export type StreamEndReason = "access-changed" | "lifetime" | "stopping" | "unavailable";
 
 /** The stream of one page, as server-sent events. Holds a bounded number of ids, and never content. */
 export class UpdateStream {
@@ -87,7 +87,7 @@ export class UpdateStream {
     this.body.push(text);
   }
 
-  end(reason: EndReason): void {
+  end(reason: StreamEndReason): void {
     if (this.body.destroyed) return;
     this.body.push(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`);
     this.body.push(null);

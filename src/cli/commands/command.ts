@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Outcome } from "../outcomes.ts";
+import type { OutcomeText } from "../outcomes.ts";
 import { UsageError } from "../output.ts";
 import type { Column } from "../present.ts";
 
@@ -21,7 +21,7 @@ export type RequestCommand = {
   /** What the argument names, if that is not the first of the words: `merchant` for `account show <merchant>`. */
   readonly argument?: string;
   /** Of a change: says what has changed, instead of the whole response. Absent: the response, or the changed members. */
-  readonly outcome?: Outcome;
+  readonly outcome?: OutcomeText;
   /** The response contains what is never shown again. */
   readonly secret?: {
     /** Follows the response, on standard error. */

@@ -19,9 +19,9 @@ import {
 import {
   type ChosenFacility,
   chooseFacilities,
+  type FacilityRoute,
   lockRates,
   planRoutes,
-  type Route,
   readRatedFacilities,
   reservationsFor,
   type WantedHold,
@@ -66,7 +66,7 @@ async function choose(
 
 async function storeRoutes(
   tx: Queryable,
-  routes: readonly Route[],
+  routes: readonly FacilityRoute[],
   stocked: Availability,
   at: RecordContext,
 ): Promise<void> {
@@ -94,7 +94,11 @@ async function storeRoutes(
 }
 
 /** Orders that were routed before are few: each had its address corrected. */
-async function chargeRoutes(tx: Queryable, routes: readonly Route[], at: RecordContext): Promise<void> {
+async function chargeRoutes(
+  tx: Queryable,
+  routes: readonly FacilityRoute[],
+  at: RecordContext,
+): Promise<void> {
   const charges = routes.map(({ order, shippingMinor }) => ({
     order,
     amountMinor: shippingMinor,
@@ -124,10 +128,7 @@ export const withoutRoutingHolds = ({ holdReasons }: WantedHold["order"]): strin
   holdReasons.filter((reason) => !PLACED_BY_ROUTING.includes(reason));
 
 /** The transition that sets the hold that the order needs. Null if it already has it, or needs none. */
-export const placementOf = ({
-  order,
-  reason,
-}: WantedHold): Extract<Transition, { name: "addHold" }> | null =>
+export const holdToAdd = ({ order, reason }: WantedHold): Extract<Transition, { name: "addHold" }> | null =>
   reason === null || order.holdReasons.includes(reason) ? null : { name: "addHold", reasons: [reason] };
 
 /** The transition that releases the routing holds that the order no longer needs. Null if it has none. */
@@ -151,7 +152,7 @@ async function setRoutingHolds(
 ): Promise<ConnectionKey[]> {
   const changing = new Map(
     wanted
-      .filter((hold) => placementOf(hold) !== null || releaseOf(hold) !== null)
+      .filter((hold) => holdToAdd(hold) !== null || releaseOf(hold) !== null)
       .map((hold) => [hold.order.id, hold]),
   );
   const orders = await readOrdersByKey(
@@ -168,7 +169,7 @@ async function setRoutingHolds(
 /** Each transition starts from the result of the one before it. */
 function applyHold(order: Order, hold: WantedHold, now: Date): AppliedTransition[] {
   const applied: AppliedTransition[] = [];
-  for (const transition of [placementOf(hold), releaseOf(hold)]) {
+  for (const transition of [holdToAdd(hold), releaseOf(hold)]) {
     if (transition === null) continue;
     const before = applied.at(-1)?.after ?? order;
     const outcome = applyTransition(before, transition, now);

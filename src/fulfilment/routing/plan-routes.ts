@@ -9,7 +9,7 @@ import type { Facility, Rate } from "../facilities-sql.ts";
 export type ChosenFacility = { readonly order: UnroutedOrder; readonly choice: Choice };
 
 /** An order that is routed. Its facility is null if there are no facilities. */
-export type Route = {
+export type FacilityRoute = {
   readonly order: UnroutedOrder;
   readonly facilityId: string | null;
   readonly shippingMinor: bigint;
@@ -26,7 +26,7 @@ export type WantedHold = { readonly order: UnroutedOrder; readonly reason: Routi
 export function planRoutes(
   orders: readonly UnroutedOrder[],
   choices: readonly ChosenFacility[],
-): { readonly routes: readonly Route[]; readonly holds: readonly WantedHold[] } {
+): { readonly routes: readonly FacilityRoute[]; readonly holds: readonly WantedHold[] } {
   const reasons = new Map(
     choices.flatMap(({ order, choice }) => (choice.outcome === "held" ? [[order.id, choice.reason]] : [])),
   );
@@ -36,7 +36,7 @@ export function planRoutes(
   };
 }
 
-function toRoute({ order, choice }: ChosenFacility): Route[] {
+function toRoute({ order, choice }: ChosenFacility): FacilityRoute[] {
   switch (choice.outcome) {
     case "routed":
       return [{ order, facilityId: choice.facilityId, shippingMinor: choice.shippingMinor }];
@@ -50,7 +50,7 @@ function toRoute({ order, choice }: ChosenFacility): Route[] {
 }
 
 /** The stock to reserve for routed orders. Products that are made to order have no stock. */
-export const reservationsFor = (routes: readonly Route[], stocked: Availability): Reservation[] =>
+export const reservationsFor = (routes: readonly FacilityRoute[], stocked: Availability): Reservation[] =>
   routes.flatMap(({ order, facilityId }) =>
     facilityId === null
       ? []

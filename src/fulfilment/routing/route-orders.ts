@@ -87,7 +87,7 @@ const batchOf = (
  * in between. A retry is safe: it changes nothing. If the address has another version than expected, it is rejected
  * (decision 0223).
  */
-export function correctAddress(
+export function correctOrderAddress(
   context: Context,
   staff: Staff,
   key: OrderKey,

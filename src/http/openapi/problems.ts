@@ -2,7 +2,7 @@ import { type TSchema, Type } from "typebox";
 import { END_REASONS } from "../../merchants/api-key.ts";
 import { OrderStatusSchema } from "../../orders/order-wire.ts";
 import { PROBLEMS, type ProblemCode, SIGN_IN_FAILURES } from "../../platform/wire/problems.ts";
-import { PARAMETERS, RULES, SHARED_PARAMETERS, SHARED_RULES } from "../../platform/wire/rules.ts";
+import { RULE_PARAMETERS, RULES, SHARED_PARAMETERS, SHARED_RULES } from "../../platform/wire/rules.ts";
 import {
   described,
   describedAs,
@@ -241,7 +241,7 @@ const errorsSchema = (ofFiles: boolean): TSchema =>
         ),
         header: Type.Optional(Type.String({ description: "Name of the header field, in lower case." })),
         ...(ofFiles && FILE_LOCATION),
-        ...(ofFiles ? ruleFields(RULES, PARAMETERS) : ruleFields(SHARED_RULES, SHARED_PARAMETERS)),
+        ...(ofFiles ? ruleFields(RULES, RULE_PARAMETERS) : ruleFields(SHARED_RULES, SHARED_PARAMETERS)),
         detail: Type.String({
           description: "The rule in a sentence, for people. The text may change; do not parse it.",
         }),

@@ -14,7 +14,6 @@ import { countryCodeError } from "../../platform/wire/countries.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
 import type { Violation } from "../../platform/wire/rules.ts";
 import type { ReadOrder } from "../reading/read-order.ts";
-import type { Placement } from "./draft-order.ts";
 import {
   hashOrderRequest,
   normalizeOrderRequest,
@@ -24,6 +23,7 @@ import {
 import {
   KnownProducts,
   type Placed,
+  type Placement,
   placeOrder,
   placeOrders,
   placeOrderWithin,

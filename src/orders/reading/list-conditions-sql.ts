@@ -19,7 +19,7 @@ import type { ReadOrder } from "./read-order.ts";
 // The conditions of lists of orders on the order `o`. All statements have the same first parameters, `listValues`, but not
 // every one uses all of them: PARAMETERS gives each of them a type.
 
-export const PARAMETERS = `
+export const FILTER_PARAMETERS = `
       select $1::uuid, $2::integer, $3::uuid[], $4::uuid[], $5::timestamptz, $6::text, $7::uuid, $8::text,
              $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::timestamptz, $13::uuid[], $14::uuid[], $15::uuid[]`;
 
@@ -27,7 +27,7 @@ export const PARAMETERS = `
 export const listValues = (filter: OrderFilter, after: string, limit: number, now: Date): unknown[] => [
   after,
   limit,
-  merchantsOf(filter),
+  merchantsInFilter(filter),
   connectionsOf(filter),
   now,
   filter.holdReason,
@@ -201,7 +201,7 @@ export const isSparse = (filter: OrderFilter): boolean =>
   filter.hasFailedDelivery !== null;
 
 /** The merchants whose orders are read. Null: all. */
-export function merchantsOf({ scope, merchantId }: OrderFilter): readonly string[] | null {
+export function merchantsInFilter({ scope, merchantId }: OrderFilter): readonly string[] | null {
   if (merchantId !== null) return [merchantId];
   if (scope === null || scope.facilityIds.length > 0) return null;
   return [
@@ -218,7 +218,7 @@ export function connectionsOf({ scope, connectionId }: OrderFilter): readonly st
 
 /** Whether nothing can fit, so that nothing need be read. */
 export const isNowhere = (filter: OrderFilter): boolean =>
-  merchantsOf(filter)?.length === 0 || connectionsOf(filter)?.length === 0;
+  merchantsInFilter(filter)?.length === 0 || connectionsOf(filter)?.length === 0;
 
 // Find the order that a part of it belongs to, by the part's id alone: scans over all shards, each by an index.
 

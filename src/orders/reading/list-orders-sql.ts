@@ -9,7 +9,7 @@ import {
   connectionsOf,
   listValues,
   MERCHANT_SHOWN,
-  merchantsOf,
+  merchantsInFilter,
   type OrderFilter,
   sortOf,
 } from "./list-conditions-sql.ts";
@@ -158,7 +158,7 @@ export async function countMerchants(db: Queryable, filter: OrderFilter): Promis
   const [row] = await db.query<{ count: number }>({
     name: "count-merchants-of-list",
     text: "select count(*)::integer as count from merchants m where $1::uuid[] is null or m.id = any($1)",
-    values: [merchantsOf(filter)],
+    values: [merchantsInFilter(filter)],
   });
   return row?.count ?? 0;
 }

@@ -3,18 +3,18 @@ import type { Actor } from "../../lifecycle/applied-transition.ts";
 import { merchantByMerchant, merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
-import { type Account, type Booking, type BookingKind, type Decision, signed } from "./bookings.ts";
+import { type Booking, type BookingKind, type Decision, type MerchantAccount, signed } from "./bookings.ts";
 
 type AccountRow = { merchant_id: string; balance_minor: bigint; credit_limit_minor: bigint | null };
 
-const toAccount = (row: AccountRow): Account => ({
+const toAccount = (row: AccountRow): MerchantAccount => ({
   merchantId: row.merchant_id,
   balanceMinor: row.balance_minor,
   creditLimitMinor: row.credit_limit_minor,
 });
 
 /** A merchant's account, empty before its first booking. Null if there is no such merchant. */
-export async function readAccount(db: Queryable, merchantId: string): Promise<Account | null> {
+export async function readAccount(db: Queryable, merchantId: string): Promise<MerchantAccount | null> {
   const [row] = await db.query<AccountRow>({
     name: "read-account",
     text: `
@@ -31,7 +31,10 @@ export async function readAccount(db: Queryable, merchantId: string): Promise<Ac
  * Locks accounts, in the order of their merchants' ids; missing accounts are created. Read them after the lock: a
  * statement that waits for a lock still uses the credit limits that it saw before.
  */
-export async function lockAccounts(tx: Queryable, merchantIds: readonly string[]): Promise<Account[]> {
+export async function lockAccounts(
+  tx: Queryable,
+  merchantIds: readonly string[],
+): Promise<MerchantAccount[]> {
   const locked = await lockExisting(tx, merchantIds);
   if (locked < merchantIds.length) {
     await makeAccounts(tx, merchantIds);
@@ -121,7 +124,10 @@ export async function insertDeclines(tx: Queryable, declined: readonly Booking[]
  * changes their limits. Accounts that there are not yet are left out. Read them after the lock: a statement that waits
  * for a lock still uses what it saw before.
  */
-export async function lockAccountsShared(tx: Queryable, merchantIds: readonly string[]): Promise<Account[]> {
+export async function lockAccountsShared(
+  tx: Queryable,
+  merchantIds: readonly string[],
+): Promise<MerchantAccount[]> {
   if (merchantIds.length === 0) return [];
   await merchantByMerchant(tx, keysOf(merchantIds), (own) =>
     tx.query({
@@ -138,7 +144,7 @@ export async function lockAccountsShared(tx: Queryable, merchantIds: readonly st
   return readLockedAccounts(tx, merchantIds);
 }
 
-async function readLockedAccounts(tx: Queryable, merchantIds: readonly string[]): Promise<Account[]> {
+async function readLockedAccounts(tx: Queryable, merchantIds: readonly string[]): Promise<MerchantAccount[]> {
   const rows = await tx.query<AccountRow>({
     name: "read-locked-accounts",
     text: `

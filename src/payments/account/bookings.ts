@@ -1,5 +1,5 @@
 /** The state of a merchant's account. */
-export type Account = {
+export type MerchantAccount = {
   readonly merchantId: string;
   /** Negative if the merchant owes. */
   readonly balanceMinor: bigint;
@@ -23,7 +23,7 @@ export const signed = ({ kind, amountMinor }: Booking): bigint =>
   kind === "charge" ? -amountMinor : amountMinor;
 
 /** How much can still be charged. Null means unlimited. Never negative, even if the limit was lowered. */
-export function availableCredit({ balanceMinor, creditLimitMinor }: Account): bigint | null {
+export function availableCredit({ balanceMinor, creditLimitMinor }: MerchantAccount): bigint | null {
   if (creditLimitMinor === null) return null;
   const free = balanceMinor + creditLimitMinor;
   return free > 0n ? free : 0n;
@@ -37,7 +37,7 @@ const UNLIMITED_MINOR = 4n * 10n ** 18n;
 
 /** Whether an account has room for a booking. Only charges need room. */
 export function isAffordable(
-  { balanceMinor, creditLimitMinor }: Account,
+  { balanceMinor, creditLimitMinor }: MerchantAccount,
   { kind, amountMinor }: Pick<Booking, "kind" | "amountMinor">,
 ): boolean {
   if (kind !== "charge") return true;
@@ -53,7 +53,7 @@ export type Decision = "made" | "declined";
  * and a declined one is not made later.
  */
 export function decideBookings(
-  accounts: readonly Account[],
+  accounts: readonly MerchantAccount[],
   bookings: readonly Booking[],
   decidedBefore: (booking: Booking) => Decision | null,
 ): { readonly made: readonly Booking[]; readonly declined: ReadonlySet<Booking> } {

@@ -1,4 +1,4 @@
-import { distributeFunction, distributionColumnOf, placementOf, ROOT } from "./distribute.ts";
+import { distributeFunction, distributionColumnOf, ROOT, tablePlacement } from "./distribute.ts";
 
 /**
  * The commands of a migration for a distributed database, each to be run alone: Citus sends the text of a command to
@@ -21,7 +21,7 @@ function placed(command: string): string[] {
   if (name === "") return [command];
   const parts = splitAtTop(body, ",");
   const key = parts.map((part) => PRIMARY_KEY.exec(part)?.[1]).find((column) => column !== undefined);
-  const placement = placementOf({ name, keyColumn: key ?? null });
+  const placement = tablePlacement({ name, keyColumn: key ?? null });
   if (placement === "on the coordinator") return [command];
   const rest = parts.filter((part) => !FOREIGN_KEY.test(part));
   return [

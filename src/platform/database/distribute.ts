@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Queryable } from "./database.ts";
 import { pendingMigrations } from "./migrate.ts";
-import { openSession } from "./servers.ts";
+import { openDatabaseSession } from "./servers.ts";
 
 /** The database cannot be distributed as it is. The message says what to do. */
 export class CannotDistributeError extends Error {}
@@ -19,7 +19,7 @@ export async function distribute(
   shardCount: number,
   report: (message: string) => void,
 ): Promise<number> {
-  const client = await openSession(url);
+  const client = await openDatabaseSession(url);
   const db: Queryable = {
     query: async (statement) => (await client.query(statement)).rows,
     isDistributed: async () => true,
@@ -73,10 +73,10 @@ async function moveTables(
   for (const table of tables) {
     if (table.placement !== "on the coordinator")
       throw new CannotDistributeError(
-        `The table ${table.name} is ${table.placement}, but should be ${placementOf(table)}: undo it with undistribute_table.`,
+        `The table ${table.name} is ${table.placement}, but should be ${tablePlacement(table)}: undo it with undistribute_table.`,
       );
-    await moveTable(db, table, placementOf(table), shardCount);
-    report(`${table.name}: ${placementOf(table)}`);
+    await moveTable(db, table, tablePlacement(table), shardCount);
+    report(`${table.name}: ${tablePlacement(table)}`);
   }
   // Also after an interrupted run that had moved all of them. It does nothing if no row is left.
   await deleteRowsLeft(db, ROOT);
@@ -259,7 +259,7 @@ const MERCHANT_COLUMN = "merchant_id";
 const ON_EACH_NODE: ReadonlySet<string> = new Set(["facilities", "facility_rates"]);
 
 /** Where a table should be. */
-export function placementOf({ name, keyColumn }: Pick<Table, "name" | "keyColumn">): Placement {
+export function tablePlacement({ name, keyColumn }: Pick<Table, "name" | "keyColumn">): Placement {
   if (name === ROOT || keyColumn === MERCHANT_COLUMN) return "by merchant";
   return ON_EACH_NODE.has(name) ? "on each node" : "on the coordinator";
 }
@@ -268,11 +268,11 @@ export const distributionColumnOf = (table: string): string =>
   table === ROOT ? ROOT_COLUMN : MERCHANT_COLUMN;
 
 /** A database is distributed as soon as one of its tables is. */
-export const isDistributed = (tables: readonly Table[]): boolean =>
+export const hasDistributedTables = (tables: readonly Table[]): boolean =>
   tables.some(({ placement }) => placement !== "on the coordinator");
 
 export const misplacedTables = (tables: readonly Table[]): Table[] =>
-  tables.filter((table) => table.placement !== placementOf(table));
+  tables.filter((table) => table.placement !== tablePlacement(table));
 
 /**
  * The tables that `distribute` has to move, in an order that Citus permits: copies for each node first, then the root,
@@ -289,7 +289,7 @@ export function tablesToMove(tables: readonly Table[]): Table[] {
     }
     moved.set(table.name, table);
   };
-  for (const table of misplaced) if (placementOf(table) === "on each node") move(table);
+  for (const table of misplaced) if (tablePlacement(table) === "on each node") move(table);
   for (const table of misplaced) if (table.name === ROOT) move(table);
   for (const table of misplaced) move(table);
   return [...moved.values()];

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type MigrationBuilder, type RunnerOption, runner } from "node-pg-migrate";
 import type pg from "pg";
 import { isDistributed, type Queryable, sqlState } from "./database.ts";
-import { openSession } from "./servers.ts";
+import { openDatabaseSession } from "./servers.ts";
 
 const ROOT_DIR = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const MIGRATIONS_DIR = join(ROOT_DIR, "migrations");
@@ -40,7 +40,7 @@ export async function migrate(
   log: (message: string) => void,
   commandsOnCitus: CommandsOf,
 ): Promise<void> {
-  const client = await openSession(url);
+  const client = await openDatabaseSession(url);
   try {
     await client.query("select pg_advisory_lock(7305220, 1)");
     await client.query(`set lock_timeout = ${LOCK_WAIT_MS}`);

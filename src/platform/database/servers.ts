@@ -103,7 +103,7 @@ const CONNECTION = {
 } as const satisfies pg.ClientConfig;
 
 /** A session of its own for work without time limits, such as migrations. The caller ends it. */
-export async function openSession(databaseUrl: string): Promise<pg.Client> {
+export async function openDatabaseSession(databaseUrl: string): Promise<pg.Client> {
   const Client = clientsOf(serversOf(databaseUrl));
   const client = new Client(connectionTo(databaseUrl));
   await client.connect();

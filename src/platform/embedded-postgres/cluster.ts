@@ -91,7 +91,7 @@ export async function createCluster(options: {
   cluster: Cluster;
   password: string;
   binaries: PostgresBinaries;
-  account: Account | undefined;
+  account: SystemUser | undefined;
   sync: boolean;
 }): Promise<void> {
   const { cluster, password, binaries, account, sync } = options;
@@ -153,14 +153,14 @@ async function removeUnfinished(dataDir: string): Promise<void> {
 }
 
 /** The user and group that PostgreSQL runs as, if they differ from those of this process. */
-export type Account = { uid: number; gid: number };
+export type SystemUser = { uid: number; gid: number };
 
 /**
  * PostgreSQL does not run as root. For root, this is the owner of the cluster if there is one, otherwise the user
  * `postgres`, otherwise `nobody`. For other users it is undefined: PostgreSQL runs as the same user.
  * @throws Error if root finds no such user.
  */
-export async function postgresAccount(clusterDirectory: string): Promise<Account | undefined> {
+export async function postgresAccount(clusterDirectory: string): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const account =
     (await ownerOf(clusterDirectory)) ?? (await accountNamed("postgres")) ?? (await accountNamed("nobody"));
@@ -176,7 +176,7 @@ export async function postgresAccount(clusterDirectory: string): Promise<Account
  */
 export async function rejectForeignOwner(
   clusterDirectory: string,
-  account: Account | undefined,
+  account: SystemUser | undefined,
 ): Promise<void> {
   if (account === undefined || (await ownerOf(clusterDirectory)) !== undefined) return;
   throw new StartError(
@@ -186,7 +186,7 @@ export async function rejectForeignOwner(
 }
 
 /** Whether the account can run this program. True without an account. */
-async function canRun(account: Account | undefined, program: string, ...args: string[]): Promise<boolean> {
+async function canRun(account: SystemUser | undefined, program: string, ...args: string[]): Promise<boolean> {
   if (account === undefined) return true;
   return await promisify(execFile)(program, args, { ...account, cwd: "/" }).then(
     () => true,
@@ -201,7 +201,10 @@ export type ReachablePath = { cwd: string; path: string };
  * How processes of the account reach a directory that it owns, in any location.
  * @throws Error if only Linux could do it, and this is another system.
  */
-export async function reachablePath(directory: string, account: Account | undefined): Promise<ReachablePath> {
+export async function reachablePath(
+  directory: string,
+  account: SystemUser | undefined,
+): Promise<ReachablePath> {
   if (await canRun(account, "/bin/sh", "-c", 'test -x "$0"', directory)) return { cwd: "/", path: directory };
   if (process.platform === "linux") {
     // A parent folder, such as /root, is closed to the account. A new process enters its working directory while it is
@@ -214,12 +217,12 @@ export async function reachablePath(directory: string, account: Account | undefi
   );
 }
 
-async function ownerOf(directory: string): Promise<Account | undefined> {
+async function ownerOf(directory: string): Promise<SystemUser | undefined> {
   const found = await stat(directory).catch(() => undefined);
   return found === undefined || found.uid === 0 ? undefined : { uid: found.uid, gid: found.gid };
 }
 
-async function accountNamed(name: string): Promise<Account | undefined> {
+async function accountNamed(name: string): Promise<SystemUser | undefined> {
   const users = (await readFile("/etc/passwd", "utf8").catch(() => ""))
     .split("\n")
     .map((line) => line.split(":"));
@@ -234,7 +237,7 @@ export type PostgresBinaries = { initdb: string; postgres: string; pg_ctl: strin
  * The programs from the npm package for this platform, or a copy of them if the account cannot run them there.
  * @throws Error that suggests DATABASE_URL if there are none for this platform, or none that run.
  */
-export async function findBinaries(account: Account | undefined): Promise<PostgresBinaries> {
+export async function findBinaries(account: SystemUser | undefined): Promise<PostgresBinaries> {
   const binaries = await importBinaries();
   const packageDirectory = dirname(dirname(dirname(binaries.postgres)));
   await createMissingLinks(packageDirectory);
@@ -249,7 +252,7 @@ export async function findBinaries(account: Account | undefined): Promise<Postgr
  */
 export async function findCopy(
   packageDirectory: string,
-  account: Account | undefined,
+  account: SystemUser | undefined,
   parents: string[],
 ): Promise<PostgresBinaries> {
   const { version }: { version: string } = JSON.parse(

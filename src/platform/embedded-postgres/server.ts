@@ -10,7 +10,6 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { StartError } from "../environment.ts";
 import {
-  type Account,
   type Cluster,
   findBinaries,
   type PostgresBinaries,
@@ -18,6 +17,7 @@ import {
   type ReachablePath,
   reachablePath,
   SUPERUSER,
+  type SystemUser,
 } from "./cluster.ts";
 
 /** For temporary causes, such as processes that outlive their killed postmaster. */
@@ -74,7 +74,7 @@ type Launch = {
   cluster: Cluster;
   password: string;
   binaries: PostgresBinaries;
-  account: Account | undefined;
+  account: SystemUser | undefined;
   settings: Record<string, string>;
 };
 

@@ -29,7 +29,7 @@ import { setTracer } from "./tracing.ts";
 const SCOPE = "partner-orders";
 
 /** Whether each is exported. */
-export type Signals = { readonly traces: boolean; readonly metrics: boolean };
+export type ExportedSignals = { readonly traces: boolean; readonly metrics: boolean };
 
 type OpenTelemetry = { exportMetrics(registry: Registry): void; shutDown(): Promise<void> };
 
@@ -37,7 +37,7 @@ type OpenTelemetry = { exportMetrics(registry: Registry): void; shutDown(): Prom
  * Starts the SDK, which reads the variables of OpenTelemetry itself. Only `telemetry.ts` imports this module, when it is
  * needed.
  */
-export function openTelemetry(signals: Signals, log: Logger, roles: Config["roles"]): OpenTelemetry {
+export function openTelemetry(signals: ExportedSignals, log: Logger, roles: Config["roles"]): OpenTelemetry {
   // At the start the SDK warns of settings that it does not support, and uses its defaults.
   logProblems((reason) => log.warn({ reason }, "telemetry setting not supported"));
   let registry: Registry | null = null;

@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import type { Config } from "../config.ts";
 import type { Environment } from "../environment.ts";
 import { within } from "../run-in-turn.ts";
-import type { Signals } from "./open-telemetry.ts";
+import type { ExportedSignals } from "./open-telemetry.ts";
 
 /** Sends traces and metrics to a collector (decision 0106). */
 export type Telemetry = {
@@ -53,7 +53,7 @@ export async function startTelemetry(
  * The SDK exports both signals unless it is told otherwise, to an address of its own. The service exports a signal if an
  * exporter or an address for it is set. `/metrics` is always there for Prometheus.
  */
-export function requestedSignals(environment: Environment): Signals {
+export function requestedSignals(environment: Environment): ExportedSignals {
   const text = (name: string): string => environment[name]?.trim() ?? "";
   if (text("OTEL_SDK_DISABLED").toLowerCase() === "true") return { traces: false, metrics: false };
   const isRequested = (signal: "TRACES" | "METRICS"): boolean => {

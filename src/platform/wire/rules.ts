@@ -80,7 +80,7 @@ const names = (description: string) =>
   Type.Unsafe<readonly string[]>(Type.Array(Type.String(), { description }));
 
 /** The parameters of the rules. A parameter means the same in every rule. */
-export const PARAMETERS = {
+export const RULE_PARAMETERS = {
   min: Type.Number({ description: "The lowest number, or the least length or count." }),
   max: Type.Number({ description: "The highest number, or the greatest length or count." }),
   count: Type.Integer({ description: "How many there are." }),
@@ -115,13 +115,13 @@ export const PARAMETERS = {
 
 /** The same without the values of the back office. */
 export const SHARED_PARAMETERS = {
-  ...PARAMETERS,
+  ...RULE_PARAMETERS,
   format: formatOf(SHARED_FORMATS),
   kind: kindOf(SHARED_MISSING),
 };
 
-type ParameterName = keyof typeof PARAMETERS;
-type Values<Name extends ParameterName> = { readonly [P in Name]: Static<(typeof PARAMETERS)[P]> };
+type ParameterName = keyof typeof RULE_PARAMETERS;
+type Values<Name extends ParameterName> = { readonly [P in Name]: Static<(typeof RULE_PARAMETERS)[P]> };
 
 type Rule<Needs extends ParameterName, May extends ParameterName> = {
   /** What is required, in the documentation. */

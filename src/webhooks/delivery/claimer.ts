@@ -5,10 +5,16 @@ import { retried } from "../../platform/database/retry.ts";
 import { after } from "../../platform/time.ts";
 import type { WebhookContext } from "../conditions-sql.ts";
 import { FairShare } from "./admission.ts";
-import { type ClaimSize, claimDeliveries } from "./claim-sql.ts";
+import {
+  type Claimant,
+  type ClaimSize,
+  claimDeliveries,
+  ENDPOINT_LEASE_MS,
+  leaseEndpoints,
+  leaseMsOf,
+} from "./claim-sql.ts";
 import type { ClaimedDelivery, LeasedEndpoint } from "./claimed-delivery.ts";
 import type { EndpointQueue, EndpointQueues } from "./endpoint-queue.ts";
-import { type Claimant, ENDPOINT_LEASE_MS, leaseEndpoints, leaseMsOf } from "./lease-sql.ts";
 import { LostClaims } from "./leases.ts";
 
 /** Claims that one process holds, at most: waiting, in flight, or with an outcome that is being stored. */

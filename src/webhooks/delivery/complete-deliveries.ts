@@ -1,20 +1,16 @@
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import {
+  type ConnectionKey,
+  type ConnectionKeyRow,
+  distinctConnections,
+  toConnectionKey,
+} from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
-import { limitLockWaits, type Queryable } from "../../platform/database/database.ts";
+import { merchantByMerchant, merchantsOf } from "../../platform/database/citus.ts";
+import { limitLockWaits, plainArray, type Queryable } from "../../platform/database/database.ts";
 import type { HealthReport } from "../endpoints/health.ts";
 import { pauseEndpoint, saveHealth } from "../endpoints/health-sql.ts";
 import { warnMerchant } from "../endpoints/pause.ts";
-import type { Completion } from "./claimed-delivery.ts";
-import {
-  advanceStreams,
-  type DeliveryState,
-  type EndedHead,
-  finishDeliveries,
-  insertAttempts,
-  lockClaimedStreams,
-  readStates,
-  rescheduleClaims,
-} from "./complete-sql.ts";
+import type { ClaimedDelivery, Completion, DeliveryAttempt } from "./claimed-delivery.ts";
 
 /** How a claim ended, with its evidence about the endpoint. */
 export type RecordedCompletion = {
@@ -153,4 +149,308 @@ function endedHeads({ delivery, outcome, endpointStatus }: HeldClaim): EndedHead
   const ended = { ...head, continues: false };
   // A manual attempt that succeeds makes the scheduled one unnecessary, unless that is in progress.
   return outcome.is === "succeeded" ? [ended, { ...head, streamId: ownStreamId, claimId: null }] : [ended];
+}
+
+const keyOf = (merchantId: string, deliveryId: string): string => `${merchantId} ${deliveryId}`;
+
+/**
+ * Locks the streams of claims in the order of their keys, as every transaction does. A transaction that adds a delivery
+ * to one of them waits from now on, so the next statement sees all deliveries that were added before. Returns the
+ * deliveries whose claim this worker still holds.
+ */
+async function lockClaimedStreams(
+  tx: Queryable,
+  deliveries: readonly ClaimedDelivery[],
+): Promise<Set<ClaimedDelivery>> {
+  // A manual redelivery is due in a stream of its own, beside the one it belongs to.
+  const streams = deliveries.flatMap((delivery) =>
+    [...new Set([delivery.streamId, delivery.ownStreamId])].map((streamId) => ({ ...delivery, streamId })),
+  );
+  const rows = await merchantByMerchant(tx, streams, (own, merchantId) =>
+    tx.query<{ merchant_id: string; delivery_id: string; claim_id: string | null }>({
+      name: "lock-claimed-streams",
+      text: `
+        select due.merchant_id, due.delivery_id, due.claim_id
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as stream (merchant_id, endpoint_id, stream_id)
+        join due_deliveries due on due.merchant_id = stream.merchant_id and due.endpoint_id = stream.endpoint_id
+          and due.stream_id = stream.stream_id
+        where ($4::uuid is null or stream.merchant_id = $4)
+        order by due.merchant_id, due.endpoint_id, due.stream_id
+        for update of due`,
+      values: [
+        own.map((stream) => stream.merchantId),
+        own.map(({ endpointId }) => endpointId),
+        own.map(({ streamId }) => streamId),
+        merchantId,
+      ],
+    }),
+  );
+  const held = new Set(rows.map((row) => `${keyOf(row.merchant_id, row.delivery_id)} ${row.claim_id}`));
+  return new Set(
+    deliveries.filter(({ merchantId, deliveryId, claimId }) =>
+      held.has(`${keyOf(merchantId, deliveryId)} ${claimId}`),
+    ),
+  );
+}
+
+/** The state of a delivery and its endpoint when an outcome is recorded. */
+type DeliveryState = {
+  /** False if a manual attempt has succeeded since the claim. */
+  readonly isPending: boolean;
+  /** The streams of a paused endpoint stop; those of a deleted one end. */
+  readonly endpointStatus: "active" | "paused" | "deleted";
+};
+
+/** Returns a function that looks up the state of a delivery; null for one that was erased. */
+async function readStates(
+  tx: Queryable,
+  deliveries: readonly ClaimedDelivery[],
+): Promise<(delivery: ClaimedDelivery) => DeliveryState | null> {
+  if (deliveries.length === 0) return () => null;
+  const rows = await tx.query<{
+    merchant_id: string;
+    id: string;
+    status: string;
+    endpoint_status: DeliveryState["endpointStatus"];
+  }>({
+    name: "read-delivery-states",
+    text: `
+      select d.merchant_id, d.id, d.status, w.status as endpoint_status
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as requested (merchant_id, connection_id, id)
+      join deliveries d on d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
+        and d.id = requested.id
+      join webhook_endpoints w on w.merchant_id = d.merchant_id and w.id = d.endpoint_id
+      where ($4::uuid[] is null or d.merchant_id = any($4)) and ($4::uuid[] is null or w.merchant_id = any($4))`,
+    values: [
+      deliveries.map(({ merchantId }) => merchantId),
+      deliveries.map(({ connectionId }) => connectionId),
+      deliveries.map(({ deliveryId }) => deliveryId),
+      await merchantsOf(tx, deliveries),
+    ],
+  });
+  const states = new Map(
+    rows.map((row) => [
+      keyOf(row.merchant_id, row.id),
+      { isPending: row.status === "pending", endpointStatus: row.endpoint_status },
+    ]),
+  );
+  return ({ merchantId, deliveryId }) => states.get(keyOf(merchantId, deliveryId)) ?? null;
+}
+
+/**
+ * Stores attempts. One that is already stored with an unknown outcome is not changed: its claim was taken over, and its
+ * delivery sent again.
+ */
+async function insertAttempts(
+  tx: Queryable,
+  completions: readonly { delivery: ClaimedDelivery; attempt: DeliveryAttempt | null }[],
+): Promise<void> {
+  const made = completions.flatMap(({ delivery, attempt }) =>
+    attempt === null ? [] : { delivery, attempt },
+  );
+  if (made.length === 0) return;
+  await tx.query({
+    name: "insert-attempts",
+    text: `
+      insert into attempts (
+        merchant_id, id, delivery_id, trigger, started_at, duration_ms, response_status, response_body, error)
+      select *
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::integer[], $7::integer[],
+                  $8::text[], $9::text[])
+      on conflict do nothing`,
+    values: [
+      made.map(({ delivery }) => delivery.merchantId),
+      made.map(({ delivery }) => delivery.claimId),
+      made.map(({ delivery }) => delivery.deliveryId),
+      made.map(({ delivery }) => delivery.trigger),
+      made.map(({ attempt }) => attempt.startedAt),
+      made.map(({ attempt }) => attempt.durationMs),
+      made.map(({ attempt }) => attempt.responseStatus),
+      made.map(({ attempt }) => attempt.responseBody),
+      made.map(({ attempt }) => attempt.error),
+    ],
+  });
+}
+
+async function finishDeliveries(
+  tx: Queryable,
+  status: "succeeded" | "failed",
+  deliveries: readonly ClaimedDelivery[],
+): Promise<void> {
+  if (deliveries.length === 0) return;
+  await tx.query({
+    name: "finish-deliveries",
+    text: `
+      update deliveries d
+      set status = $4
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as o (merchant_id, connection_id, id)
+      where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.id = o.id
+        and ($5::uuid[] is null or d.merchant_id = any($5))`,
+    values: [
+      deliveries.map(({ merchantId }) => merchantId),
+      deliveries.map(({ connectionId }) => connectionId),
+      deliveries.map(({ deliveryId }) => deliveryId),
+      status,
+      await merchantsOf(tx, deliveries),
+    ],
+  });
+}
+
+/** Ends claims whose deliveries stay the heads of their streams, and sets when each is due again. */
+async function rescheduleClaims(
+  tx: Queryable,
+  claims: readonly { delivery: ClaimedDelivery; dueAt: Date; attemptCount: number }[],
+): Promise<void> {
+  if (claims.length === 0) return;
+  await tx.query({
+    name: "reschedule-claims",
+    text: `
+      update due_deliveries d
+      set due_at = o.due_at, attempt_count = o.attempt_count, claim_id = null, claimed_at = null, leased_until = null
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $6::integer[])
+        as o (merchant_id, endpoint_id, stream_id, claim_id, due_at, attempt_count)
+      where d.merchant_id = o.merchant_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
+        and d.claim_id = o.claim_id and ($7::uuid[] is null or d.merchant_id = any($7))`,
+    values: [
+      claims.map(({ delivery }) => delivery.merchantId),
+      claims.map(({ delivery }) => delivery.endpointId),
+      claims.map(({ delivery }) => delivery.streamId),
+      claims.map(({ delivery }) => delivery.claimId),
+      claims.map(({ dueAt }) => dueAt),
+      claims.map(({ attemptCount }) => attemptCount),
+      await merchantsOf(
+        tx,
+        claims.map(({ delivery }) => delivery),
+      ),
+    ],
+  });
+}
+
+/** A head to remove from its stream. */
+type EndedHead = {
+  readonly merchantId: string;
+  readonly endpointId: string;
+  readonly streamId: string;
+  readonly deliveryId: string;
+  /** The claim that ends with it. Null for a head that is not claimed. */
+  readonly claimId: string | null;
+  /** False if the endpoint is paused: the other deliveries of the stream wait until it is resumed. */
+  readonly continues: boolean;
+};
+
+/**
+ * Removes heads from their streams, which must be locked. The next pending delivery becomes the head. Returns the
+ * connections of streams with a new head.
+ */
+export async function advanceStreams(
+  tx: Queryable,
+  ended: readonly EndedHead[],
+  now: Date,
+): Promise<ConnectionKey[]> {
+  if (ended.length === 0) return [];
+  const rows = await merchantByMerchant(tx, ended, (own, merchantId) =>
+    tx.query<ConnectionKeyRow>({
+      name: "advance-streams",
+      text: `
+        with ended as materialized (
+          select *
+          from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::boolean[])
+            as ended (merchant_id, endpoint_id, stream_id, delivery_id, claim_id, continues)
+        ), following as materialized (
+          select e.merchant_id, e.endpoint_id, e.stream_id, e.delivery_id, e.claim_id,
+                 n.id as next_id, n.event_id as next_event_id, n.not_after as next_not_after
+          from ended e
+          left join lateral (
+            select d.id, d.event_id, d.not_after
+            from deliveries d
+            where d.merchant_id = e.merchant_id and d.endpoint_id = e.endpoint_id and d.stream_id = e.stream_id
+              and d.status = 'pending' and e.continues and ($8::uuid is null or d.merchant_id = $8)
+            order by d.sequence, d.id
+            limit 1) as n on true
+        ), emptied as (
+          delete from due_deliveries d
+          using following f
+          where d.merchant_id = f.merchant_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
+            and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
+            and f.next_id is null and ($8::uuid is null or d.merchant_id = $8)
+        )
+        update due_deliveries d
+        set delivery_id = f.next_id, event_id = f.next_event_id, not_after = f.next_not_after,
+            is_followed = true, trigger = 'schedule', attempt_count = 0, due_at = $7,
+            claim_id = null, claimed_at = null, leased_until = null
+        from following f
+        where d.merchant_id = f.merchant_id and d.endpoint_id = f.endpoint_id and d.stream_id = f.stream_id
+          and d.delivery_id = f.delivery_id and d.claim_id is not distinct from f.claim_id
+          and f.next_id is not null and ($8::uuid is null or d.merchant_id = $8)
+        returning d.merchant_id, d.connection_id`,
+      values: [
+        own.map((head) => head.merchantId),
+        own.map(({ endpointId }) => endpointId),
+        own.map(({ streamId }) => streamId),
+        own.map(({ deliveryId }) => deliveryId),
+        own.map(({ claimId }) => claimId),
+        own.map(({ continues }) => continues),
+        now,
+        merchantId,
+      ],
+    }),
+  );
+  return distinctConnections(rows.map(toConnectionKey));
+}
+
+/** How nearly every claim ends: it was sent, accepted, and the last pending one of its stream. */
+export type Success = { readonly delivery: ClaimedDelivery; readonly attempt: DeliveryAttempt };
+
+/**
+ * Records successes that end their streams, in one statement because no decision lies in between. Returns for each
+ * whether this was the case. If not, nothing has changed: another worker took the claim over, or other deliveries of the
+ * stream are pending.
+ *
+ * Deleting the head also locks the stream. A transaction that adds a delivery behind it marks the head as followed. So
+ * either the head is not deleted here, or the added delivery becomes a head itself (decision 0033).
+ */
+export async function endStreams(db: Queryable, successes: readonly Success[]): Promise<boolean[]> {
+  const rows = await db.query<{ ordinal: number }>({
+    name: "end-streams",
+    text: `
+      with outcome as materialized (
+        select *
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::timestamptz[], $7::integer[],
+                    $8::integer[], $9::text[])
+          with ordinality
+          as o (merchant_id, endpoint_id, stream_id, delivery_id, claim_id, started_at, duration_ms, response_status,
+                response_body, ordinal)
+        order by o.merchant_id, o.endpoint_id, o.stream_id -- All transactions lock streams in this order.
+      ), ended as (
+        delete from due_deliveries d
+        using outcome o
+        where d.merchant_id = o.merchant_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
+          and d.delivery_id = o.delivery_id and d.claim_id = o.claim_id and not d.is_followed
+        returning o.*, d.connection_id, d.trigger
+      ), recorded as (
+        insert into attempts (
+          merchant_id, id, delivery_id, trigger, started_at, duration_ms, response_status, response_body)
+        select merchant_id, claim_id, delivery_id, trigger, started_at, duration_ms, response_status, response_body
+        from ended
+      ), finished as (
+        update deliveries d
+        set status = 'succeeded'
+        from ended e
+        where d.merchant_id = e.merchant_id and d.connection_id = e.connection_id and d.id = e.delivery_id
+      )
+      select ordinal::integer from ended`,
+    values: [
+      plainArray(successes.map(({ delivery }) => delivery.merchantId)),
+      plainArray(successes.map(({ delivery }) => delivery.endpointId)),
+      plainArray(successes.map(({ delivery }) => delivery.streamId)),
+      plainArray(successes.map(({ delivery }) => delivery.deliveryId)),
+      plainArray(successes.map(({ delivery }) => delivery.claimId)),
+      plainArray(successes.map(({ attempt }) => attempt.startedAt.toISOString())),
+      plainArray(successes.map(({ attempt }) => attempt.durationMs)),
+      plainArray(successes.map(({ attempt }) => attempt.responseStatus ?? "null")),
+      successes.map(({ attempt }) => attempt.responseBody),
+    ],
+  });
+  const ended = new Set(rows.map(({ ordinal }) => ordinal));
+  return successes.map((_, index) => ended.has(index + 1));
 }

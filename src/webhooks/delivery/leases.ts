@@ -5,9 +5,14 @@ import { type Database, isNodeLost } from "../../platform/database/database.ts";
 import { groupCalls } from "../../platform/database/group.ts";
 import { after, SECOND_MS } from "../../platform/time.ts";
 import type { EndpointKey } from "../endpoints/endpoint.ts";
-import { releaseLostClaims } from "./claim-sql.ts";
+import {
+  ENDPOINT_LEASE_MS,
+  RENEWED_BEFORE_MS,
+  releaseEndpoints,
+  releaseLostClaims,
+  renewLeases,
+} from "./claim-sql.ts";
 import type { EndpointQueue } from "./endpoint-queue.ts";
-import { ENDPOINT_LEASE_MS, RENEWED_BEFORE_MS, releaseEndpoints, renewLeases } from "./lease-sql.ts";
 
 /** Returns a function that ends a worker's lease of an endpoint, so that other workers need not wait until it expires. */
 export function createEndpointRelease(

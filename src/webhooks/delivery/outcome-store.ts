@@ -12,8 +12,12 @@ import { retried } from "../../platform/database/retry.ts";
 import { atMostEvery } from "../../platform/log.ts";
 import { pause } from "../../platform/run-in-turn.ts";
 import { SECOND_MS } from "../../platform/time.ts";
-import { completeDeliveries, type RecordedCompletion } from "./complete-deliveries.ts";
-import { endStreams, type Success } from "./complete-sql.ts";
+import {
+  completeDeliveries,
+  endStreams,
+  type RecordedCompletion,
+  type Success,
+} from "./complete-deliveries.ts";
 
 /** Outcomes that are stored together, at most. */
 const GROUP_MAX = 256;

@@ -5,7 +5,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
 import { before, EVENTS_KEPT_MS, LOG_KEPT_MS } from "../../platform/time.ts";
-import { advanceStreams } from "../delivery/complete-sql.ts";
+import { advanceStreams } from "../delivery/complete-deliveries.ts";
 import { deleteOldResends } from "../resend/resends-sql.ts";
 
 /** Rows processed in one transaction. Few, so that it is short. */

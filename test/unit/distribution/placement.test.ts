@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import {
-  isDistributed,
+  hasDistributedTables,
   misplacedTables,
-  placementOf,
   type Table,
+  tablePlacement,
   tablesToMove,
 } from "../../../src/platform/database/distribute.ts";
 
@@ -18,15 +18,15 @@ const table = (name: string, keyColumn: string | null, more: Partial<Table> = {}
 const names = (tables: readonly Table[]) => tables.map(({ name }) => name);
 
 it("splits the merchants, and each table whose primary key begins with the merchant", () => {
-  expect(placementOf(table("merchants", "id"))).toBe("by merchant");
-  expect(placementOf(table("orders", "merchant_id"))).toBe("by merchant");
+  expect(tablePlacement(table("merchants", "id"))).toBe("by merchant");
+  expect(tablePlacement(table("orders", "merchant_id"))).toBe("by merchant");
 });
 
 it("copies facilities and their rates to each node, and keeps all other tables on the coordinator", () => {
-  expect(placementOf(table("facilities", "id"))).toBe("on each node");
-  expect(placementOf(table("facility_rates", "facility_id"))).toBe("on each node");
-  expect(placementOf(table("api_keys", "key_hash"))).toBe("on the coordinator");
-  expect(placementOf(table("schema_migrations", null))).toBe("on the coordinator");
+  expect(tablePlacement(table("facilities", "id"))).toBe("on each node");
+  expect(tablePlacement(table("facility_rates", "facility_id"))).toBe("on each node");
+  expect(tablePlacement(table("api_keys", "key_hash"))).toBe("on the coordinator");
+  expect(tablePlacement(table("schema_migrations", null))).toBe("on the coordinator");
 });
 
 it("moves copies first, then the merchants, then each table after those that it references", () => {
@@ -55,9 +55,9 @@ it("continues an interrupted run with the tables that are left", () => {
     table("orders", "merchant_id", { references: ["connections"] }),
     table("connections", "merchant_id", { placement: "by merchant", references: ["merchants"] }),
   ];
-  expect(isDistributed(tables)).toBe(true);
+  expect(hasDistributedTables(tables)).toBe(true);
   expect(names(tablesToMove(tables))).toEqual(["orders"]);
-  expect(isDistributed([table("orders", "merchant_id")])).toBe(false);
+  expect(hasDistributedTables([table("orders", "merchant_id")])).toBe(false);
 });
 
 it("finds tables that are elsewhere, also those that should not have left the coordinator", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  placementOf,
+  holdToAdd,
   releaseOf,
   withoutRoutingHolds,
 } from "../../../src/fulfilment/routing/assign-facilities.ts";
@@ -111,7 +111,7 @@ describe("the holds of routing", () => {
     "of an order held for %j, when %j is wanted: place %j, release %j",
     (holdReasons, reason, placed, released) => {
       const wanted = { order: anOrder("a", { holdReasons }), reason };
-      expect(placementOf(wanted)).toEqual(placed && { name: "addHold", reasons: placed });
+      expect(holdToAdd(wanted)).toEqual(placed && { name: "addHold", reasons: placed });
       expect(releaseOf(wanted)).toEqual(released && { name: "releaseHold", reasons: released });
     },
   );

@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  type Account,
   availableCredit,
   type Booking,
   CREDIT_LIMIT_EXCEEDED,
   type Decision,
   decideBookings,
+  type MerchantAccount,
   signed,
 } from "../../../src/payments/account/bookings.ts";
 
 describe("the room of an account", () => {
-  const account = (balanceMinor: bigint, creditLimitMinor: bigint | null): Account => ({
+  const account = (balanceMinor: bigint, creditLimitMinor: bigint | null): MerchantAccount => ({
     merchantId: "m",
     balanceMinor,
     creditLimitMinor,
