@@ -13,12 +13,12 @@ const WARM_UP_SECONDS = 3;
 /** Orders in the statement that PostgreSQL is measured with, and clients that send it: what the service does at most. */
 const GROUP_SIZE = 64;
 const GROUPS = 2;
-/** What the machine can do at most is shared by the two halves of a creation. */
+/** The bound of the machine is shared by the two halves of a creation. */
 const RATIO_MIN = 0.7;
 const CLIENTS = [64, 256] as const;
 const P99_MAX_MS = 25;
 
-/** What one round measured, per second. */
+/** The results of one round, per second. */
 type Round = { bound: number; results: Record<(typeof CLIENTS)[number], LoadResult> };
 
 /**
@@ -60,7 +60,8 @@ export async function measureCreation(
   }
   const figures = CLIENTS.map((clients) => figureOf(clients, measured));
   const half = Math.round((figures[0]?.perSecond ?? 0) / 2);
-  await site.db.runScript("checkpoint"); // As before each round: the files of the log are used again (decision 0187).
+  // As before each round: the files of the log are used again (docs/design/database.md, "Embedded PostgreSQL").
+  await site.db.runScript("checkpoint");
   const calm = await createOrders(site, { seconds, perSecond: half });
   await Promise.all([closeSite(site), reference.db.close(), stop(bare)]);
   return [

@@ -50,7 +50,7 @@ const settings = {
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** What can be measured alone: `npm run bench -- jobs`. Without a name, the default parts. */
+/** Parts that can be measured alone: `npm run bench -- jobs`. Without a name, the default parts. */
 const PARTS: Record<string, (postgres: Postgres) => Promise<Figure[]>> = {
   creation: (postgres) => measureCreation(postgres, { ...settings, say }),
   api: (postgres) => measureApi(postgres, { ...settings, say }),

@@ -29,7 +29,7 @@ export function quantiles(times: readonly number[]): { p50Ms: number; p99Ms: num
 /** A time or a size against its limit: as for other figures, 1 or more is good. */
 export const against = (limit: number, measured: number) => ({ ratio: limit / measured, ratioMin: 1 });
 
-/** Whether a figure reaches what it should. Empty if nothing is required of it. */
+/** True if a figure reaches what it should. Empty if nothing is required of it. */
 function verdict({ ratio, ratioMin, p99Ms, p99MaxMs }: Figure): string {
   const reached = [
     ...(ratio === undefined || ratioMin === undefined ? [] : [ratio >= ratioMin]),

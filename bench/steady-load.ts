@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Agent, type Dispatcher } from "undici";
 import { quantiles } from "./report.ts";
 
-/** What a request of a load is made of. */
+/** A request of a load. */
 export type LoadRequest = {
   method: "GET" | "POST";
   path: string;

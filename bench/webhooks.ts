@@ -33,7 +33,10 @@ export async function measureWebhooks(site: Site, options: Options): Promise<Fig
   }
 }
 
-/** The same receiver by another name: to the dispatcher another host, and it limits the requests to each (decision 0063). */
+/**
+ * The same receiver by another name: to the dispatcher another host, and it limits the requests to each
+ * (docs/design/deliveries.md, "Shared sending").
+ */
 const byOtherName = (url: string): string => url.replace("127.0.0.1", "localhost");
 
 /** Sends a whole backlog; returns deliveries per second. Every delivery must arrive and be recorded. */

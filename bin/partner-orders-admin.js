@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The program partner-orders-admin: finds a Node that runs the TypeScript sources, and starts src/cli/main.ts with it.
-// This file itself is JavaScript that older versions of Node can read. Decision 0112.
+// The program partner-orders-admin: finds a Node that runs the TypeScript sources, and starts src/cli/main.ts with it. This
+// file itself is JavaScript that older versions of Node can read. See docs/design/dependencies.md, "A Node for the sources".
 import { spawn } from "node:child_process";
 import * as nodeModule from "node:module";
 import { constants } from "node:os";

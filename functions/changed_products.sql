@@ -1,5 +1,5 @@
 -- Compares products that the service has read before with what they are now, so that orders of unchanged ones can be stored
--- without reading them first (decision 0193). Called by place_orders.
+-- without reading them first (docs/design/creating-orders.md, "Known products"). Called by place_orders.
 --
 -- of_merchant: the merchant of all products; null if there are several, which Citus does not permit.
 -- known_…: each product once. known_terms is what the service has read of it, as one text.
@@ -7,7 +7,8 @@
 --
 -- Each row is found by the index of its primary key, whatever the statistics of the table are when a session makes its plan: a
 -- subquery takes the first row from the key on, in the order of the key. With sorting disabled, only that index has this order
--- (decision 0203). A session that read the products when there were few would otherwise read all of them when there are many.
+-- (docs/design/database.md, "Plans and statistics"). A session that read the products when there were few would otherwise read
+-- all of them when there are many.
 
 create or replace function changed_products(
   of_merchant       uuid,

@@ -1,14 +1,16 @@
--- Stores new orders with their lines, first events with deliveries, and charges: one call, one round trip, one transaction. Called
--- by src/orders/creation, which has decided everything: a function only stores. On Citus the call runs as a whole on the node of
--- its merchant, so it needs no other node and no two-phase commit (decision 0169).
+-- Stores new orders with their lines, first events with deliveries, and charges: one call, one round trip, one transaction.
+-- Called by src/orders/creation, which has decided everything: a function only stores. On Citus the call runs as a whole on the
+-- node of its merchant, so it needs no other node and no two-phase commit
+-- (docs/design/creating-orders.md, "One function stores a group").
 --
 -- of_merchant: the merchant of all orders; null if there are several, which Citus does not permit.
 -- new_orders: values of orders as JSON. event_bodies: one for each order in their order, separated by line breaks, which JSON text
 -- does not have, so that no text is escaped twice. line_…: the lines of all orders.
 -- known_…: the products that the caller has not read for these orders, as in changed_products.
 --
--- Returns the orders that were stored. Left out are orders of a product that is no longer as it is known, and orders whose key or
--- external id is taken: the unique constraints decide, also between processes (decision 0005).
+-- Returns the orders that were stored. Left out are orders of a product that is no longer as it is known, and orders whose key
+-- or external id is taken: the unique constraints decide, also between processes
+-- (docs/design/creating-orders.md, "Constraints decide").
 
 drop type if exists new_order cascade;
 

@@ -2,9 +2,8 @@
 -- src/webhooks for transitions and for events that are not about an order, and by place_orders for the first events of orders.
 --
 -- of_merchant: the merchant of all events; null if there are several, which Citus does not permit. There the call runs as a
--- whole on the node of the merchant, without two-phase commit (decision 0171).
--- event_…: the columns of all events.
--- Returns the connections that have something to send.
+-- whole on the node of the merchant, without two-phase commit (docs/design/distribution.md, "Functions run on one node").
+-- event_…: the columns of all events. Returns the connections that have something to send.
 
 drop type if exists event_delivery cascade;
 
@@ -37,7 +36,8 @@ create or replace function publish_events(
 ) returns table (connection_id uuid)
 language plpgsql
 -- The endpoints of an event are read in an order that only the index of a connection's live endpoints has. With sorting
--- disabled each plan uses it, also one that a session has made when there were few endpoints (decision 0203).
+-- disabled each plan uses it, also one that a session has made when there were few endpoints
+-- (docs/design/database.md, "Plans and statistics").
 set enable_sort = off
 -- Before PostgreSQL 18 a disabled sort counts as so expensive that the server would compile the statement.
 set jit = off
@@ -67,7 +67,7 @@ begin
     as e (merchant_id, connection_id, id, type, order_id, sequence, body, not_after);
 
   -- The endpoints are read once, so that deliveries and heads see the same ones. The id of a delivery is the id of its event
-  -- with the number of the endpoint in the last 32 bits (decision 0028).
+  -- with the number of the endpoint in the last 32 bits (docs/design/deliveries.md, "Delivery ids").
   select array_agg(row(
     w.merchant_id, w.connection_id, (left(e.id::text, 28) || lpad(to_hex(w.number), 8, '0'))::uuid, w.id,
     e.id, e.type, e.order_id, e.sequence, coalesce(e.order_id, e.id), e.not_after, w.status = 'active')::event_delivery)
@@ -81,16 +81,17 @@ begin
       and (of_merchant is null or w.merchant_id = of_merchant)
     order by w.number) as w
   where e.type = any(w.event_types)
-    and (w.mode = 'live' or e.not_after is not null); -- Only events of test orders expire (decision 0108).
+    -- Only events of test orders expire (docs/design/isolation-and-limits.md, "Live and test keys").
+    and (w.mode = 'live' or e.not_after is not null);
   if added is null then
     return;
   end if;
 
-  -- The heads are stored before the deliveries, so that none of these is taken for an earlier one.
-  -- A delivery that is pending since before a pause goes first, even if the resume has not reached it yet. Only while the
-  -- resend of a resume is open can a stream of an active endpoint have pending deliveries and no head (decision 0033).
-  -- The stream's history is read only then, and only if its newest delivery is pending: so the history is read once
-  -- after a pause, and not by every event. A stream that begins with its event has none.
+  -- The heads are stored before the deliveries, so that none of these is taken for an earlier one. A delivery that is pending
+  -- since before a pause goes first, even if the resume has not reached it yet. Only while the resend of a resume is open can a
+  -- stream of an active endpoint have pending deliveries and no head (docs/design/deliveries.md, "Streams"). The stream's
+  -- history is read only then, and only if its newest delivery is pending: so the history is read once after a pause, and not
+  -- by every event. A stream that begins with its event has none.
   insert into due_deliveries (
     merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at, not_after,
     is_followed)

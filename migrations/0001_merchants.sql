@@ -1,7 +1,8 @@
 -- Merchants, their connections to partners, and the keys of those connections.
 --
--- Ready for distribution by merchant (decision 0054): rows of a merchant have the merchant's id first in every primary key.
--- The few tables without it (such as api_keys and facilities) are shared, and do not reference distributed ones.
+-- Ready for distribution by merchant (docs/design/distribution.md, "The merchant is the unit"): rows of a merchant have the
+-- merchant's id first in every primary key. The few tables without it (such as api_keys and facilities) are shared, and do not
+-- reference distributed ones.
 
 create table merchants (
   id                    uuid        not null,
@@ -77,7 +78,8 @@ comment on column api_keys.mode is 'live: the key can do everything. test: it cr
 comment on column api_keys.prefix is 'First characters of the key, by which people recognize it.';
 comment on column api_keys.replaced_by_id is 'The key that a rotation has put in its place. Null if it was not rotated. A key is rotated once.';
 
--- Apart from api_keys, so that the rows that every request of a partner reads are not written for their uses (decision 0143).
+-- Apart from api_keys, so that the rows that every request of a partner reads are not written for their uses
+-- (docs/design/isolation-and-limits.md, "Keys").
 create table api_key_uses (
   key_id       uuid        not null,
   last_used_at timestamptz not null,
@@ -87,12 +89,13 @@ comment on table api_key_uses is 'When each key was last used. A shared table, l
 comment on column api_key_uses.key_id is 'The id of the key in api_keys.';
 comment on column api_key_uses.last_used_at is 'Written at most once in five minutes by each process.';
 
--- The rate limit of a connection holds over all processes (decision 0076). The requests of a connection have positions on
--- a line of time, one after another at the interval of the limit. This table keeps how far the line is granted to processes.
+-- The rate limit of a connection holds over all processes (docs/design/isolation-and-limits.md, "Rate limit"). The requests of
+-- a connection have positions on a line of time, one after another at the interval of the limit. This table keeps how far the
+-- line is granted to processes.
 --
--- Unlogged: a grant writes no log and waits for no disk. After a crash of the server the table is empty, and every
--- allowance is full. On Citus a row that a grant updates can be compared with columns of the rejected row only, so each row
--- has the window of its grant (decision 0166).
+-- Unlogged: a grant writes no log and waits for no disk. After a crash of the server the table is empty, and every allowance is
+-- full. On Citus a row that a grant updates can be compared with columns of the rejected row only, so each row has the window
+-- of its grant (docs/design/distribution.md, "Merchant by merchant").
 create unlogged table rate_limits (
   merchant_id   uuid   not null,
   connection_id uuid   not null,

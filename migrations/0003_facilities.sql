@@ -1,5 +1,5 @@
--- Where orders ship from (decision 0044). Facilities and their rates are shared by all merchants. Orders reference them, so they
--- come first; the stock of merchants at facilities follows after the orders.
+-- Where orders ship from (docs/design/fulfilment.md, "Choice of a facility"). Facilities and their rates are shared by all
+-- merchants. Orders reference them, so they come first; the stock of merchants at facilities follows after the orders.
 
 create table facilities (
   id               uuid        not null,

@@ -3,7 +3,7 @@
 --
 -- Creation writes to orders and order_lines. So each index of them costs every order: most have a condition that a new order
 -- does not meet. Foreign keys to a row that the same transaction has written or locked are left out, because a check costs as
--- much as an insert, and finds what the transaction knows (decision 0167).
+-- much as an insert, and finds what the transaction knows (docs/design/database.md, "Foreign keys").
 
 create table orders (
   merchant_id             uuid        not null,
@@ -70,8 +70,8 @@ create table orders (
   constraint orders_metadata_is_object check (json_typeof(metadata) = 'object'),
   constraint orders_request_id_length check (char_length(request_id) <= 100)
 );
--- The worker looks for real orders past their deadline. The index contains only orders that are still NEW, without those
--- whose payment failed: these are not accepted (decision 0011).
+-- The worker looks for real orders past their deadline. The index contains only orders that are still NEW, without those whose
+-- payment failed: these are not accepted (docs/design/lifecycle.md, "A failed payment is a hold").
 create index orders_acceptance_due_idx on orders (connection_id, acceptance_due_at)
   where status = 'NEW' and not test_mode and not hold_reasons @> '{payment_failed}';
 -- For the lists of the back office: the review queue, what can be shipped, what is done, and what is on hold. New
@@ -80,8 +80,8 @@ create index orders_status_idx on orders (connection_id, status, id) where statu
 create index orders_held_idx on orders (connection_id, id) where hold_reasons <> '{}' and not test_mode;
 -- Test orders that are to be erased.
 create index orders_expires_idx on orders (connection_id, expires_at) where test_mode;
--- Orders that routing must evaluate. An order whose payment failed waits for the payment. An order that routing holds
--- waits for stock or for a rate, and is evaluated again after a supply change (decision 0046).
+-- Orders that routing must evaluate. An order whose payment failed waits for the payment. An order that routing holds waits for
+-- stock or for a rate, and is evaluated again after a supply change (docs/design/fulfilment.md, "Waiting orders").
 create index orders_routing_due_idx on orders (connection_id, id)
   where status = 'ACCEPTED' and not test_mode and routed_at is null
     and not hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}';
@@ -89,15 +89,17 @@ create index orders_routing_due_idx on orders (connection_id, id)
 -- updates of its shipments.
 create index orders_personal_data_idx on orders (updated_at)
   where status in ('COMPLETED', 'CANCELED', 'RETURNED') and not test_mode and personal_data_erased_at is null;
--- The work list of a facility (decision 0096). Orders without a facility have the zero UUID here, so that one index serves both.
+-- The work list of a facility (docs/design/fulfilment.md, "Work list and pick lists"). Orders without a facility have the zero
+-- UUID here, so that one index serves both.
 create index orders_to_ship_idx on orders ((coalesce(facility_id, '00000000-0000-0000-0000-000000000000'::uuid)), id)
   where has_unshipped and routed_at is not null and status in ('ACCEPTED', 'IN_PROGRESS') and hold_reasons = '{}'
     and not test_mode;
 -- A search of a connection's orders reads them by their ids, newest first, whatever their status. Every order satisfies the
 -- condition, and only the search names it: before a table has statistics, the planner would also choose the index for other
--- look-ups (decision 0084). So has orders_name_idx, for the beginnings of names (decision 0135).
+-- look-ups (docs/design/api-conventions.md, "Searching orders"). So has orders_name_idx, for the beginnings of names
+-- (docs/design/api-conventions.md, "Searching orders").
 create index orders_search_idx on orders (connection_id, id) where created_at > '-infinity';
--- For the lists of staff of named facilities (decision 0121).
+-- For the lists of staff of named facilities (docs/design/people.md, "Facilities").
 create index orders_facility_idx on orders (merchant_id, facility_id, id) where facility_id is not null;
 create index orders_name_idx on orders (merchant_id, lower(last_name || ' ' || first_name) text_pattern_ops)
   where created_at > '-infinity';
@@ -107,7 +109,8 @@ create index orders_company_idx on orders (merchant_id, lower(company) text_patt
 create index orders_ready_idx on orders (connection_id, id)
   where has_unshipped and routed_at is not null and status in ('ACCEPTED', 'IN_PROGRESS') and hold_reasons = '{}'
     and not test_mode;
--- Orders that wait for stock or for a rate, by merchant: new goods are of one merchant, and only its orders are read (decision 0209).
+-- Orders that wait for stock or for a rate, by merchant: new goods are of one merchant, and only its orders are read
+-- (docs/design/fulfilment.md, "Waiting orders").
 create index orders_waiting_idx on orders (merchant_id, id)
   where status = 'ACCEPTED' and not test_mode and routed_at is null
     and hold_reasons && '{out_of_stock,address_unserviceable}';
@@ -210,7 +213,7 @@ comment on column timeline_entries.request_id is 'The x-request-id of the reques
 comment on column timeline_entries.shipment_id is 'The shipment that was made or changed; null if none was.';
 comment on column timeline_entries.status is 'Of the order after the operation, like hold_reasons.';
 
--- What came back and why, for the back office (decision 0088). Test orders have no returns here.
+-- What came back and why, for the back office (docs/design/lifecycle.md, "Returns"). Test orders have no returns here.
 create table order_returns (
   merchant_id  uuid        not null,
   order_id     uuid        not null,
@@ -239,7 +242,7 @@ create table order_returns (
 );
 create unique index order_returns_reference_key on order_returns (merchant_id, order_id, reference)
   where reference is not null;
--- A warehouse finds the order of a parcel by the reference on its return slip (decision 0148).
+-- A warehouse finds the order of a parcel by the reference on its return slip (docs/design/fulfilment.md, "Scanning").
 create index order_returns_by_reference_idx on order_returns (reference) where reference is not null;
 comment on table order_returns is 'Returns of real orders. Rows are only added. Only the note ever changes: it is erased with the personal data of the order.';
 comment on column order_returns.reason is 'Why the goods came back; null if the request did not say.';
@@ -267,9 +270,9 @@ create table order_return_lines (
 );
 comment on table order_return_lines is 'The pieces of lines that a return brought back.';
 
--- The overview shows how many orders of each day have which status. Their rows lie all over the table of orders, so counting
--- a million of them takes many seconds. A job counts each day from time to time, and keeps the figures here (decision 0149).
--- No transition writes to these tables.
+-- The overview shows how many orders of each day have which status. Their rows lie all over the table of orders, so counting a
+-- million of them takes many seconds. A job counts each day from time to time, and keeps the figures here
+-- (docs/design/console.md, "Overview"). No transition writes to these tables.
 create table order_days (
   merchant_id uuid        not null,
   day         date        not null,

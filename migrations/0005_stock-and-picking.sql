@@ -1,5 +1,7 @@
--- The stock of merchants at facilities, the stock reserved for orders (decisions 0045 to 0047), and the orders that people have
--- taken from the work list to pick and pack (decision 0096). Stock belongs to the merchant of its product.
+-- The stock of merchants at facilities, the stock reserved for orders
+-- (docs/design/fulfilment.md, "Stock", "Waiting orders" and "Routing in batches"), and the orders that people have taken from
+-- the work list to pick and pack (docs/design/fulfilment.md, "Work list and pick lists"). Stock belongs to the merchant of its
+-- product.
 
 create table stocked_products (
   merchant_id      uuid not null,
@@ -44,8 +46,8 @@ create table stock_reservations (
 );
 comment on table stock_reservations is 'Stock reserved for an order line, from the routing of its order until the line ships or the order is settled. The same transaction adds it to facility_stock.reserved. The foreign key prevents deleting a line whose stock is still reserved.';
 
--- The history of stock (decision 0094): a row for every change of a quantity on hand, written in the transaction of the
--- change. So the present quantity can be explained, and an adjustment that is sent twice is made once.
+-- The history of stock (docs/design/fulfilment.md, "Stock"): a row for every change of a quantity on hand, written in the
+-- transaction of the change. So the present quantity can be explained, and an adjustment that is sent twice is made once.
 create table stock_movements (
   merchant_id uuid        not null,
   id          uuid        not null,

@@ -1,9 +1,9 @@
--- Charges and refunds of merchants for orders, and their payment (decisions 0040 to 0043).
+-- Charges and refunds of merchants for orders, and their payment (docs/design/money.md).
 --
 -- The ledger is append-only. An entry states that an amount must be moved; its outcome, recorded once, states how that
 -- ended. An entry without an outcome is pending. Amounts are in the order's currency, which only the order's row names.
 
--- A refund by request returns an amount, which several entries may move (decision 0089).
+-- A refund by request returns an amount, which several entries may move (docs/design/money.md, "Refunds").
 create table refunds (
   merchant_id  uuid        not null,
   order_id     uuid        not null,
@@ -64,8 +64,8 @@ create table ledger_entries (
 create unique index ledger_entries_attempt_of_refund_key
   on ledger_entries (merchant_id, order_id, kind, refund_of, refund_id, attempt) nulls not distinct
   where kind <> 'goods' or attempt > 1;
--- A charge is found by its id alone (decision 0091). Creation does not maintain either index: the first charge for goods has
--- the id of its order, and ledger_entries_pkey finds it.
+-- A charge is found by its id alone (docs/design/money.md, "Statements"). Creation does not maintain either index: the first
+-- charge for goods has the id of its order, and ledger_entries_pkey finds it.
 create index ledger_entries_id_idx on ledger_entries (id) where kind <> 'goods' or attempt > 1;
 comment on table ledger_entries is 'Charges and refunds of orders. Rows are only added. A failed entry is final: a retry is the next attempt, with its own id.';
 comment on column ledger_entries.id is 'The idempotency key at the gateway. The first charge for the goods has the order''s own id.';
@@ -151,8 +151,8 @@ comment on column due_payments.stripe_method_id is 'The payment method of a char
 comment on column due_payments.gateway_reference is 'The gateway''s id of the payment in progress.';
 
 -- Failed payments of orders, so that the merchant gets one mail when a payment fails and one when that is resolved
--- (decision 0092). The ledger shows every attempt; a failure lasts over all attempts, until it is paid, waived or canceled.
--- Few orders have one, so the indexes by what was not mailed yet are small.
+-- (docs/design/money.md, "Mails about failed payments"). The ledger shows every attempt; a failure lasts over all attempts,
+-- until it is paid, waived or canceled. Few orders have one, so the indexes by what was not mailed yet are small.
 create table payment_failures (
   merchant_id        uuid        not null,
   connection_id      uuid        not null,
@@ -192,8 +192,9 @@ create table payment_mail_times (
 comment on table payment_mail_times is 'When a merchant was last mailed about failed payments, so that many failures in a short time become few mails.';
 comment on column payment_mail_times.kind is 'failure: payments failed. resolution: failures were resolved.';
 
--- The declined charges of a merchant that can pay more than before are attempted again in batches, by a job (decision 0212).
--- There may be thousands, too many for the request that raises a limit or records a payment.
+-- The declined charges of a merchant that can pay more than before are attempted again in batches, by a job
+-- (docs/design/money.md, "Retries of declined charges"). There may be thousands, too many for the request that raises a limit
+-- or records a payment.
 create table payment_retries (
   merchant_id      uuid        not null,
   id               uuid        not null,
@@ -243,8 +244,9 @@ create table account_entries (
   constraint account_entries_actor_id_length check (char_length(actor_id) <= 100)
 );
 create unique index account_entries_reference_key on account_entries (merchant_id, reference) where reference is not null;
--- A statement of an account lists the entries of a period and sums up those since its begin (decision 0091). An entry is
--- booked later than its id says, so the primary key does not help. The index alone has all that the sums need.
+-- A statement of an account lists the entries of a period and sums up those since its begin
+-- (docs/design/money.md, "Statements"). An entry is booked later than its id says, so the primary key does not help. The index
+-- alone has all that the sums need.
 create index account_entries_booked_idx on account_entries (merchant_id, created_at, id) include (kind, amount_minor);
 comment on table account_entries is 'Changes of merchants'' accounts. Rows are only added, each once.';
 comment on column account_entries.id is 'For a charge or refund the id of its ledger entry, so that a repeated request changes nothing.';

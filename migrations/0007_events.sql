@@ -26,8 +26,9 @@ comment on column events.body is 'The exact JSON text that is delivered and sign
 comment on column events.not_after is 'When a test order is erased. From then on its events are not shown.';
 comment on column events.position is 'The place in the feed of the connection. The largest number until the feed has been read as far as this event.';
 
--- The feed has positions of its own, counted for each connection when its events are first read (decision 0027). A transaction
--- id would mean nothing on another server: after a restore or a move, readers could miss events.
+-- The feed has positions of its own, counted for each connection when its events are first read
+-- (docs/design/event-feed.md, "Positions when read"). A transaction id would mean nothing on another server: after a restore or
+-- a move, readers could miss events.
 create table event_feeds (
   merchant_id   uuid   not null,
   connection_id uuid   not null,

@@ -36,7 +36,7 @@ create index webhook_endpoints_deleted_idx on webhook_endpoints (merchant_id, co
 -- The back office lists the endpoints of all connections by id.
 create index webhook_endpoints_shown_idx on webhook_endpoints (id) where status <> 'deleted';
 comment on table webhook_endpoints is 'A URL to which the events of a connection are delivered. A deleted endpoint keeps its row until nothing of its log is left.';
-comment on column webhook_endpoints.number is 'Counts the endpoints of the connection; part of the ids of its deliveries (decision 0028).';
+comment on column webhook_endpoints.number is 'Counts the endpoints of the connection; part of the ids of its deliveries.';
 comment on column webhook_endpoints.mode is 'live: it receives the events of all orders, and those about no order. test: only events of test orders.';
 comment on column webhook_endpoints.pause_reason is 'gone: the endpoint returned 410. failing: no success for days. requested: the back office paused it. Null while it is active.';
 comment on column webhook_endpoints.in_flight_max is 'Maximum number of concurrent requests.';
@@ -158,8 +158,9 @@ create table attempts (
 comment on table attempts is 'Every attempt to send a delivery. Append-only. Partitioned by day on the id, which is the id of the claim.';
 comment on column attempts.duration_ms is 'Null when the worker ended before it could record the outcome.';
 
--- What is due at an endpoint is removed in batches after the endpoint was paused or deleted (decision 0207). There may be
--- millions of rows, too many for the statement that pauses or deletes it.
+-- What is due at an endpoint is removed in batches after the endpoint was paused or deleted
+-- (docs/design/deliveries.md, "Backoff and pause"). There may be millions of rows, too many for the statement that pauses or
+-- deletes it.
 create table webhook_clearings (
   merchant_id   uuid        not null,
   connection_id uuid        not null,

@@ -208,8 +208,8 @@ comment on table person_attempts is 'How often someone tried to sign in, so that
 comment on column person_attempts.bucket is 'What is counted: a digest of an address, or of an address and an account.';
 comment on column person_attempts.window_start is 'When counting began. It begins again after the window.';
 
--- Named tokens of programs (decision 0077). A token has one role, and never changes. The merchant of a connection is stored
--- beside it, because statements about a connection name its merchant. It never changes either.
+-- Named tokens of programs (docs/design/people.md, "Tokens"). A token has one role, and never changes. The merchant of a
+-- connection is stored beside it, because statements about a connection name its merchant. It never changes either.
 create table back_office_tokens (
   id                      uuid        not null,
   token_hash              bytea       not null,
@@ -261,7 +261,7 @@ comment on column back_office_tokens.revoked_at is 'When it was revoked. Null if
 comment on column back_office_tokens.last_used_at is 'When it was used, written at most once in five minutes. Null: it never was.';
 comment on column back_office_tokens.replaces_id is 'The token that a rotation replaced with this one. Null if none. Unique: a token is rotated once.';
 
--- A view belongs to a person or to a token, not to a merchant (decision 0137).
+-- A view belongs to a person or to a token, not to a merchant (docs/design/console.md, "Saved views").
 create table saved_views (
   owner_id   text        not null,
   slot       integer     not null,

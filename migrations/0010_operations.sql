@@ -1,7 +1,7 @@
 -- What the service keeps about its own work: who did what, mails to be sent, and the processes that run with their jobs.
 
--- Who did what, and who read personal data (decision 0070). A row is written in the transaction of the change that it
--- records, and never changed. The service deletes rows by their age alone.
+-- Who did what, and who read personal data (docs/design/isolation-and-limits.md, "Audit log"). A row is written in the
+-- transaction of the change that it records, and never changed. The service deletes rows by their age alone.
 --
 -- The id is a UUIDv7, so the index on it is the index by time. An entry that belongs to no merchant, such as one about a
 -- facility, has the zero UUID as its merchant: the merchant comes first in the primary key of every table of merchants.
@@ -56,9 +56,10 @@ create table outgoing_mails (
 create index outgoing_mails_due_idx on outgoing_mails (connection_id, due_at) where sent_at is null and failed_at is null;
 comment on table outgoing_mails is 'Mail to merchants and to people of the back office, queued in the transaction that causes it and sent by a worker. The zero UUID as merchant: it is to a person, and its body is emptied when it was sent, because it has a link to sign in with.';
 
--- The processes of the service that run, and how their jobs do (decision 0145). An operator asks whether workers are alive,
--- and when a job last ran, over all processes. Metrics answer that for one process each, and only where they are gathered.
--- Both tables are small: each process writes its rows every ten seconds, and they are deleted when it was not seen for an hour.
+-- The processes of the service that run, and how their jobs do (docs/design/database.md, "Processes report themselves"). An
+-- operator asks whether workers are alive, and when a job last ran, over all processes. Metrics answer that for one process
+-- each, and only where they are gathered. Both tables are small: each process writes its rows every ten seconds, and they are
+-- deleted when it was not seen for an hour.
 create table processes (
   id         uuid        not null,
   roles      text[]      not null,

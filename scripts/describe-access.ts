@@ -4,7 +4,7 @@ import { backOfficeRoutes } from "../src/back-office/routes.ts";
 
 export const ACCESS_PAGE = "docs/access.md";
 
-/** What follows this line in the page is written from the route table. */
+/** The page after this line is written from the route table. */
 const MARK = "<!-- `npm run describe` writes the rest of this page. -->";
 
 /** The page about access with the present table. @param page its text, whose beginning people write */

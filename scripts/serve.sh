@@ -1,7 +1,7 @@
 #!/bin/sh
 # Starts the service for production with the operator's own Node if it is version 24 or later, otherwise with the one of
-# node_modules, which npm puts first in the PATH. The operator's is patched with the system; a package is not (decision
-# 0073). The arguments go to the service.
+# node_modules, which npm puts first in the PATH. The operator's is patched with the system; a package is not
+# (docs/design/dependencies.md, "Supply chain"). The arguments go to the service.
 set -eu
 
 own=""

@@ -10,7 +10,7 @@ type Options = { rounds: number; orders: number; connectionCount: number; say: (
 const FEW = 10;
 const RATIO_MIN = 0.8;
 
-/** What is compared, each in orders a second. */
+/** The rates that are compared, each in orders a second. */
 const STAGES = ["creations", "deliveries", "acceptances", "routings", "charges"] as const;
 type Speeds = Record<(typeof STAGES)[number], number>;
 

@@ -13,7 +13,7 @@ const OVERVIEW_MS_MAX = 300;
 /** The job counts the days of the overview. */
 const COUNTED_WITHIN_MS = 600 * SECOND_MS;
 
-/** What a person reads of many orders: searches, lists and the overview, as the console requests them, one at a time. */
+/** Reads of many orders by a person: searches, lists and the overview, as the console requests them, one at a time. */
 export async function measureLists(postgres: Postgres, { stored, rounds, say }: Options): Promise<Figure[]> {
   const site = await openSite(postgres, "bench_lists");
   try {

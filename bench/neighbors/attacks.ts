@@ -8,7 +8,7 @@ import {
 } from "./hostile-receivers.ts";
 import { orderBody, type PartnerAccess, type PartnerClient } from "./partner-client.ts";
 
-/** What an attack gets: a partner with one key, within the allowance of its connection. */
+/** The equipment of an attack: a partner with one key, within the allowance of its connection. */
 type Attacker = PartnerAccess & {
   client: PartnerClient;
   /** Calls `request` a hundred times at once, then ten times a second, whatever the responses take, until it is stopped. */

@@ -1,7 +1,7 @@
 import { Agent } from "undici";
 import { ADDRESS } from "../../test/support/address.ts";
 
-/** What a partner of the benchmark knows of the service. */
+/** A partner of the benchmark. */
 export type PartnerAccess = { url: string; key: string; productIds: string[] };
 
 type Response = { status: number; text: string };

@@ -23,7 +23,7 @@ export async function readOwners(db: Database): Promise<{ owners: Owner[]; facil
   return { owners, facilityId };
 }
 
-/** What the requests name: things of the first owner. */
+/** Names in the requests: things of the first owner. */
 export async function readNames(
   db: Database,
   { merchantId, connectionId, endpointId, productIds }: Owner,

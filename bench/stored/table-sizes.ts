@@ -8,7 +8,7 @@ export type StoredSize = {
   readonly levels: number | null;
 };
 
-/** What is stored in tables that orders fill, the largest first. */
+/** The sizes of tables that orders fill, the largest first. */
 export const readStoredSizes = (db: Database): Promise<StoredSize[]> =>
   db.query<StoredSize>({
     name: "read-stored-sizes",

@@ -50,8 +50,9 @@ export const writeCodeColors = (outDir: string): void =>
   );
 
 /**
- * Moves the scripts of a page into files and removes its style attributes, so that a content security policy can forbid
- * both within pages (decision 0131). What the two attributes of VitePress do is in the theme's style sheet.
+ * Moves the scripts of a page into files and removes its style attributes, so that a content security policy can forbid both
+ * within pages (docs/design/console.md, "Content security policy"). What the two attributes of VitePress do is in the theme's
+ * style sheet.
  */
 export function withoutInline(html: string, { outDir, base }: { outDir: string; base: string }): string {
   return html

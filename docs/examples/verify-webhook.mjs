@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 const TOLERANCE_SECONDS = 300;
 
-/** Whether the service has sent this request. `headers` have names in lower case; `body` is the received bytes. */
+/** True if the service has sent this request. `headers` have names in lower case; `body` is the received bytes. */
 export function isGenuine(secret, headers, body) {
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures } = headers;
   const ageSeconds = Math.abs(Date.now() / 1_000 - Number(timestamp));

@@ -7,7 +7,7 @@ type Import = {
   readonly specifier: string;
   /** The imported file, relative to the project; null for a package or a module of Node. */
   readonly file: string | null;
-  /** Whether nothing of it is left at run time. */
+  /** True if nothing of it is left at run time. */
   readonly isTypeOnly: boolean;
 };
 
@@ -62,7 +62,7 @@ function visit(value: unknown, see: (node: Node) => void): void {
   }
 }
 
-/** What a node imports: statements, `export … from`, `import(…)`, and `import("…")` as a type. */
+/** The imports of a node: statements, `export … from`, `import(…)`, and `import("…")` as a type. */
 function importOf(node: Node): Pick<Import, "specifier" | "isTypeOnly"> | null {
   const { source } = node;
   if (!isNode(source) || typeof source["value"] !== "string") return null;

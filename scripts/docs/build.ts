@@ -17,8 +17,8 @@ const VITEPRESS = "node_modules/vitepress/bin/vitepress.js";
 export type BuildOutcome = "built" | "current" | "no-packages" | "failed";
 
 /**
- * Builds the documentation as static files (decision 0130). `DOCS_BASE` is the path below which a host serves them: `/docs/`
- * as in the back office, if it is not set.
+ * Builds the documentation as static files (docs/design/console.md, "Documentation site"). `DOCS_BASE` is the path below which
+ * a host serves them: `/docs/` as in the back office, if it is not set.
  */
 export async function buildDocumentation({
   onlyIfChanged,

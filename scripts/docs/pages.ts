@@ -2,9 +2,9 @@
 type PageHead = {
   /** Where readers find it: relative to the root of the site, without an extension. */
   readonly path: string;
-  /** What the navigation calls it. */
+  /** Its title in the navigation. */
   readonly title: string;
-  /** What the reader gets, for `llms.txt`. */
+  /** A summary for the reader, for `llms.txt`. */
   readonly summary: string;
 };
 

@@ -42,7 +42,7 @@ async function readGraph(): Promise<Graph> {
   );
 }
 
-/** Whether `from` reaches `to` by way of another folder as well, so that the arrow follows from others. */
+/** True if `from` reaches `to` by way of another folder as well, so that the arrow follows from others. */
 function isImplied(graph: Graph, from: string, to: string): boolean {
   const reaches = (folder: string): boolean => folder === to || (graph.get(folder) ?? []).some(reaches);
   return (graph.get(from) ?? []).some((other) => other !== to && reaches(other));

@@ -31,7 +31,7 @@ const TOOL_BINARY = /^lightningcss-/;
 const REGISTRY = "https://registry.npmjs.org/";
 
 /**
- * What is wrong with the packages of a lock file: their license, where they come from, a missing hash, or a script at
+ * The errors of the packages of a lock file: their license, where they come from, a missing hash, or a script at
  * installation that `allowScripts` of package.json neither allows nor denies.
  */
 export function packageErrors(

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 /**
  * Writes a software bill of materials (CycloneDX, JSON) of everything in the lock file, to the file that is named as the
- * argument. It needs no network, and the same lock file gives the same bytes (decision 0073).
+ * argument. It needs no network, and the same lock file gives the same bytes (docs/design/dependencies.md, "Supply chain").
  */
 const target = process.argv[2] ?? "sbom.cdx.json";
 const arguments_ = ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"];

@@ -215,10 +215,10 @@ export const SUBJECT_PREFIXES = [
   "per",
 ] as const satisfies readonly IdPrefix[];
 
-/** `product`: the ids of products have no prefix (decision 0009). */
+/** `product`: the ids of products have no prefix (docs/design/api-conventions.md, "Ids"). */
 export type SubjectType = (typeof SUBJECT_PREFIXES)[number] | "product";
 
-/** A record of one operation. Decision 0070. */
+/** A record of one operation. See docs/design/isolation-and-limits.md, "Audit log". */
 export type AuditEntry = {
   readonly id: string;
   /** Null: it belongs to no merchant. */
@@ -233,7 +233,7 @@ export type AuditEntry = {
   readonly createdAt: Date;
 };
 
-/** What an operation did, as it reports it. `details` may hold no key, no secret and no personal data of a buyer. */
+/** The record of an operation, as it reports it. `details` may hold no key, no secret and no personal data of a buyer. */
 export type AuditFact = {
   /** Null: it belongs to no merchant. */
   readonly merchantId: string | null;

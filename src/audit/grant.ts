@@ -1,6 +1,9 @@
 import { type ConnectionKey, distinctConnections } from "../platform/connection-key.ts";
 
-/** What a caller of the back office may be (decisions 0038, 0077 and 0120), the one with the most rights first. */
+/**
+ * The roles of callers of the back office (docs/design/people.md, "Roles and grants" and "Tokens"), the one with the most
+ * rights first.
+ */
 export const ROLES = ["operator", "warehouse", "merchant", "partner", "support", "monitoring"] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -16,12 +19,15 @@ export type Grant =
   /** The merchant of a connection never changes. */
   | { readonly role: "partner"; readonly connections: readonly ConnectionKey[] };
 
-/** A person who has signed in, or a program that has sent a token. One table of access decides for both (decision 0120). */
+/**
+ * A person who has signed in, or a program that has sent a token. One table of access decides for both
+ * (docs/design/people.md, "Roles and grants").
+ */
 export type BackOfficeCaller = {
   readonly type: "person" | "token";
   /** As on the wire: `per_…` or `tok_…`. Null for `OPERATOR_TOKEN` and the command line. */
   readonly id: string | null;
-  /** What timeline and audit log call the caller. */
+  /** The caller's name in timeline and audit log. */
   readonly name: string;
   /** The caller may do what any one of them allows. */
   readonly grants: readonly Grant[];
@@ -45,7 +51,7 @@ export const grantsWith = (grants: readonly Grant[], roles: readonly string[]): 
 export const strongestRole = (grants: readonly Grant[]): Role | null =>
   ROLES.find((role) => grants.some((grant) => grant.role === role)) ?? null;
 
-/** Whether a caller has the rights of a grant, so that it may give them to others. */
+/** True if a caller has the rights of a grant, so that it may give them to others. */
 export function isWithin(grant: Grant, own: readonly Grant[]): boolean {
   if (own.some(({ role }) => role === "operator")) return true;
   switch (grant.role) {
@@ -68,11 +74,11 @@ const isWithinFacilities = (facilityIds: readonly string[] | null, own: readonly
     ? own.some((grant) => grant.role === "warehouse" && grant.facilityIds === null)
     : facilityIds.every((id) => hasFacility(own, id));
 
-/** Whether a grant names the merchant. */
+/** True if a grant names the merchant. */
 const hasMerchant = (grants: readonly Grant[], merchantId: string): boolean =>
   grants.some((grant) => grant.role === "merchant" && grant.merchantIds.includes(merchantId));
 
-/** Whether a grant names the connection. */
+/** True if a grant names the connection. */
 const hasConnection = (
   grants: readonly Grant[],
   { connectionId }: Pick<ConnectionKey, "connectionId">,
@@ -89,8 +95,8 @@ const hasFacility = (grants: readonly Grant[], facilityId: string): boolean =>
       grant.role === "warehouse" && (grant.facilityIds === null || grant.facilityIds.includes(facilityId)),
   );
 
-// What the grants that a route admits let their caller see: all that any one of them shows. Decision 0120 says why a
-// facility separates orders and stock, and not merchants and products.
+// What the grants that a route admits let their caller see: all that any one of them shows.
+// docs/design/people.md, "Roles and grants", says why a facility separates orders and stock, and not merchants and products.
 
 /** Operator, support and monitoring see all that a route shows. */
 const seesAll = (grants: readonly Grant[]): boolean =>
@@ -165,11 +171,11 @@ export const orderScope = (grants: readonly Grant[]): OrderScope =>
         facilityIds: facilitiesOf(grants),
       };
 
-/** Whether a caller sees a merchant's settings and products. What it may not see is treated as missing. */
+/** True if a caller sees a merchant's settings and products. What it may not see is treated as missing. */
 export const seesMerchant = (grants: readonly Grant[], merchantId: string): boolean =>
   merchantScope(grants) === null || hasMerchant(grants, merchantId);
 
-/** Whether a caller sees a connection, its endpoints and its deliveries. */
+/** True if a caller sees a connection, its endpoints and its deliveries. */
 export const seesConnection = (grants: readonly Grant[], key: ConnectionKey): boolean =>
   connectionScope(grants) === null || hasMerchant(grants, key.merchantId) || hasConnection(grants, key);
 
@@ -180,7 +186,7 @@ export function partlySeenMerchants(grants: readonly Grant[]): ReadonlySet<strin
   return new Set([...scope.merchantIds, ...scope.connections.map(({ merchantId }) => merchantId)]);
 }
 
-/** Whether a caller sees a facility, its stock and its work. */
+/** True if a caller sees a facility, its stock and its work. */
 export const seesFacility = (grants: readonly Grant[], facilityId: string): boolean =>
   facilityScope(grants) === null || hasFacility(grants, facilityId);
 

@@ -19,8 +19,8 @@ import {
 const NAME_MAX = 255;
 
 /**
- * Records what an operation did. Call it in the transaction of the change, so that no change lacks its entry and no entry
- * lacks its change. A read is recorded before its response is sent. Decision 0070.
+ * Records what an operation did. Call it in the transaction of the change, so that no change lacks its entry and no entry lacks
+ * its change. A read is recorded before its response is sent. See docs/design/isolation-and-limits.md, "Audit log".
  */
 export async function recordAudit(
   tx: Queryable,
@@ -86,7 +86,7 @@ export async function* exportAuditEntries(
   }
 }
 
-/** Who requests an operation, and with which request. */
+/** The initiator of an operation, and the request. */
 export type Initiator = {
   readonly actor: Actor;
   /** As in `x-request-id`; null if no request caused the operation. */
@@ -101,7 +101,10 @@ export const byService = (action: string): Initiator => ({ actor: SERVICE, reque
 /** Entries deleted by one statement, so that it is short. */
 const BATCH_SIZE = 2_000;
 
-/** Deletes entries that are older than AUDIT_RETENTION_DAYS, batch by batch. Returns how many. Decision 0070. */
+/**
+ * Deletes entries that are older than AUDIT_RETENTION_DAYS, batch by batch. Returns how many. See
+ * docs/design/isolation-and-limits.md, "Audit log".
+ */
 export async function purgeAuditEntries(
   { db, clock, config }: Pick<Context, "db" | "clock" | "config">,
   stopping?: AbortSignal,

@@ -23,8 +23,8 @@ import { UpdateHub } from "./updates/hub.ts";
 export type { BackOfficeCaller } from "../audit/grant.ts";
 
 /**
- * The roles that a row of the route table admits. Every row of the back office names one of these lists. They are the
- * table of access: for people and for tokens alike (decisions 0038, 0077 and 0120).
+ * The roles that a row of the route table admits. Every row of the back office names one of these lists. They are the table of
+ * access: for people and for tokens alike (docs/design/people.md, "Roles and grants" and "Tokens").
  */
 export type Admission = readonly Role[];
 
@@ -46,7 +46,7 @@ export const andMonitoring = (admits: Admission): Admission => [...admits, "moni
  */
 export const andPartner = (admits: Admission): Admission => [...admits, "partner"];
 
-/** Support sees what the operator sees, but for exports, and changes nothing (decision 0077). */
+/** Support sees what the operator sees, but for exports, and changes nothing (docs/design/people.md, "Tokens"). */
 export const admittingSupport = (row: BackOfficeRoute): BackOfficeRoute =>
   row.method === "GET" && row.admits !== operatorAlone
     ? { ...row, admits: [...(row.admits ?? ROLES), "support"] }
@@ -74,7 +74,7 @@ export function admitted(
   return grants.length === 0 ? null : { ...caller, grants };
 }
 
-/** Whether a caller has a role. In a handler: one that the row admits. */
+/** True if a caller has a role. In a handler: one that the row admits. */
 export const hasRole = ({ grants }: BackOfficeCaller, role: Role): boolean =>
   grants.some((grant) => grant.role === role);
 
@@ -101,22 +101,25 @@ export function shownFacilities(
   return own === null || own.includes(requested) ? [requested] : [];
 }
 
-/** Whether a caller may see this merchant's data. Data that it may not see is treated as missing. */
+/** True if a caller may see this merchant's data. Data that it may not see is treated as missing. */
 export const maySee = ({ grants }: BackOfficeCaller, merchantId: string): boolean =>
   seesMerchant(grants, merchantId);
 
-/** Whether a caller may see this connection, its endpoints and its deliveries. */
+/** True if a caller may see this connection, its endpoints and its deliveries. */
 export const maySeeConnection = ({ grants }: BackOfficeCaller, connection: ConnectionKey): boolean =>
   seesConnection(grants, connection);
 
-/** Whether only the role partner shows this connection. Such a caller sees nothing of the merchant's business (decision 0122). */
+/**
+ * True if only the role partner shows this connection. Such a caller sees nothing of the merchant's business
+ * (docs/design/people.md, "Partners' developers").
+ */
 export const seesAsPartner = ({ grants }: BackOfficeCaller, connection: ConnectionKey): boolean =>
   !seesConnection(
     grants.filter(({ role }) => role !== "partner"),
     connection,
   );
 
-/** Whether a caller may see this facility, its stock and its work. */
+/** True if a caller may see this facility, its stock and its work. */
 export const maySeeFacility = ({ grants }: BackOfficeCaller, facilityId: string): boolean =>
   seesFacility(grants, facilityId);
 

@@ -85,8 +85,8 @@ export function createBackOffice(
 }
 
 /**
- * The addresses in a problem's `type` lead to the documentation. Where it is not built, a short page has the most important
- * of it (decision 0132).
+ * The addresses in a problem's `type` lead to the documentation. Where it is not built, a short page has the most important of
+ * it (docs/design/console.md, "Documentation site").
  */
 function addProblemPages(app: FastifyInstance, { docs }: Sites): void {
   for (const [code, problem] of Object.entries(PROBLEMS)) {

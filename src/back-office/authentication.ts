@@ -32,8 +32,8 @@ const OPERATOR: BackOfficeCaller = {
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /**
- * `OPERATOR_TOKEN` alone. Its digests are compared, so that the time taken reveals nothing about it. It needs no database,
- * so it opens the back office also when no other token can be read (decision 0077).
+ * `OPERATOR_TOKEN` alone. Its digests are compared, so that the time taken reveals nothing about it. It needs no database, so
+ * it opens the back office also when no other token can be read (docs/design/people.md, "Tokens").
  */
 export function operatorAuthentication(operatorToken: string): BackOfficeAuthentication {
   const expected = digest(operatorToken);
@@ -83,10 +83,10 @@ const ADDRESSES_MAX = 10_000;
 type Failures = { count: number; readonly sinceMs: number };
 
 /**
- * Limits how fast an address can guess the operator token, and logs failures. An address that has sent too many wrong
- * tokens is rejected for the rest of its minute, with the right token as well: otherwise it would still learn which guess
- * is right (decision 0038). A request without a token is no guess, and neither is one with a token that was revoked or has
- * expired. Each process counts for itself.
+ * Limits how fast an address can guess the operator token, and logs failures. An address that has sent too many wrong tokens is
+ * rejected for the rest of its minute, with the right token as well: otherwise it would still learn which guess is right
+ * (docs/design/people.md, "Roles and grants"). A request without a token is no guess, and neither is one with a token that was
+ * revoked or has expired. Each process counts for itself.
  */
 export function limitAttempts(
   authenticate: BackOfficeAuthentication,

@@ -51,7 +51,7 @@ const FilterSchema = Type.Object(
       "True: only products that are exposed. False: only those that are not. To the `connectionId` beside it, or without it to any connection. Default: true with `connectionId`.",
     ),
   },
-  // A filter with another name would choose the whole catalog (decision 0190).
+  // A filter with another name would choose the whole catalog (docs/design/api-conventions.md, "Unknown fields").
   {
     title: "ExposureFilter",
     description: "Which products. Absent fields restrict nothing else, and unknown ones are rejected.",

@@ -23,7 +23,7 @@ export const RoleSchema = enumeration(
   ].join(" "),
 );
 
-/** What a grant is on the wire, beside other fields. */
+/** The fields of a grant on the wire. */
 export const grantWireFields = {
   role: describedAs(RoleSchema, "What is allowed. It does not change."),
   merchantIds: Type.Array(Type.String(), {
@@ -90,8 +90,8 @@ const ROLE_OF: Record<NamedField, Role> = {
 const FIELDS = Object.keys(ROLE_OF) as NamedField[]; // The keys of the record.
 
 /**
- * Errors in what a request is to give access to. A caller gives no more than it has (decisions 0077 and 0120). What the
- * caller may not see is reported exactly as what is missing.
+ * Errors in what a request is to give access to. A caller gives no more than it has
+ * (docs/design/people.md, "Tokens" and "Roles and grants"). What the caller may not see is reported exactly as what is missing.
  * @param at where in the body the grant is, as a JSON pointer
  */
 export async function grantErrors(

@@ -14,7 +14,7 @@ import { DOCUMENT } from "./static-sites.ts";
 const READY_MS = 2_000;
 const MONITORING = { ...DOCUMENT, config: { isMonitoring: true } };
 
-/** What health needs. `stopping` is aborted when the process begins to stop. */
+/** The needs of health. `stopping` is aborted when the process begins to stop. */
 export type HealthContext = Context & { readonly stopping?: AbortSignal };
 
 /**

@@ -19,8 +19,9 @@ import { findMerchant, MerchantIdParams } from "./lookups.ts";
 const PROGRESS_TYPE = "application/x-ndjson";
 
 /**
- * Runs an import, and reports as lines of JSON how many rows are stored (decision 0123). The response begins when all rows
- * are valid: until then, problems have their status. The last line has the result, or the problem that stopped it.
+ * Runs an import, and reports as lines of JSON how many rows are stored (docs/design/fulfilment.md, "Imports of a catalog").
+ * The response begins when all rows are valid: until then, problems have their status. The last line has the result, or the
+ * problem that stopped it.
  * @param path of the request, for the problem
  */
 async function importWithProgress(

@@ -65,7 +65,7 @@ const NewKeySchema = Type.Object(
 
 const KeyIdParams = Type.Object({ id: Type.String({ description: "Id of the key." }) });
 
-/** A live key places real orders, which the merchant pays for (decision 0122). */
+/** A live key places real orders, which the merchant pays for (docs/design/people.md, "Partners' developers"). */
 const LIVE_KEYS_ARE_THE_MERCHANTS: Problem = {
   code: "forbidden",
   detail: "Your role allows test keys only. Ask the merchant to issue, rotate or revoke a live key.",
@@ -202,7 +202,7 @@ const RotatedKeySchema = Type.Object(
   { title: "RotatedKey", description: "A new key of a connection, and the end of the one that it replaces." },
 );
 
-/** Keys are replaced without an interruption. Decision 0143. */
+/** Keys are replaced without an interruption. See docs/design/isolation-and-limits.md, "Keys". */
 export const keyRotationRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "POST",

@@ -215,7 +215,7 @@ const byDay = ({ counts, countedAt }: OrdersByDay) =>
 const DAYS_DEFAULT = 30;
 const DAYS_MAX = 90;
 
-/** The figures of the overview (decision 0139). They hold no personal data. */
+/** The figures of the overview (docs/design/console.md, "Overview"). They hold no personal data. */
 export const overviewRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",

@@ -235,7 +235,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
   }),
 ];
 
-/** What a connection's partner can order. Without prices, which are the merchant's. */
+/** The products that a connection's partner can order, without the merchant's prices. */
 export const exposedProductRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",

@@ -24,7 +24,7 @@ const ResendParams = Type.Object({
 });
 const missing = notFound("resend");
 
-/** Many deliveries are sent once more, with progress. Decision 0142. */
+/** Many deliveries are sent once more, with progress. See docs/design/deliveries.md, "Sending again". */
 export const resendRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "POST",

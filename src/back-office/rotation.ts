@@ -5,7 +5,9 @@ import { nullableTime } from "../platform/wire/schemas.ts";
 const OVERLAP_HOURS_DEFAULT = 24;
 const OVERLAP_HOURS_MAX = 168;
 
-/** The fields of a request that replaces a key or a token without an interruption (decision 0143). */
+/**
+ * The fields of a request that replaces a key or a token without an interruption (docs/design/isolation-and-limits.md, "Keys").
+ */
 export const rotationFields = (of: "key" | "token") => ({
   overlapHours: Type.Optional(
     Type.Number({

@@ -105,7 +105,7 @@ const tag = "Test orders";
 const sandbox = andPartner(merchantSide);
 const TestOrderParams = Type.Object({ ...ConnectionIdParams.properties, ...OrderIdParams.properties });
 
-/** What a caller may do with a connection's orders here: with its test orders only. */
+/** The caller's rights to a connection's test orders. Real orders are not changed here. */
 async function testAccess(
   context: Context,
   caller: BackOfficeCaller,
@@ -115,7 +115,7 @@ async function testAccess(
   return connection === null ? notFound("connection") : { ...fullAccess(keyOf(connection)), testOnly: true };
 }
 
-/** The sandbox for people: the same test orders and operations as with a key. Decision 0140. */
+/** The sandbox for people: the same test orders and operations as with a key. See docs/design/lifecycle.md, "The sandbox". */
 export const testOrderRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "POST",

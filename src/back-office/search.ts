@@ -71,7 +71,7 @@ const SearchResultSchema = Type.Object(
   { title: "SearchResult", description: "What a text finds, at most 5 of each kind." },
 );
 
-/** What the command palette finds. It returns no personal data, so that typing leaves no trace in the audit log. */
+/** The results of the command palette. It returns no personal data, so that typing leaves no trace in the audit log. */
 export const searchRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",

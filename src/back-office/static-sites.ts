@@ -12,7 +12,10 @@ export type StaticSite = { readonly folder: string; readonly path: string };
 /** Names of files that a build makes from their content. They never change, so browsers keep them. */
 const HASHED_NAME = /[.-][\w-]{8,}\.(?:js|css|svg|webp|woff2)$/;
 
-/** No script or style within a page, and no request to another host (decision 0131). `data:` is for icons in style sheets. */
+/**
+ * No script or style within a page, and no request to another host (docs/design/console.md, "Content security policy"). `data:`
+ * is for icons in style sheets.
+ */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -151,7 +154,8 @@ const NONCE_BYTES = 16;
 
 /**
  * The page of the console and its headers. Scripts and data come from this listener alone, and no script is in the page.
- * Mantine makes style elements while the page runs: the page gives it the nonce of the response (decision 0126).
+ * Mantine makes style elements while the page runs: the page gives it the nonce of the response
+ * (docs/design/console.md, "Content security policy").
  */
 function consolePage(html: string): { headers: Record<string, string>; body: string } {
   const nonce = randomBytes(NONCE_BYTES).toString("base64");

@@ -227,7 +227,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
 const belowReserved = (reserved: number): Problem =>
   validationFailed([{ pointer: "/onHand", rule: "reserved_quantity", min: reserved }]);
 
-/** Our choice (decision 0094): 409, because the request is valid and only the state has changed. */
+/** Our choice (docs/design/fulfilment.md, "Stock"): 409, because the request is valid and only the state has changed. */
 const stockChanged = (onHand: number): Problem => ({
   code: "stock-changed",
   detail: `The stock has moved: ${onHand} units are on hand. Count again, or send the difference.`,

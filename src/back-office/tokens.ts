@@ -103,7 +103,9 @@ const toWireToken = (token: Token): Static<typeof TokenSchema> => ({
 const TokenIdParams = Type.Object({ id: Type.String({ description: "Id of the token." }) });
 const missing = notFound("token");
 
-/** The token that a path names. Null if it is missing, or allows more than the caller may do (decision 0077). */
+/**
+ * The token that a path names. Null if it is missing, or allows more than the caller may do (docs/design/people.md, "Tokens").
+ */
 async function findToken({ db }: Context, caller: BackOfficeCaller, text: string): Promise<Token | null> {
   const id = fromTypeId("tok", text);
   const token = id === null ? null : await readToken(db, id);

@@ -62,7 +62,7 @@ const toWireView = ({ id, name, page, query, createdAt, updatedAt }: View): Stat
 /** The owner of what a caller keeps. Programs with `OPERATOR_TOKEN` share theirs. */
 const ownerOf = ({ id }: BackOfficeCaller): string => id ?? "operator";
 
-/** Saved views of lists (decision 0137). */
+/** Saved views of lists (docs/design/console.md, "Saved views"). */
 export const viewRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",

@@ -158,7 +158,7 @@ const ofPartners = andPartner(merchantSide);
 
 const PageSchema = pageOf(BackOfficeEndpointSchema, "BackOfficeWebhookEndpointPage");
 
-/** The webhook endpoints of partners, for those who support them. Decision 0099. */
+/** The webhook endpoints of partners, for those who support them. See docs/design/deliveries.md, "Endpoints". */
 export const endpointRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
@@ -307,7 +307,7 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
 
 const admits = andPartner(merchantSide);
 
-/** What partners do with their endpoints by their key, for people. Decision 0141. */
+/** The partner's own operations on endpoints, for people. See docs/design/people.md, "Partners' developers". */
 export const endpointChangeRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "POST",
@@ -405,7 +405,7 @@ export const endpointChangeRoutes: readonly BackOfficeRoute[] = [
   }),
 ];
 
-/** The events of a connection, for people who look at what happens. Decision 0141. */
+/** The events of a connection, for people who look at what happens. See docs/design/people.md, "Partners' developers". */
 export const eventRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",

@@ -58,7 +58,7 @@ const WorkOverviewSchema = Type.Object(
   { title: "WorkOverview", description: "What waits for the warehouse." },
 );
 
-/** The overview of the warehouse (decision 0119). It holds no personal data. */
+/** The overview of the warehouse (docs/design/console.md, "Overview"). It holds no personal data. */
 export const workOverviewRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",

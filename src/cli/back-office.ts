@@ -17,7 +17,7 @@ export type BackOfficeResponse = {
   /** As the API wrote it; empty without a body. */
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Whether `text` is CSV; `body` then has only `nextCursor`. */
+  /** True if `text` is CSV; `body` then has only `nextCursor`. */
   readonly isCsv?: boolean;
   /** What the operator can do about a problem that is not about the request, such as an invalid token. */
   readonly hint?: string;

@@ -2,7 +2,7 @@ import { labelOf, presentObject, presentText } from "./present.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a command has changed, in words. @param changed the response @param sent the body of the request */
+/** The change that a command has made, in words. @param changed the response @param sent the body of the request */
 export type OutcomeText = (changed: Json, sent: Json) => string;
 
 /** The members of a response that outcomes use. */

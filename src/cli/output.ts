@@ -23,7 +23,7 @@ export class LostResultError extends Error {}
 /**
  * Writes what a change has returned.
  * @param advice what the operator can do without the result
- * @throws LostResultError (decision 0206)
+ * @throws LostResultError (docs/design/api-conventions.md, "Command line")
  */
 export async function writeChange(
   output: Output,

@@ -294,7 +294,7 @@ function readToken(environment: NodeJS.ProcessEnv): string {
   return token;
 }
 
-/** Whether requests leave this machine without encryption. */
+/** True if requests leave this machine without encryption. */
 export function isUnencrypted({ protocol, hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");
   const isLocal = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));

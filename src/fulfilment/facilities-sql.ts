@@ -187,7 +187,7 @@ export type Rate = {
   readonly priceMinor: bigint;
 };
 
-/** The version of a facility's rates. Their order does not matter (decision 0208). */
+/** The version of a facility's rates. Their order does not matter (docs/design/api-conventions.md, "Expected versions"). */
 export const ratesVersion = (rates: readonly Rate[]): string => versionOf(rates.map(rateText).sort());
 
 const rateText = ({ countryCode, currency, maxWeightGrams, priceMinor }: Rate): string =>

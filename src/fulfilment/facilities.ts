@@ -33,8 +33,8 @@ export async function createFacility(
 }
 
 /**
- * Closes or opens a facility (decision 0095). No order is routed to a closed one; orders that have it as their facility
- * keep it. After it opens, waiting orders are evaluated again. Repeating it has no further effect.
+ * Closes or opens a facility (docs/design/fulfilment.md, "Closed facilities"). No order is routed to a closed one; orders that
+ * have it as their facility keep it. After it opens, waiting orders are evaluated again. Repeating it has no further effect.
  */
 export async function closeFacility(
   context: Context,

@@ -148,7 +148,9 @@ const toPickList = (row: PickListRow): PickList => ({
   releasedAt: row.released_at,
 });
 
-/** Orders that one person has taken from the work list of a facility (decision 0096). */
+/**
+ * Orders that one person has taken from the work list of a facility (docs/design/fulfilment.md, "Work list and pick lists").
+ */
 export type PickList = {
   readonly id: string;
   /** Null for orders without a facility. */

@@ -25,8 +25,9 @@ export type TakenPickList =
   | { readonly outcome: "reference-taken" };
 
 /**
- * Takes the oldest orders of a facility that can be shipped and are free, for a limited time (decision 0096). Two
- * people never get the same order. One person takes once for each reference.
+ * Takes the oldest orders of a facility that can be shipped and are free, for a limited time
+ * (docs/design/fulfilment.md, "Work list and pick lists"). Two people never get the same order. One person takes once for each
+ * reference.
  */
 export async function takePickList(
   context: Context,

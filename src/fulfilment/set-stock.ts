@@ -20,7 +20,7 @@ import { markStockChanged } from "../stock/supply-changes-sql.ts";
 /** A count of a product. */
 export type Count = {
   readonly onHand: number;
-  /** What the caller believes to be on hand; undefined if it does not matter. A missing record has 0. */
+  /** The quantity that the caller believes to be on hand; undefined if it does not matter. A missing record has 0. */
   readonly expected?: number | undefined;
 };
 
@@ -99,7 +99,7 @@ export type AdjustedStock =
 
 /**
  * Changes the quantity of a product at a facility by a difference, whatever it is at that moment. An adjustment with a
- * reference is made once. If more is available, waiting orders are evaluated again. Decision 0094.
+ * reference is made once. If more is available, waiting orders are evaluated again. See docs/design/fulfilment.md, "Stock".
  */
 export async function adjustStock(
   context: Context,

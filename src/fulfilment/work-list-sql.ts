@@ -15,7 +15,7 @@ type WorkItemRow = ConnectionKeyRow & {
 /** Which orders are listed. A null restricts nothing. */
 export type WorkFilter = {
   readonly facilityIds: readonly string[] | null;
-  /** Whether a person has taken the order. */
+  /** True if a person has taken the order. */
   readonly taken: boolean | null;
 };
 
@@ -66,7 +66,10 @@ const listAllFacilityIds = async (db: Queryable): Promise<string[]> => {
   return rows.map(({ id }) => id);
 };
 
-/** A part for each facility instead of a join with their list, because Citus limits no part of a join (decision 0166). */
+/**
+ * A part for each facility instead of a join with their list, because Citus limits no part of a join
+ * (docs/design/distribution.md, "Merchant by merchant").
+ */
 const workAt = (facility: string): string => `(
           select o.merchant_id, o.connection_id, o.id
           from orders o
@@ -295,7 +298,8 @@ const toWorkItem = (row: WorkItemRow): WorkItem => ({
       : { id: row.pick_list_id, takenBy: row.taken_by ?? "", expiresAt: row.expires_at },
 });
 
-// What waits at a facility (decision 0119). Each statement reads a bounded number of rows by indexes that exist.
+// The waiting work of a facility (docs/design/console.md, "Overview"). Each statement reads a bounded number of rows by indexes that
+// exist.
 
 /** Orders that can be shipped. */
 export type WaitingWork = {

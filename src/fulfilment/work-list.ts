@@ -70,9 +70,9 @@ export type ScannedOrder = PlacedOrder & { readonly matchedBy: OrderCode };
 export type Scanned = { readonly orders: readonly ScannedOrder[]; readonly products: readonly Product[] };
 
 /**
- * What a code on a parcel, a slip or a product names (decision 0148): an order by its id, by the id of a shipment, by the
- * partner's own id, by a tracking number or by the reference of a return; a product by its barcode or SKU. Test orders are
- * in no warehouse.
+ * What a code on a parcel, a slip or a product names (docs/design/fulfilment.md, "Scanning"): an order by its id, by the id of
+ * a shipment, by the partner's own id, by a tracking number or by the reference of a return; a product by its barcode or SKU.
+ * Test orders are in no warehouse.
  */
 export async function scanCode(db: Queryable, code: string, now: Date): Promise<Scanned> {
   const byId = await findById(db, code, now);

@@ -20,10 +20,13 @@ import type { Route, RouteDescription } from "./route.ts";
 import { addUploadParser, uploadTypeCheck } from "./upload.ts";
 import { closedQuery } from "./validator-compiler.ts";
 
-/** A promise only if there is something to wait for: most requests need none (decision 0182). */
+/**
+ * A promise only if there is something to wait for: most requests need none
+ * (docs/design/performance.md, "Less work for a request").
+ */
 export type Authenticated<Caller> = Caller | Problem | Promise<Caller | Problem>;
 
-/** What all routes of a listener share. */
+/** Common to all routes of a listener. */
 export type RouteOptions<Operations, Caller> = {
   name: "partner-api" | "back-office";
   /** What the handler of a route works with when this caller requests it: only this function gives it a database. */

@@ -5,7 +5,7 @@ import type { TSchema } from "typebox";
 import { FairQueue } from "../platform/database/fair-share.ts";
 import { malformed, type Problem, ProblemError } from "../platform/wire/problems.ts";
 
-/** Largest accepted body, in bytes (decision 0006). */
+/** Largest accepted body, in bytes (docs/design/creating-orders.md, "Limits of a request"). */
 export const BODY_LIMIT_BYTES = 256 * 1024;
 
 const UNSUPPORTED: Problem = {
@@ -82,7 +82,8 @@ function parseBody(body: Buffer): unknown {
   if (body.length === 0) return undefined;
   if (!isUtf8(body)) throw new ProblemError(malformed("The body is not valid UTF-8."));
   try {
-    // Members such as __proto__ are the object's own and unknown, and unknown members are ignored (decision 0025).
+    // Members such as __proto__ are the object's own and unknown, and unknown members are ignored
+    // (docs/design/dependencies.md, "At run time").
     return JSON.parse(withoutMark(body.toString()));
   } catch {
     throw new ProblemError(malformed("The body is not valid JSON."));
@@ -96,9 +97,9 @@ const LARGE_BODY_BYTES = 16 * 1024;
 export type BodyTurn = (owner: string, bytes: number) => Promise<void> | null;
 
 /**
- * Lets large bodies be read one at a time, with a round of the event loop for everything else between two of them, and
- * those of each owner in turn (decision 0110). Otherwise a hundred of them that arrive together would stop all other
- * requests of the process until the last one is read.
+ * Lets large bodies be read one at a time, with a round of the event loop for everything else between two of them, and those of
+ * each owner in turn (docs/design/database.md, "Plans and statistics"). Otherwise a hundred of them that arrive together would
+ * stop all other requests of the process until the last one is read.
  */
 export function createBodyTurns(nextRound: (start: () => void) => void = setImmediate): BodyTurn {
   const waiting = new FairQueue<{ start(): void }>();

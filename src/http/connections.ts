@@ -6,7 +6,7 @@ import { endConnection, type ProblemWriter, UNSUPPORTED_VERSION } from "./replie
 
 /**
  * From the beginning of a stop on, each response says that its connection will be closed. Otherwise a client could send its
- * next request on a connection at the moment at which it is cut off (decision 0197).
+ * next request on a connection at the moment at which it is cut off (docs/design/database.md, "Starting and stopping").
  * @param stopping is aborted when the process begins to stop. Without it, a stop begins when the listener closes.
  */
 export function announceStop(app: FastifyInstance, stopping: AbortSignal | undefined): void {

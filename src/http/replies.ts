@@ -142,7 +142,10 @@ export function bearerToken(authorization: string): string | null {
   return /^Bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1] ?? null;
 }
 
-/** `Authorization` takes precedence over `x-api-key` (decision 0017). Null if neither contains a key. */
+/**
+ * `Authorization` takes precedence over `x-api-key` (docs/design/api-conventions.md, "Routes first, then keys"). Null if
+ * neither contains a key.
+ */
 export function apiKeyOf(headers: IncomingHttpHeaders): string | null {
   if (headers.authorization !== undefined) return bearerToken(headers.authorization);
   const sent = headers["x-api-key"];
@@ -168,8 +171,9 @@ export const unauthorized = (headers: IncomingHttpHeaders, sent: "key" | "token"
 };
 
 /**
- * The address of the client: behind trusted proxies, the last entry of `X-Forwarded-For` that is none of them (decision 0200).
- * An entry that is no address cannot be told from others, so the connection's own address stands for it.
+ * The address of the client: behind trusted proxies, the last entry of `X-Forwarded-For` that is none of them
+ * (docs/design/people.md, "Attempts"). An entry that is no address cannot be told from others, so the connection's own address
+ * stands for it.
  */
 export const clientAddress = ({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string =>
   isIP(ip) === 0 ? (socket.remoteAddress ?? "") : ip;

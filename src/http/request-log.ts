@@ -4,7 +4,7 @@ import { atMostEvery, openLines } from "../platform/log.ts";
 import { type Clock, SECOND_MS } from "../platform/time.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 
-/** What the log contains of a request. Never its path, its query or its body: they contain ids, texts and personal data. */
+/** The log line of a request. Never its path, its query or its body: they contain ids, texts and personal data. */
 type LoggedRequest = {
   /** Null: the input never became a request. */
   readonly method: string | null;
@@ -30,8 +30,8 @@ export type RequestLog = {
 };
 
 /**
- * Writes one line for each request (decision 0100). The lines are made by hand and written many at a time: about a
- * microsecond each, where the logger would take seven.
+ * Writes one line for each request (docs/design/api-conventions.md, "Request log"). The lines are made by hand and written many
+ * at a time: about a microsecond each, where the logger would take seven.
  * @param sample the part of the requests that is logged, from 0 to 1. Errors of the service are always logged.
  */
 export function requestLog(log: Logger, sample: number, random: () => number = Math.random): RequestLog {

@@ -24,8 +24,8 @@ const METHODS = new Set([
 ]);
 
 /**
- * A server span for each request, named after its route, if traces are exported. A caller's trace context is linked and
- * not continued: partners decide neither our trace ids nor what is sampled (decision 0106).
+ * A server span for each request, named after its route, if traces are exported. A caller's trace context is linked and not
+ * continued: partners decide neither our trace ids nor what is sampled (docs/design/dependencies.md, "OpenTelemetry").
  * @param membersOf the members of a log line that name the caller, as JSON
  */
 export function addRequestSpans(

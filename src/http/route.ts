@@ -147,7 +147,10 @@ export type RouteDescription = {
   readonly upload?: Upload | undefined;
   /** The responses to successful requests, by status. */
   readonly responses: Readonly<Record<number, SuccessDescription>>;
-  /** It reads a list, and so uses the connections to the database that lists have (decision 0066). */
+  /**
+   * It reads a list, and so uses the connections to the database that lists have
+   * (docs/design/isolation-and-limits.md, "Pools and fair shares").
+   */
   readonly isList?: boolean;
   /** Problems of this route, in addition to `SHARED_PROBLEMS`. */
   readonly problems: readonly ProblemCode[];

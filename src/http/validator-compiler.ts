@@ -7,7 +7,7 @@ type Compiled = ReturnType<FastifySchemaCompiler<TSchema>>;
 
 const closed = new WeakMap<TSchema, TSchema>();
 
-/** The schema of a query whose unknown parameters are rejected (decision 0075). */
+/** The schema of a query whose unknown parameters are rejected (docs/design/api-conventions.md, "Unknown fields"). */
 export function closedQuery(query: TSchema): TSchema {
   const schema = closed.get(query) ?? { ...query, additionalProperties: false };
   closed.set(query, schema);
@@ -92,7 +92,10 @@ function afterReadingText(schema: TSchema, validate: Validate): Compiled {
 
 const UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** HTTP does not say what the bytes of a field mean, so Node gives each of them as a character (decision 0198). */
+/**
+ * HTTP does not say what the bytes of a field mean, so Node gives each of them as a character
+ * (docs/design/creating-orders.md, "One key space").
+ */
 function afterDecoding(schema: TSchema, validate: Validate): Compiled {
   const names = Object.keys((schema as { properties?: object }).properties ?? {});
   const validated = asCompiled(validate);

@@ -131,7 +131,7 @@ export async function requestRecheck(
   return rows.length > 0;
 }
 
-/** Whether any of these attempts of an order waits for its time, so that `bringForward` changes something. */
+/** True if any of these attempts of an order waits for its time, so that `bringForward` changes something. */
 export async function hasScheduled(
   tx: Queryable,
   connection: ConnectionKey,

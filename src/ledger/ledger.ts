@@ -1,7 +1,7 @@
 import { hasFailedPayment, isSettled, wasCanceled } from "../lifecycle/lifecycle.ts";
 import type { OrderState } from "../lifecycle/order.ts";
 
-/** What an entry pays for: the goods at creation, the shipping when the order is routed, or a refund. */
+/** The purpose of an entry: the goods at creation, the shipping when the order is routed, or a refund. */
 type ChargeKind = "goods" | "shipping";
 export type EntryKind = ChargeKind | "refund";
 
@@ -10,7 +10,10 @@ export type EntryStatus = (typeof ENTRY_STATUSES)[number];
 
 export type GatewayName = "account" | "stripe";
 
-/** An entry of an order's ledger with its outcome. Entries are only added, and an outcome is final (decision 0040). */
+/**
+ * An entry of an order's ledger with its outcome. Entries are only added, and an outcome is final
+ * (docs/design/money.md, "The ledger is append-only").
+ */
 export type LedgerEntry = {
   readonly id: string;
   readonly kind: EntryKind;
@@ -59,8 +62,8 @@ function chainOf(entry: LedgerEntry, entries: readonly LedgerEntry[]): string {
 }
 
 /**
- * The attempts of earlier charges of the same kind. After a charge was paid or waived, a further one is a charge of its
- * own: shipping to a corrected address can cost more (decision 0083).
+ * The attempts of earlier charges of the same kind. After a charge was paid or waived, a further one is a charge of its own:
+ * shipping to a corrected address can cost more (docs/design/lifecycle.md, "Corrected addresses").
  */
 const endedBefore = (
   { kind, attempt }: LedgerEntry,
@@ -77,13 +80,17 @@ const endedBefore = (
 const has = (chain: Chain, status: EntryStatus): boolean => chain.some((entry) => entry.status === status);
 const newestOf = (chain: Chain): LedgerEntry => chain.at(-1) ?? chain[0];
 /**
- * Declined, not paid since, and still owed. An attempt that was canceled at the end waives the charge (decision 0041).
+ * Declined, not paid since, and still owed. An attempt that was canceled at the end waives the charge
+ * (docs/design/money.md, "Each payment happens once").
  */
 const hasFailed = (chain: Chain): boolean =>
   has(chain, "failed") && !has(chain, "succeeded") && newestOf(chain).status !== "canceled";
 const isRefund = ([{ kind }]: Chain): boolean => kind === "refund";
 
-/** Whether a charge was declined and has not been paid since. If so, the order is held (decision 0011). */
+/**
+ * True if a charge was declined and has not been paid since. If so, the order is held
+ * (docs/design/lifecycle.md, "A failed payment is a hold").
+ */
 export const hasFailedCharge = (entries: readonly LedgerEntry[]): boolean =>
   failedCharges(entries).length > 0;
 
@@ -125,14 +132,14 @@ export function shippingChargedMinor(entries: readonly LedgerEntry[]): bigint | 
     .reduce((sum, chain) => sum + newestOf(chain).amountMinor, 0n);
 }
 
-/** What of it was paid, in minor units. */
+/** The paid part of it, in minor units. */
 export const shippingPaidMinor = (entries: readonly LedgerEntry[]): bigint =>
   entries
     .filter(({ kind, status }) => kind === "shipping" && status === "succeeded")
     .reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
 
 /**
- * Whether a charge for shipping waits for its outcome, and no attempt at it was declined. An order whose shipping was
+ * True if a charge for shipping waits for its outcome, and no attempt at it was declined. An order whose shipping was
  * declined is not routed before that is paid or waived, so its price can still change.
  */
 export function isShippingPending(entries: readonly LedgerEntry[]): boolean {
@@ -252,13 +259,17 @@ export type LedgerChange = {
   readonly requestId?: string | null;
 };
 
-/** A real order that needs no review is charged for its goods at once, one in review when it leaves it (decision 0090). */
+/**
+ * A real order that needs no review is charged for its goods at once, one in review when it leaves it
+ * (docs/design/money.md, "Charged when approved").
+ */
 export const isChargedAtCreation = ({ testMode, status }: Pick<OrderState, "testMode" | "status">): boolean =>
   !testMode && status !== "PROCESSING";
 
 /**
- * The effect of a transition on the ledger. Null if there is none. An order that leaves the review is charged for its
- * goods, unless it is rejected (decision 0090). A canceled order is refunded. If an order is released although its payment has failed, the declined charges are waived. Test orders are never charged.
+ * The effect of a transition on the ledger. Null if there is none. An order that leaves the review is charged for its goods,
+ * unless it is rejected (docs/design/money.md, "Charged when approved"). A canceled order is refunded. If an order is released
+ * although its payment has failed, the declined charges are waived. Test orders are never charged.
  */
 export function ledgerEffectOf({ before, after }: LedgerChange): "charge" | "refund" | "waive" | null {
   if (after.testMode) return null;
@@ -291,7 +302,7 @@ export function plannedAfter(
   return new Date(plannedMs);
 }
 
-/** What has been moved for an order, in minor units of its currency. Pending and declined entries do not count. */
+/** The sums moved for an order, in minor units of its currency. Pending and declined entries do not count. */
 export type OrderTotals = {
   readonly goodsMinor: bigint;
   readonly shippingMinor: bigint;

@@ -65,7 +65,7 @@ export type FailureMailKind = "failure" | "resolution";
 /** Mail is due for what happened until `until`, if the last mail of the kind was sent by `mailedBefore`. */
 export type MailPace = { readonly until: Date; readonly mailedBefore: Date };
 
-/** What a mail of each kind is about: failures `f` until $2. Each condition is that of an index. */
+/** The subject of each kind of mail: failures `f` until $2. Each condition is that of an index. */
 const WAITING: Record<FailureMailKind, string> = {
   failure: "f.failure_mail_id is null and f.failed_at <= $2",
   resolution: `f.resolved_at is not null and f.resolution_mail_id is null

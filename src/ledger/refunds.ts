@@ -45,7 +45,7 @@ export type Refund = {
   readonly createdAt: Date;
 };
 
-/** Whether a request repeats the one that a refund was made by. The note may differ: it may have been erased. */
+/** True if a request repeats the one that a refund was made by. The note may differ: it may have been erased. */
 const isRepeated = (refund: Refund, { amountMinor, reason }: RefundRequest): boolean =>
   refund.reason === reason &&
   (amountMinor === null ? refund.allLeft : !refund.allLeft && refund.amountMinor === amountMinor);
@@ -153,9 +153,9 @@ export async function eraseRefundNotes(
 }
 
 /**
- * Decides about the refund of an order by request (decision 0089), and stores nothing. Runs in a transaction that has
- * locked the order. A cancel, another refund and the record of a charge take the same lock, so each sees what the others
- * have decided, and no more is refunded than was charged.
+ * Decides about the refund of an order by request (docs/design/money.md, "Refunds"), and stores nothing. Runs in a transaction
+ * that has locked the order. A cancel, another refund and the record of a charge take the same lock, so each sees what the
+ * others have decided, and no more is refunded than was charged.
  */
 export async function decideRefund(
   tx: Queryable,

@@ -15,8 +15,9 @@ import { insertRefund, type Refund, readRefunds } from "./refunds.ts";
 type NewPrice = { readonly order: OrderKey; readonly amountMinor: bigint };
 
 /**
- * Charges or returns the difference between the shipping price of an order that is routed again and what its earlier
- * routes cost (decision 0083). So the shipping is never charged twice. The caller has locked the order.
+ * Charges or returns the difference between the shipping price of an order that is routed again and what its earlier routes
+ * cost (docs/design/lifecycle.md, "Corrected addresses"). So the shipping is never charged twice. The caller has locked the
+ * order.
  */
 export async function adjustShipping(
   tx: Queryable,

@@ -53,8 +53,8 @@ async function refund(tx: Queryable, orders: Orders, at: RecordContext): Promise
 }
 
 /**
- * Releasing the hold for a failed payment lets the order proceed unpaid: declined charges are waived (decision 0041).
- * After a payment there is nothing to waive.
+ * Releasing the hold for a failed payment lets the order proceed unpaid: declined charges are waived
+ * (docs/design/money.md, "Each payment happens once"). After a payment there is nothing to waive.
  */
 async function waive(tx: Queryable, orders: Orders, at: RecordContext): Promise<void> {
   const { merchantId } = orders[0];

@@ -1,7 +1,7 @@
 import type { NewId } from "../platform/ids.ts";
 import type { Order, OrderFact, OrderState, OrderStatus } from "./order.ts";
 
-/** Who requested a change: a partner by the API, a caller of the back office, or the service itself. */
+/** The actor of a change: a partner by the API, a caller of the back office, or the service itself. */
 export type Actor = {
   readonly kind: "partner" | "operator" | "warehouse" | "merchant" | "support" | "monitoring" | "service";
   /** Null if the kind is enough. */
@@ -13,7 +13,7 @@ export type Actor = {
 export const SERVICE: Actor = { kind: "service", name: null };
 export const PARTNER: Actor = { kind: "partner", name: null };
 
-/** Who changes an order and how, as the timeline shows it. */
+/** The actor and the operation of a change, as the timeline shows them. */
 export type TransitionCause = {
   readonly actor: Actor;
   /** The name of the transition, or of another operation, such as `route`. */
@@ -43,7 +43,7 @@ export type Acceptance<Read extends OrderState = OrderState> = AppliedTransition
 /** A transition that is to be stored. Only an acceptance may be of an order that was read without its lines. */
 export type StorableTransition = AppliedTransition | Acceptance;
 
-/** What all changes share that are stored in one transaction. */
+/** Common to all changes that are stored in one transaction. */
 export type RecordContext = { readonly newId: NewId; readonly now: Date };
 
 /** An entry of an order's timeline. */

@@ -38,18 +38,18 @@ export type Outcome =
   /** `order` is the order at that moment: the deadline may have accepted it. */
   | { readonly outcome: "rejected"; readonly order: Order; readonly rule: TransitionRule };
 
-/** Whether the transition is allowed and changes the order. */
+/** True if the transition is allowed and changes the order. */
 export const isChange = (outcome: Outcome): boolean =>
   outcome.outcome === "applied" && outcome.order !== outcome.from;
 
 export const isSettled = (order: Pick<Order, "status">): boolean => SETTLED_STATUSES.includes(order.status);
 
-/** Decision 0011: a failed payment is a hold with this reason. */
+/** docs/design/lifecycle.md, "A failed payment is a hold": a failed payment is a hold with this reason. */
 export const hasFailedPayment = (order: Pick<Order, "holdReasons">): boolean =>
   order.holdReasons.includes(PAYMENT_FAILED);
 
 /**
- * Whether the order was ever canceled. It stays true if a shipment comes back and the status becomes RETURNED. Nothing
+ * True if the order was ever canceled. It stays true if a shipment comes back and the status becomes RETURNED. Nothing
  * is owed for such an order.
  */
 export const wasCanceled = (order: Pick<Order, "canceledAt">): boolean => order.canceledAt !== null;
@@ -62,8 +62,8 @@ export const isExpired = (order: Pick<Order, "expiresAt">, now: Date): boolean =
 export type TimedOrder = Pick<Order, "status" | "holdReasons" | "acceptanceDueAt" | "updatedAt">;
 
 /**
- * The order as it is at `now`. The deadline accepts it, not the timer (decision 0012). A failed payment suspends
- * acceptance. Test orders are never accepted automatically.
+ * The order as it is at `now`. The deadline accepts it, not the timer (docs/design/lifecycle.md, "The deadline decides"). A
+ * failed payment suspends acceptance. Test orders are never accepted automatically.
  */
 export function asOf<T extends TimedOrder>(order: T, now: Date): T {
   const due = order.acceptanceDueAt;
@@ -76,8 +76,8 @@ export const isCancelableByPartner = (order: Order, now: Date): boolean =>
   barredBy(asOf(order, now), "cancelByPartner") === null;
 
 /**
- * The only function that decides about changes of status. The sandbox, the partner's cancel, the warehouse and the
- * timers all use it. Specification, part 3; decisions 0010 to 0015.
+ * The only function that decides about changes of status. The sandbox, the partner's cancel, the warehouse and the timers all
+ * use it. Specification, part 3; docs/design/lifecycle.md.
  */
 export function applyTransition(stored: Order, transition: Transition, now: Date): Outcome {
   const order = asOf(stored, now);
@@ -148,7 +148,10 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
   }
 }
 
-/** The acceptance that the deadline has caused by `now` (decision 0012). Null if there is none. */
+/**
+ * The acceptance that the deadline has caused by `now` (docs/design/lifecycle.md, "The deadline decides"). Null if there is
+ * none.
+ */
 export function acceptanceOf<Read extends OrderState>(order: Read, now: Date): Acceptance<Read> | null {
   const after = asOf(order, now);
   return after === order ? null : acceptance(order, after);
@@ -210,7 +213,8 @@ function reasonsAfter(
   order: Order,
   { name, reasons }: Extract<Transition, { name: "hold" | "addHold" }>,
 ): readonly string[] {
-  if (name === "hold" && order.testMode) return union([], reasons); // The sandbox replaces them (decision 0014).
+  // The sandbox replaces them (docs/design/lifecycle.md, "The sandbox").
+  if (name === "hold" && order.testMode) return union([], reasons);
   const added = union(order.holdReasons, reasons);
   return added.length === order.holdReasons.length ? order.holdReasons : added;
 }
@@ -219,10 +223,13 @@ const union = (some: readonly string[], others: readonly string[]): string[] => 
   ...new Set([...some, ...others]),
 ];
 
-/** Settling an order clears its holds (decision 0013). */
+/** Settling an order clears its holds (docs/design/lifecycle.md, "Holds"). */
 const settle = (order: Order): Order => (isSettled(order) ? { ...order, holdReasons: [] } : order);
 
-/** A real order is RETURNED when nothing of it is out any more; a test order at the first return (decision 0087). */
+/**
+ * A real order is RETURNED when nothing of it is out any more; a test order at the first return
+ * (docs/design/lifecycle.md, "Returns").
+ */
 function afterReturn(
   order: Order,
   transition: Extract<Transition, { name: "returnShipment" }>,
@@ -237,7 +244,7 @@ function afterReturn(
   };
 }
 
-/** The rule, if a requested line already has a shipment, or if all lines have one (decision 0014). */
+/** The rule, if a requested line already has a shipment, or if all lines have one (docs/design/lifecycle.md, "The sandbox"). */
 function shipLines(
   order: Order,
   transition: Extract<Transition, { name: "ship" }>,
@@ -261,14 +268,17 @@ function shipLines(
 /** Stands for "no limit": a failed payment keeps the order cancelable as long as the hold lasts. */
 const WITHOUT_END = new Date("9999-12-31T23:59:59.999Z");
 
-/** Until when a partner can cancel the order (decision 0008). Null if it cannot. The order must be `asOf` now. */
+/**
+ * Until when a partner can cancel the order (docs/design/lifecycle.md, "Fields of an order"). Null if it cannot. The order must
+ * be `asOf` now.
+ */
 export function cancelableUntil(order: Order): Date | null {
   if (isSettled(order)) return null;
   if (hasFailedPayment(order)) return order.expiresAt ?? WITHOUT_END;
   return order.status === "NEW" ? (order.expiresAt ?? order.acceptanceDueAt) : null;
 }
 
-/** Decision 0010. */
+/** See docs/design/lifecycle.md, "Settled statuses". */
 export const SETTLED_STATUSES: readonly OrderStatus[] = ["COMPLETED", "CANCELED", "RETURNED"];
 
 const UNSETTLED = ORDER_STATUSES.filter((status) => !SETTLED_STATUSES.includes(status));

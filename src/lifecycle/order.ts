@@ -10,7 +10,7 @@ export const ORDER_STATUSES = [
 ] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-/** Decision 0008. */
+/** See docs/design/lifecycle.md, "Fields of an order". */
 export const SHIPMENT_STATUSES = ["pending", "shipped", "delivered", "returned"] as const;
 export type ShipmentStatus = (typeof SHIPMENT_STATUSES)[number];
 
@@ -35,7 +35,10 @@ export type OrderLine = {
   readonly quantity: number;
   /** The shipment that contains the line. Null until it ships. */
   readonly shipmentId: string | null;
-  /** The line of the request that this line was split from (decision 0086). Null for the lines of the request. */
+  /**
+   * The line of the request that this line was split from (docs/design/lifecycle.md, "Partial quantities"). Null for the lines
+   * of the request.
+   */
   readonly splitFrom: string | null;
   /** The units that came back. */
   readonly returnedQuantity: number;
@@ -49,7 +52,7 @@ export type Shipment = {
   readonly trackingNumber: string | null;
   readonly trackingUrl: string | null;
   readonly createdAt: Date;
-  /** When it was handed to the carrier (decision 0085). Null while it is pending. */
+  /** When it was handed to the carrier (docs/design/lifecycle.md, "Shipments"). Null while it is pending. */
   readonly shippedAt: Date | null;
   /** When the recipient got it. Null before that. */
   readonly deliveredAt: Date | null;
@@ -103,8 +106,8 @@ export type OrderState = OrderKey &
   >;
 
 /**
- * How an order is named: by the service's id, by the partner's, or by a text that can be either. A text that has the
- * form of a service id may still be an external id (decision 0009).
+ * How an order is named: by the service's id, by the partner's, or by a text that can be either. A text that has the form of a
+ * service id may still be an external id (docs/design/api-conventions.md, "Ids").
  */
 export type OrderRef = {
   readonly id: string | null;
@@ -126,8 +129,8 @@ type OrderEventType =
 export type OrderFact = { readonly type: OrderEventType; readonly shipmentId?: string };
 
 /**
- * The charge of a real order was declined. Only a payment, or a release that names the reason, clears it (decision
- * 0011).
+ * The charge of a real order was declined. Only a payment, or a release that names the reason, clears it
+ * (docs/design/lifecycle.md, "A failed payment is a hold").
  */
 export const PAYMENT_FAILED = "payment_failed";
 /** No facility with a rate for the order has all of its goods. */
@@ -135,7 +138,8 @@ export const OUT_OF_STOCK = "out_of_stock";
 /** No facility has a shipping rate for the order's address. */
 export const ADDRESS_UNSERVICEABLE = "address_unserviceable";
 /**
- * The merchant requested the hold. It is the only reason that a merchant's staff can set and release (decision 0093).
+ * The merchant requested the hold. It is the only reason that a merchant's staff can set and release
+ * (docs/design/lifecycle.md, "Holds").
  */
 export const MERCHANT_REQUEST = "merchant_request";
 

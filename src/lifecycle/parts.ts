@@ -13,14 +13,17 @@ import {
 
 const UNTRACKED: Tracking = { carrier: null, trackingNumber: null, trackingUrl: null };
 
-/** Whether a carrier has issued tracking. A carrier's name alone is no tracking. */
+/** True if a carrier has issued tracking. A carrier's name alone is no tracking. */
 export const isTracked = ({
   trackingNumber,
   trackingUrl,
 }: Pick<Shipment, "trackingNumber" | "trackingUrl">): boolean =>
   trackingNumber !== null || trackingUrl !== null;
 
-/** A shipment that has tracking was handed to the carrier, unless the request says otherwise (decision 0085). */
+/**
+ * A shipment that has tracking was handed to the carrier, unless the request says otherwise
+ * (docs/design/lifecycle.md, "Shipments").
+ */
 export function newShipment(
   { newShipmentId: id, tracking = UNTRACKED, weightGrams = null }: Extract<Transition, { name: "ship" }>,
   now: Date,
@@ -52,7 +55,9 @@ export function changeShipment(
   return isSameForPartners(shipment, changed) ? shipments : replace(shipments, changed);
 }
 
-/** A completed order has no pending shipment: what is complete has left the warehouse (decision 0085). */
+/**
+ * A completed order has no pending shipment: what is complete has left the warehouse (docs/design/lifecycle.md, "Shipments").
+ */
 export const allShipped = (shipments: readonly Shipment[], now: Date): readonly Shipment[] =>
   shipments.some(isPending)
     ? shipments.map((shipment) => (isPending(shipment) ? withStatus(shipment, "shipped", now) : shipment))
@@ -81,7 +86,7 @@ function withStatus(shipment: Shipment, status: ShipmentStatus, now: Date): Ship
   }
 }
 
-/** Whether a shipment has not changed for partners. */
+/** True if a shipment has not changed for partners. */
 export const isSameForPartners = (one: Shipment, other: Shipment): boolean =>
   one.status === other.status &&
   one.carrier === other.carrier &&
@@ -96,10 +101,13 @@ export const ADDRESS_CORRECTIONS_MAX = 20;
 
 type Correction = Extract<Transition, { name: "updateShippingAddress" }>;
 
-/** What a correction of the address changes in an order, or the rule that forbids it (decision 0083). */
+/**
+ * The changes of an order by a correction of its address, or the rule that forbids it
+ * (docs/design/lifecycle.md, "Corrected addresses").
+ */
 type Corrected = Partial<Order> | TransitionRule | null;
 
-/** Whether the order would get another address. A repeated correction changes nothing. */
+/** True if the order would get another address. A repeated correction changes nothing. */
 export const changesAddress = (
   order: Pick<Order, "shippingAddress">,
   change: Correction["change"],
@@ -128,7 +136,7 @@ function isSameAddress(one: ShippingAddress, other: ShippingAddress): boolean {
   return Object.entries(one).every(([field, text]) => texts.get(field) === text);
 }
 
-/** Decision 0086: an order of as many lines as possible can split each of them once. */
+/** docs/design/lifecycle.md, "Partial quantities": an order of as many lines as possible can split each of them once. */
 export const LINES_MAX = 200;
 
 /** The line of the request that a line is, or was split from. */
@@ -193,8 +201,8 @@ export const shipmentsOut = ({ shipments }: Pick<Order, "shipments">): Shipment[
 export type Returned = Pick<Order, "lines" | "shipments"> & { readonly returnedIds: readonly string[] };
 
 /**
- * The order after units have come back: those that are named, or all of a shipment. A shipment of which nothing is out
- * any more is `returned` (decision 0087). Null if no such shipment is out, or fewer units.
+ * The order after units have come back: those that are named, or all of a shipment. A shipment of which nothing is out any more
+ * is `returned` (docs/design/lifecycle.md, "Returns"). Null if no such shipment is out, or fewer units.
  */
 export function returnUnits(
   order: Order,
@@ -243,7 +251,7 @@ function withReturned(
 /** Units of a line that came back. `line` is the line after that. */
 export type ReturnedUnits = { readonly line: OrderLine; readonly quantity: number };
 
-/** What came back between two states of an order. */
+/** The goods that came back between two states of an order. */
 export const returnedBetween = (
   before: Pick<Order, "lines">,
   after: Pick<Order, "lines">,

@@ -40,7 +40,7 @@ export type RequestedTransitionName =
   | (typeof REAL_ORDER_TRANSITIONS)[number]
   | (typeof SANDBOX_TRANSITIONS)[number];
 
-/** What a transition would do to an order now. */
+/** The effect of a transition on an order now. */
 export type PossibleTransition = {
   readonly name: RequestedTransitionName;
   /** The rule that forbids it. Null if nothing does. */
@@ -81,7 +81,9 @@ export function possibleTransition(
   return { name, rule: null, changes: isChange(outcome), status, eventTypes };
 }
 
-/** An accepted order need not wait for a worker: a request to ship it routes it first (decision 0039). */
+/**
+ * An accepted order need not wait for a worker: a request to ship it routes it first (docs/design/lifecycle.md, "The chart").
+ */
 const routed = (order: Order, now: Date): Order =>
   order.status === "ACCEPTED" ? { ...order, routedAt: order.routedAt ?? now } : order;
 
@@ -110,7 +112,7 @@ export type Hold = {
   readonly reason: string;
   /** When the reason was placed that has been present since without interruption. */
   readonly since: Date;
-  /** Who placed it then. */
+  /** The actor that placed it then. */
   readonly placedBy: Actor;
 };
 
@@ -133,9 +135,9 @@ export const holdsOf = (
   });
 
 /**
- * Whether a person of this kind may release the reason (decision 0093): the operator may release any, others what their
- * own kind has placed. A merchant's request is always the merchant's. This does not
- * apply to payments and routing, which release their own reasons.
+ * Whether a person of this kind may release the reason (docs/design/lifecycle.md, "Holds"): the operator may release any,
+ * others what their own kind has placed. A merchant's request is always the merchant's. This does not apply to payments and
+ * routing, which release their own reasons.
  */
 export function mayRelease({ reason, placedBy }: Hold, kind: Actor["kind"]): boolean {
   if (kind === "operator") return true;
@@ -143,11 +145,11 @@ export function mayRelease({ reason, placedBy }: Hold, kind: Actor["kind"]): boo
   return kind === placedBy.kind || (kind === "merchant" && reason === MERCHANT_REQUEST);
 }
 
-/** What a person of one kind may release of an order. */
+/** The reasons that a person of one kind may release. */
 export type ReleasableReasons = {
-  /** What a request without names releases. */
+  /** The reasons that a request without names releases. */
   readonly released: readonly string[];
-  /** What a request must name: a failed payment, because its release waives the charge. */
+  /** The reasons that a request must name: a failed payment, because its release waives the charge. */
   readonly toName: readonly string[];
 };
 

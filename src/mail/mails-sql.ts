@@ -210,7 +210,8 @@ export async function readOldestDueMail(db: Queryable, now: Date): Promise<Date 
 const BATCH_SIZE = 1_000;
 
 /**
- * Deletes mails that were sent or failed longer ago than the log is kept (decision 0030). Returns how many it deleted.
+ * Deletes mails that were sent or failed longer ago than the log is kept (docs/design/database.md, "Retention"). Returns how
+ * many it deleted.
  */
 export async function purgeMails({ db, clock }: Context, stopping?: AbortSignal): Promise<number> {
   const endedBefore = before(clock.now(), LOG_KEPT_MS);

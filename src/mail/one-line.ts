@@ -2,8 +2,8 @@
 const SUBJECT_LENGTH_MAX = 80;
 
 /**
- * Text of a partner or a merchant on one line of a mail. A line break in it could begin a paragraph that reads as if
- * the service had written it, and a change of the writing direction could hide a part (decision 0051).
+ * Text of a partner or a merchant on one line of a mail. A line break in it could begin a paragraph that reads as if the
+ * service had written it, and a change of the writing direction could hide a part (docs/design/lifecycle.md, "Shipments").
  */
 export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Bidi_C}]+/gu, " ").trim();
 

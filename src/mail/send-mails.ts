@@ -134,7 +134,7 @@ function createMailer({ smtpUrl, mailFrom, dataDir }: Config): Mailer {
 // The text of a mail must not make nodemailer read files or URLs.
 const NO_FILES_OR_URLS = { disableFileAccess: true, disableUrlAccess: true };
 
-/** Whether the address of a mail server on another host permits sending without TLS. */
+/** True if the address of a mail server on another host permits sending without TLS. */
 export function sendsInTheClear(smtpUrl: string): boolean {
   const { protocol, hostname, searchParams } = new URL(smtpUrl);
   if (protocol === "smtps:" || isThisMachine(hostname)) return false;

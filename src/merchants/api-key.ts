@@ -45,7 +45,7 @@ export function makeKey(mode: KeyMode): { key: string; prefix: string; hash: str
 export const hashKey = (key: string): string => hash("sha256", key);
 
 const KEY_MODES = ["live", "test"] as const;
-/** Decision 0074. */
+/** See docs/design/isolation-and-limits.md, "Live and test keys". */
 export type KeyMode = (typeof KEY_MODES)[number];
 
 /** One vocabulary for keys and webhook endpoints. */
@@ -60,7 +60,7 @@ export const KeyModeSchema = describedAs(
   "`live`: the key can do everything. `test`: it creates and changes test orders and test endpoints only, and finds no real order.",
 );
 
-/** What a key gives access to: its connection, or of its orders only the test orders. */
+/** The access of a key: its connection, or of its orders only the test orders. */
 export type KeyAccess = ConnectionKey & { readonly testOnly: boolean };
 
 export const fullAccess = ({ merchantId, connectionId }: ConnectionKey): KeyAccess => ({

@@ -11,7 +11,7 @@ export type Connection = {
   readonly currency: string;
   readonly name: string;
   readonly reviewPolicy: ReviewPolicy;
-  /** What the operator has changed of the limits on what the connection can store. */
+  /** The operator's changes of the limits on what the connection can store. */
   readonly limits: LimitOverrides;
   readonly createdAt: Date;
 };
@@ -28,11 +28,11 @@ export type ReviewPolicy = {
   readonly countries: readonly string[] | null;
 };
 
-/** The version of a policy (decision 0208). */
+/** The version of a policy (docs/design/api-conventions.md, "Expected versions"). */
 export const policyVersion = ({ maxQuantity, maxOrderValueMinor, countries }: ReviewPolicy): string =>
   versionOf([maxQuantity, maxOrderValueMinor === null ? null : String(maxOrderValueMinor), countries]);
 
-/** The connection's own limits, and the service's where the connection has none (decision 0072). */
+/** The connection's own limits, and the service's where the connection has none (docs/design/lifecycle.md, "Review"). */
 export const withDefaults = (
   policy: ReviewPolicy,
   defaults: Pick<ReviewPolicy, "maxQuantity" | "maxOrderValueMinor">,
@@ -49,7 +49,7 @@ type OrderUnderReview = {
 };
 
 /**
- * Whether an order exceeds a limit, so that it starts in PROCESSING (specification, part 3). An order at a limit does
+ * True if an order exceeds a limit, so that it starts in PROCESSING (specification, part 3). An order at a limit does
  * not exceed it.
  */
 export function needsReview(policy: ReviewPolicy, order: OrderUnderReview): boolean {

@@ -103,7 +103,7 @@ export async function listConnections(
 
 /** Which connections are listed. A null restricts nothing. */
 export type ConnectionFilter = {
-  /** What the caller may see. */
+  /** The scope of the caller. */
   readonly scope: ConnectionScope;
   readonly merchantId: string | null;
   /** A part of the name, in lower case. */
@@ -203,8 +203,8 @@ export async function readLimitOverrides(
 }
 
 /**
- * The number for a new endpoint of a connection that this transaction has locked. No number is given twice, also after
- * the endpoint has been removed (decision 0028).
+ * The number for a new endpoint of a connection that this transaction has locked. No number is given twice, also after the
+ * endpoint has been removed (docs/design/deliveries.md, "Delivery ids").
  */
 export async function takeEndpointNumber(tx: Queryable, connection: ConnectionKey): Promise<number> {
   const [row] = await tx.query<{ last_endpoint_number: number }>({

@@ -23,7 +23,7 @@ const toBytea = (hex: string): string => `\\x${hex}`;
 
 /**
  * Keys by their hashes. A hash without a key is left out. The list is in a subquery, so that PostgreSQL keeps the plan
- * (decision 0110).
+ * (docs/design/database.md, "Plans and statistics").
  */
 export async function readKeys(db: Queryable, hashes: readonly string[]): Promise<Map<string, ApiKey>> {
   const rows = await db.query<KeyRow>({

@@ -67,7 +67,9 @@ export async function revokeKey(context: Context, keyId: string, by: Initiator):
   return key;
 }
 
-/** How long a key counts as it was read, if no notice of a change arrives (decision 0168). */
+/**
+ * How long a key counts as it was read, if no notice of a change arrives (docs/design/isolation-and-limits.md, "Known keys").
+ */
 const KNOWN_MS = 1_000;
 const KEYS_MAX = 10_000;
 
@@ -124,8 +126,8 @@ const GROUP_SIZE_MAX = 128;
 export type NoteKeyUse = (keyId: string) => void;
 
 /**
- * Records uses of keys beside the requests (decision 0143): one statement for many keys, one at a time, and none for a key
- * that this process has noted within five minutes. A failure is logged only.
+ * Records uses of keys beside the requests (docs/design/isolation-and-limits.md, "Keys"): one statement for many keys, one at a
+ * time, and none for a key that this process has noted within five minutes. A failure is logged only.
  */
 export function keyUseNotes({ db, clock, log }: Pick<Context, "db" | "clock" | "log">): NoteKeyUse {
   const noted = new Map<string, number>();
@@ -152,9 +154,9 @@ export function keyUseNotes({ db, clock, log }: Pick<Context, "db" | "clock" | "
 type RotatedKey = { readonly key: string; readonly issued: ShownKey; readonly previousExpiresAt: Date };
 
 /**
- * Replaces a key by a new one with the same name and mode (decision 0143). The old one stays valid for the overlap, but never
- * longer than before. The connection is locked, so a key is rotated once: after a response that was lost, revoke the new key
- * and issue another.
+ * Replaces a key by a new one with the same name and mode (docs/design/isolation-and-limits.md, "Keys"). The old one stays
+ * valid for the overlap, but never longer than before. The connection is locked, so a key is rotated once: after a response
+ * that was lost, revoke the new key and issue another.
  *
  * @param expiresAt undefined: as long after the rotation as the replaced key was given
  */

@@ -3,7 +3,7 @@ import type { Problem } from "../platform/wire/problems.ts";
 type StoredLimit = {
   /** The maximum, unless the operator has set another one for a connection. */
   readonly standard: number;
-  /** What is counted, in the plural. */
+  /** The counted thing, in the plural. */
   readonly unit: string;
   /** What counts, in a sentence. */
   readonly description: string;
@@ -12,8 +12,8 @@ type StoredLimit = {
 };
 
 /**
- * What one connection can store at most (decision 0064): the only list of these limits. Each is so high that normal use
- * never reaches it. `docs/limits.md` documents them for readers.
+ * What one connection can store at most (docs/design/isolation-and-limits.md, "Stored things"): the only list of these limits.
+ * Each is so high that normal use never reaches it. `docs/limits.md` documents them for readers.
  */
 export const STORED_LIMITS = {
   endpoints: {

@@ -11,7 +11,7 @@ export type Merchant = {
   readonly currency: string;
   /** How much the merchant may owe, in minor units. Null means unlimited. */
   readonly creditLimitMinor: bigint | null;
-  /** Whether orders are completed automatically once everything has been shipped and paid. */
+  /** True if orders are completed automatically once everything has been shipped and paid. */
   readonly completeWhenShipped: boolean;
   readonly createdAt: Date;
 };

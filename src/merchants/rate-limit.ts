@@ -4,7 +4,7 @@ import type { Queryable } from "../platform/database/database.ts";
 import { groupCalls } from "../platform/database/group.ts";
 import { type Clock, MINUTE_MS } from "../platform/time.ts";
 
-/** What is left of a connection's limit after a request. */
+/** The rest of a connection's limit after a request. */
 export type BucketState = {
   /** Null if the request is allowed, otherwise the time after which one is. */
   readonly waitUs: number | null;
@@ -25,8 +25,9 @@ const GRANTS_MAX = 3;
 type KnownBucket = ConnectionKey & TokenBucket & { waiting: number; asking: Promise<void> | null };
 
 /**
- * The token buckets of connections, shared by all processes (decision 0076). A process gets a part of a connection's bucket
- * for many requests, and requests the next part when it is used. If the database does not respond, the request fails.
+ * The token buckets of connections, shared by all processes (docs/design/isolation-and-limits.md, "Rate limit"). A process gets
+ * a part of a connection's bucket for many requests, and requests the next part when it is used. If the database does not
+ * respond, the request fails.
  */
 export function createRateLimit(db: Queryable, clock: Clock, terms: BucketTerms): TakeRequest {
   const nowUs = (): number => clock.now().getTime() * 1_000;
@@ -120,7 +121,7 @@ function removeEnded(buckets: Map<string, KnownBucket>, nowUs: number): void {
 /** A part of the time of a connection, in microseconds since 1970, that one process may fill with requests. */
 type GrantedPart = { readonly from: number; readonly to: number };
 
-/** A token bucket as positions in time (decision 0076). All times are in microseconds. */
+/** A token bucket as positions in time (docs/design/isolation-and-limits.md, "Rate limit"). All times are in microseconds. */
 type BucketTerms = {
   /** Two requests are at least so far apart. */
   readonly intervalUs: number;
@@ -204,10 +205,10 @@ const BEGIN = `case when rate_limits.granted_to > ${HORIZON} + ${SKEW_US} then e
                else greatest(rate_limits.granted_to, excluded.granted_from) end`;
 
 /**
- * Grants the next part of the bucket of each connection to the caller (decision 0076): what it needs, or a quarter of what is
- * left if that is more, but never beyond the horizon. What is granted is granted once: the row decides between processes.
- * Rows are locked in the order of their keys, so that processes wait for each other and never in a circle. The update reads
- * the rejected row alone: on Citus it has no parameters.
+ * Grants the next part of the bucket of each connection to the caller (docs/design/isolation-and-limits.md, "Rate limit"): what
+ * it needs, or a quarter of what is left if that is more, but never beyond the horizon. What is granted is granted once: the
+ * row decides between processes. Rows are locked in the order of their keys, so that processes wait for each other and never in
+ * a circle. The update reads the rejected row alone: on Citus it has no parameters.
  * @param requests of different connections
  * @returns the parts, in the order of the requests; an empty one if nothing is left
  */

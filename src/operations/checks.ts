@@ -105,7 +105,10 @@ async function keptKeys({ dataDir }: Config): Promise<Buffer[]> {
 
 export type ProductionRisk = { readonly check: string; readonly reason: Reason; readonly message: string };
 
-/** What a configuration accepts that production should not (decision 0073). `serve` warns of it, and `doctor` reports it. */
+/**
+ * Settings that production should not have (docs/design/dependencies.md, "Supply chain"). `serve` warns of it,
+ * and `doctor` reports it.
+ */
 export function productionRisks({
   databaseUrl,
   smtpUrl,
@@ -166,9 +169,9 @@ export type Finding = {
   readonly check: string;
   readonly status: (typeof CHECK_STATUSES)[number];
   readonly message: string;
-  /** What was found, by a name that does not change, for programs and translations. Null: the message says all. */
+  /** The finding, by a name that does not change, for programs and translations. Null: the message says all. */
   readonly reason: Reason | null;
-  /** What the message says of it: numbers, and names joined with commas. Times are in milliseconds. */
+  /** The parameters of the message: numbers, and names joined with commas. Times are in milliseconds. */
   readonly values: Readonly<Record<string, string | number>>;
 };
 
@@ -206,7 +209,7 @@ export const failed = (message: string): Result => ({ status: "fail", message, r
 const POSTGRES_MIN = 15;
 /** Deadlines, signatures and leases depend on the clock of each machine. */
 const CLOCK_WARN_MS = 1_000;
-/** With more, two workers take an endpoint from each other again and again (decision 0196). */
+/** With more, two workers take an endpoint from each other again and again (docs/design/deliveries.md, "Leases"). */
 const CLOCK_FAIL_MS = 8_000;
 /** A worker looks for due work about every second, so work that has waited for a minute indicates a problem. */
 const WAIT_WARN_MS = MINUTE_MS;

@@ -24,7 +24,7 @@ type BacklogGauges = {
   /** Seconds since the time that `read` returns. 0 for null. */
   age(name: string, help: string, read: (now: Date) => Promise<Date | null>): void;
   labeled(name: string, help: string, label: string, read: () => Promise<Map<string, number>>): void;
-  /** Whether the scrape could read all of the others. To be added last. */
+  /** True if the scrape could read all of the others. To be added last. */
   readable(name: string, help: string): void;
 };
 
@@ -187,13 +187,13 @@ function addOtherGauges(add: BacklogGauges, { db, clock }: Reads): void {
   );
 }
 
-/** What people read about an error. An error to connect to several addresses contains an error for each. */
+/** The text of an error for people. An error to connect to several addresses contains an error for each. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What waits for the workers in one queue. */
+/** The waiting work of one queue. */
 export type Backlog = {
   /** Null: this queue is not counted, because that would read too much. */
   readonly count: number | null;

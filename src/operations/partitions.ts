@@ -15,7 +15,10 @@ import { before, DAY_MS, EVENTS_KEPT_MS, HOUR_MS, LOG_KEPT_MS } from "../platfor
 
 const KEPT_MS: Record<DayTable, number> = { events: EVENTS_KEPT_MS, attempts: LOG_KEPT_MS };
 
-/** Drops partitions whose whole day is older than the retention time (decision 0030). Returns how many it dropped. */
+/**
+ * Drops partitions whose whole day is older than the retention time (docs/design/database.md, "Retention"). Returns how many it
+ * dropped.
+ */
 export async function dropOldPartitions({ db, clock }: Context, stopping?: AbortSignal): Promise<number> {
   const now = clock.now();
   return db.withClient(async (client) => {
@@ -76,10 +79,10 @@ async function whileDroppingAlone<T>(client: pg.PoolClient, work: () => Promise<
 }
 
 /**
- * Detaches a partition concurrently, so that orders can be placed at the same time. PostgreSQL does this in two
- * transactions. If it is interrupted between them, the partition stays marked as being detached, and no other one can
- * be detached before this is finished. Citus cannot do it concurrently (decision 0165): there it waits for a lock that
- * keeps others from the table, and fails after the limit of `whileDroppingAlone`.
+ * Detaches a partition concurrently, so that orders can be placed at the same time. PostgreSQL does this in two transactions.
+ * If it is interrupted between them, the partition stays marked as being detached, and no other one can be detached before this
+ * is finished. Citus cannot do it concurrently (docs/design/distribution.md, "Placement of tables"): there it waits for a lock
+ * that keeps others from the table, and fails after the limit of `whileDroppingAlone`.
  */
 async function detachPartition(
   client: pg.PoolClient,

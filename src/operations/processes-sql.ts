@@ -165,7 +165,7 @@ const ERROR_MAX = 500;
 const textOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).replaceAll("\0", "").slice(0, ERROR_MAX);
 
-/** What the worker of this process notes of its jobs, in memory. The heartbeat stores it. */
+/** The runs of this process's jobs, in memory. The heartbeat stores it. */
 export class JobNotes {
   readonly #runs = new Map<string, JobRuns>();
   readonly #clock: Clock;
@@ -221,7 +221,7 @@ export const PROCESSES_KEPT_MS = 60 * MINUTE_MS;
 /** How many processes are shown, the last seen first. */
 export const PROCESSES_SHOWN_MAX = 100;
 
-/** What a process of the service reports of itself. */
+/** The report of a process of the service. */
 export type ProcessReport = {
   readonly id: string;
   readonly roles: readonly string[];

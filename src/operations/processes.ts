@@ -24,8 +24,9 @@ export type Heartbeat = {
 const NAME_MAX = 255;
 
 /**
- * Reports every ten seconds that this process runs, and how its jobs do (decision 0145). A report that fails is left
- * out: nothing but what operators see depends on it.
+ * Reports every ten seconds that this process runs, and how its jobs do
+ * (docs/design/database.md, "Processes report themselves"). A report that fails is left out: nothing but what operators see
+ * depends on it.
  */
 export function startHeartbeat(
   { db, clock, newId, config, log }: Pick<Context, "db" | "clock" | "newId" | "config" | "log">,

@@ -33,7 +33,7 @@ export type Setting = {
   readonly default: string | null;
   readonly unit: (typeof SETTING_UNITS)[number] | null;
   readonly isSecret: boolean;
-  /** Whether it has a value; of a secret, all that is shown. */
+  /** True if it has a value; of a secret, all that is shown. */
   readonly isSet: boolean;
 };
 
@@ -134,7 +134,7 @@ const ROWS: Readonly<Record<keyof Config, Row>> = {
   },
 };
 
-/** What a process runs with, without secrets. */
+/** The settings of a process, without secrets. */
 export function settingsOf(config: Config): Setting[] {
   const defaults = readConfig({});
   return Object.values(ROWS).map((row) => {
@@ -184,7 +184,7 @@ export type SystemState = {
 
 export type Examination = { readonly checkedAt: Date; readonly findings: readonly Finding[] };
 
-/** What an operator sees of the whole service. Callers at the same time share one read of each part. */
+/** The state of the whole service. Callers at the same time share one read of each part. */
 export type SystemReader = {
   read(): Promise<SystemState>;
   examine(): Promise<Examination>;
@@ -196,7 +196,7 @@ const PART_MS = 2 * SECOND_MS;
 const CHECKS_MS = 10 * SECOND_MS;
 
 /**
- * Reads the state of the service over all of its processes (decision 0145).
+ * Reads the state of the service over all of its processes (docs/design/database.md, "Processes report themselves").
  * @param context its database is that of health, whose few connections nothing else waits for
  */
 export function systemReader({ db, clock, config }: Pick<Context, "db" | "clock" | "config">): SystemReader {

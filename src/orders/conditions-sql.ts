@@ -10,11 +10,17 @@ import type { Queryable } from "../platform/database/database.ts";
  */
 export const AWAITS_ACCEPTANCE = `o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{${PAYMENT_FAILED}}'`;
 
-/** The acceptance window has closed. By the rules the order is accepted, and this has to be stored (decision 0012). */
+/**
+ * The acceptance window has closed. By the rules the order is accepted, and this has to be stored
+ * (docs/design/lifecycle.md, "The deadline decides").
+ */
 export const acceptanceDue = (now: `$${number}`): string =>
   `${AWAITS_ACCEPTANCE} and o.acceptance_due_at <= ${now}`;
 
-/** A failed payment suspends the acceptance window (decision 0011). Served by orders_held_idx. */
+/**
+ * A failed payment suspends the acceptance window (docs/design/lifecycle.md, "A failed payment is a hold"). Served by
+ * orders_held_idx.
+ */
 export const ACCEPTANCE_SUSPENDED = `o.status = 'NEW' and not o.test_mode and o.hold_reasons <> '{}' and o.hold_reasons @> '{${PAYMENT_FAILED}}'`;
 
 /** A part of the order, which may be a test order, can be shipped now. */

@@ -105,7 +105,7 @@ export const AddressRequestSchema = Type.Object(
 const optionalText = (description: string) =>
   Type.Optional(nullable(shortText(description), `${description} Null removes it.`));
 
-/** A correction of the address of an order (decision 0083). */
+/** A correction of the address of an order (docs/design/lifecycle.md, "Corrected addresses"). */
 export const AddressUpdateSchema = Type.Object(
   {
     firstName: Type.Optional(shortText(TEXTS.firstName)),
@@ -131,7 +131,8 @@ export const AddressUpdateSchema = Type.Object(
 );
 export type AddressUpdate = Static<typeof AddressUpdateSchema>;
 
-// A partner's own texts about an order (decision 0081). The service stores it and returns it.
+// A partner's own texts about an order (docs/design/creating-orders.md, "Note and metadata"). The service stores it and returns
+// it.
 
 /** Text by key. Every key and every value is the partner's. */
 export type Metadata = Readonly<Record<string, string>>;
@@ -192,7 +193,9 @@ const ShipmentStatusSchema = enumeration(
   "`pending`: not yet handed to the carrier. `shipped`: with the carrier. `delivered`: with the recipient. `returned`: came back. Tracking, or the completion of the order, makes a pending shipment `shipped`. The warehouse sets the others.",
 );
 
-/** More values can occur: the sandbox and the back office can place a hold for any reason (decision 0013). */
+/**
+ * More values can occur: the sandbox and the back office can place a hold for any reason (docs/design/lifecycle.md, "Holds").
+ */
 const HoldReasonSchema = openEnumeration(
   "HoldReason",
   HOLD_REASONS,
@@ -258,7 +261,10 @@ const externalIdField = nullable(
 );
 const createdAtField = dateTime("When the order was created. The acceptance window starts at this time.");
 
-/** The order object of the specification, part 2, with additions (decisions 0008 and 0081). */
+/**
+ * The order object of the specification, part 2, with additions
+ * (docs/design/lifecycle.md, "Fields of an order", and docs/design/creating-orders.md, "Note and metadata").
+ */
 export const OrderSchema = Type.Object(
   {
     id: orderIdField,

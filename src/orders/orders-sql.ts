@@ -23,12 +23,12 @@ import type { OrderSelection } from "./changes/process-orders.ts";
 import type { Metadata } from "./order-wire.ts";
 
 /**
- * Reads whole orders of one connection, by the service's ids, expired test orders included. One statement for both
- * kinds of ids would be shorter, but for it PostgreSQL reads a small table from end to end, at more than twice the
- * cost. Each order is looked up by its own id, because a plan for the list would read all orders of the merchant while
- * the table is small or new. The planner does not know the length of the list, which is in a subquery. Otherwise it would
- * find a plan for just these few orders cheaper than one for any ten, and make it for each read: five times the cost of
- * reading one order (decision 0110).
+ * Reads whole orders of one connection, by the service's ids, expired test orders included. One statement for both kinds of ids
+ * would be shorter, but for it PostgreSQL reads a small table from end to end, at more than twice the cost. Each order is
+ * looked up by its own id, because a plan for the list would read all orders of the merchant while the table is small or new.
+ * The planner does not know the length of the list, which is in a subquery. Otherwise it would find a plan for just these few
+ * orders cheaper than one for any ten, and make it for each read: five times the cost of reading one order
+ * (docs/design/database.md, "Plans and statistics").
  */
 export async function readOrders(
   db: Queryable,
@@ -78,8 +78,8 @@ export async function readVersionedOrders(
 }
 
 /**
- * Of these orders of one connection, those that have changed since they were read, or that it does not have: a look at
- * their rows alone, which finds none for most reads (decision 0178).
+ * Of these orders of one connection, those that have changed since they were read, or that it does not have: a look at their
+ * rows alone, which finds none for most reads (docs/design/performance.md, "Orders that are known").
  */
 export async function listChanged(
   db: Queryable,
@@ -112,8 +112,9 @@ export async function listChanged(
 }
 
 /**
- * Reads whole orders of many connections. The subquery keeps the planner from reading all orders to find a few. The parts of
- * an order are compared with the merchant by `coalesce`, because Citus infers nothing within them (decision 0166).
+ * Reads whole orders of many connections. The subquery keeps the planner from reading all orders to find a few. The parts of an
+ * order are compared with the merchant by `coalesce`, because Citus infers nothing within them
+ * (docs/design/distribution.md, "Merchant by merchant").
  */
 export async function readOrdersByKey(db: Queryable, keys: readonly OrderKey[]): Promise<Order[]> {
   if (keys.length === 0) return [];
@@ -227,8 +228,8 @@ export async function lockOrder(
 }
 
 /**
- * Finds the orders of one connection that references name at `now`: first by the service's id, then by the partner's
- * own (decision 0009). Expired test orders are skipped, so the erasure changes no response.
+ * Finds the orders of one connection that references name at `now`: first by the service's id, then by the partner's own
+ * (docs/design/api-conventions.md, "Ids"). Expired test orders are skipped, so the erasure changes no response.
  */
 export function orderFinder(orders: readonly Order[], now: Date): (ref: OrderRef) => Order | undefined {
   const byId = new Map<string, Order>();
@@ -246,8 +247,8 @@ export function orderFinder(orders: readonly Order[], now: Date): (ref: OrderRef
 }
 
 /**
- * The state of an order that was read: the transaction that wrote its row, and when it last changed. Every change of an
- * order, of its lines or of its shipments writes the order's row (decision 0178).
+ * The state of an order that was read: the transaction that wrote its row, and when it last changed. Every change of an order,
+ * of its lines or of its shipments writes the order's row (docs/design/performance.md, "Orders that are known").
  */
 type OrderVersion = { readonly writtenBy: string; readonly updatedAt: string };
 
@@ -401,7 +402,10 @@ export async function lockOldestOrders(
   return rows.map((row) => ({ ...toConnectionKey(row), id: row.id }));
 }
 
-/** Locks those of the orders that no other transaction has locked (decision 0068). Returns them as stored. */
+/**
+ * Locks those of the orders that no other transaction has locked (docs/design/database.md, "Shared batches"). Returns them as
+ * stored.
+ */
 export async function lockFreeOrders(tx: Queryable, keys: readonly OrderKey[]): Promise<OrderState[]> {
   const rows = await merchantByMerchant(tx, keys, (own, merchantId) =>
     tx.query<OrderStateRow>({

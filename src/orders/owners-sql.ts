@@ -60,7 +60,7 @@ export type OrderReference = OrderOwner & {
 /** Which orders are found by the partner's own id. A null restricts nothing. */
 type ReferenceFilter = {
   readonly externalOrderId: string;
-  /** What the caller may see. */
+  /** The scope of the caller. */
   readonly scope: OrderScope;
   readonly connectionId: string | null;
 };

@@ -132,7 +132,10 @@ export async function readErasedAt(db: Queryable, { merchantId, id }: OrderKey):
   return row?.erasedAt ?? null;
 }
 
-/** The value of a required text of an erased address, so that the address keeps its form (decision 0071). */
+/**
+ * The value of a required text of an erased address, so that the address keeps its form
+ * (docs/design/isolation-and-limits.md, "Personal data").
+ */
 export const ERASED = "erased";
 
 /** An address without the buyer. The country stays: it identifies no person, and charges for shipping depend on it. */

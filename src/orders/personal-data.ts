@@ -29,8 +29,9 @@ const OPERATION = "erasePersonalData";
 const BATCH_SIZE = 200;
 
 /**
- * Erases the personal data of the buyer of an order, wherever it is stored (decision 0071). Returns the order, or 409
- * `order_not_settled`. A retry is safe: it changes nothing.
+ * Erases the personal data of the buyer of an order, wherever it is stored
+ * (docs/design/isolation-and-limits.md, "Personal data"). Returns the order, or 409 `order_not_settled`. A retry is safe: it
+ * changes nothing.
  */
 export function erasePersonalData(context: Context, staff: Staff, key: OrderKey): Promise<Order | Problem> {
   return inSeenOrder(context, staff, key, async (tx, stored, at, by) => {

@@ -18,7 +18,7 @@ export type UnroutedOrder = OrderKey & {
   /** The country of the shipping address. */
   readonly countryCode: string;
   readonly currency: string;
-  /** Whether it lost a route because its address was corrected. Its shipping may have been charged then. */
+  /** True if it lost a route because its address was corrected. Its shipping may have been charged then. */
   readonly wasRouted: boolean;
   /** `weightGrams` is the present weight of one unit of the product. */
   readonly lines: readonly {
@@ -200,7 +200,7 @@ type Row = ConnectionKeyRow & { id: string; fits: boolean };
 /**
  * Waiting orders of these merchants that contain any of the products, in no larger quantity than is available, the oldest of
  * each merchant first. Each merchant is read from its own position by orders_waiting_idx, and has an equal share of what a
- * statement reads (decision 0216).
+ * statement reads (docs/design/fulfilment.md, "Waiting orders").
  */
 export async function listOrdersWaitingForProducts(
   db: Database,

@@ -23,8 +23,8 @@ type SampleContext = {
 };
 
 /**
- * A sample of an event (decision 0097). The real lifecycle and the real wire functions make it, so its form is that of
- * real events. It is about a test order with new ids, which are the ids of nothing.
+ * A sample of an event (docs/design/event-feed.md, "Samples"). The real lifecycle and the real wire functions make it, so its
+ * form is that of real events. It is about a test order with new ids, which are the ids of nothing.
  */
 export function sampleEvent(type: EventType, context: SampleContext): SampleEvent {
   if (type === "product.published")

@@ -10,7 +10,7 @@ import { type PartnerDatabases, partnerOperations } from "./operations.ts";
 import { FOR_LIVE_KEYS } from "./partner-route.ts";
 import { partnerRoutes } from "./routes.ts";
 
-/** What the listener needs. `stopping` is aborted when the process begins to stop. */
+/** The needs of the listener. `stopping` is aborted when the process begins to stop. */
 type PartnerContext = WebhookContext & { readonly stopping?: AbortSignal };
 
 /**

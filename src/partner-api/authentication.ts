@@ -15,7 +15,7 @@ import { toTypeId } from "../platform/ids.ts";
 import type { Clock } from "../platform/time.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 
-/** Who a request of the partner API acts as. */
+/** The connection and key of a request of the partner API. */
 export type PartnerCaller = KeyAccess & { readonly key: ApiKey };
 
 /** The caller as the audit log names it: a partner's people are not known, but its keys are. */
@@ -46,7 +46,8 @@ const KEY_GROUPS_MAX = 4;
 /**
  * Finds the connection of a request's key and takes one request from its rate limit. Specification, part 5. Requests that
  * arrive together share one lookup of keys.
- * @param knownKeys keys that need no lookup for a second (decision 0168). Null: each request looks its key up.
+ * @param knownKeys keys that need no lookup for a second (docs/design/isolation-and-limits.md, "Known keys"). Null: each
+ *   request looks its key up.
  */
 export function partnerAuthentication(
   { db, clock, log }: Context,
@@ -106,12 +107,12 @@ export type RateLimiter = {
   take(connection: ConnectionKey): Rate | Promise<Rate> | null;
 };
 
-/** Decision 0020. */
+/** See docs/design/isolation-and-limits.md, "Rate limit". */
 const BURST_MAX = 100;
 
 /**
  * A token bucket for each connection: `perMinute` requests a minute in the long run, and at most 100 at once, over all
- * processes together (decision 0076).
+ * processes together (docs/design/isolation-and-limits.md, "Rate limit").
  */
 export function createRateLimiter(db: Queryable, perMinute: number, clock: Clock): RateLimiter {
   if (perMinute === 0) return { take: () => null };

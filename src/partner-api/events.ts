@@ -81,7 +81,10 @@ const eventSchema = (type: AnyEventType): TSchema =>
     { title: titleOf(type), description: EVENT_MEANINGS[type] },
   );
 
-/** The event of each type, as endpoints receive it. Decisions 0021 and 0078. */
+/**
+ * The event of each type, as endpoints receive it. See
+ * docs/design/event-feed.md, "The body is built once", and docs/design/api-conventions.md, "OpenAPI from the route table".
+ */
 export const EVENT_SCHEMAS: ReadonlyMap<AnyEventType, TSchema> = new Map(
   ANY_EVENT_TYPES.map((type) => [type, eventSchema(type)]),
 );
@@ -113,7 +116,7 @@ const EventPageSchema = Type.Object(
   { title: "EventPage", description: "A page of the feed." },
 );
 
-/** The event feed, for polling and reconciliation. Decision 0027. */
+/** The event feed, for polling and reconciliation. See docs/design/event-feed.md, "Positions when read". */
 export const eventRoutes: readonly PartnerRoute[] = [
   route({
     method: "GET",
@@ -170,7 +173,7 @@ export const eventRoutes: readonly PartnerRoute[] = [
   }),
 ];
 
-/** The header fields that sign a request (Standard Webhooks 1.0.0, decision 0035). */
+/** The header fields that sign a request (Standard Webhooks 1.0.0; docs/design/signing.md, "Standard Webhooks"). */
 const HEADERS = {
   "webhook-id": {
     description: "Id of the event. It is the same in every attempt and at every endpoint.",

@@ -8,7 +8,7 @@ import { dateTime, idField, nullableTime } from "../platform/wire/schemas.ts";
 import type { PartnerCaller } from "./authentication.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 
-/** Decision 0019. */
+/** See docs/design/api-conventions.md, "The connection's own page". */
 const MeSchema = Type.Object(
   {
     id: idField("con", "Id of the connection."),
@@ -85,7 +85,7 @@ const OpenApiSchema = Type.Object(
   { title: "OpenApiDocument", description: "An OpenAPI document. It has further members." },
 );
 
-/** Decision 0079. */
+/** See docs/design/signing.md, "Public addresses only". */
 export const referenceRoutes: readonly PartnerRoute[] = [
   route({
     method: "GET",

@@ -22,7 +22,8 @@ export type PartnerOperations = {
 };
 
 /**
- * The databases of the partner API: the same one, with connections of its own for each kind of work (decision 0066).
+ * The databases of the partner API: the same one, with connections of its own for each kind of work
+ * (docs/design/isolation-and-limits.md, "Pools and fair shares").
  */
 export type PartnerDatabases = {
   /** Keys, reads and changes. */

@@ -3,7 +3,7 @@ import type { Problem } from "../platform/wire/problems.ts";
 import type { PartnerCaller } from "./authentication.ts";
 import type { PartnerOperations } from "./operations.ts";
 
-/** Of an endpoint that test keys may not change (decision 0108). */
+/** Of an endpoint that test keys may not change (docs/design/isolation-and-limits.md, "Live and test keys"). */
 export const FOR_LIVE_KEYS: Problem = {
   code: "forbidden",
   detail: "A test key does not allow this operation. Use a live key.",

@@ -112,8 +112,8 @@ function endpointKey({ merchantId, connectionId }: PartnerCaller, { endpointId }
 }
 
 /**
- * The key of the endpoint that a request changes. A test key changes test endpoints only (decision 0108). The mode of an
- * endpoint never changes, so nothing is locked.
+ * The key of the endpoint that a request changes. A test key changes test endpoints only
+ * (docs/design/isolation-and-limits.md, "Live and test keys"). The mode of an endpoint never changes, so nothing is locked.
  */
 async function changeableKey(
   { db }: Context,
@@ -128,7 +128,7 @@ async function changeableKey(
   return endpoint.mode === "test" ? key : FOR_LIVE_KEYS;
 }
 
-/** A partner's webhook endpoints. Decision 0029. */
+/** A partner's webhook endpoints. See docs/design/deliveries.md, "Endpoints". */
 export const webhookRoutes: readonly PartnerRoute[] = [
   route({
     method: "POST",

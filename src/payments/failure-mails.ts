@@ -22,7 +22,7 @@ import { toTypeId } from "../platform/ids.ts";
 import { before, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import { counted } from "../platform/wire/rules.ts";
 
-/** What happens within this time after the first failure is in the same mail. */
+/** Failures within this time after the first one are in the same mail. */
 export const GATHER_MS = 30 * SECOND_MS;
 /** A merchant gets at most one mail of each kind in this time. */
 export const PAUSE_MS = 15 * MINUTE_MS;
@@ -33,8 +33,8 @@ const SIZE = { failures: 10_000, named: 20 };
 const KINDS: readonly FailureMailKind[] = ["failure", "resolution"];
 
 /**
- * Queues the mails about failed payments (decision 0092): one for all failures of a merchant that have no mail yet, and one
- * for all that were resolved since. Returns how many it queued.
+ * Queues the mails about failed payments (docs/design/money.md, "Mails about failed payments"): one for all failures of a
+ * merchant that have no mail yet, and one for all that were resolved since. Returns how many it queued.
  */
 export async function mailPaymentFailures(context: Context, stopping?: AbortSignal): Promise<number> {
   let count = 0;
@@ -132,7 +132,7 @@ type Recorded = {
   readonly order: Order;
   readonly recorded: {
     readonly ledger: readonly LedgerEntry[];
-    /** Whether any charge succeeded. */
+    /** True if any charge succeeded. */
     readonly hasPaid: boolean;
   };
 };

@@ -16,8 +16,8 @@ const LEASE_MS = MINUTE_MS;
 const BATCHES_MAX = 2;
 
 /**
- * Sends due payments to one gateway and records its responses. Returns how many payments it sent. Connections share the
- * batches (decision 0069).
+ * Sends due payments to one gateway and records its responses. Returns how many payments it sent. Connections share the batches
+ * (docs/design/database.md, "Shared batches").
  */
 export async function processPayments(
   context: Context,

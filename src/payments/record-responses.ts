@@ -77,9 +77,9 @@ const byOrder = (responded: readonly RespondedPayment[]): OrderResponses[] =>
 const keyOf = ({ merchantId, connectionId }: ConnectionKey): ConnectionKey => ({ merchantId, connectionId });
 
 /**
- * Records the responses for all orders that are not locked in one transaction, and for each locked order in a
- * transaction of its own, so that no order stays locked while another one is waited for. If the transaction fails,
- * records the responses in smaller parts, and at last for each order alone (decision 0069).
+ * Records the responses for all orders that are not locked in one transaction, and for each locked order in a transaction of
+ * its own, so that no order stays locked while another one is waited for. If the transaction fails, records the responses in
+ * smaller parts, and at last for each order alone (docs/design/database.md, "Shared batches").
  */
 async function recordBatch(
   context: Context,
@@ -212,7 +212,7 @@ export type RecordedOutcomes = {
   readonly declinedIds: ReadonlySet<string>;
   /** Those of them that could be paid now. */
   readonly payableIds: ReadonlySet<string>;
-  /** Whether any charge succeeded. */
+  /** True if any charge succeeded. */
   readonly hasPaid: boolean;
 };
 
@@ -254,7 +254,7 @@ export function consequencesOf(
 }
 
 /**
- * Whether a declined entry cannot be seen on its order. A refund never can. A charge shows as a hold, unless the order
+ * True if a declined entry cannot be seen on its order. A refund never can. A charge shows as a hold, unless the order
  * is settled or has shipped. A canceled order owes no charges.
  */
 function isHidden(order: PaidOrder, ledger: readonly LedgerEntry[], declined: LedgerEntry): boolean {
@@ -264,8 +264,8 @@ function isHidden(order: PaidOrder, ledger: readonly LedgerEntry[], declined: Le
 }
 
 /**
- * Decision 0011: a declined charge holds the order until it is paid. An order that is settled, or whose last line has
- * shipped, is not held: there is nothing left to keep back or to cancel.
+ * docs/design/lifecycle.md, "A failed payment is a hold": a declined charge holds the order until it is paid. An order that is
+ * settled, or whose last line has shipped, is not held: there is nothing left to keep back or to cancel.
  */
 function holdChangeOf(order: PaidOrder, { ledger, hasPaid }: RecordedOutcomes): Consequences["holdChange"] {
   const failed = hasFailedCharge(ledger);
@@ -328,9 +328,9 @@ export type GatewayResponse =
   | { readonly status: "pending"; readonly reference: string; readonly recheckAt: Date };
 
 /**
- * Moves money. The entry's id is the idempotency key: however often the same entry is sent, even concurrently, its
- * money moves at most once. An exception means that the outcome is unknown: the same entry is sent again later, and
- * never counts as failed (decision 0041).
+ * Moves money. The entry's id is the idempotency key: however often the same entry is sent, even concurrently, its money moves
+ * at most once. An exception means that the outcome is unknown: the same entry is sent again later, and never counts as failed
+ * (docs/design/money.md, "Each payment happens once").
  */
 export type Gateway = {
   readonly name: GatewayName;

@@ -4,7 +4,7 @@ import { searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { UUID_MIN } from "../platform/wire/cursor.ts";
 
-/** How far the retry of a merchant's declined charges is (decision 0212). */
+/** How far the retry of a merchant's declined charges is (docs/design/money.md, "Retries of declined charges"). */
 type Progress = {
   readonly part: "scheduled" | "declined";
   /** The order up to which the part has been processed. */

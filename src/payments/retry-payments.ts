@@ -35,8 +35,9 @@ const BATCH_SIZES = {
 type BatchSizes = Record<keyof typeof BATCH_SIZES, number>;
 
 /**
- * Attempts the declined charges of merchants again that can pay more than before: scheduled attempts become due, and each
- * order without one gets one (decision 0212). Returns about how many batches and orders it processed.
+ * Attempts the declined charges of merchants again that can pay more than before: scheduled attempts become due, and each order
+ * without one gets one (docs/design/money.md, "Retries of declined charges"). Returns about how many batches and orders it
+ * processed.
  */
 export async function retryDeclinedCharges(context: Context, stopping?: AbortSignal): Promise<number> {
   return runInTurn(

@@ -15,8 +15,8 @@ const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 60 * MINUTE_SECONDS;
 
 /**
- * The wait after each failed attempt to send a webhook (decision 0037): 13 attempts in about 68 hours. The first
- * intervals are short, because a partner can cancel only for two hours.
+ * The wait after each failed attempt to send a webhook (docs/design/deliveries.md, "Retry schedule"): 13 attempts in about 68
+ * hours. The first intervals are short, because a partner can cancel only for two hours.
  */
 const RETRY_SECONDS = [
   5, // After attempt 1.
@@ -36,13 +36,16 @@ const RETRY_SECONDS = [
 const TEST_RETRY_SECONDS = RETRY_SECONDS.slice(0, 5);
 // An hour, six hours, then days: most declines end when a person pays or replaces a card.
 const PAYMENT_RETRY_SECONDS = [1, 6, 24, 48, 72].map((hours) => hours * HOUR_SECONDS);
-/** So high that normal orders never reach them (decision 0072). A currency without an entry has no such limit. */
+/**
+ * So high that normal orders never reach them (docs/design/lifecycle.md, "Review"). A currency without an entry has no such
+ * limit.
+ */
 const REVIEW_ORDER_VALUES =
   "EUR 2500000,USD 2500000,GBP 2500000,CHF 2500000,AUD 2500000,CAD 2500000,JPY 375000000,SEK 25000000,NOK 25000000,DKK 25000000,PLN 12500000";
 const ALERT_ORDER_VALUES =
   "EUR 1000000,USD 1000000,GBP 1000000,CHF 1000000,AUD 1000000,CAD 1000000,JPY 150000000,SEK 10000000,NOK 10000000,DKK 10000000,PLN 5000000";
 
-/** A stop has ten seconds in all (decision 0101). */
+/** A stop has ten seconds in all (docs/design/database.md, "Starting and stopping"). */
 export const SHUTDOWN_DELAY_MAX_MS = 3_000;
 
 /** The configuration, read once at the start. `.env.example` describes each variable. */

@@ -1,6 +1,7 @@
 /**
- * A connection together with its merchant. The connection is the unit of access. The merchant is the unit of
- * distribution over several databases (decision 0054). Orders, callers and connections are connection keys too.
+ * A connection together with its merchant. The connection is the unit of access. The merchant is the unit of distribution over
+ * several databases (docs/design/distribution.md, "The merchant is the unit"). Orders, callers and connections are connection
+ * keys too.
  */
 export type ConnectionKey = {
   readonly merchantId: string;

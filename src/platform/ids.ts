@@ -1,7 +1,7 @@
 import { V7Generator } from "uuidv7";
 import type { Clock } from "./time.ts";
 
-/** The type that an id's prefix names. Products are plain UUIDs (decision 0009). */
+/** The type that an id's prefix names. Products are plain UUIDs (docs/design/api-conventions.md, "Ids"). */
 export type IdPrefix =
   | "ord"
   | "test"
@@ -95,8 +95,8 @@ export const momentOf = (uuid: string): Date =>
   new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16));
 
 /**
- * TypeIDs, version 0.3: a prefix, `_`, and a UUID in base32 (decision 0181). A read of an order makes and reads several, so
- * the digits are written into a buffer, and only the finished text is a string.
+ * TypeIDs, version 0.3: a prefix, `_`, and a UUID in base32 (docs/design/api-conventions.md, "Ids"). A read of an order makes
+ * and reads several, so the digits are written into a buffer, and only the finished text is a string.
  */
 
 /** A UUID has 128 bits and 26 digits have 130, so the first digit is at most 7. */

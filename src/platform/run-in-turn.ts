@@ -103,13 +103,13 @@ export const inBatches = <Item>(items: readonly Item[], size: number): Item[][] 
 const ALONE_MAX = 16;
 const PARTS = 8;
 
-/** The parts in which a failed batch is repeated (decision 0068). */
+/** The parts in which a failed batch is repeated (docs/design/database.md, "Shared batches"). */
 export const inParts = <Item>(items: readonly Item[]): Item[][] =>
   inBatches(items, items.length <= ALONE_MAX ? 1 : Math.ceil(items.length / PARTS));
 
 /**
- * How much of a batch each connection gets, at least 1: an equal share, so that a connection alone fills the batch, and
- * one with a backlog delays none of the others (decision 0068).
+ * How much of a batch each connection gets, at least 1: an equal share, so that a connection alone fills the batch, and one
+ * with a backlog delays none of the others (docs/design/database.md, "Shared batches").
  */
 export const shareOf = (sizeMax: number, connectionCount: number): number =>
   Math.max(1, Math.floor(sizeMax / Math.max(1, connectionCount)));

@@ -29,7 +29,7 @@ export type SecretBox = {
    * SecretBoxError
    */
   keyIdOf(sealed: string): string;
-  /** Whether the box has the key with this id. */
+  /** True if the box has the key with this id. */
   knows(keyId: string): boolean;
 };
 

@@ -15,7 +15,9 @@ type SignalHandler = (signal: Signal, connections: Iterable<ConnectionKey>) => v
  */
 export type Signals = {
   send(signal: Signal, connections: Iterable<ConnectionKey>): void;
-  /** These orders have changed. For pages that show them: nothing else depends on it (decision 0158). */
+  /**
+   * These orders have changed. For pages that show them: nothing else depends on it (docs/design/console.md, "Live updates").
+   */
   sendOrders(orders: Iterable<ChangedOrder>): void;
   /** Calls the handlers for the signals of this process and of others. Returns a function that stops it. */
   watch(handlers: SignalHandlers): () => Promise<void>;
@@ -49,7 +51,9 @@ export const NO_SIGNALS: Signals = {
 const SIGNALS: readonly Signal[] = ["deliveries_due", "endpoints_changed", "keys_changed"];
 const CHANNEL = "partner_orders_signals";
 const SEND_EVERY_MS = 25;
-/** It does not wait: other processes may still admit a key that was revoked (decision 0168). */
+/**
+ * It does not wait: other processes may still admit a key that was revoked (docs/design/isolation-and-limits.md, "Known keys").
+ */
 const URGENT: Signal = "keys_changed";
 /** A notification holds at most 8000 bytes. */
 const CONNECTIONS_PER_NOTIFICATION_MAX = 100;

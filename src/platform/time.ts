@@ -52,10 +52,10 @@ export type Clock = { now(): Date };
 
 export const systemClock: Clock = { now: () => new Date() };
 
-/** How long events can be read and sent (decision 0030). */
+/** How long events can be read and sent (docs/design/database.md, "Retention"). */
 export const EVENTS_KEPT_MS = 30 * DAY_MS;
 /** How long the delivery log is kept: deliveries, attempts, recoveries and mails. */
 export const LOG_KEPT_MS = 90 * DAY_MS;
 
-/** How long the history of stock is kept (decision 0094). */
+/** How long the history of stock is kept (docs/design/fulfilment.md, "Stock"). */
 export const STOCK_MOVEMENTS_KEPT_MS = 730 * DAY_MS;

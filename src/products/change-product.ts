@@ -68,7 +68,7 @@ export async function createProduct(
   );
 }
 
-/** Another product of the merchant has the barcode. The unique index decides (decision 0146). */
+/** Another product of the merchant has the barcode. The unique index decides (docs/design/fulfilment.md, "Scanning"). */
 export const BARCODE_TAKEN = "barcode-taken";
 
 /** Runs a transaction that stores a product. Only its barcode can be taken: its id was just made, or is its own. */

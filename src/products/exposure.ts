@@ -27,9 +27,9 @@ const BATCH_SIZE = 100;
 export type ExposureChange = "expose" | "withdraw";
 
 /**
- * Exposes products of the merchant to a connection, or withdraws them, in batches that are each stored whole, and returns
- * how many were not so before. `product.published` is published once for each product that was not exposed. Repeating it
- * has no further effect (decision 0104).
+ * Exposes products of the merchant to a connection, or withdraws them, in batches that are each stored whole, and returns how
+ * many were not so before. `product.published` is published once for each product that was not exposed. Repeating it has no
+ * further effect (docs/design/fulfilment.md, "Imports of a catalog").
  */
 export async function changeExposure(
   context: Context,
@@ -66,7 +66,7 @@ export async function changeExposureOfNext(
   return { changed: await changeExposure(context, key, change, ids, by), continueAfterId };
 }
 
-/** How many of these products of the merchant a change would change (decision 0152). */
+/** How many of these products of the merchant a change would change (docs/design/fulfilment.md, "Exposure"). */
 export async function previewExposure(
   { db }: Context,
   key: ConnectionKey,

@@ -78,7 +78,10 @@ export async function findProducts(
   });
 }
 
-/** A statement of its own: Citus limits no part of a join by a value that it has to read first (decision 0166). */
+/**
+ * A statement of its own: Citus limits no part of a join by a value that it has to read first
+ * (docs/design/distribution.md, "Merchant by merchant").
+ */
 async function countMerchants(db: Queryable): Promise<number> {
   const [row] = await db.query<{ count: number }>({
     name: "count-merchants-to-search",

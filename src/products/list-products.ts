@@ -15,8 +15,8 @@ export type ListProducts = (lookup: PageLookup) => Promise<Buffer>;
 const PAGE_GROUPS_MAX = 3;
 
 /**
- * GET /v1/products. Specification, part 4; decision 0018. A partner's machines often request the same page at the same
- * time. Requests that arrive together share one read and one response.
+ * GET /v1/products. Specification, part 4; docs/design/api-conventions.md, "Products that partners see". A partner's machines
+ * often request the same page at the same time. Requests that arrive together share one read and one response.
  */
 export function productLister(db: Database, spent?: Spent): ListProducts {
   return groupCalls<PageLookup, Buffer>({

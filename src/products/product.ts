@@ -31,7 +31,10 @@ export type Product = {
   readonly updatedAt: Date;
 };
 
-/** What partners see of a product: not its price, which is the merchant's (specification, part 1; decision 0018). */
+/**
+ * What partners see of a product: not its price, which is the merchant's (specification, part 1;
+ * docs/design/api-conventions.md, "Products that partners see").
+ */
 export type ExposedProduct = Omit<Product, "merchantId" | "barcode" | "priceMinor" | "currency">;
 
 /** The fields of a product that the merchant can change. */
@@ -105,7 +108,8 @@ const barcodeField = Type.String({
 
 const optionalFields = {
   barcode: Type.Optional(nullable(barcodeField, PRODUCT_TEXTS.barcode)),
-  // An empty text is stored as null: an empty cell of an export could not say which of them it is (decision 0104).
+  // An empty text is stored as null: an empty cell of an export could not say which of them it is
+  // (docs/design/fulfilment.md, "Imports of a catalog").
   description: Type.Optional(
     nullable(
       Type.String({ maxLength: 10_000, format: "text" }),

@@ -276,9 +276,9 @@ const oldest = ({ sku, connectionId }: ProductFilter): string => `
       limit $3 + 1`;
 
 /**
- * A merchant's catalog, oldest first, one row more than the page if there is one. Most filters have no index, so a page
- * reads at most ROWS_READ_MAX products (decision 0067). A SKU and a connection have statements of their own, because they
- * are found by other indexes.
+ * A merchant's catalog, oldest first, one row more than the page if there is one. Most filters have no index, so a page reads
+ * at most ROWS_READ_MAX products (docs/design/isolation-and-limits.md, "Bounded lists"). A SKU and a connection have statements
+ * of their own, because they are found by other indexes.
  */
 export async function listProducts(
   db: Queryable,

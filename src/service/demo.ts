@@ -139,8 +139,9 @@ async function issueDemoKey(
 
 /**
  * The environment of a demo: it sends webhooks to receivers on the same machine, unless the environment sets it otherwise
- * (decision 0079). No balancer sends requests to it, so it stops without a delay (decision 0101). A person reads the
- * terminal, so only warnings and errors are logged below the welcome text.
+ * (docs/design/signing.md, "Public addresses only"). No balancer sends requests to it, so it stops without a delay
+ * (docs/design/database.md, "Starting and stopping"). A person reads the terminal, so only warnings and errors are logged below
+ * the welcome text.
  */
 export const demoEnvironment = (environment: Readonly<Record<string, string | undefined>>) => ({
   ...environment,

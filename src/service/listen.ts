@@ -79,13 +79,13 @@ export function limitConnections(server: LimitedServer, max: number, log: Logger
 }
 
 /**
- * The longest stop, with the delay before it: operators and their tools send SIGKILL after ten seconds. Each part of it
- * has a limit of its own, and a test adds them up (decision 0101).
+ * The longest stop, with the delay before it: operators and their tools send SIGKILL after ten seconds. Each part of it has a
+ * limit of its own, and a test adds them up (docs/design/database.md, "Starting and stopping").
  */
 export const STOP_MS = 9_000;
 /** Listeners, jobs and deliveries, at the same time. What is not finished then continues without a listener or is lost. */
 export const DRAIN_MS = 5_000;
-/** What is left for the database if everything before took its limit. */
+/** The time left for the database if everything before took its limit. */
 export const CLOSE_MIN_MS = 500;
 
 type StopStep = { readonly name: string; stop(): Promise<unknown> };

@@ -190,8 +190,8 @@ type PoolOptions = Pick<DatabaseOptions, "connectionsMax" | "statementTimeoutMs"
 
 /**
  * The connections to the database of each kind of work, so that one that is slow does not keep the others waiting
- * (decision 0066). A process opens those of its roles only, and each when it is first needed. `docs/operation.md` has
- * the sums.
+ * (docs/design/isolation-and-limits.md, "Pools and fair shares"). A process opens those of its roles only, and each when it is
+ * first needed. `docs/operation.md` has the sums.
  */
 export const POOLS = {
   /** The start, signals to other processes and, in a worker, those of others. */
@@ -202,7 +202,10 @@ export const POOLS = {
   creations: { connectionsMax: 2, statementTimeoutMs: 2_000, lockTimeoutMs: 100 },
   /** Partners' lists: 3 groups of product pages and 3 other lists. */
   lists: { connectionsMax: 6, statementTimeoutMs: 2_000 },
-  /** Sign-in and sessions, which slow lists of the back office cannot take (decision 0155). */
+  /**
+   * Sign-in and sessions, which slow lists of the back office cannot take
+   * (docs/design/isolation-and-limits.md, "Pools and fair shares").
+   */
   people: { connectionsMax: 3, statementTimeoutMs: 5_000 },
   "back-office": { connectionsMax: 6, statementTimeoutMs: 15_000 },
   jobs: { connectionsMax: 8, statementTimeoutMs: 15_000 },

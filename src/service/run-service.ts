@@ -72,7 +72,8 @@ function endAtOnce(log: Logger, error: unknown): void {
 }
 
 /**
- * A reader of the log may not become the operator, so the link is written to a terminal alone (decision 0116).
+ * A reader of the log may not become the operator, so the link is written to a terminal alone
+ * (docs/design/people.md, "The first operator").
  */
 async function showFirstLink({ context, backOfficeUrl }: RunningService, log: Logger): Promise<void> {
   if (backOfficeUrl === null) return;

@@ -54,7 +54,10 @@ export type RunningService = {
  */
 const ANNOUNCEMENT_MS = 250;
 
-/** 128 random bits in hex. A shorter token still works, so that an update stops no deployment (decision 0038). */
+/**
+ * 128 random bits in hex. A shorter token still works, so that an update stops no deployment
+ * (docs/design/people.md, "Roles and grants").
+ */
 const TOKEN_LENGTH_ADVISED = 32;
 
 type StartOptions = {
@@ -108,7 +111,8 @@ export async function startService(
     stops.resources.push({ name: "heartbeat", stop: heartbeat.stop });
     const stop = async (): Promise<void> => {
       const endsAtMs = performance.now() + STOP_MS;
-      // Balancers see that in `/readyz` (decision 0101), and clients in each response (decision 0197).
+      // Balancers see that in `/readyz` (docs/design/database.md, "Starting and stopping"), and clients in each response
+      // (docs/design/database.md, "Starting and stopping").
       stopping.abort();
       await setTimeout(Math.max(config.shutdownDelayMs, ANNOUNCEMENT_MS));
       await stopAll(stops, log, endsAtMs);
@@ -177,7 +181,10 @@ function startWork(
   );
 }
 
-/** An `api` process does not depend on a worker for the plans of its statements (decision 0184). */
+/**
+ * An `api` process does not depend on a worker for the plans of its statements
+ * (docs/design/database.md, "Plans and statistics").
+ */
 function startStatistics({ context }: OpenService, stops: Stops): void {
   const unreported = { jobDone: () => undefined, jobFailed: () => undefined };
   const worker = startWorker(context, unreported, [GATHER_FIRST_STATISTICS]);

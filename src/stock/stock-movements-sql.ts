@@ -207,7 +207,9 @@ export async function countOrdersMoved(
 /** Movements of each facility that one statement deletes, so that it is short. */
 const BATCH_SIZE = 1_000;
 
-/** Deletes movements that are older than two years, batch by batch. Returns how many. Decision 0094. */
+/**
+ * Deletes movements that are older than two years, batch by batch. Returns how many. See docs/design/fulfilment.md, "Stock".
+ */
 export async function purgeStockMovements(
   { db, clock }: Pick<Context, "db" | "clock">,
   stopping?: AbortSignal,
@@ -224,7 +226,7 @@ export async function purgeStockMovements(
 export const MOVEMENT_KINDS = ["set", "adjusted", "shipped", "returned"] as const;
 type MovementKind = (typeof MOVEMENT_KINDS)[number];
 
-/** Why a quantity is changed by a difference (decision 0094). */
+/** Why a quantity is changed by a difference (docs/design/fulfilment.md, "Stock"). */
 export const ADJUSTMENT_REASONS = [
   "received",
   "returned",

@@ -87,7 +87,7 @@ export async function readStock(
 type StockFilter = {
   readonly merchantId: string | null;
   readonly sku: string | null;
-  /** Whether some of it is available. */
+  /** True if some of it is available. */
   readonly available: boolean | null;
   /** Only what has fewer available units. */
   readonly availableBelow: number | null;
@@ -201,9 +201,10 @@ export async function moveReserved(
 export type RecordedStockMove = MerchantStockMove & { readonly movementId: string; readonly actor: Actor };
 
 /**
- * Changes existing stock records, and adds a movement for each move that changes what is on hand, in one call for all
- * orders (decision 0171). A negative quantity has been shipped, a positive one has been returned. Returns the products that were
- * changed. The caller has locked their stock. The ids of movements are in the order of the moves.
+ * Changes existing stock records, and adds a movement for each move that changes what is on hand, in one call for all orders
+ * (docs/design/distribution.md, "Functions run on one node"). A negative quantity has been shipped, a positive one has been
+ * returned. Returns the products that were changed. The caller has locked their stock. The ids of movements are in the order of
+ * the moves.
  */
 export async function moveGoods(
   tx: Queryable,

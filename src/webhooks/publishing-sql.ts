@@ -6,16 +6,16 @@ import { uuidAt } from "../platform/ids.ts";
 import type { EventRow } from "./events/event.ts";
 
 /**
- * Writes events with their deliveries and the heads of their streams, in the transaction of the change that they describe.
- * The function `publish_events` (functions/publish_events.sql) does it, so there is never one without the other (decision 0171).
- * `place_orders` calls it for the first events of new orders.
+ * Writes events with their deliveries and the heads of their streams, in the transaction of the change that they describe. The
+ * function `publish_events` (functions/publish_events.sql) does it, so there is never one without the other
+ * (docs/design/distribution.md, "Functions run on one node"). `place_orders` calls it for the first events of new orders.
  *
  * All of the delivery rests on two properties:
- * - The id of a delivery is the id of its event with the number of the endpoint in the last 32 bits. So an event has at
- *   most one delivery for an endpoint (decision 0028).
+ * - The id of a delivery is the id of its event with the number of the endpoint in the last 32 bits. So an event has at most
+ *   one delivery for an endpoint (docs/design/deliveries.md, "Delivery ids").
  * - A transaction that adds a delivery to a stream with a head locks the head and marks it as followed. A transaction that
- *   removes a head that is followed looks for the next delivery after it has locked the head. So one of them sees the
- *   other, and no stream with pending deliveries is left without a head (decision 0033).
+ *   removes a head that is followed looks for the next delivery after it has locked the head. So one of them sees the other,
+ *   and no stream with pending deliveries is left without a head (docs/design/deliveries.md, "Streams").
  *
  * @returns the connections that have something to send: after the commit the caller sends them the signal `deliveries_due`
  */
@@ -86,8 +86,9 @@ type OrderOfMerchant = { readonly merchantId: string; readonly id: string };
 const EVENTS_MAX = 500;
 
 /**
- * Changes the bodies of all events of orders, to erase personal data: the one exception from the rule that a body is
- * frozen (decision 0071). The order's rows are locked, so that no event is added during the change.
+ * Changes the bodies of all events of orders, to erase personal data: the one exception from the rule that a body is frozen
+ * (docs/design/isolation-and-limits.md, "Personal data"). The order's rows are locked, so that no event is added during the
+ * change.
  * @param since before the first event of the orders: it excludes older partitions
  */
 export async function rewriteEventBodies(

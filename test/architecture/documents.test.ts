@@ -64,16 +64,33 @@ it("files that documents name exist", () =>
     ),
   ).toEqual([]));
 
-it("the index of the decisions lists every record with its title", () => {
-  const records = [...documents].flatMap(([path, text]) => {
-    const file = /^docs\/decisions\/(\d{4}-.+)$/.exec(path)?.[1];
-    const title = /^# \d{4}: (.+)$/m.exec(text)?.[1];
-    const successor = /^Status: superseded by \[?(\d{4})/m.exec(text)?.[1];
-    const note = successor === undefined ? "" : ` (superseded by ${successor})`;
-    return file === undefined ? [] : [`- [${file.slice(0, 4)}](${file}) ${title}${note}`];
-  });
-  const index = textOf("docs/decisions/README.md").match(/^- \[\d{4}\].+$/gm) ?? [];
-  expect(index.toSorted()).toEqual(records.toSorted());
+/** The texts in which citations stand: sources, tests, scripts, SQL, documents. A line break of a comment is a space. */
+async function readCitingTexts(): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  const pattern = "{src,test,web/src,web/build,bench,scripts,migrations,functions,docs,openapi,deploy}/**/*";
+  for await (const entry of glob(["*.md", "web/*.md", `${pattern}.{ts,tsx,sql,md,json,sh,css,yaml}`])) {
+    const path = entry.replaceAll("\\", "/");
+    texts.set(path, (await readFile(path, "utf8")).replace(/\s*\n\s*(?:(?:\*|\/\/|--|#)(?=\s))?\s*/g, " "));
+  }
+  return texts;
+}
+
+it("citations of design pages name a page and a heading that exist, and no text cites a number", async () => {
+  const wrong: string[] = [];
+  for (const [path, text] of await readCitingTexts()) {
+    if (path === "test/architecture/documents.test.ts" || path === "CHANGELOG.md") continue;
+    for (const [cited, page = "", headings = ""] of text.matchAll(
+      /(docs\/design\/[\w-]+\.md)((?:(?:,| and) "[^"]+")*)/g,
+    )) {
+      const known = [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading);
+      const named = [...headings.matchAll(/"([^"]+)"/g)].map(([, heading]) => heading);
+      if (known.length === 0 || named.some((heading) => !known.includes(heading)))
+        wrong.push(`${path}: ${cited}`);
+    }
+    for (const [number] of text.matchAll(/\bdecisions? \[?0\d{3}\b|docs\/decisions/gi))
+      wrong.push(`${path}: ${number}`);
+  }
+  expect(wrong).toEqual([]);
 });
 
 it("files of src that ARCHITECTURE.md names without `src` exist", () => {

@@ -9,7 +9,9 @@ const DISTRIBUTED = readdirSync("migrations")
   .filter(([, table, columns = ""]) => table !== "api_keys" && /^ {2}merchant_id /m.test(columns))
   .map(([, table = ""]) => table);
 
-/** Statements over all merchants that name none, each with its reason (decision 0054). */
+/**
+ * Statements over all merchants that name none, each with its reason (docs/design/distribution.md, "The merchant is the unit").
+ */
 const OVER_ALL_MERCHANTS: Readonly<Record<string, string>> = {
   "count-held-orders": "A metric.",
   "count-paused-endpoints": "A metric.",
@@ -72,7 +74,7 @@ function updateOnConflict({ text }: Statement): string {
   return DISTRIBUTED.includes(table) ? rest.slice(rest.search(/\bon conflict\b/)) : "";
 }
 
-// Citus passes no parameters to the nodes there (decision 0166).
+// Citus passes no parameters to the nodes there (docs/design/distribution.md, "Merchant by merchant").
 it("uses no parameter in the update on conflict of an insert from a list", () => {
   const updates = STATEMENTS.filter((statement) => /do update/.test(updateOnConflict(statement)));
   expect(updates.length).toBeGreaterThan(2);

@@ -219,7 +219,7 @@ const strangers: Stranger[] = [
     roles: ["partner"],
     paths: ANY,
   },
-  // What a facility separates (decision 0121).
+  // What a facility separates (docs/design/people.md, "Facilities").
   { who: "a person of another facility", client: () => packer, roles: ["warehouse"], paths: AT_FACILITIES },
   {
     who: "a token of another facility",

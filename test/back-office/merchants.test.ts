@@ -181,7 +181,7 @@ describe("GET /api/merchants/{id}", () => {
   );
 });
 
-describe("the credit limit of a merchant that is created without one (decision 0072)", () => {
+describe("the credit limit of a merchant that is created without one", () => {
   const merchant = { name: "M", accountEmail: "m@example.com" };
 
   it("is that of CREDIT_LIMITS for its currency, unless the request says null", async () => {

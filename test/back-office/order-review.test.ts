@@ -26,7 +26,7 @@ const lines = (quantity: number) => ({ lines: [{ productId: partner.productIds[0
 const placeReviewed = () => placeOrder(partner, lines(2));
 const typesOf = (orderId: string) => readOrderEventTypes(test, partner, orderId);
 
-describe("review (specification, part 3; decision 0013)", () => {
+describe("review (specification, part 3)", () => {
   it("approves: the order is accepted, and no event is published", async () => {
     const { id } = await placeReviewed();
     const approved = await operationApplied(test, id, "approve", { reason: "A known buyer." });

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** The resources have a live key, which is the merchant's (decision 0122). */
+/** The resources have a live key, which is the merchant's (docs/design/people.md, "Partners' developers"). */
 const OF_LIVE_KEYS = ["createKey"];
 const requestsFor = (resources: MerchantResources) =>
   requestsOf(resources)

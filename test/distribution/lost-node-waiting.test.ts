@@ -14,7 +14,7 @@ async function untilDone(run: () => Promise<number>): Promise<void> {
   while ((await run()) === 0);
 }
 
-// Decision 0212.
+// See docs/design/money.md, "Retries of declined charges".
 onCitus(
   "while a node is down, a payment lets declined charges of merchants on others be attempted again, and the rest follow",
   async () => {
@@ -40,7 +40,7 @@ onCitus(
   },
 );
 
-// Decision 0216.
+// See docs/design/fulfilment.md, "Waiting orders".
 onCitus(
   "while a node is down, goods release waiting orders of merchants on others, and the rest follow",
   async () => {

@@ -19,7 +19,7 @@ const patient = ({ client, ...partner }: Partner): Partner => ({
   },
 });
 
-// Decision 0027: positions are counted in the data, so they move with it.
+// docs/design/event-feed.md, "Positions when read": positions are counted in the data, so they move with it.
 it.skipIf(inject("citusNodes").length === 0)(
   "a reader of the feed gets every event once and in sequence while the shard moves to another node and back, under writes",
   async () => {

@@ -55,17 +55,16 @@ const IN_BLOCKS = PAGES.flatMap(({ path, blocks }) =>
 );
 
 /** The commands within sentences and tables, by their whole name or, where a page says so, without it. */
-const IN_TEXT = PAGES.filter(({ path }) => !/^docs\/decisions\/|^CHANGELOG/.test(path)).flatMap(
-  ({ path, text }) =>
-    [...text.replace(/^```.*?^```$/gms, "").matchAll(/`([^`\n]+)`/g)].flatMap(([, code = ""]) => {
-      if (code.includes("<verb>")) return []; // The form of all commands.
-      if (NAME.test(code)) return commandsOf(path, code);
-      const [group = "", verb = ""] = code.split(" ");
-      const isCommand = GROUPS.find((command) => command.name() === group)?.commands.some(
-        (command) => command.name() === verb,
-      );
-      return isCommand === true ? [[`${path}: ${code}`, argumentsOf(code)] as const] : [];
-    }),
+const IN_TEXT = PAGES.filter(({ path }) => !/^CHANGELOG/.test(path)).flatMap(({ path, text }) =>
+  [...text.replace(/^```.*?^```$/gms, "").matchAll(/`([^`\n]+)`/g)].flatMap(([, code = ""]) => {
+    if (code.includes("<verb>")) return []; // The form of all commands.
+    if (NAME.test(code)) return commandsOf(path, code);
+    const [group = "", verb = ""] = code.split(" ");
+    const isCommand = GROUPS.find((command) => command.name() === group)?.commands.some(
+      (command) => command.name() === verb,
+    );
+    return isCommand === true ? [[`${path}: ${code}`, argumentsOf(code)] as const] : [];
+  }),
 );
 
 function argumentsOf(text: string): string[] {

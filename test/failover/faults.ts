@@ -5,7 +5,7 @@ import { signalAll } from "./programs.ts";
 /** Something that happens to the primary, and how it ends. */
 export type Fault = {
   readonly name: string;
-  /** Whether the standby must take over. Otherwise either node may be the primary afterwards. */
+  /** True if the standby must take over. Otherwise either node may be the primary afterwards. */
   readonly movesPrimary: boolean;
   /** How long it lasts at least, if its effect is not immediate. */
   readonly lastsMs?: number;

@@ -4,7 +4,7 @@ import { createExposedProduct, createPartner, type Partner } from "../support/bu
 import { acceptAll, routeAll, setStock } from "../support/facilities.ts";
 import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
 
-// Decision 0216.
+// See docs/design/fulfilment.md, "Waiting orders".
 
 const PAGE_SIZE = 100;
 

@@ -7,7 +7,8 @@ import { countStatements } from "../support/counted-statements.ts";
 import { acceptAll, createSibling, routeAll, setStock } from "../support/facilities.ts";
 import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
 
-// Decision 0046: goods go to those who have waited, also when they arrive in the middle of a round.
+// docs/design/fulfilment.md, "Waiting orders": goods go to those who have waited, also when they arrive in the middle of a
+// round.
 
 let room: WaitingRoom;
 let test: WaitingRoom["test"];

@@ -6,7 +6,8 @@ import { acceptAll, createFacility, expectStockAddsUp, routeAll, setStock } from
 import { createSmallPartners } from "../support/many-orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
-// Decision 0068, for routing: the orders of a batch belong to many merchants, each with its own stock.
+// docs/design/database.md, "Shared batches", for routing: the orders of a batch belong to many merchants, each with its own
+// stock.
 
 const CONNECTIONS = 30;
 

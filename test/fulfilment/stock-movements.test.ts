@@ -157,7 +157,7 @@ describe("stock follows the order", () => {
     await expect(test.db.runScript("delete from order_lines")).rejects.toThrow();
   });
 
-  it("a return locks the stock that it releases and adds together, in the order of ids (decision 0045)", async () => {
+  it("a return locks the stock that it releases and adds together, in the order of ids", async () => {
     const [lesser = "", greater = ""] = [product, other].toSorted();
     const lines = [lesser, greater].map((productId) => ({ productId, quantity: 1 }));
     const { id } = await placeOrder(partner, { lines });

@@ -14,7 +14,7 @@ import { countRowsRead, LOOK_AHEAD } from "../support/rows-read.ts";
 import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
 import { uuidIn } from "../support/webhooks.ts";
 
-// Decisions 0209 and 0216.
+// See docs/design/fulfilment.md, "Waiting orders".
 
 const START: WaitingPosition = { merchantId: UUID_MIN, orderId: UUID_MIN };
 const fromStart = ({ merchantId }: Partner) => ({ merchantId: uuidIn("mer", merchantId), afterId: UUID_MIN });

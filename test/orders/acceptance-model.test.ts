@@ -8,8 +8,9 @@ import { eventsOf, typesOf } from "../support/sandbox.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 /**
- * Random lives of real orders against a tiny model of the acceptance window, written from the text of the specification
- * (part 3, "Real orders") and decisions 0011 and 0012, and not from the code.
+ * Random lives of real orders against a tiny model of the acceptance window, written from the text of the specification (part
+ * 3, "Real orders") and docs/design/lifecycle.md, "A failed payment is a hold" and "The deadline decides", and not from the
+ * code.
  */
 let test: TestService;
 let partner: Partner;
@@ -132,7 +133,7 @@ async function executeReal(orders: RealModel[], command: RealCommand): Promise<v
     case "failPayment":
       if (model.status === "CANCELED") return;
       await transitionOrder(test, partner, model.id, { name: "hold", reasons: ["payment_failed"] });
-      // Placed again, the hold has its reason already, and nothing is published (decision 0093).
+      // Placed again, the hold has its reason already, and nothing is published (docs/design/lifecycle.md, "Holds").
       if (!model.paymentFailed) model.events.push("order.onHold");
       model.paymentFailed = true;
       return;

@@ -17,8 +17,9 @@ import { applied } from "../support/sandbox.ts";
 import { startServiceForTest, startTestService, type TestService } from "../support/test-service.ts";
 import { startSecondForTest } from "../support/two-services.ts";
 
-// The specification, part 3, "Real orders"; decisions 0011 and 0012. What a read or a cancel shows before any worker
-// has run stands with their endpoints; here is the worker, which makes the same true in the tables.
+// The specification, part 3, "Real orders"; docs/design/lifecycle.md, "A failed payment is a hold" and "The deadline decides".
+// What a read or a cancel shows before any worker has run stands with their endpoints; here is the worker, which makes the same
+// true in the tables.
 
 let test: TestService;
 let partner: Partner;
@@ -153,7 +154,7 @@ describe("never accepted automatically", () => {
   });
 });
 
-describe("acceptance and holds (decisions 0011 and 0013)", () => {
+describe("acceptance and holds", () => {
   it("is not stopped by a hold, which stays", async () => {
     const { id } = await placeOrder(partner);
     await transitionOrder(test, partner, id, { name: "hold", reasons: ["out_of_stock"] });

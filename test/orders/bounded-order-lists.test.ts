@@ -13,7 +13,7 @@ import { itOnPlainPostgres } from "../support/plain-postgres.ts";
 import { countRowsRead, LOOK_AHEAD } from "../support/rows-read.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
-// Decisions 0135 and 0136.
+// See docs/design/api-conventions.md, "Searching orders" and "Lists and cursors".
 
 let test: TestService;
 let large: Partner;

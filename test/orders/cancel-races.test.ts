@@ -12,7 +12,8 @@ import {
 import type { Answer } from "../support/test-service.ts";
 import { startTwoServices, type TwoServices, tally, times } from "../support/two-services.ts";
 
-// Decisions 0005 and 0012. Real processes are in process-races.test.ts.
+// See docs/design/creating-orders.md, "Constraints decide", and docs/design/lifecycle.md, "The deadline decides". Real
+// processes are in process-races.test.ts.
 
 let services: TwoServices;
 let partner: Partner;

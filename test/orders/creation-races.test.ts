@@ -5,7 +5,7 @@ import { expectProblem, readStoredOrders } from "../support/orders.ts";
 import { type Answer, startServiceForTest } from "../support/test-service.ts";
 import { startTwoServices, type TwoServices, tally, times } from "../support/two-services.ts";
 
-// Decision 0005. Real processes are in process-races.test.ts.
+// See docs/design/creating-orders.md, "Constraints decide". Real processes are in process-races.test.ts.
 
 let services: TwoServices;
 let partner: Partner;
@@ -53,7 +53,7 @@ describe("creations at the same time", () => {
     await sendAll(known);
     const fresh = times(10, (n) => ({ body: anOrder(partner, { externalOrderId: `fresh-${n}` }) }));
     expect(tally(await sendAll([...known, ...fresh]))).toEqual({ 200: 10, 201: 10 });
-    // No foreign key shows a row without its order (decision 0167).
+    // No foreign key shows a row without its order (docs/design/database.md, "Foreign keys").
     const [without] = await services.first.context.db.query({
       name: "test-rows-without-orders",
       text: ["order_lines", "events", "ledger_entries", "due_payments"]

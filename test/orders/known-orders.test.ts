@@ -14,7 +14,7 @@ import { applied } from "../support/sandbox.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 import { uuidIn } from "../support/webhooks.ts";
 
-// Decision 0178.
+// See docs/design/performance.md, "Orders that are known".
 
 let test: TestService;
 let partner: Partner;

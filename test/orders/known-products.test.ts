@@ -13,7 +13,7 @@ import {
 import { connectionKey } from "../support/orders.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
-// Decision 0193.
+// See docs/design/creating-orders.md, "Known products".
 
 let test: TestService;
 let partner: Partner;

@@ -7,8 +7,8 @@ import { eventsOf, transition, typesOf } from "../support/sandbox.ts";
 import { type Answer, startTestService, type TestService } from "../support/test-service.ts";
 
 /**
- * Random histories against a small model of part 3 of the specification, written from its text (and decisions 0010 to
- * 0015) and not from the code. After every transition, service and model must agree about every order.
+ * Random histories against a small model of part 3 of the specification, written from its text (and docs/design/lifecycle.md)
+ * and not from the code. After every transition, service and model must agree about every order.
  */
 let test: TestService;
 let partner: Partner;

@@ -82,7 +82,8 @@ const READS: LookUp[] = [
   ["by a scanned return", (db) => findOrdersByLabel(db, "R", 10), /Cond: \(reference = \$1\)/],
 ];
 
-// The plans of reads are kept (decision 0110), so they must be right for a table that is still small, too.
+// The plans of reads are kept (docs/design/database.md, "Plans and statistics"), so they must be right for a table that is
+// still small, too.
 onPlain("one of a thousand orders is looked up by its own key, also before there are statistics", () => {
   beforeAll(() => copyOrder(1_000));
 
@@ -142,7 +143,8 @@ const ownPlans = (work: (db: Queryable) => Promise<unknown>): Promise<number[]> 
     return counts;
   });
 
-// PostgreSQL plans a statement five times for its values before it may keep a plan (decision 0110).
+// PostgreSQL plans a statement five times for its values before it may keep a plan
+// (docs/design/database.md, "Plans and statistics").
 onPlain("what every request looks up is not planned every time, also for a single order", () => {
   it.each<[string, (db: Queryable) => Promise<unknown>]>([
     ["a key", (db) => readKeys(db, ["ab".repeat(32)])],

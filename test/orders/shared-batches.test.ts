@@ -6,7 +6,8 @@ import { runJob, storedStatuses } from "../support/jobs.ts";
 import { copyOrder, createSmallPartners } from "../support/many-orders.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
-// Decision 0068: orders of many connections are processed together, with a share for each connection.
+// docs/design/database.md, "Shared batches": orders of many connections are processed together, with a share for each
+// connection.
 
 const CONNECTIONS = 50;
 

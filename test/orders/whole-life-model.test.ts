@@ -226,7 +226,7 @@ function expectPaid(detail: Detail): void {
   for (const [kind, { status, amount }] of newest) {
     expect(minor(amount)).toBe(kind === "goods" ? minor(detail.goods) : 500n);
     // Each charge is paid, or waived by releasing the hold. An order that has shipped or is settled is not held
-    // (decision 0011), and may still owe.
+    // (docs/design/lifecycle.md, "A failed payment is a hold"), and may still owe.
     const hasLeft = detail.lines.every(
       ({ shipmentId }: { shipmentId: string | null }) => shipmentId !== null,
     );

@@ -111,7 +111,7 @@ describe("POST /v1/orders/{orderId}/cancel, in PROCESSING: 409 order-not-cancela
   });
 });
 
-describe("POST /v1/orders/{orderId}/cancel, while payment has failed (decision 0011)", () => {
+describe("POST /v1/orders/{orderId}/cancel, while payment has failed", () => {
   it.each([0, 2, 200])("cancels %i hours after creation, and clears the hold", async (hours) => {
     const { id } = await placeOrder(partner);
     await failPayment(test, partner, id);

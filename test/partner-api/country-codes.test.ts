@@ -32,7 +32,7 @@ const expectErrors = (answer: Answer, errors: object[]) => {
   expect(answer.body.errors).toEqual(errors);
 };
 
-describe("the country of an order (decision 0082)", () => {
+describe("the country of an order", () => {
   it.each([
     ["UK", HINT],
     ["uk", HINT],

@@ -52,7 +52,7 @@ describe("POST /v1/orders, a rejected request does not use up its key", () => {
   });
 });
 
-describe("POST /v1/orders, the order of its checks (decision 0004)", () => {
+describe("POST /v1/orders, the order of its checks", () => {
   it("reads the body before it looks for a key", async () => {
     const rawBody = "{";
     expectProblem(await partner.client.request("POST", "/v1/orders", { rawBody }), 400, "malformed-request");
@@ -85,7 +85,7 @@ describe("POST /v1/orders, the order of its checks (decision 0004)", () => {
   });
 });
 
-describe("POST /v1/orders, erased test orders free their key and external id (decision 0002)", () => {
+describe("POST /v1/orders, erased test orders free their key and external id", () => {
   it.each([
     ["the same request", {}],
     ["another request", { shippingAddress: anAddress({ city: "Leeds" }) }],

@@ -30,7 +30,7 @@ async function pricedAt(amount: string): Promise<Partner> {
   return { ...partner, productIds: [productId, productId] };
 }
 
-describe("POST /v1/orders, an order of unusual size without any policy (decision 0072)", () => {
+describe("POST /v1/orders, an order of unusual size without any policy", () => {
   it("of the largest size begins in review, and is not accepted when its window is over", async () => {
     const { id, status } = await place(partner, Array(100).fill(100_000));
     expect(status).toBe("PROCESSING");
@@ -59,7 +59,7 @@ describe("POST /v1/orders, an order of unusual size without any policy (decision
   });
 });
 
-describe("a connection that orders for much within an hour (decision 0072)", () => {
+describe("a connection that orders for much within an hour", () => {
   /** A listener whose log and metrics the test reads. */
   function watched() {
     const lines: Record<string, unknown>[] = [];

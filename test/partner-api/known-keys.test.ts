@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { eventually, makePartner, send, startService, TOKEN } from "../support/running-service.ts";
 
-// Decision 0168: real processes, which share only the database. One serves the back office.
+// docs/design/isolation-and-limits.md, "Known keys": real processes, which share only the database. One serves the back office.
 
 it("a key that was revoked, or rotated without an overlap, is rejected by the next request at that process and soon by others", async () => {
   const first = await startService();

@@ -32,5 +32,6 @@ it("a connection that requests many pages at once leaves connections to the data
   });
   const counts = (await Promise.all(pages)).map((page) => JSON.parse(page.toString()).data.length);
   expect(counts).toEqual([1, ...Array.from({ length: 49 }, () => 2)]); // The partner has two products.
-  expect(mostInUse).toBeLessThanOrEqual(2); // Two thirds of three groups, decision 0066.
+  // Two thirds of three groups, docs/design/isolation-and-limits.md, "Pools and fair shares".
+  expect(mostInUse).toBeLessThanOrEqual(2);
 });

@@ -167,7 +167,7 @@ describe("what the rate limit counts", () => {
       expect((await test.backOffice.get("/api/merchants")).status).toBe(200);
   });
 
-  it("all processes together (decision 0076)", async () => {
+  it("all processes together", async () => {
     const first = await startLimited(4);
     const second = await startLimited(4);
     const { key, client } = await createPartner(first);

@@ -130,7 +130,7 @@ describe("GET /v1/orders/{orderId}", () => {
   });
 });
 
-describe("GET /v1/orders/{orderId}, cancelableUntil (decision 0008)", () => {
+describe("GET /v1/orders/{orderId}, cancelableUntil", () => {
   it("is the end of a new order's window, and null once it has closed", async () => {
     const { id } = await placeOrder(partner);
     expect((await readOrder(partner, id)).cancelableUntil).toBe(inHours(2));
@@ -206,7 +206,7 @@ describe("GET /v1/orders/{orderId}, a test order's two hours", () => {
   });
 });
 
-describe("GET /v1/orders/{orderId}, the deadline decides (decision 0012)", () => {
+describe("GET /v1/orders/{orderId}, the deadline decides", () => {
   it("shows NEW to the last millisecond of the window, and ACCEPTED from its end on, without an event", async () => {
     const { id } = await placeOrder(partner);
     test.clock.advance({ hours: 2, ms: -1 });

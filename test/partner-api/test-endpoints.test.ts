@@ -40,7 +40,7 @@ afterAll(() => test.close());
 const createTestEndpoint = async (fields: object = {}) =>
   (await tester.post(ENDPOINTS, anEndpoint({ mode: "test", ...fields }))).body;
 
-/** Decision 0108. */
+/** See docs/design/isolation-and-limits.md, "Live and test keys". */
 describe("an endpoint of a test key", () => {
   it("is a test endpoint, which the request must state", async () => {
     const created = await tester.post(ENDPOINTS, anEndpoint({ mode: "test" }));

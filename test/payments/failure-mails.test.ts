@@ -50,7 +50,7 @@ const subjects = (mails: readonly ReceivedMail[]) => mails.map(subjectOf);
 const textOf = (mail: ReceivedMail | undefined) =>
   (mail?.body ?? "").replaceAll("=\r\n", "").replaceAll("=3D", "=").replaceAll("\r\n", "\n");
 
-describe("mails about a failed payment (decision 0092)", () => {
+describe("mails about a failed payment", () => {
   it("are one when it fails, none for further attempts, and one when it is paid", async () => {
     const { id, externalOrderId } = await failedOrder();
     expect(await mailsAfter({ seconds: 29 })).toEqual([]);

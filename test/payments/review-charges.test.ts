@@ -26,7 +26,7 @@ afterAll(() => test.close());
 const dueOf = async (orderId: string) =>
   (await readDuePayments(test)).filter((due) => due.entry_id === orderUuid(orderId));
 
-describe("an order in review (decision 0090)", () => {
+describe("an order in review", () => {
   it("has no charge, and none is attempted", async () => {
     expect(await processDuePayments(test)).toBe(0);
     expect(await readDetail(test, id)).toMatchObject({ status: "PROCESSING", charges: [] });

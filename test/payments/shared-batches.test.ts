@@ -15,7 +15,8 @@ import {
 } from "../support/payments.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
-// Decision 0069: payments of many connections are claimed, sent and recorded together, with a share for each connection.
+// docs/design/database.md, "Shared batches": payments of many connections are claimed, sent and recorded together, with a share
+// for each connection.
 
 const CONNECTIONS = 50;
 

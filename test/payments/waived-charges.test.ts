@@ -38,7 +38,7 @@ async function placeWaived(): Promise<{ id: string }> {
 }
 const reasonsOf = async (id: string) => (await readDetail(test, id)).onHoldReasons;
 
-describe("a failed payment that the operator has released (decision 0041)", () => {
+describe("a failed payment that the operator has released", () => {
   it("is not charged any more: its scheduled attempt is canceled, and the hold does not come back", async () => {
     const { id } = await placeOrder(partner);
     await processDuePayments(test);

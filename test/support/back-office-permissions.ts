@@ -1,4 +1,4 @@
-/** Decisions 0038 and 0077, as their tables say it. The operator may do everything. */
+/** docs/design/people.md, "Roles and grants" and "Tokens", as their tables say it. The operator may do everything. */
 export const EVERYBODY = ["getMe"];
 /** Each sees and changes its own. */
 export const OWN_VIEWS = ["listViews", "createView", "updateView", "deleteView"];
@@ -93,7 +93,7 @@ export const MERCHANTS_NOT_WAREHOUSE = [
   "listPaymentFailures",
   "getStripeMethod",
 ];
-/** Also for a partner's developers, each for the connections that it is for (decision 0120). */
+/** Also for a partner's developers, each for the connections that it is for (docs/design/people.md, "Roles and grants"). */
 export const PARTNERS_TOO = [
   "search",
   "watchUpdates",

@@ -72,7 +72,10 @@ const STRICT = "set -eu -o pipefail\n";
 /** Counts what curl receives. Everything else of curl is as readers have it. */
 const RECORDING_CURL = `curl() { command curl --no-progress-meter -w '%{stderr}%{http_code}\\n' "$@" 2>>"$STATUSES"; }\n`;
 
-/** `npm ci` has installed the packages of this checkout (decision 0107), and no page may change what belongs to all. */
+/**
+ * `npm ci` has installed the packages of this checkout (docs/design/testing.md, "What makes a run short"), and no page may
+ * change what belongs to all.
+ */
 const INSTALLED = `npm() {
   case "$1" in
     ci) ;;

@@ -10,8 +10,8 @@ export type StatementCount = {
 };
 
 /**
- * The statements of a batch. Citus runs some of them merchant by merchant, one after the other (decision 0166). There they
- * count once.
+ * The statements of a batch. Citus runs some of them merchant by merchant, one after the other
+ * (docs/design/distribution.md, "Merchant by merchant"). There they count once.
  */
 export const statementsOfBatch = (names: readonly string[]): readonly string[] =>
   isOnCitus() ? names.filter((name, at) => name !== names[at - 1]) : names;

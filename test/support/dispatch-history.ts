@@ -224,7 +224,7 @@ export class History {
 
   /**
    * Moves the clock, but never past the deadline of a request: the sender must end that in time. While requests are in flight,
-   * workers poll as often as in a process, because they renew their leases then (decision 0196).
+   * workers poll as often as in a process, because they renew their leases then (docs/design/deliveries.md, "Leases").
    */
   async #advance(ms: number): Promise<void> {
     const until = this.#test.clock.now().getTime() + ms;

@@ -70,7 +70,10 @@ const MEMORY = "/dev/shm";
 const ROOM_BYTES = 4 * 1024 ** 3;
 const NAME = "partner-orders-test";
 
-/** Copies of the template are a thousand files each. In memory they take a fifth of the time (decision 0107). */
+/**
+ * Copies of the template are a thousand files each. In memory they take a fifth of the time
+ * (docs/design/testing.md, "What makes a run short").
+ */
 async function serversFolder(): Promise<string> {
   const room = await statfs(MEMORY).catch(() => null);
   if (room === null || room.bavail * room.bsize < ROOM_BYTES) return tmpdir();

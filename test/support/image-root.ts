@@ -129,7 +129,10 @@ const NPM_VARIABLES = [
   "npm_config_userconfig",
 ];
 
-/** The packages of this checkout: `npm ci` installed them from the lock file that both have (decision 0107). */
+/**
+ * The packages of this checkout: `npm ci` installed them from the lock file that both have
+ * (docs/design/testing.md, "What makes a run short").
+ */
 async function linkPackages(directory: string): Promise<void> {
   for (const folder of ["node_modules", "web/node_modules"])
     if (existsSync(folder)) await symlink(resolve(folder), join(directory, folder));

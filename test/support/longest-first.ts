@@ -3,7 +3,10 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Files that take longest. Without their times of a run before, vitest begins with those that have the most bytes. */
 const LONGEST = ["test/release/docs/image.test.ts", "test/console/pages.test.ts"];
 
-/** Begins with the longest files, so that no process waits for one that another began last (decision 0107). */
+/**
+ * Begins with the longest files, so that no process waits for one that another began last
+ * (docs/design/testing.md, "What makes a run short").
+ */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -108,7 +108,7 @@ export async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** Whether a server accepts connections at an address. */
+/** True if a server accepts connections at an address. */
 export async function isListening(address: string): Promise<boolean> {
   try {
     await fetch(address);

@@ -2,7 +2,8 @@ import { query } from "./embedded-postgres.ts";
 
 /**
  * At each commit, rejects a change of lines or shipments without their order: its version would stay the same, and readers that
- * know the order would continue to show it as it was (decision 0178). An order that is gone has no readers.
+ * know the order would continue to show it as it was (docs/design/performance.md, "Orders that are known"). An order that is
+ * gone has no readers.
  */
 const REQUIRE_NEW_VERSION = `
   create or replace function require_new_version() returns trigger language plpgsql as $function$

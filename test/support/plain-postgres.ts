@@ -1,6 +1,6 @@
 import { describe, inject, it } from "vitest";
 
-/** Whether the tests run on Citus. */
+/** True if the tests run on Citus. */
 export const isOnCitus = (): boolean => inject("citusNodes").length > 0;
 
 /** A test that says nothing about Citus, or that Citus cannot run. It is skipped there. */

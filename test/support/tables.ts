@@ -1,6 +1,9 @@
 import type { TestService } from "./test-service.ts";
 
-/** Written beside the requests of partners, at any time after them: when each key was last used (decision 0143). */
+/**
+ * Written beside the requests of partners, at any time after them: when each key was last used
+ * (docs/design/isolation-and-limits.md, "Keys").
+ */
 const NOT_DUMPED = ["api_key_uses"];
 
 /** Every row of every table as text, by table: two dumps are equal when nothing was stored, changed or deleted. */

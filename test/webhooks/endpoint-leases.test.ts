@@ -10,7 +10,7 @@ import {
 } from "../support/dispatch.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 
-// Decision 0196.
+// See docs/design/deliveries.md, "Leases".
 
 /** Two deliveries are in flight. The receiver responds to the first requests when the test calls `answerAll`, and to the others at once. */
 async function start({ waitingMax = 2 } = {}) {

@@ -36,7 +36,7 @@ import { createEndpoint, endpointPath } from "../support/webhooks.ts";
  * - Times with local offsets (outpost #715): api/partner/webhook-recovery-requests.test.ts.
  */
 
-/** Whether a request is signed with a secret; the library's own clock is not the test's. */
+/** True if a request is signed with a secret; the library's own clock is not the test's. */
 function isSignedWith(secret: string, { headers, body }: ReceivedRequest): boolean {
   const at = new Date(1_000 * Number(headers["webhook-timestamp"]));
   const signature = new Webhook(secret).sign(String(headers["webhook-id"]), at, body);

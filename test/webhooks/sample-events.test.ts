@@ -23,7 +23,7 @@ const ping = (endpointId: string, body?: object) =>
 const keysOf = (thing: object) => Object.keys(thing).sort();
 const fieldsOf = (schema: { properties: object }) => keysOf(schema.properties);
 
-/** What an endpoint receives for one ping. */
+/** The request that an endpoint receives for one ping. */
 async function receiveSample(type: string) {
   const receiver = await startReceiverForTest();
   const { id, secret } = await createEndpoint(partner, {

@@ -10,7 +10,8 @@ import { isOnCitus } from "../support/plain-postgres.ts";
 import type { Receiver } from "../support/receivers.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 
-// Decision 0032: one claim is for many connections, each with the room that its endpoints have.
+// docs/design/deliveries.md, "One worker per endpoint": one claim is for many connections, each with the room that its
+// endpoints have.
 
 const CONNECTIONS = 50;
 
@@ -52,7 +53,7 @@ describe("deliveries of many small connections", () => {
     expect(await countRows(test, "attempts")).toBe(2 * CONNECTIONS);
     expect(count(names, "lease-endpoints")).toBe(1);
     expect(count(names, "read-events-to-send")).toBe(1);
-    // Citus locks the rows of one merchant at a time (decision 0166).
+    // Citus locks the rows of one merchant at a time (docs/design/distribution.md, "Merchant by merchant").
     if (isOnCitus()) expect(count(names, "claim-deliveries-on-node")).toBe(CONNECTIONS);
     else expect(count(names, "claim-deliveries")).toBe(1);
   });

@@ -13,7 +13,7 @@ import { answering } from "../support/receivers.ts";
 import { startServiceForTest, type TestService } from "../support/test-service.ts";
 import { uuidIn } from "../support/webhooks.ts";
 
-// Decision 0214.
+// See docs/design/deliveries.md, "Outcomes".
 
 /**
  * Connections of a dispatcher, which wait for locks for a short time, and the names of the statements that failed together.

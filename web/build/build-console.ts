@@ -13,9 +13,8 @@ const LOCK = join(ROOT, "web/.build-lock");
 export type BuildOutcome = "built" | "current" | "no-packages";
 
 /**
- * Builds the console if its sources differ from those of the last build.
- * Returns `no-packages` where its packages are not installed: they are development dependencies, and production serves
- * files (decision 0125).
+ * Builds the console if its sources differ from those of the last build. Returns `no-packages` where its packages are not
+ * installed: they are development dependencies, and production serves files (docs/design/console.md, "Built by npm ci").
  */
 export async function buildConsole(): Promise<BuildOutcome> {
   if (await isCurrent(await hashSources())) return "current";

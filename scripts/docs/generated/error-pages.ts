@@ -5,7 +5,7 @@ import { type Description, problemCodesOf, readDescription, routesOf, slugOf } f
 
 const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[]; // The table's own keys.
 
-/** What people write about a problem, and where its page is. */
+/** The text about a problem that people write, and where its page is. */
 export const errorSources = (): { code: ProblemCode; source: string; path: string }[] =>
   // A folder, so that any host of files serves the address without an extension.
   PROBLEM_CODES.map((code) => ({ code, source: `docs/errors/${code}.md`, path: `errors/${code}/index` }));

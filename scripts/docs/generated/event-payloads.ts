@@ -5,7 +5,10 @@ import { DEFAULT_EVENT_TYPES, EVENT_MEANINGS, EVENT_TYPES } from "../../../src/w
 
 const NOW = new Date("2026-03-02T09:00:00.000Z");
 
-/** The payload of each event, made as the samples that a ping sends (decision 0097), with ids that do not change. */
+/**
+ * The payload of each event, made as the samples that a ping sends (docs/design/event-feed.md, "Samples"), with ids that do not
+ * change.
+ */
 export function eventPayloads(): string {
   const { testOrderLifetimeMs: lifetimeMs } = readConfig({});
   const parts = EVENT_TYPES.map((type) => {

@@ -101,7 +101,10 @@ async function* textsOf(context: Context, filter: ExportFilter, { head, write }:
   for await (const exported of exportOrders(context, filter)) yield write(exported);
 }
 
-/** An export reads addresses of buyers: one entry before the first of them is written (decision 0070). */
+/**
+ * An export reads addresses of buyers: one entry before the first of them is written
+ * (docs/design/isolation-and-limits.md, "Audit log").
+ */
 async function recordExport(context: Context, by: Initiator, filter: ExportFilter): Promise<void> {
   const { merchantId, connectionId, since, until, status } = filter;
   const [subject, id] =
@@ -123,8 +126,8 @@ type ReadOrders = {
 };
 
 /**
- * Records who reads which addresses, before they are sent (decision 0070): an entry for each merchant of a list. A list
- * without orders leaves none.
+ * Records who reads which addresses, before they are sent (docs/design/isolation-and-limits.md, "Audit log"): an entry for each
+ * merchant of a list. A list without orders leaves none.
  */
 export async function recordReads(
   context: Context,

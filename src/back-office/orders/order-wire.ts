@@ -366,12 +366,15 @@ const SHOWN_OPERATIONS: ReadonlySet<string> = new Set([
   "erasePersonalData",
 ]);
 
-/** An order of a list without prices and routing, for the developers of its partner (decision 0122). */
+/**
+ * An order of a list without prices and routing, for the developers of its partner
+ * (docs/design/people.md, "Partners' developers").
+ */
 export const summaryForPartner = (order: Summary): Summary => ({ ...order, ...HIDDEN });
 
 /**
- * An order without the merchant's business: prices, charges, refunds, routing, notes and names of staff (decision 0122).
- * The timeline says which role made a change.
+ * An order without the merchant's business: prices, charges, refunds, routing, notes and names of staff
+ * (docs/design/people.md, "Partners' developers"). The timeline says which role made a change.
  */
 export function orderForPartner(order: WireOrder): WireOrder {
   const hidden: Omit<WireOrder, PartnersFields> = {

@@ -121,8 +121,8 @@ const CHECK_EVERY_MS = 2 * SECOND_MS;
 const LIFETIME_MS = HOUR_MS;
 
 /**
- * The streams of a process (decision 0158). While there is one, the process watches the signals and reads the newest events:
- * once for all streams. No stream holds a connection to the database.
+ * The streams of a process (docs/design/console.md, "Live updates"). While there is one, the process watches the signals and
+ * reads the newest events: once for all streams. No stream holds a connection to the database.
  */
 export class UpdateHub {
   readonly #context: Context;

@@ -6,7 +6,7 @@ data: {"orders":[{"id":"ord_01m7y7np16fe68bxp4h91tdmdn","connectionId":"con_01m7
 
 `;
 
-/** What changes, while a page is open. Decision 0158. */
+/** What changes, while a page is open. See docs/design/console.md, "Live updates". */
 export const updateRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",

@@ -16,7 +16,7 @@ import { fromTypeId, toTypeId, wireOrderId } from "../../platform/ids.ts";
 import type { ChangedOrder } from "../../platform/signals.ts";
 import { SECOND_MS } from "../../platform/time.ts";
 
-/** What has changed since the last round. */
+/** The changes since the last round. */
 export type Changes = {
   readonly orders: readonly ChangedOrder[];
   /** Connections whose deliveries changed. */
@@ -93,7 +93,7 @@ export class UpdateStream {
     this.body.push(null);
   }
 
-  /** Whether more has changed of what the caller sees. @param moreOf null: of any merchant */
+  /** True if more has changed of what the caller sees. @param moreOf null: of any merchant */
   #isOf(moreOf: ReadonlySet<string> | null): boolean {
     if (moreOf === null) return true;
     return this.merchantIds === null ? moreOf.size > 0 : isShared(this.merchantIds, moreOf);
@@ -121,7 +121,7 @@ export class UpdateStream {
   }
 }
 
-/** Whether two sets have an element in common. */
+/** True if two sets have an element in common. */
 export const isShared = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
   [...one].some((element) => other.has(element));
 

@@ -15,7 +15,7 @@ const { externalOrderId, createdAt, shippingAddress, note } = OrderSchema.proper
 const FACILITY_TEXT = "Id of the facility that ships. Null if there are no facilities.";
 const TAKEN_BY_TEXT = "The person or the station that has taken the orders.";
 
-/** What a person at a packing table sees of a line's product. */
+/** A line's product, for a person at a packing table. */
 export const lineFields = {
   id: idField("line", "Id of the line."),
   productId: Type.String({ format: "uuid", description: "Id of the product." }),
@@ -193,7 +193,10 @@ export const PickListWorkSchema = Type.Object(
   { title: "PickListWork", description: "A pick list with its orders." },
 );
 
-/** Orders with their destinations. Who reads them is recorded before they are sent (decision 0070). */
+/**
+ * Orders with their destinations. Who reads them is recorded before they are sent
+ * (docs/design/isolation-and-limits.md, "Audit log").
+ */
 export async function describeWork(
   context: Context,
   by: Initiator,

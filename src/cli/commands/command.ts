@@ -18,7 +18,7 @@ export type RequestCommand = {
   readonly flags?: Readonly<Record<string, string>>;
   /** Of a list: the members that the table shows. */
   readonly columns?: readonly Column[];
-  /** What the argument names, if that is not the first of the words: `merchant` for `account show <merchant>`. */
+  /** The thing that the argument names, if that is not the first of the words: `merchant` for `account show <merchant>`. */
   readonly argument?: string;
   /** Of a change: says what has changed, instead of the whole response. Absent: the response, or the changed members. */
   readonly outcome?: OutcomeText;
@@ -131,7 +131,7 @@ export type BackOfficeRequest = {
   readonly body: Readonly<Record<string, unknown>> | null;
 };
 
-/** A condition of a change, not a change (decision 0208). */
+/** A condition of a change, not a change (docs/design/api-conventions.md, "Expected versions"). */
 const EXPECTED_VERSION = "expectedVersion";
 
 /**
@@ -215,9 +215,9 @@ export type Operation = {
   readonly takesJson: boolean;
   /** The media type of a file that is its body. */
   readonly takesFile: string | null;
-  /** Whether the response is a file, which is written while it arrives. */
+  /** True if the response is a file, which is written while it arrives. */
   readonly isFile: boolean;
-  /** Whether the response is a page of a list. */
+  /** True if the response is a page of a list. */
   readonly hasPages: boolean;
 };
 
@@ -225,7 +225,7 @@ export type Field = {
   readonly name: string;
   readonly in: "path" | "query" | "body";
   readonly help: string;
-  /** Whether a request cannot do without it. */
+  /** True if a request cannot do without it. */
   readonly isRequired: boolean;
   readonly isNullable: boolean;
   /** Without null. */
@@ -265,8 +265,8 @@ type Document = {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 
-// The checked-in document and not the route table: with the routes come the database and the HTTP server, which take
-// most of a second to load and which a command over HTTP does not need (decision 0103).
+// The checked-in document and not the route table: with the routes come the database and the HTTP server, which take most of a
+// second to load and which a command over HTTP does not need (docs/design/api-conventions.md, "Command line").
 const DOCUMENT = new URL("../../../openapi/back-office.json", import.meta.url);
 const METHODS = { get: "GET", post: "POST", put: "PUT", patch: "PATCH", delete: "DELETE" } as const;
 const JSON_TYPE = "application/json";

@@ -19,9 +19,9 @@ export type FacilityRoute = {
 export type WantedHold = { readonly order: UnroutedOrder; readonly reason: RoutingHoldReason | null };
 
 /**
- * What routing stores for these orders.
- * @param choices for each order whose payment has not failed; the others lose their position among the waiting orders
- *   and are routed like new ones once they are paid (decision 0046)
+ * The rows that routing stores for these orders.
+ * @param choices for each order whose payment has not failed; the others lose their position among the waiting orders and are
+ *   routed like new ones once they are paid (docs/design/fulfilment.md, "Waiting orders")
  */
 export function planRoutes(
   orders: readonly UnroutedOrder[],
@@ -88,8 +88,9 @@ export type Choice =
 
 /**
  * Chooses the facility that ships an order. It must have all lines in stock and a rate for the order. A facility in the
- * customer's country comes first, then the one with the cheapest shipping, then the oldest (decision 0044). If no
- * facility has a rate, the order is unserviceable whatever the stock, because waiting for stock would not help.
+ * customer's country comes first, then the one with the cheapest shipping, then the oldest
+ * (docs/design/fulfilment.md, "Choice of a facility"). If no facility has a rate, the order is unserviceable whatever the
+ * stock, because waiting for stock would not help.
  */
 export function chooseFacility(
   order: RoutableOrder,
@@ -206,7 +207,7 @@ export async function readRatedFacilities(
  *
  * Facilities are on each node of Citus, which passes the lock on to all of them. But all processes change them through the
  * coordinator, where they lock the table, too. So its lock is enough, and orders are put on hold while a node is down
- * (decision 0201).
+ * (docs/design/distribution.md, "A node that is down").
  */
 export async function lockRates(tx: Queryable): Promise<void> {
   if (await tx.isDistributed())

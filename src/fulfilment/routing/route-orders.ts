@@ -82,10 +82,10 @@ const batchOf = (
 });
 
 /**
- * Corrects the address of a real order that has not shipped (decision 0083). If the country changes, the order loses its
- * route and its reservations, and an accepted order is routed again in the same transaction: no other order gets its goods
- * in between. A retry is safe: it changes nothing. If the address has another version than expected, it is rejected
- * (decision 0223).
+ * Corrects the address of a real order that has not shipped (docs/design/lifecycle.md, "Corrected addresses"). If the country
+ * changes, the order loses its route and its reservations, and an accepted order is routed again in the same transaction: no
+ * other order gets its goods in between. A retry is safe: it changes nothing. If the address has another version than expected,
+ * it is rejected (docs/design/api-conventions.md, "Expected versions").
  */
 export function correctOrderAddress(
   context: Context,

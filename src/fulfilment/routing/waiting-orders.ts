@@ -123,10 +123,10 @@ async function clearAll({ db }: Context, changes: Iterable<SupplyChange>): Promi
 const WAITING_ORDERS: readonly ConnectionKey[] = [];
 
 /**
- * Routes all orders that can be routed. Each pass routes batches of new orders, a share of each connection, and before each batch
- * evaluates a page of the waiting orders that a supply change can release. New orders of the merchants whose goods have arrived have
- * no turn until then, so new stock goes first to the orders that have waited for it (decision 0046). Returns how many orders it
- * evaluated.
+ * Routes all orders that can be routed. Each pass routes batches of new orders, a share of each connection, and before each
+ * batch evaluates a page of the waiting orders that a supply change can release. New orders of the merchants whose goods have
+ * arrived have no turn until then, so new stock goes first to the orders that have waited for it
+ * (docs/design/fulfilment.md, "Waiting orders"). Returns how many orders it evaluated.
  */
 export async function routeAllOrders(context: Context, stopping?: AbortSignal): Promise<number> {
   const scans = new SupplyScans(context);
@@ -192,9 +192,9 @@ type Page =
   | { readonly about: "rates"; readonly scans: readonly [RateScan] };
 
 /**
- * The scans of a run of routing through the waiting orders that supply changes can release (decision 0046). The run continues
- * them page by page, between its batches of new orders. So waiting orders of a merchant do not delay new orders of the others
- * (decision 0216).
+ * The scans of a run of routing through the waiting orders that supply changes can release
+ * (docs/design/fulfilment.md, "Waiting orders"). The run continues them page by page, between its batches of new orders. So
+ * waiting orders of a merchant do not delay new orders of the others (docs/design/fulfilment.md, "Waiting orders").
  */
 class SupplyScans {
   readonly #context: Context;

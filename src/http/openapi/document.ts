@@ -25,7 +25,7 @@ export type DescribedApi = CallerHeaders & {
   readonly errorsBaseUrl: string;
 };
 
-/** What describes an operation of an API. */
+/** The description of an operation of an API. */
 type Describing = { readonly api: DescribedApi; readonly name: NameSchema; readonly example: MakeExample };
 
 /** The OpenAPI 3.1 document of an API, made from the schemas that validate its requests and serialize its responses. */

@@ -22,7 +22,7 @@ export type DescribedProblems = {
   readonly rule: TSchema;
   /** Of `limit-reached`: what counts, by the name of the limit. */
   readonly limits: Readonly<Record<string, string>>;
-  /** Whether errors can be in a file. */
+  /** True if errors can be in a file. */
   readonly ofFiles: boolean;
 };
 

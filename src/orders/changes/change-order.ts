@@ -19,8 +19,9 @@ import { lockOrder } from "../orders-sql.ts";
 import { storeTransitions } from "./store-transitions.ts";
 
 /**
- * POST /v1/orders/{orderId}/cancel. Specification, part 4. Cancel and acceptance can never both succeed (decision
- * 0012). A retry is safe: for a canceled order it returns the order again and publishes nothing.
+ * POST /v1/orders/{orderId}/cancel. Specification, part 4. Cancel and acceptance can never both succeed
+ * (docs/design/lifecycle.md, "The deadline decides"). A retry is safe: for a canceled order it returns the order again and
+ * publishes nothing.
  */
 export function cancelOrder(
   context: Context,
@@ -36,7 +37,10 @@ export function cancelOrder(
   });
 }
 
-/** For a test key a real order is missing, and the response names what was searched (decision 0074). */
+/**
+ * For a test key a real order is missing, and the response names what was searched
+ * (docs/design/isolation-and-limits.md, "Live and test keys").
+ */
 export const missingOrder = ({ testOnly }: Pick<KeyAccess, "testOnly">): Problem =>
   notFound(testOnly ? "test order" : "order");
 
@@ -122,8 +126,9 @@ export type OperationCause = Pick<TransitionCause, "operation" | "detail" | "res
 };
 
 /**
- * Stores what the lifecycle has decided about a locked order, with all that follows from it. A change by the back office
- * is in the audit log too. A rejected request can change the order, if the deadline has accepted it (decision 0012).
+ * Stores what the lifecycle has decided about a locked order, with all that follows from it. A change by the back office is in
+ * the audit log too. A rejected request can change the order, if the deadline has accepted it
+ * (docs/design/lifecycle.md, "The deadline decides").
  */
 export async function storeOutcome(
   tx: Queryable,

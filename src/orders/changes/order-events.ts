@@ -33,14 +33,14 @@ type Change = { readonly before: Order | OrderState; readonly after: Order | Ord
 export type OptIn = { readonly type: OptInEventType; readonly shipment?: Shipment };
 
 /**
- * Shipments that one transition reports (decision 0114). Each event contains the whole order, and each endpoint gets a
- * delivery of it.
+ * Shipments that one transition reports (docs/design/lifecycle.md, "Shipments"). Each event contains the whole order, and each
+ * endpoint gets a delivery of it.
  */
 export const SHIPMENTS_AT_ONCE_MAX = 20;
 
 /**
- * The events that a transition publishes to endpoints that name them (decision 0016). The sandbox transition `accept`
- * publishes nothing (specification, part 6).
+ * The events that a transition publishes to endpoints that name them (docs/design/event-feed.md, "Event types"). The sandbox
+ * transition `accept` publishes nothing (specification, part 6).
  */
 export function optInsOf({ before, after }: Change): OptIn[] {
   const optIns: OptIn[] = [];
@@ -65,5 +65,5 @@ function updatedShipments(before: Order, after: Order): Shipment[] {
   });
 }
 
-/** Whether an order was read with its lines and shipments. */
+/** True if an order was read with its lines and shipments. */
 export const isWhole = (order: Order | OrderState): order is Order => "lines" in order;

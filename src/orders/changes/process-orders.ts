@@ -18,13 +18,13 @@ export type OrderSelection = {
   readonly except: readonly string[];
 };
 
-/** What a job does with a batch of orders of many connections. */
+/** The work of a job on a batch of orders of many connections. */
 export type OrderBatch<Locked extends OrderKey> = {
   /** The connections that share the batch. The one that waits longest is first. */
   readonly connections: readonly ConnectionKey[];
   /** The number of orders in one transaction, unless there are more connections. */
   readonly sizeMax: number;
-  /** What could not be done with an order that fails, as in "could not be routed". */
+  /** The step that failed for an order, as in "could not be routed". */
   readonly done: string;
   /** Locks those of the selected orders that need the job. `again`: a batch with these orders has failed. */
   lock(tx: Queryable, selection: OrderSelection, again: boolean): Promise<Locked[]>;
@@ -47,10 +47,10 @@ export class OrderFailure extends Error {
 }
 
 /**
- * Processes a batch of orders of many connections in one transaction, an equal share of each. If that fails, processes
- * smaller parts. If a part fails, processes its orders one by one, so that an order that cannot be stored does not
- * delay others. Orders that fail alone are added to `failures`. Orders among the failures are skipped: they are still
- * due and would come first again (decision 0068).
+ * Processes a batch of orders of many connections in one transaction, an equal share of each. If that fails, processes smaller
+ * parts. If a part fails, processes its orders one by one, so that an order that cannot be stored does not delay others. Orders
+ * that fail alone are added to `failures`. Orders among the failures are skipped: they are still due and would come first again
+ * (docs/design/database.md, "Shared batches").
  *
  * @param only these orders; null: those that are due
  * @returns how many orders it locked
@@ -83,8 +83,9 @@ export async function processOrders<Locked extends OrderKey>(
 }
 
 /**
- * Whether a batch is not repeated in parts. After the loss of a node of Citus, each part would wait for it again: the next
- * search lists the merchants on the other nodes. A batch of those that fails has orders that need all nodes (decision 0170).
+ * True if a batch is not repeated in parts. After the loss of a node of Citus, each part would wait for it again: the next
+ * search lists the merchants on the other nodes. A batch of those that fails has orders that need all nodes
+ * (docs/design/distribution.md, "A node that is down").
  */
 const endsBatch = ({ db }: Context, error: unknown): boolean =>
   isOutOfReach(error) || (isNodeLost(error) && !isNodeDown(db));

@@ -147,7 +147,7 @@ export async function countEntriesOf(
  */
 export const REPEATABLE_CHANGES_MAX = 2_500;
 
-/** Whether no such operation can be added. Under the order's lock, so the limit is exact. */
+/** True if no such operation can be added. Under the order's lock, so the limit is exact. */
 export const isTimelineFull = async (
   tx: Queryable,
   order: Pick<OrderState, "merchantId" | "id">,

@@ -56,7 +56,7 @@ export function cancelByStaff(
   detail: string | null,
 ): Promise<Order | Problem> {
   return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
-    // After goods have shipped, a merchant cannot cancel and be refunded (decision 0038).
+    // After goods have shipped, a merchant cannot cancel and be refunded (docs/design/people.md, "Roles and grants").
     if (by.actor.kind === "merchant" && order.shipments.length > 0)
       return transitionRefused("cancel", order, "already_shipped");
     const outcome = applyTransition(order, { name: "cancel" }, at.now);
@@ -80,8 +80,8 @@ export function holdOrder(
 }
 
 /**
- * Releases reasons for which an order is on hold: the named ones, or all that the caller may release (decision 0093). All
- * of the named ones are released, or none. An order without a hold does not change.
+ * Releases reasons for which an order is on hold: the named ones, or all that the caller may release
+ * (docs/design/lifecycle.md, "Holds"). All of the named ones are released, or none. An order without a hold does not change.
  */
 export function releaseHold(
   context: Context,
@@ -123,9 +123,9 @@ const NO_MORE_NOTES: Problem = {
 };
 
 /**
- * Adds a note of the staff to the timeline of an order, in any status (decision 0138). It changes nothing else of the
- * order. Partners do not see timelines. The erasure of personal data erases it. Under the order's lock, so the limit is
- * exact.
+ * Adds a note of the staff to the timeline of an order, in any status (docs/design/lifecycle.md, "The timeline"). It changes
+ * nothing else of the order. Partners do not see timelines. The erasure of personal data erases it. Under the order's lock, so
+ * the limit is exact.
  */
 export function addNote(
   context: Context,
@@ -187,7 +187,7 @@ const MAXIMUMS: Readonly<Partial<Record<TransitionRule, number>>> = {
 /** The rule as a sentence for people. */
 export const detailOf = (rule: TransitionRule): string => DETAILS[rule];
 
-/** 409: the order's state does not allow the transition (decision 0015). */
+/** 409: the order's state does not allow the transition (docs/design/lifecycle.md, "Rejected transitions"). */
 export const transitionRefused = (transition: string, order: Order, rule: TransitionRule): Problem => {
   const maximum = MAXIMUMS[rule];
   return {

@@ -51,8 +51,9 @@ export const TransitionRequestSchema = Type.Object(
 type TransitionRequest = Static<typeof TransitionRequestSchema>;
 
 /**
- * POST /v1/test/orders/{orderId}/transitions. Specification, parts 3 and 4; decisions 0014, 0015 and 0140. Test orders
- * follow the same lifecycle as real orders. A real order gets the same response as a missing one.
+ * POST /v1/test/orders/{orderId}/transitions. Specification, parts 3 and 4;
+ * docs/design/lifecycle.md, "The sandbox" and "Rejected transitions". Test orders follow the same lifecycle as real orders. A
+ * real order gets the same response as a missing one.
  */
 export async function transitionTestOrder(
   context: Context,

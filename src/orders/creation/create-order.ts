@@ -45,11 +45,14 @@ export type CreateOrder = (
 /** Groups that are stored at the same time: while one waits for its commit, the next one is written. */
 const GROUPS_MAX = 2;
 const GROUP_SIZE_MAX = 96;
-/** An order of a larger group costs hardly less. The group is written while the service reads more requests (decision 0194). */
+/**
+ * An order of a larger group costs hardly less. The group is written while the service reads more requests
+ * (docs/design/performance.md, "Groups of calls").
+ */
 const GROUP_SIZE_ENOUGH = 32;
 
 /**
- * POST /v1/orders. Specification, part 4; decisions 0001 to 0007. A retry is safe and returns the order as it is now.
+ * POST /v1/orders. Specification, part 4; docs/design/creating-orders.md. A retry is safe and returns the order as it is now.
  * @param context its database is for groups: a statement of many partners' orders must not wait for one of them
  * @param aloneContext the context in which an order of this connection is placed on its own
  */
@@ -67,13 +70,14 @@ export function orderCreator(
     sizeMax: GROUP_SIZE_MAX,
     atOnce: GROUP_SIZE_ENOUGH,
     concurrencyMax: GROUPS_MAX,
-    besideMin: "as-many" as const, // A group costs as much as a dozen orders (decision 0186).
+    besideMin: "as-many" as const, // A group costs as much as a dozen orders (docs/design/performance.md, "Groups of calls").
     ownerOf: ({ connectionId }: Placement) => connectionId,
     runAlone: (placement: Placement) => placeOrder(aloneContext(placement), placement),
     ...(spent && { spent }),
   };
   const placeInGroup = groupCalls<Placement, Placed>(groups);
-  // On Citus the node of one merchant may be down while those of others are not (decision 0169).
+  // On Citus the node of one merchant may be down while those of others are not
+  // (docs/design/creating-orders.md, "One function stores a group").
   const placeInOwnGroup = groupCalls<Placement, Placed>({ ...groups, oneOwnerEach: true });
   const place = async (placement: Placement): Promise<Placed> => {
     const placed = (await context.db.isDistributed())
@@ -151,7 +155,10 @@ async function resolvePlacement(
   }
 }
 
-/** Missing, foreign and unexposed products get the same error (decision 0007). */
+/**
+ * Missing, foreign and unexposed products get the same error
+ * (docs/design/creating-orders.md, "Products that cannot be ordered").
+ */
 const LINE_RULES = {
   unknown: { rule: "not_found", kind: "product" },
   discontinued: { rule: "discontinued" },
@@ -169,7 +176,10 @@ const lineError = ({ index, reason }: RejectedLine): ValidationError => ({
   ...LINE_RULES[reason],
 });
 
-/** For a test key, a real order does not exist, so the problem does not name it (decision 0189). */
+/**
+ * For a test key, a real order does not exist, so the problem does not name it
+ * (docs/design/isolation-and-limits.md, "Live and test keys").
+ */
 const alreadyExists = (
   { testOnly }: KeyAccess,
   existing: EarlierOrder,
@@ -181,8 +191,8 @@ const alreadyExists = (
 });
 
 /**
- * Creates a test order for a caller of the back office (decision 0140). It has the rules, limits, keys and events of the
- * partner's own test orders. A request without a key and without an external id is never a retry.
+ * Creates a test order for a caller of the back office (docs/design/lifecycle.md, "The sandbox"). It has the rules, limits,
+ * keys and events of the partner's own test orders. A request without a key and without an external id is never a retry.
  */
 export async function createTestOrder(
   context: Context,
@@ -220,8 +230,8 @@ type PlacedValue = { readonly order: Order; readonly goodsMinor: bigint; readonl
 
 /**
  * Adds up what each connection has ordered since the hour began, and alerts once an hour when that is more than
- * ALERT_ORDER_VALUES: a stolen key, or a program that orders again and again (decision 0072). Each process counts for
- * itself. What is kept is a number for each connection that has ordered in this hour.
+ * ALERT_ORDER_VALUES: a stolen key, or a program that orders again and again (docs/design/lifecycle.md, "Review"). Each process
+ * counts for itself. What is kept is a number for each connection that has ordered in this hour.
  */
 function watchOrderValues(
   { clock, config, log }: Context,

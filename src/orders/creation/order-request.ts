@@ -39,7 +39,7 @@ const whatIsOrdered = {
 };
 const forPeople = { note: noteRequestField, metadata: metadataRequestField };
 
-/** Limits: specification, part 8, and decision 0006. Unknown fields are ignored. */
+/** Limits: specification, part 8, and docs/design/creating-orders.md, "Limits of a request". Unknown fields are ignored. */
 export const OrderRequestSchema = Type.Object(
   {
     ...whatIsOrdered,
@@ -60,7 +60,7 @@ export const TestOrderRequestSchema = Type.Object(
   { title: "TestOrderRequest", description: "A new test order. `testMode` is true without being sent." },
 );
 
-/** A test key creates test orders only (decision 0074). */
+/** A test key creates test orders only (docs/design/isolation-and-limits.md, "Live and test keys"). */
 export function testModeErrors({ testOnly }: KeyAccess, body: unknown): ValidationError[] {
   if (!testOnly) return NO_ERRORS;
   const { testMode } = (body ?? {}) as { testMode?: unknown }; // The body may have any form; a missing member is undefined.
@@ -117,8 +117,9 @@ export function normalizeOrderRequest(body: Static<typeof OrderRequestSchema>): 
 }
 
 /**
- * SHA-256 of the normal form, not of the bytes that were sent: white space, the order of fields and unknown fields do
- * not make a different request (decision 0003). Hashes are stored with orders, and retries are compared with them.
+ * SHA-256 of the normal form, not of the bytes that were sent: white space, the order of fields and unknown fields do not make
+ * a different request (docs/design/creating-orders.md, "The same request"). Hashes are stored with orders, and retries are
+ * compared with them.
  *
  * The fields of the first version have fixed positions. Every other field is hashed by its name, and only if it has a
  * value. So a new optional field needs no change here, and never changes the hash of a request without it.

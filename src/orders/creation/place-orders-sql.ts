@@ -11,7 +11,7 @@ import { plainArray, type Queryable } from "../../platform/database/database.ts"
 import type { EventRow } from "../../webhooks/events/event.ts";
 import { addressColumns } from "../changes/save-orders-sql.ts";
 
-/** What an order needs to know of a product and its connection. */
+/** The facts about a product and its connection that an order needs. */
 export type OrderableProduct = {
   readonly discontinued: boolean;
   readonly priceMinor: bigint;
@@ -129,10 +129,11 @@ export type StoredOrders = {
 type PlacedRow = { order_id: string; has_deliveries: boolean };
 
 /**
- * Stores new orders with their lines, charges, first events and deliveries, by the function `place_orders` (decision 0169).
- * Returns which orders were stored. An order whose key or external id is taken is left out: the unique constraints
- * decide, also between processes (decision 0005). So is one with a product that is no longer as it is known.
- * @param known the products that were not read for these orders (decision 0193)
+ * Stores new orders with their lines, charges, first events and deliveries, by the function `place_orders`
+ * (docs/design/creating-orders.md, "One function stores a group"). Returns which orders were stored. An order whose key or
+ * external id is taken is left out: the unique constraints decide, also between processes
+ * (docs/design/creating-orders.md, "Constraints decide"). So is one with a product that is no longer as it is known.
+ * @param known the products that were not read for these orders (docs/design/creating-orders.md, "Known products")
  */
 export async function insertOrders(
   db: Queryable,

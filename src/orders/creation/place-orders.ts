@@ -46,7 +46,7 @@ export type RejectedLine = { readonly index: number; readonly reason: "unknown" 
 
 /** The parts of a request that no order can have. */
 export type RejectedContent = {
-  /** The country code, if it is not assigned (decision 0082). */
+  /** The country code, if it is not assigned (docs/design/creating-orders.md, "Country codes"). */
   readonly countryCode: string | null;
   readonly lines: readonly RejectedLine[];
 };
@@ -68,8 +68,8 @@ type Placing = Pick<Context, "config" | "clock" | "newId" | "signals"> & {
 const ROUNDS_MAX = 5;
 
 /**
- * Places orders that arrived together, each with its own outcome. First, stores everything that can be stored. Then
- * finds out why the other placements were rejected, in the order of checks of decision 0004.
+ * Places orders that arrived together, each with its own outcome. First, stores everything that can be stored. Then finds out
+ * why the other placements were rejected, in the order of checks of docs/design/creating-orders.md, "Order of checks".
  */
 export async function placeOrders(
   context: Context,
@@ -216,8 +216,9 @@ async function explain(
   const claims = left.map((p) => ({ ...p, externalOrderId: p.request.externalOrderId }));
   const earlier = await readEarlierOrders(context.db, claims);
   const expired = earlier.filter((order) => isExpired(order, now));
-  // An expired test order frees its key and external id (decision 0002), even if no worker has marked it. It is erased
-  // later, so that no order waits for that (decision 0065).
+  // An expired test order frees its key and external id (docs/design/creating-orders.md, "One key space"), even if no worker
+  // has marked it. It is erased later, so that no order waits for that
+  // (docs/design/isolation-and-limits.md, "Test orders are erased in batches").
   await freeKeys(context, expired, now);
   const standing = earlier.filter((order) => !expired.includes(order));
   for (const placement of left) {
@@ -236,7 +237,10 @@ async function freeKeys({ db }: Placing, expired: readonly EarlierOrder[], now: 
   }
 }
 
-/** Decision 0004: the key is checked first, then the external id, then the content and the limit. */
+/**
+ * docs/design/creating-orders.md, "Order of checks": the key is checked first, then the external id, then the content and the
+ * limit.
+ */
 function explainOne(
   { connectionId, idempotencyKey, requestHash, request }: Placement,
   earlier: readonly EarlierOrder[],
@@ -259,8 +263,8 @@ const PRODUCTS_MAX = 20_000;
 const CHARACTERS_MAX = 2 * 2 ** 20;
 
 /**
- * The products that a process has read last for orders. An order of a known product is stored only if the product is still as it
- * is known (decision 0193).
+ * The products that a process has read last for orders. An order of a known product is stored only if the product is still as
+ * it is known (docs/design/creating-orders.md, "Known products").
  */
 export class KnownProducts {
   /** Those that were kept first come first. */
@@ -309,10 +313,10 @@ export class KnownProducts {
 
 type Requested = ConnectionKey & { readonly request: { readonly testMode: boolean } };
 
-/** What keeps a test order from being placed now. */
+/** The reason why a test order cannot be placed now. */
 export type TestOrderLimit = {
   readonly maximum: number;
-  /** Whether the stored test orders reach it. If not, those that come first in the group would, unless they are not placed. */
+  /** True if the stored test orders reach it. If not, those that come first in the group would, unless they are not placed. */
   readonly isReached: boolean;
 };
 

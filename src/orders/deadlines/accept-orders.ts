@@ -25,9 +25,9 @@ export async function acceptAllDueOrders(context: Context, stopping?: AbortSigna
 }
 
 /**
- * Accepts the next batch of orders of these connections whose window has closed. Skips orders that cannot be stored,
- * and adds them to the run's failures. Returns how many orders it processed. The lifecycle decides, as it does for a
- * read or a cancel at the same time (decision 0012).
+ * Accepts the next batch of orders of these connections whose window has closed. Skips orders that cannot be stored, and adds
+ * them to the run's failures. Returns how many orders it processed. The lifecycle decides, as it does for a read or a cancel at
+ * the same time (docs/design/lifecycle.md, "The deadline decides").
  *
  * A batch takes one narrow read and one update, unless an endpoint wants `order.accepted`.
  */

@@ -25,9 +25,10 @@ export async function completeAllShippedOrders(context: Context, stopping?: Abor
 }
 
 /**
- * Completes the next batch of orders of these connections, whose merchants want automatic completion. An order is
- * complete if every line has shipped, it is not on hold, and no charge or refund is left to attempt (decision 0050).
- * Skips orders that cannot be stored, and adds them to the run's failures. Returns how many orders it processed.
+ * Completes the next batch of orders of these connections, whose merchants want automatic completion. An order is complete if
+ * every line has shipped, it is not on hold, and no charge or refund is left to attempt
+ * (docs/design/lifecycle.md, "Automatic completion"). Skips orders that cannot be stored, and adds them to the run's failures.
+ * Returns how many orders it processed.
  */
 async function completeShippedOrders(
   context: Context,

@@ -22,8 +22,8 @@ export const listConnectionsWithExpiredOrders = (db: Queryable, now: Date): Prom
   });
 
 /**
- * Marks a connection's expired test orders for erasure: their keys and external ids become free (decision 0002). Skips
- * orders that are locked, so that it never waits.
+ * Marks a connection's expired test orders for erasure: their keys and external ids become free
+ * (docs/design/creating-orders.md, "One key space"). Skips orders that are locked, so that it never waits.
  */
 export async function markExpiredOrders(
   db: Queryable,
@@ -118,7 +118,10 @@ export async function eraseTimelines(
   return row?.count ?? 0;
 }
 
-/** Deletes orders that are locked, with their lines and shipments. A line has no key that would delete it (decision 0167). */
+/**
+ * Deletes orders that are locked, with their lines and shipments. A line has no key that would delete it
+ * (docs/design/database.md, "Foreign keys").
+ */
 export async function deleteOrders(
   tx: Queryable,
   connection: ConnectionKey,

@@ -21,7 +21,7 @@ const ROWS_MAX = 2_000;
 /** Fewer events, because their bodies are large. */
 const EVENTS_MAX = 500;
 
-/** What a batch has deleted. `rows` counts orders and their data. It is 0 if nothing was left to erase. */
+/** The rows that a batch has deleted. `rows` counts orders and their data. It is 0 if nothing was left to erase. */
 type ErasedBatch = { readonly orders: number; readonly rows: number };
 
 /** Erases all expired test orders. Returns how many it erased. */
@@ -40,10 +40,10 @@ export async function eraseAllExpiredTestOrders(context: Context, stopping?: Abo
 }
 
 /**
- * Erases a batch of a connection's expired test orders, with all data that belongs to them (specification, part 3, rule
- * 4). First they are marked, by a short statement: they give up their keys and external ids, so that no creation waits
- * for an erasure. Then a transaction deletes a bounded number of rows, and the orders' own rows last. After a crash the
- * next run continues with what is left (decision 0065).
+ * Erases a batch of a connection's expired test orders, with all data that belongs to them (specification, part 3, rule 4).
+ * First they are marked, by a short statement: they give up their keys and external ids, so that no creation waits for an
+ * erasure. Then a transaction deletes a bounded number of rows, and the orders' own rows last. After a crash the next run
+ * continues with what is left (docs/design/isolation-and-limits.md, "Test orders are erased in batches").
  */
 export async function eraseExpiredTestOrders(
   context: Context,

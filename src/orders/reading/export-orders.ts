@@ -48,7 +48,7 @@ export async function* exportOrders(context: Context, filter: ExportFilter): Asy
     yield* ordersOf(context, keyOf(connection), filter);
 }
 
-/** Whether the merchant and the connection exist, and the connection is the merchant's. */
+/** True if the merchant and the connection exist, and the connection is the merchant's. */
 export async function isExportable(
   { db }: Context,
   { merchantId, connectionId }: ExportFilter,
@@ -160,7 +160,7 @@ const COLUMNS = [
 ] as const;
 type Cells = Readonly<Record<(typeof COLUMNS)[number], unknown>>;
 
-/** CSV for spreadsheets (RFC 4180): one row per order line. Decision 0049. */
+/** CSV for spreadsheets (RFC 4180): one row per order line. See docs/design/api-conventions.md, "Command line". */
 export const csvFormat: ExportFormat = {
   head: csvRow(COLUMNS),
   write: (exported) => {

@@ -92,8 +92,9 @@ const BY_ID = `
         where ${MERCHANT_SHOWN}`;
 
 /**
- * The orders that a search finds and that match the other filters, one more than the page if there is one. What it finds
- * does not depend on the page, so that pages continue each other. It reads a bounded number of rows (decision 0135).
+ * The orders that a search finds and that match the other filters, one more than the page if there is one. What it finds does
+ * not depend on the page, so that pages continue each other. It reads a bounded number of rows
+ * (docs/design/api-conventions.md, "Searching orders").
  */
 export async function listFoundOrders(
   db: Database,
@@ -143,13 +144,13 @@ const READ_ONE_BY_ONE = (condition: string): string => `cross join lateral (
           where o.merchant_id = n.merchant_id and o.id = n.id and ${condition}
           offset 0) as o`;
 
-/** All at once, because Citus would have to send each one to its node (decision 0166). */
+/** All at once, because Citus would have to send each one to its node (docs/design/distribution.md, "Merchant by merchant"). */
 const READ_TOGETHER = (condition: string): string => `join (
           select o.id, o.merchant_id, o.connection_id, o.goods_minor, o.currency
           from orders o
           where ${condition}) as o on o.merchant_id = n.merchant_id and o.id = n.id`;
 
-/** What each part of a search finds. */
+/** The results of each part of a search. */
 function partsOf([starts, , , , , spellings]: SearchValues, merchantCount: number): string {
   const foundMax = Math.max(FOUND_OF_MERCHANT_MIN, Math.floor(FOUND_MAX / Math.max(1, merchantCount)));
   return [

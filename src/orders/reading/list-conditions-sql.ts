@@ -42,7 +42,7 @@ export const listValues = (filter: OrderFilter, after: string, limit: number, no
   filter.scope?.facilityIds ?? null,
 ];
 
-/** Whether the merchant `m` and the connection `c` are read at all. */
+/** True if the merchant `m` and the connection `c` are read at all. */
 export const MERCHANT_SHOWN = "($3::uuid[] is null or m.id = any($3))";
 export const CONNECTION_SHOWN = "($4::uuid[] is null or c.id = any($4))";
 
@@ -65,7 +65,7 @@ const statusCondition = (status: OrderStatus, testMode: boolean): string => {
   return status === "ACCEPTED" ? `(o.status = 'ACCEPTED' or ${PAST_DEADLINE})` : `o.status = '${status}'`;
 };
 
-/** An order last changed at its deadline, if that has passed (decision 0012). */
+/** An order last changed at its deadline, if that has passed (docs/design/lifecycle.md, "The deadline decides"). */
 const changedSince = (testMode: boolean): string =>
   testMode
     ? "o.updated_at >= $11"
@@ -143,7 +143,7 @@ export function namePatterns(text: string): NamePattern[] {
 /** Sorts after every text that begins with `start`, byte by byte: the last character there is follows it. */
 export const afterAll = (start: string): string => `${start}\u{10ffff}`;
 
-/** `orderId` in the query of a list. It names an order as paths do (decision 0009). */
+/** `orderId` in the query of a list. It names an order as paths do (docs/design/api-conventions.md, "Ids"). */
 export const orderIdFilter = Type.Optional(
   Type.String({
     minLength: 1,
@@ -164,14 +164,14 @@ export async function findOrderId(
 
 /** Which orders are listed. A null restricts nothing. */
 export type OrderFilter = {
-  /** What the caller may see. */
+  /** The scope of the caller. */
   readonly scope: OrderScope;
   readonly merchantId: string | null;
   readonly connectionId: string | null;
   readonly status: OrderStatus | null;
   readonly onHold: boolean | null;
   readonly holdReason: string | null;
-  /** Whether the warehouse can ship the order now. */
+  /** True if the warehouse can ship the order now. */
   readonly ready: boolean | null;
   readonly testMode: boolean;
   readonly facilityId: string | null;
@@ -190,8 +190,9 @@ export type OrderFilter = {
 };
 
 /**
- * Whether no index serves the filter, so that orders are read by time until the page is full (decision 0136). Settled
- * orders are most of all orders, and those of a status are met soon.
+ * True if no index serves the filter, so that orders are read by time until the page is full
+ * (docs/design/api-conventions.md, "Lists and cursors"). Settled orders are most of all orders, and those of a status are met
+ * soon.
  */
 export const isSparse = (filter: OrderFilter): boolean =>
   (filter.status !== null && isSettled({ status: filter.status }) && !filter.testMode) ||
@@ -216,7 +217,7 @@ export function connectionsOf({ scope, connectionId }: OrderFilter): readonly st
   return isPartner ? scope.connections.map((connection) => connection.connectionId) : null;
 }
 
-/** Whether nothing can fit, so that nothing need be read. */
+/** True if nothing can fit, so that nothing need be read. */
 export const isNowhere = (filter: OrderFilter): boolean =>
   merchantsInFilter(filter)?.length === 0 || connectionsOf(filter)?.length === 0;
 

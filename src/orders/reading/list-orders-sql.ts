@@ -81,8 +81,8 @@ const at = (facility: string): string =>
   `o.merchant_id = m.id and o.facility_id = ${facility} and ($4::uuid[] is null or o.connection_id = any($4))`;
 
 /**
- * The first orders that are routed to each of these facilities, by orders_facility_idx. A part for each instead of a join
- * with their list, because Citus limits no part of a join with a list (decision 0166).
+ * The first orders that are routed to each of these facilities, by orders_facility_idx. A part for each instead of a join with
+ * their list, because Citus limits no part of a join with a list (docs/design/distribution.md, "Merchant by merchant").
  */
 const fromFacilities = (filter: OrderFilter, facilities: readonly string[]): string => `${FOUND}
       from merchants m
@@ -152,7 +152,7 @@ export async function listOrders(
 
 /**
  * How many merchants a list is about. They share what one statement may read. It is a statement of its own, because Citus
- * limits no part of a join by a value that it has to read first (decision 0166).
+ * limits no part of a join by a value that it has to read first (docs/design/distribution.md, "Merchant by merchant").
  */
 export async function countMerchants(db: Queryable, filter: OrderFilter): Promise<number> {
   const [row] = await db.query<{ count: number }>({

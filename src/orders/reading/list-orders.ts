@@ -21,7 +21,10 @@ import { type IdRange, type ListedOrder, listOrders, listSparseOrders } from "./
 /** One order more than the page, if there is one. `readTo`: reading ended there before the page was full. */
 export type ListedOrders = { readonly orders: readonly ListedOrder[]; readonly readTo: string | null };
 
-/** GET /api/orders: the orders that match a filter, by the way that reads the fewest rows (decisions 0135 and 0136). */
+/**
+ * GET /api/orders: the orders that match a filter, by the way that reads the fewest rows
+ * (docs/design/api-conventions.md, "Searching orders" and "Lists and cursors").
+ */
 export async function readListedOrders(
   db: Database,
   filter: OrderFilter,
@@ -52,7 +55,10 @@ const FIRST_SPAN_MS = HOUR_MS / 4;
 /** Each further part of the time is longer, so that few statements read orders that are far apart. */
 const SPAN_GROWTH = 4;
 
-/** Reads the orders part by part of the time, until the page is full or ROWS_READ_MAX are read (decision 0136). */
+/**
+ * Reads the orders part by part of the time, until the page is full or ROWS_READ_MAX are read
+ * (docs/design/api-conventions.md, "Lists and cursors").
+ */
 async function readSparseOrders(
   db: Queryable,
   filter: OrderFilter,
@@ -117,7 +123,10 @@ const ANY: Omit<OrderFilter, "scope" | "orderId" | "text" | "testMode"> = {
   sort: "newest",
 };
 
-/** The newest orders that a text finds, real ones first, and test orders by their ids (decision 0135). */
+/**
+ * The newest orders that a text finds, real ones first, and test orders by their ids
+ * (docs/design/api-conventions.md, "Searching orders").
+ */
 export async function findOrders(
   db: Database,
   scope: OrderScope,

@@ -19,7 +19,7 @@ import {
 import { ADDRESS_CORRECTION } from "../address.ts";
 import { REPEATABLE_CHANGES_MAX } from "../changes/timeline-sql.ts";
 
-/** What people do with a real order in the back office: the transitions, and three operations beside the lifecycle. */
+/** The actions on a real order in the back office: the transitions, and three operations beside the lifecycle. */
 export const ORDER_ACTIONS = [
   ...REAL_ORDER_TRANSITIONS,
   "retryPayment",
@@ -32,7 +32,7 @@ export type OrderActionName = (typeof ORDER_ACTIONS)[number];
 export const NOTHING_TO_DO = ["not_on_hold", "already_on_hold", "already_erased"] as const;
 export type ActionRule = TransitionRule | (typeof NOTHING_TO_DO)[number];
 
-/** What an action does, as the key of a sentence about it. */
+/** The effect of an action, as the key of a sentence about it. */
 export const ACTION_EFFECTS = [
   "accept_and_charge",
   "cancel_uncharged",
@@ -67,7 +67,7 @@ export type OrderAction = {
   readonly releasable: ReleasableReasons;
 };
 
-/** What actions depend on beside the order. */
+/** The facts beside the order that actions depend on. */
 export type ActionFacts = {
   readonly charges: readonly LedgerEntry[];
   readonly timeline: readonly TimelineEntry[];
@@ -143,7 +143,7 @@ function ruleBeside(asked: Asked): ActionRule | null {
       return corrections.length < ADDRESS_CORRECTIONS_MAX ? null : "too_many_corrections";
     }
     case "cancel":
-      // After goods have shipped, a merchant cannot cancel and be refunded (decision 0038).
+      // After goods have shipped, a merchant cannot cancel and be refunded (docs/design/people.md, "Roles and grants").
       return kind === "merchant" && order.shipments.length > 0 ? "already_shipped" : null;
     case "retryPayment": {
       const { add, bringForward } = retriesOf(charges, wasCanceled(order), now);

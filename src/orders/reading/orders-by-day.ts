@@ -37,8 +37,8 @@ export type OrdersByDay = {
 type Days = { readonly first: number; readonly until: number };
 
 /**
- * Orders by the day of their creation and their present status: the last days counted now, as far as that is quick, and
- * the days before as a job has counted them (decision 0149).
+ * Orders by the day of their creation and their present status: the last days counted now, as far as that is quick, and the
+ * days before as a job has counted them (docs/design/console.md, "Overview").
  * @param ordersReadMax orders that one statement counts now; counting ends when so many were counted
  */
 export async function readOrdersByDay(
@@ -133,7 +133,7 @@ const PAUSES_MS: readonly (readonly [days: number, pauseMs: number])[] = [
 ];
 const PAUSE_OF_OLD_DAYS_MS = DAY_MS;
 
-/** Counts the orders of the days whose figures are due (decision 0149). Returns how many days. */
+/** Counts the orders of the days whose figures are due (docs/design/console.md, "Overview"). Returns how many days. */
 export async function countOrderDays(
   { db, clock }: Pick<Context, "db" | "clock">,
   stopping?: AbortSignal,

@@ -2,8 +2,9 @@ import { type ConnectionScope, scopeIds } from "../../audit/grant.ts";
 import type { OrderStatus } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
-// The figures of the overview. Each statement reads a bounded number of rows of a scope, by indexes that exist (decisions
-// 0139 and 0119). A scope has the connections of the merchants $1 (null: all), and those with an id of $2.
+// The figures of the overview. Each statement reads a bounded number of rows of a scope, by indexes that exist
+// (docs/design/console.md, "Overview"). A scope has the connections of the merchants $1 (null: all), and those with an id of
+// $2.
 
 /** Real orders on hold, by reason, up to 1,000 of each connection. By orders_held_idx. */
 export async function countHolds(
@@ -32,8 +33,8 @@ export async function countHolds(
 }
 
 /**
- * Real orders in review, and accepted ones that were not routed since `unroutedSince`, up to 1,000 of a connection.
- * Partners do not see routing (decision 0122), so the latter are of merchants only.
+ * Real orders in review, and accepted ones that were not routed since `unroutedSince`, up to 1,000 of a connection. Partners do
+ * not see routing (docs/design/people.md, "Partners' developers"), so the latter are of merchants only.
  */
 export async function countWaiting(
   db: Queryable,
@@ -91,7 +92,7 @@ export async function countByDay(
   return { counts, rowsRead, isCut: rowsRead === range.rowsMax };
 }
 
-/** Whether a scope has connections beside those of its merchants. */
+/** True if a scope has connections beside those of its merchants. */
 export const hasSingleConnections = (scope: ConnectionScope): boolean =>
   scope !== null && scope.connections.length > 0;
 

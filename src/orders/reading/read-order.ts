@@ -38,7 +38,7 @@ export function orderReader({ db, clock }: Context, spent?: Spent): ReadOrder {
   return async (lookup) => (isStorable(lookup) ? asSeenNow(await read(lookup), clock.now()) : null);
 }
 
-/** For a test key: a real order is missing (decision 0074). */
+/** For a test key: a real order is missing (docs/design/isolation-and-limits.md, "Live and test keys"). */
 export const testOrdersOf =
   (readOrder: ReadOrder): ReadOrder =>
   async (lookup) => {
@@ -68,7 +68,10 @@ async function readGroup(
   return lookups.map(({ ref }) => find(ref) ?? null);
 }
 
-/** Most references are service ids. Only those that name no order are looked up as external ids (decision 0009). */
+/**
+ * Most references are service ids. Only those that name no order are looked up as external ids
+ * (docs/design/api-conventions.md, "Ids").
+ */
 async function readNamed(
   db: Database,
   connection: ConnectionKey,
@@ -113,8 +116,8 @@ const CHARACTERS_MAX = 8 * 2 ** 20;
 type Known = VersionedOrder & { readonly length: number; readonly untilMs: number };
 
 /**
- * The orders that a process has read last, by their ids. Each read still looks at the order's row: it compares the version,
- * and shows whose order it is, and that there still is one (decision 0178).
+ * The orders that a process has read last, by their ids. Each read still looks at the order's row: it compares the version, and
+ * shows whose order it is, and that there still is one (docs/design/performance.md, "Orders that are known").
  */
 export class KnownOrders {
   /** The oldest first. */

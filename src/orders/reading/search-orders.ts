@@ -64,7 +64,7 @@ export const OrderSearchSchema = Type.Object(
       }),
     ),
   },
-  // A filter with another name would find all orders (decision 0190).
+  // A filter with another name would find all orders (docs/design/api-conventions.md, "Unknown fields").
   {
     title: "OrderSearch",
     description: "Which orders of the connection to find. Unknown fields are rejected.",
@@ -83,7 +83,10 @@ type OrderSearch = {
   readonly externalOrderIds: readonly string[] | null;
 };
 
-/** @param testOnly a test key finds no real order (decision 0074), and nothing if it searches for real ones */
+/**
+ * @param testOnly a test key finds no real order (docs/design/isolation-and-limits.md, "Live and test keys"), and nothing if it
+ *   searches for real ones
+ */
 export function toOrderSearch(body: Static<typeof OrderSearchSchema>, testOnly: boolean): OrderSearch {
   const isNothing = testOnly && body.testMode === false;
   return {
@@ -104,7 +107,7 @@ function listNameOf({ statuses, externalOrderIds, ...others }: OrderSearch): str
   return `order search ${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** Whether a search finds an order, as it is at `now`. The order must be `asOf` now. */
+/** True if a search finds an order, as it is at `now`. The order must be `asOf` now. */
 function isFound(order: Order, search: OrderSearch, now: Date): boolean {
   const { statuses, onHold, testMode, createdSince, createdUntil, updatedSince, externalOrderIds } = search;
   return (
@@ -128,9 +131,9 @@ type FoundRow = { readonly id: string; readonly fits: boolean; readonly isLast: 
 
 /**
  * The newest orders of a connection that a search finds as partners see them at $6: an order whose deadline has passed is
- * accepted, even if no worker has stored that (decision 0012). Returns one more than the page if there is one. Reads at most
- * ROWS_READ_MAX of them by their ids. The last of these is returned even if it does not fit, so that the next page can
- * continue after it. Uses orders_search_idx, whose condition the statement names.
+ * accepted, even if no worker has stored that (docs/design/lifecycle.md, "The deadline decides"). Returns one more than the
+ * page if there is one. Reads at most ROWS_READ_MAX of them by their ids. The last of these is returned even if it does not
+ * fit, so that the next page can continue after it. Uses orders_search_idx, whose condition the statement names.
  */
 async function listFoundOrders(
   db: Queryable,
@@ -222,8 +225,9 @@ const values = (
 export type OrderPage = { readonly orders: readonly Order[]; readonly nextCursor: string | null };
 
 /**
- * POST /v1/orders/search: a page of the connection's orders that a search finds, as they are now, newest first (decision
- * 0084). An order that changes while the page is read is on it only if it still fits.
+ * POST /v1/orders/search: a page of the connection's orders that a search finds, as they are now, newest first
+ * (docs/design/api-conventions.md, "Searching orders"). An order that changes while the page is read is on it only if it still
+ * fits.
  */
 export async function searchOrders(
   { db, clock }: Context,

@@ -23,9 +23,9 @@ const OPERATION = "refund";
 type RefundedOrder = { readonly order: Order; readonly replayed: boolean };
 
 /**
- * Refunds an order by request, in full or in part, in any status (decision 0089). Returns 409 `nothing_to_refund` or
- * `too_many_refunds`, or 422 for a larger amount than is left and for a reference that was used for another refund. A
- * retry is safe: it refunds nothing.
+ * Refunds an order by request, in full or in part, in any status (docs/design/money.md, "Refunds"). Returns 409
+ * `nothing_to_refund` or `too_many_refunds`, or 422 for a larger amount than is left and for a reference that was used for
+ * another refund. A retry is safe: it refunds nothing.
  */
 export function refundOrder(
   context: Context,

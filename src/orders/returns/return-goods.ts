@@ -31,9 +31,10 @@ type ReturnedGoods = {
 };
 
 /**
- * Records goods of a real order that came back, with their refund if one is requested, all or nothing (decision 0088). An
- * order has one return for each reference: a retry changes nothing, and the order's lock lets it wait for the first
- * request (decision 0105). A return without a reference of its own has that of its refund (decision 0205).
+ * Records goods of a real order that came back, with their refund if one is requested, all or nothing
+ * (docs/design/lifecycle.md, "Returns"). An order has one return for each reference: a retry changes nothing, and the order's
+ * lock lets it wait for the first request (docs/design/money.md, "Repeated requests"). A return without a reference of its own
+ * has that of its refund (docs/design/money.md, "Refunds").
  */
 export function returnGoods(
   context: Context,
@@ -120,8 +121,8 @@ async function decideReturnRefund(
 }
 
 /**
- * The refund of goods that come back: their price, but no more than is left of the charge for the goods. Null if nothing
- * is: they were free, or were refunded before. Then there is only a return to record (decision 0205).
+ * The refund of goods that come back: their price, but no more than is left of the charge for the goods. Null if nothing is:
+ * they were free, or were refunded before. Then there is only a return to record (docs/design/money.md, "Refunds").
  */
 async function refundOfGoods(
   tx: Queryable,

@@ -96,7 +96,7 @@ function returnErrors(
     return [...unsellable, ...named, ...lineErrors(order, namedShipment(shipmentId), lines)];
   const out = shipmentsOut(order);
   if (shipmentId !== undefined || out.length < 2) return [...unsellable, ...named];
-  // Our choice (decision 0088): a default could put the wrong goods back into stock.
+  // Our choice (docs/design/lifecycle.md, "Returns"): a default could put the wrong goods back into stock.
   const shipmentIds = out.map(({ id }) => toTypeId("shp", id));
   return [...unsellable, { pointer: "/shipmentId", rule: "which_shipment", shipmentIds }];
 }
@@ -152,8 +152,8 @@ export type ComparableReturn = Pick<ReturnFacts, "reason" | "condition"> & {
 };
 
 /**
- * SHA-256 of a return (decision 0105). The note is left out, as it is for refunds: it is erased with the personal data. So
- * are absent members: a new one does not change the hash of an earlier request.
+ * SHA-256 of a return (docs/design/money.md, "Repeated requests"). The note is left out, as it is for refunds: it is erased
+ * with the personal data. So are absent members: a new one does not change the hash of an earlier request.
  */
 export function hashReturnRequest({
   shipmentId,

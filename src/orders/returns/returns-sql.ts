@@ -145,7 +145,7 @@ export type ReturnReason = (typeof RETURN_REASONS)[number];
 export const RETURN_CONDITIONS = ["unopened", "opened", "damaged", "defective"] as const;
 export type ReturnCondition = (typeof RETURN_CONDITIONS)[number];
 
-/** Goods in these conditions are not sold again, so they are not restocked (decision 0088). */
+/** Goods in these conditions are not sold again, so they are not restocked (docs/design/lifecycle.md, "Returns"). */
 export const isUnsellable = (condition: ReturnCondition | null): boolean =>
   condition === "damaged" || condition === "defective";
 

@@ -228,9 +228,9 @@ export type AccountEntry = {
   readonly note: string | null;
   /** When it was booked. */
   readonly createdAt: Date;
-  /** What a charge or a refund is for. Null for payments. */
+  /** The order of a charge or a refund. Null for payments. */
   readonly charge: ChargeOfEntry | null;
-  /** Who recorded a payment. Null for charges and refunds, and for payments of before that was stored. */
+  /** The actor that recorded a payment. Null for charges and refunds, and for payments of before that was stored. */
   readonly recordedBy: Actor | null;
 };
 
@@ -305,7 +305,8 @@ type ListedEntries = {
 
 /**
  * The entries of one kind, or all. Newest first. Returns one row more than the page if there is one. A page reads at most
- * ROWS_READ_MAX entries (decision 0067): the payments of a merchant may be few among millions of charges.
+ * ROWS_READ_MAX entries (docs/design/isolation-and-limits.md, "Bounded lists"): the payments of a merchant may be few among
+ * millions of charges.
  */
 export async function listAccountEntries(
   db: Queryable,

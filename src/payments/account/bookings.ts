@@ -35,7 +35,7 @@ export const CREDIT_LIMIT_EXCEEDED = "credit_limit_exceeded";
 /** What an account without a limit can owe: four of the largest orders, so that its balance fits into a 64-bit integer. */
 const UNLIMITED_MINOR = 4n * 10n ** 18n;
 
-/** Whether an account has room for a booking. Only charges need room. */
+/** True if an account has room for a booking. Only charges need room. */
 export function isAffordable(
   { balanceMinor, creditLimitMinor }: MerchantAccount,
   { kind, amountMinor }: Pick<Booking, "kind" | "amountMinor">,

@@ -34,7 +34,7 @@ export const positionOf = ({ createdAt, id }: AccountEntry): StatementPosition =
 
 /**
  * The period up to now at the latest, after which no entry of it is booked any more: a booking takes its time under the
- * account's lock, so those that are in progress are waited for (decision 0091).
+ * account's lock, so those that are in progress are waited for (docs/design/money.md, "Statements").
  */
 export async function closePeriod(
   context: Context,

@@ -9,7 +9,7 @@ import type { Gateway, GatewayResponse } from "../record-responses.ts";
 const BATCH_SIZE = 8;
 const CONCURRENCY = 8;
 
-/** Charges and refunds the payment method that a merchant has at Stripe (decision 0043). */
+/** Charges and refunds the payment method that a merchant has at Stripe (docs/design/money.md, "Stripe"). */
 export function stripeGateway(stripe: Stripe, clock: Clock): Gateway {
   return {
     name: "stripe",

@@ -1,9 +1,9 @@
 import { isNodeLost, type Queryable } from "./database.ts";
 
 /**
- * Runs a statement that locks rows of several merchants. A distributed database locks rows on one node alone, so it gets
- * the rows of one merchant at a time, in the order of their ids, which is the order of the locks too. A plain
- * PostgreSQL gets all of them at once (decision 0166).
+ * Runs a statement that locks rows of several merchants. A distributed database locks rows on one node alone, so it gets the
+ * rows of one merchant at a time, in the order of their ids, which is the order of the locks too. A plain PostgreSQL gets all
+ * of them at once (docs/design/distribution.md, "Merchant by merchant").
  * @param run receives the merchant whose rows are locked, or null for all of them. Its statement compares each table with that:
  *   `($n::uuid is null or t.merchant_id = $n)` is true for null, and else names the node to a distributed database. A plan
  *   that is made for null does not have the condition
@@ -27,9 +27,10 @@ function byMerchant<Item extends { readonly merchantId: string }>(
 }
 
 /**
- * The merchants of items. Null on a plain PostgreSQL, which does not need them (decision 0170). A statement compares each of
- * its tables with them: `($n::uuid[] is null or t.merchant_id = any($n))` is true for null, and else names the nodes to a
- * distributed database, which leaves out all others. Citus asks a node if any table of the statement may have rows there.
+ * The merchants of items. Null on a plain PostgreSQL, which does not need them
+ * (docs/design/distribution.md, "A node that is down"). A statement compares each of its tables with them: `($n::uuid[] is null
+ * or t.merchant_id = any($n))` is true for null, and else names the nodes to a distributed database, which leaves out all
+ * others. Citus asks a node if any table of the statement may have rows there.
  */
 export async function merchantsOf(
   db: Queryable,
@@ -56,7 +57,7 @@ async function listReachableMerchants(
   };
 }
 
-/** What is known while a node is down, for this long. Then the nodes are queried again, so that their return is noticed. */
+/** Knowledge about nodes lasts this long while a node is down. Then the nodes are queried again, so that their return is noticed. */
 const KNOWN_MS = 1_000;
 /** Citus looks up the shard of each merchant in a list, which takes 40 µs. So a search names a part of them, the next one the next part. */
 const MERCHANTS_MAX = 2_000;
@@ -90,13 +91,14 @@ class Outage {
   renewed = (ids: readonly string[]): Outage => new Outage(ids, this.#positions);
 }
 
-/** What a pool knows. Absent: its last search over all shards did not fail. */
+/** The knowledge of a pool. Absent: its last search over all shards did not fail. */
 const outages = new WeakMap<Queryable, Outage>();
 const asking = new WeakMap<Queryable, Promise<Outage | null>>();
 
 /**
  * Runs a search over all shards. While a node of a distributed database is down, it searches the merchants on the other nodes
- * (decision 0170), at most 2,000 at a time. A plain PostgreSQL gets null, and nothing else happens.
+ * (docs/design/distribution.md, "A node that is down"), at most 2,000 at a time. A plain PostgreSQL gets null, and nothing else
+ * happens.
  * @param name of the statement
  * @param search receives the merchants to search, or null for all of them. Its statement compares them as in `merchantsOf`
  */
@@ -120,7 +122,7 @@ export async function searchReachable<Row>(
   }
 }
 
-/** Whether a node is known to be down. */
+/** True if a node is known to be down. */
 export const isNodeDown = (db: Queryable): boolean => outages.has(db);
 
 /** While a node is known to be down: those of the items whose merchants are on the others. Else all of them. */

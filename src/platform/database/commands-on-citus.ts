@@ -1,10 +1,10 @@
 import { distributeFunction, distributionColumnOf, ROOT, tablePlacement } from "./distribute.ts";
 
 /**
- * The commands of a migration for a distributed database, each to be run alone: Citus sends the text of a command to
- * all nodes. A new table is distributed before it gets foreign keys, because no local table can reference a
- * distributed one (decision 0134). It is logged, because its rows could not follow a shard that moves. A function of a merchant
- * is to run on the merchant's node (decision 0169).
+ * The commands of a migration for a distributed database, each to be run alone: Citus sends the text of a command to all nodes.
+ * A new table is distributed before it gets foreign keys, because no local table can reference a distributed one
+ * (docs/design/distribution.md, "Migrations on Citus"). It is logged, because its rows could not follow a shard that moves. A
+ * function of a merchant is to run on the merchant's node (docs/design/creating-orders.md, "One function stores a group").
  */
 export const commandsOnCitus = (sql: string): string[] => splitCommands(sql).flatMap(placed);
 

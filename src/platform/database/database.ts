@@ -6,7 +6,7 @@ import { clientsOf, connectionTo, NoPrimaryError, type Servers, serversOf } from
 /** Runs one statement. A pool uses any connection, a transaction its own. */
 export type Queryable = {
   query<Row extends object>(statement: Statement): Promise<Row[]>;
-  /** Whether Citus splits the tables over several nodes. A pool asks the database once. */
+  /** True if Citus splits the tables over several nodes. A pool asks the database once. */
   isDistributed(): Promise<boolean>;
 };
 
@@ -314,7 +314,7 @@ type Query = <Row extends object>(statement: {
 /** What a pool knows of its database. Null: it has not asked yet. */
 type Distribution = { isDistributed: boolean | null };
 
-/** Whether Citus splits the tables over several nodes. Only `distribute` changes it, while no service runs. */
+/** True if Citus splits the tables over several nodes. Only `distribute` changes it, while no service runs. */
 export async function isDistributed(query: Query, known: Distribution): Promise<boolean> {
   known.isDistributed ??= (await hasCitus(query)) && (await hasDistributedTables(query));
   return known.isDistributed;
@@ -339,10 +339,10 @@ async function hasDistributedTables(query: Query): Promise<boolean> {
 }
 
 /**
- * From here to the end of the transaction, PostgreSQL plans each statement for its parameters and the present tables,
- * instead of keeping a plan. A plan that was made for an empty table would read a full one once for each row of a
- * batch. It also finds the rows of a batch by their index. By default it takes a page in memory to be as expensive as a
- * random read of a disk, and reads a table of ten thousand rows to the end for each batch of a hundred (decision 0068).
+ * From here to the end of the transaction, PostgreSQL plans each statement for its parameters and the present tables, instead
+ * of keeping a plan. A plan that was made for an empty table would read a full one once for each row of a batch. It also finds
+ * the rows of a batch by their index. By default it takes a page in memory to be as expensive as a random read of a disk, and
+ * reads a table of ten thousand rows to the end for each batch of a hundred (docs/design/database.md, "Shared batches").
  */
 export async function planBatch(tx: Queryable): Promise<void> {
   await tx.query({

@@ -89,8 +89,8 @@ export async function partitionsAheadMs(db: Queryable, table: DayTable, now: Dat
 type PartEnd = { readonly last_id: string | null; readonly read_count: number };
 
 /**
- * A row of a statement that reads a bounded number of rows, as `part`, and then filters them, as `f` (decision 0067). The
- * row's own columns are missing if none fits.
+ * A row of a statement that reads a bounded number of rows, as `part`, and then filters them, as `f`
+ * (docs/design/isolation-and-limits.md, "Bounded lists"). The row's own columns are missing if none fits.
  */
 export type FittingRow<Row extends { id: string }> = Partial<Row> & PartEnd;
 

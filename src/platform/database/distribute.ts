@@ -227,7 +227,7 @@ async function listFunctionsOfMerchants(db: Queryable): Promise<string[]> {
 export const distributeFunction = (name: string): string =>
   `select create_distributed_function('${name}'::regproc::regprocedure, 'of_merchant', colocate_with => '${ROOT}', force_delegation => true)`;
 
-/** Where the rows of a table are: decision 0165. */
+/** Where the rows of a table are: docs/design/distribution.md, "Placement of tables". */
 type Placement =
   /** Split over the nodes by the merchant. Rows of one merchant in all these tables are on one node. */
   | "by merchant"
@@ -239,7 +239,7 @@ type Placement =
 /** A table as the catalog describes it. Partitions are no tables of their own here. */
 export type Table = {
   readonly name: string;
-  /** Its changes are not in the log. Only on the coordinator (decision 0165). */
+  /** Its changes are not in the log. Only on the coordinator (docs/design/distribution.md, "Placement of tables"). */
   readonly isUnlogged: boolean;
   /** The first column of the primary key, by which a table can be split. */
   readonly keyColumn: string | null;
@@ -252,10 +252,16 @@ export type Table = {
 /** The first table to be distributed. All others are placed beside it. */
 export const ROOT = "merchants";
 const ROOT_COLUMN = "id";
-/** The first column in the primary key of each table that belongs to a merchant (decision 0054). */
+/**
+ * The first column in the primary key of each table that belongs to a merchant
+ * (docs/design/distribution.md, "The merchant is the unit").
+ */
 const MERCHANT_COLUMN = "merchant_id";
 
-/** Small tables that are mostly read, and that statements of merchants need on their node (decision 0165). */
+/**
+ * Small tables that are mostly read, and that statements of merchants need on their node
+ * (docs/design/distribution.md, "Placement of tables").
+ */
 const ON_EACH_NODE: ReadonlySet<string> = new Set(["facilities", "facility_rates"]);
 
 /** Where a table should be. */

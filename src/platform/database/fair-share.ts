@@ -83,7 +83,8 @@ export class FairQueue<Call extends object> {
 
   #takeAll(): Call[] {
     const all = [...this.#waiting.values()].flat();
-    this.#waiting = new Map(); // A cleared one would keep its calls alive for the collector (decision 0173).
+    // A cleared one would keep its calls alive for the collector (docs/design/performance.md, "Garbage").
+    this.#waiting = new Map();
     this.#order = [];
     this.#next = 0;
     this.#size = 0;
@@ -91,7 +92,10 @@ export class FairQueue<Call extends object> {
   }
 }
 
-/** An owner may begin a call while it uses less than this many times what is free (decision 0066). */
+/**
+ * An owner may begin a call while it uses less than this many times what is free
+ * (docs/design/isolation-and-limits.md, "Pools and fair shares").
+ */
 const USED_TO_FREE_MAX = 2;
 
 /**
@@ -153,7 +157,7 @@ export class Spacing {
     this.#until = performance.now() + this.#options.ms;
   }
 
-  /** Whether so many waiting calls have to wait longer. */
+  /** True if so many waiting calls have to wait longer. */
   delays(waiting: number): boolean {
     if (waiting === 0 || waiting >= this.#options.unlessWaiting) return false;
     const leftMs = this.#until - performance.now();
@@ -169,7 +173,7 @@ export class Spacing {
   }
 }
 
-/** A database whose connections many owners share fairly (decision 0066). */
+/** A database whose connections many owners share fairly (docs/design/isolation-and-limits.md, "Pools and fair shares"). */
 export type SharedDatabase = {
   /** The database as the calls of one owner use it: statements and transactions wait until it is the owner's turn. */
   of(owner: string): Database;
@@ -229,7 +233,10 @@ export function shareDatabase(db: Database, concurrencyMax: number, spent?: Spen
   };
 }
 
-/** Calls of one connection that may wait in each queue of a process. Normal use never reaches it (decision 0066). */
+/**
+ * Calls of one connection that may wait in each queue of a process. Normal use never reaches it
+ * (docs/design/isolation-and-limits.md, "Pools and fair shares").
+ */
 export const WAITING_CALLS_MAX = 5_000;
 
 /** Thrown for a call of a connection that has too many calls waiting. No other connection is affected. */

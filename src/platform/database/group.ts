@@ -98,7 +98,10 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
     return hasBegun;
   }
 
-  /** The next group is sent first, so that the database works while the calls of this one continue (decision 0195). */
+  /**
+   * The next group is sent first, so that the database works while the calls of this one continue
+   * (docs/design/performance.md, "The next group first").
+   */
   async function runGroup({ calls, end }: Group<In, Out>): Promise<void> {
     const outcomes = await runTogether(calls);
     end();
@@ -175,7 +178,7 @@ function groupsOfAll<In, Out>(
   waiting: FairQueue<Call<In, Out>>,
   { sizeMax, concurrencyMax, besideMin = 1 }: GroupOptions<In, Out>,
 ): NextGroup<In, Out> {
-  const running: (readonly Call<In, Out>[])[] = []; // Few, and not a `Set` (decision 0173).
+  const running: (readonly Call<In, Out>[])[] = []; // Few, and not a `Set` (docs/design/performance.md, "Garbage").
   function sizeMin(): number {
     if (running.length === 0) return 1;
     return besideMin === "as-many" ? Math.max(...running.map(({ length }) => length)) : besideMin;

@@ -30,9 +30,10 @@ type LoaderStrategy = NonNullable<RunnerOption["migrationLoaderStrategies"]>[num
 type CommandsOf = (sql: string) => string[];
 
 /**
- * Applies the migrations that the database lacks, each in its own transaction, and then the functions whose text has changed, in
- * one. Processes that start together wait for each other. It uses its own connection, without the time limits of other statements. A migration that does not get a lock
- * is rolled back and applied again, until it gets all (decision 0202).
+ * Applies the migrations that the database lacks, each in its own transaction, and then the functions whose text has changed,
+ * in one. Processes that start together wait for each other. It uses its own connection, without the time limits of other
+ * statements. A migration that does not get a lock is rolled back and applied again, until it gets all
+ * (docs/design/database.md, "Migrations and functions").
  * @param commandsOnCitus makes the commands for a distributed database of a migration
  */
 export async function migrate(

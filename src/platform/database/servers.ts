@@ -62,11 +62,11 @@ async function writable(connectionString: string): Promise<Server> {
 
 const ENCRYPTED_MODES = ["require", "verify-ca", "verify-full"];
 
-/** Whether the host is this machine, so that what is sent to it crosses no network. */
+/** True if the host is this machine, so that what is sent to it crosses no network. */
 export const isThisMachine = (host: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 
-/** Whether a connection to a server of this database crosses a network, and the address does not require TLS. */
+/** True if a connection to a server of this database crosses a network, and the address does not require TLS. */
 export function isUnprotected(databaseUrl: string): boolean {
   return serverUrls(databaseUrl).some(isServerUnprotected);
 }
@@ -220,7 +220,8 @@ type Query = (statement: unknown, values: unknown, done: Done) => void;
  * because its next user would wait for the same statement, and not every user reports an error to the pool.
  *
  * pg has such a limit (`query_timeout`) and promises of its own. But with either of them, what one statement leaves behind
- * keeps the next one alive until the whole heap is collected (decision 0192), so only its callbacks are used here.
+ * keeps the next one alive until the whole heap is collected (docs/design/database.md, "Time limits"), so only its callbacks
+ * are used here.
  */
 function limitTime(client: pg.Client, limitMs: number): void {
   const query = client.query.bind(client) as unknown as Query;

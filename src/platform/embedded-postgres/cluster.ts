@@ -42,7 +42,7 @@ export const clusterIn = (dataDir: string): Cluster => ({
   lockFile: join(dataDir, "postgres.lock"),
 });
 
-/** Whether the cluster has been created. Then it is complete. */
+/** True if the cluster has been created. Then it is complete. */
 export const isCreated = ({ directory }: Cluster): boolean => existsSync(join(directory, "PG_VERSION"));
 
 /** The folder of the cluster does not exist. */
@@ -185,7 +185,7 @@ export async function rejectForeignOwner(
   );
 }
 
-/** Whether the account can run this program. True without an account. */
+/** True if the account can run this program. True without an account. */
 async function canRun(account: SystemUser | undefined, program: string, ...args: string[]): Promise<boolean> {
   if (account === undefined) return true;
   return await promisify(execFile)(program, args, { ...account, cwd: "/" }).then(

@@ -249,8 +249,8 @@ type KeptServer = {
 };
 
 /**
- * Restarts the server when it has ended, or connects to it again when it has recovered from the crash of one of its
- * processes. It notices both at the connection that it keeps (decision 0159).
+ * Restarts the server when it has ended, or connects to it again when it has recovered from the crash of one of its processes.
+ * It notices both at the connection that it keeps (docs/design/database.md, "Embedded PostgreSQL").
  * @param provide finds the server that runs, also one that another process has restarted, or starts one
  */
 export function keepRunning(

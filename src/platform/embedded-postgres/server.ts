@@ -33,7 +33,7 @@ const DEFAULT_SETTINGS = {
   shared_buffers: "128MB",
   max_connections: "100",
   max_wal_size: "2GB",
-  min_wal_size: "1GB", // A new file of the log would hold up all commits (decision 0187).
+  min_wal_size: "1GB", // A new file of the log would hold up all commits (docs/design/database.md, "Embedded PostgreSQL").
   jit: "off", // Compiling costs more than it gains for short statements.
   timezone: "UTC",
   log_timezone: "UTC",
@@ -218,7 +218,7 @@ export async function announceLeaving(connection: pg.Client): Promise<void> {
   await connection.query(`set application_name = '${LEAVING}'`);
 }
 
-/** Whether no client is connected to the server, except those that have announced that they leave. */
+/** True if no client is connected to the server, except those that have announced that they leave. */
 export async function isUnused(connection: pg.Client): Promise<boolean> {
   const users =
     "select from pg_stat_activity where backend_type = 'client backend' and application_name <> $1";
@@ -228,14 +228,14 @@ export async function isUnused(connection: pg.Client): Promise<boolean> {
   );
 }
 
-/** Whether the open connection keeps this process from ending. */
+/** True if the open connection keeps this process from ending. */
 export function keepProcessAlive({ connection }: pg.Client, keep: boolean): void {
   if (!(connection.stream instanceof Socket)) return; // It is one, although its type in pg is wider.
   if (keep) connection.stream.ref();
   else connection.stream.unref();
 }
 
-/** Whether the condition becomes true before the timeout. */
+/** True if the condition becomes true before the timeout. */
 async function comesTrue(condition: () => boolean | Promise<boolean>, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while (!(await condition())) {
@@ -274,7 +274,7 @@ async function tryConnect({ cluster, password, port }: ServerAddress): Promise<p
 }
 
 /**
- * Whether the server's data directory is this one. In a copied DATA_DIR the password is the same, and
+ * True if the server's data directory is this one. In a copied DATA_DIR the password is the same, and
  * `postmaster.pid` leads to the server of the original.
  */
 async function servesFrom(directory: string, client: pg.Client): Promise<boolean> {
@@ -318,10 +318,10 @@ export async function readPidFile(clusterDirectory: string): Promise<Postmaster 
 const removePidFile = (clusterDirectory: string): Promise<void> =>
   rm(pidFileOf(clusterDirectory), { force: true });
 
-/** Whether the process runs. A zombie process does not. */
+/** True if the process runs. A zombie process does not. */
 export const isAlive = (pid: number): boolean => isTaken(pid) && !isZombie(pid);
 
-/** Whether the process has this working directory, as a postmaster has. Undefined if that cannot be determined. */
+/** True if the process has this working directory, as a postmaster has. Undefined if that cannot be determined. */
 export async function worksIn(pid: number, directory: string): Promise<boolean | undefined> {
   try {
     const theirs = await stat(`/proc/${pid}/cwd`, { bigint: true }); // Only Linux has it.

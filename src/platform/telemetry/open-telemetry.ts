@@ -28,7 +28,7 @@ import { setTracer } from "./tracing.ts";
 
 const SCOPE = "partner-orders";
 
-/** Whether each is exported. */
+/** True if each is exported. */
 export type ExportedSignals = { readonly traces: boolean; readonly metrics: boolean };
 
 type OpenTelemetry = { exportMetrics(registry: Registry): void; shutDown(): Promise<void> };

@@ -5,7 +5,7 @@ import type { Environment } from "../environment.ts";
 import { within } from "../run-in-turn.ts";
 import type { ExportedSignals } from "./open-telemetry.ts";
 
-/** Sends traces and metrics to a collector (decision 0106). */
+/** Sends traces and metrics to a collector (docs/design/dependencies.md, "OpenTelemetry"). */
 export type Telemetry = {
   /** Exports these metrics from now on, periodically. May be called once. */
   exportMetrics(registry: Registry): void;
@@ -13,7 +13,7 @@ export type Telemetry = {
   stop(): Promise<void>;
 };
 
-/** A stop has ten seconds in all (decision 0101). */
+/** A stop has ten seconds in all (docs/design/database.md, "Starting and stopping"). */
 export const FLUSH_MS = 500;
 
 export const NO_TELEMETRY: Telemetry = { exportMetrics: () => undefined, stop: async () => undefined };

@@ -16,7 +16,10 @@ const KINDS = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: Sp
 type SpanStart = {
   readonly name: string;
   readonly kind?: keyof typeof KINDS;
-  /** Never bodies, keys, personal data, texts of partners, paths or query strings (decision 0106). */
+  /**
+   * Never bodies, keys, personal data, texts of partners, paths or query strings
+   * (docs/design/dependencies.md, "OpenTelemetry").
+   */
   readonly attributes?: Attributes;
   /** Other spans that led to this one, and do not contain it. */
   readonly links?: readonly Link[];

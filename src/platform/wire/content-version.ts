@@ -5,8 +5,9 @@ import type { Problem } from "./problems.ts";
 const VERSION_BYTES = 12;
 
 /**
- * Names what is stored, so that a change can require that it is still the same (decision 0208). It follows from the content
- * alone: what is changed and changed back has its earlier version again. Keys of objects must come in a fixed order.
+ * Names what is stored, so that a change can require that it is still the same
+ * (docs/design/api-conventions.md, "Expected versions"). It follows from the content alone: what is changed and changed back
+ * has its earlier version again. Keys of objects must come in a fixed order.
  */
 export const versionOf = (content: unknown): string =>
   createHash("sha256")
@@ -33,7 +34,8 @@ export const expectedVersionField = (named: string) =>
   );
 
 /**
- * Our choice (decision 0208): 409, because the request is valid and only the state has changed.
+ * Our choice (docs/design/api-conventions.md, "Expected versions"): 409, because the request is valid and only the state has
+ * changed.
  * @param what has changed, such as `The rates`
  */
 export const versionChanged = (what: string, version: string): Problem => ({

@@ -1,9 +1,10 @@
 import type { Violation } from "./rules.ts";
 
 /**
- * The assigned alpha-2 codes of ISO 3166-1, and XK for Kosovo, which is not assigned but used by carriers (decision
- * 0082). From iso3166.tab of the IANA time zone database 2025b (public domain): the last change was SS in 2011. Node's
- * own data also has withdrawn, reserved and private codes, and differs from version to version.
+ * The assigned alpha-2 codes of ISO 3166-1, and XK for Kosovo, which is not assigned but used by carriers
+ * (docs/design/creating-orders.md, "Country codes"). From iso3166.tab of the IANA time zone database 2025b (public domain): the
+ * last change was SS in 2011. Node's own data also has withdrawn, reserved and private codes, and differs from version to
+ * version.
  */
 const CODES = `
   AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ

@@ -33,8 +33,9 @@ export class CsvNumber {
 }
 
 /**
- * An apostrophe in front of a formula makes it text (decision 0049). Some read the file with semicolons or tabs between
- * cells, and quotes then protect nothing: a cell also begins behind each of those, and behind a line break.
+ * An apostrophe in front of a formula makes it text (docs/design/api-conventions.md, "Command line"). Some read the file with
+ * semicolons or tabs between cells, and quotes then protect nothing: a cell also begins behind each of those, and behind a line
+ * break.
  */
 const withoutFormula = (text: string): string =>
   (BEGINS_AS_FORMULA.test(text) ? "'" : "") +
@@ -43,7 +44,10 @@ const withoutFormula = (text: string): string =>
     (signs, at: number) => (text[at - 1] === ";" ? "'" : "") + signs.replace(/[\t\r\n]/g, "$&'"),
   );
 
-/** The text of a cell before `csvRow` made its formulas text (decision 0104). Reverses exactly that for every text. */
+/**
+ * The text of a cell before `csvRow` made its formulas text (docs/design/fulfilment.md, "Imports of a catalog"). Reverses
+ * exactly that for every text.
+ */
 export function withFormula(cell: string): string {
   const text = cell.replace(SIGNS, (signs, at: number) =>
     (cell[at - 1] === ";" ? signs.replace(/^'/, "") : signs).replace(/([\t\r\n])'/g, "$1"),

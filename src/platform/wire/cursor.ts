@@ -31,7 +31,7 @@ export const UUID_MAX = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /**
  * Rows that a filtered list reads for one page, at most. If the page is not full by then, it is shorter, and its cursor
- * continues after the last row that was read (decision 0067).
+ * continues after the last row that was read (docs/design/isolation-and-limits.md, "Bounded lists").
  */
 export const ROWS_READ_MAX = 5_000;
 

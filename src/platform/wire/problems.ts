@@ -1,8 +1,8 @@
 import { counted, sentenceOf, type Violation } from "./rules.ts";
 
 /**
- * All problems that the service returns (RFC 9457). `docs/problems.md` and `docs/errors` document them, and the
- * back office serves a page for each at `/errors/<code>`. Specification, part 7; decision 0017.
+ * All problems that the service returns (RFC 9457). `docs/problems.md` and `docs/errors` document them, and the back office
+ * serves a page for each at `/errors/<code>`. Specification, part 7; docs/design/api-conventions.md, "Routes first, then keys".
  */
 export const PROBLEMS = {
   "malformed-request": {

@@ -140,7 +140,7 @@ const rule = <Needs extends ParameterName = never, May extends ParameterName = n
   may: readonly May[] = [],
 ): Rule<Needs, May> => ({ meaning, needs, may, sentence });
 
-/** A service for development accepts what a URL must not be otherwise (decision 0079). */
+/** A service for development accepts what a URL must not be otherwise (docs/design/signing.md, "Public addresses only"). */
 const lifted = (setting: string | undefined): string =>
   setting === undefined ? "" : `; a service for development accepts it if it was started with ${setting}`;
 

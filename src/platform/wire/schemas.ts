@@ -82,7 +82,10 @@ export const cursorField = Type.Optional(
   Type.String({ maxLength: 500, description: "`nextCursor` of the previous page. Opaque: do not parse it." }),
 );
 
-/** The query of a list without filters: any parameter is rejected, as by other lists (decisions 0075 and 0190). */
+/**
+ * The query of a list without filters: any parameter is rejected, as by other lists
+ * (docs/design/api-conventions.md, "Unknown fields").
+ */
 export const NoParameters = Type.Object({});
 
 /** A filter of a list by a text that items contain; see `toSearched`. */

@@ -230,13 +230,13 @@ export function dateTimeError(text: string): Violation | null {
 export const yearError = (time: Date): Violation | null =>
   /^\d{4}-/.test(time.toISOString()) ? null : { rule: "year", min: 0, max: 9_999 };
 
-/** Whether the calendar has the day. `Date` reads the 30th of February as a day of March. */
+/** True if the calendar has the day. `Date` reads the 30th of February as a day of March. */
 export function isDay(text: string): boolean {
   const midnight = new Date(text);
   return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text);
 }
 
-/** Whether it is in the last second of a day in UTC, as each leap second. */
+/** True if it is in the last second of a day in UTC, as each leap second. */
 const endsDay = (time: Date): boolean => time.toISOString().includes("T23:59:59");
 
 type Format = {
@@ -248,7 +248,7 @@ type Format = {
   readonly pattern: string;
 };
 
-/** The formats that only this service has. Decision 0078. */
+/** The formats that only this service has. See docs/design/api-conventions.md, "OpenAPI from the route table". */
 export const OWN_FORMATS: Readonly<Partial<Record<FormatName, Format>>> = {
   text: {
     isValid: isStorableText,
@@ -311,9 +311,9 @@ type Kept = {
 };
 
 /**
- * Removes the fields of a value that the schema does not know, at any depth, and returns those that differ from a known
- * one only by case, hyphens or underscores (decisions 0075 and 0113). Null if the schema has no fields. So a handler may
- * copy a body: what a caller adds to it reaches nothing.
+ * Removes the fields of a value that the schema does not know, at any depth, and returns those that differ from a known one
+ * only by case, hyphens or underscores (docs/design/api-conventions.md, "Unknown fields"). Null if the schema has no fields. So
+ * a handler may copy a body: what a caller adds to it reaches nothing.
  */
 export function keepKnownFields(schema: TSchema): ((value: unknown) => Kept) | null {
   const keep = keeperOf([schema as SchemaOfFields]); // A JSON Schema object.

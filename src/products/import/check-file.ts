@@ -166,12 +166,15 @@ class CheckedRows {
   }
 }
 
-/** `A-1 ` is the SKU of no product, so without an id it would become a second `A-1` (decision 0191). */
+/**
+ * `A-1 ` is the SKU of no product, so without an id it would become a second `A-1`
+ * (docs/design/fulfilment.md, "Imports of a catalog").
+ */
 const isPadded = ({ id, sku }: ImportRow): boolean => id === null && /^\s|\s$/.test(sku);
 
 /**
  * The errors of rows whose barcode another product of the merchant has. A file cannot move a barcode from one product to
- * another: it is removed with one import and given with the next (decision 0146).
+ * another: it is removed with one import and given with the next (docs/design/fulfilment.md, "Scanning").
  */
 async function findTakenBarcodes(
   db: Queryable,
@@ -225,8 +228,9 @@ export class ImportErrors {
 }
 
 /**
- * How a row without an id finds its product (decision 0104). `id`: not at all, so a SKU that the merchant has already is
- * an error. `sku`: by the SKU, if one product has it. `none`: not at all, and the SKU may exist.
+ * How a row without an id finds its product (docs/design/fulfilment.md, "Imports of a catalog"). `id`: not at all, so a SKU
+ * that the merchant has already is an error. `sku`: by the SKU, if one product has it. `none`: not at all, and the SKU may
+ * exist.
  */
 export const IMPORT_MATCHES = ["id", "sku", "none"] as const;
 export type ImportMatch = (typeof IMPORT_MATCHES)[number];
@@ -256,7 +260,7 @@ async function matchRows(
 }
 
 /**
- * Whether what `matchRows` has found is still so. Called in the transaction that stores the rows, which other imports of
+ * True if what `matchRows` has found is still so. Called in the transaction that stores the rows, which other imports of
  * the merchant wait for.
  */
 export async function findOutdatedRow(

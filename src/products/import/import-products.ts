@@ -46,9 +46,10 @@ export type ImportFile = {
 };
 
 /**
- * Creates and changes products of a merchant from CSV, all of them or none (decision 0048). First, the file is read and
- * validated as it arrives, and valid rows are kept on disk. Then all rows are stored in one transaction, which waits
- * for nothing outside. A file that changes nothing stores nothing, and waits for no other import (decision 0147).
+ * Creates and changes products of a merchant from CSV, all of them or none (docs/design/fulfilment.md, "Imports of a catalog").
+ * First, the file is read and validated as it arrives, and valid rows are kept on disk. Then all rows are stored in one
+ * transaction, which waits for nothing outside. A file that changes nothing stores nothing, and waits for no other import
+ * (docs/design/fulfilment.md, "Imports of a catalog").
  */
 export async function importProducts(
   context: Context,

@@ -23,7 +23,7 @@ export type ImportHeader = readonly Column[];
 export type ImportRow = {
   /** The line on which it begins. */
   readonly line: number;
-  /** Whether `id` was found by the SKU. */
+  /** True if `id` was found by the SKU. */
   readonly isMatched: boolean;
   /** The product to change. Null creates one. */
   readonly id: string | null;

@@ -24,9 +24,10 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { "https:": "443", "http
 const TIMES_FREE = 8;
 
 /**
- * Divides a capacity among keys, mostly connections. A key may hold eight times as much as is free (decision 0063). So one that
- * is alone gets nearly all, and a newcomer finds some of it free at once. What it takes makes the limit of all others lower:
- * they get nothing more until they are below it, so that several end with equal shares. Nothing is taken away.
+ * Divides a capacity among keys, mostly connections. A key may hold eight times as much as is free
+ * (docs/design/deliveries.md, "Shared sending"). So one that is alone gets nearly all, and a newcomer finds some of it free at
+ * once. What it takes makes the limit of all others lower: they get nothing more until they are below it, so that several end
+ * with equal shares. Nothing is taken away.
  */
 export class FairShare {
   readonly #capacity: number;
@@ -42,7 +43,7 @@ export class FairShare {
     return this.#free === this.#capacity;
   }
 
-  /** Whether nothing is free for any key. */
+  /** True if nothing is free for any key. */
   get isFull(): boolean {
     return this.#free <= 0;
   }
@@ -59,7 +60,7 @@ export class FairShare {
     return this.freeFor(key) > 0;
   }
 
-  /** Whether a key holds anything. */
+  /** True if a key holds anything. */
   holds(key: string): boolean {
     return this.#held.has(key);
   }
@@ -147,7 +148,7 @@ const BYTES_OF_ONE = 16 * 1_024;
 type Sending = {
   readonly connection: ConnectionKey;
   readonly host: EndpointHost;
-  /** Whether a delivery of it could be sent now. */
+  /** True if a delivery of it could be sent now. */
   readonly hasNext: boolean;
 };
 
@@ -155,7 +156,7 @@ type Options<Queue> = {
   readonly clock: Clock;
   /** Requests that may be in flight in this process. */
   readonly inFlightMax: number;
-  /** Whether hosts that have never returned 2xx get few requests. */
+  /** True if hosts that have never returned 2xx get few requests. */
   readonly limitsUnproven: boolean;
   /** Called with a queue that was not admitted, once it may be. */
   readonly resume: (queue: Queue) => void;
@@ -170,8 +171,8 @@ export type AdmittedRequest = {
 
 /**
  * Decides whether a request may begin, and divides what is possible fairly among connections: the requests of the process,
- * those to one host, and those to hosts that have never returned 2xx (decision 0063). All begin at the rate at which responses
- * are read and outcomes are stored.
+ * those to one host, and those to hosts that have never returned 2xx (docs/design/deliveries.md, "Shared sending"). All begin
+ * at the rate at which responses are read and outcomes are stored.
  */
 export class SendAdmission<Queue extends Sending> {
   readonly #clock: Clock;
@@ -196,7 +197,7 @@ export class SendAdmission<Queue extends Sending> {
   }
 
   /**
-   * Whether a request of this queue may begin now. If not, the queue is resumed later. A queue with nothing to send waits for
+   * True if a request of this queue may begin now. If not, the queue is resumed later. A queue with nothing to send waits for
    * no share.
    */
   admits(queue: Queue): boolean {
@@ -257,7 +258,7 @@ export class SendAdmission<Queue extends Sending> {
     this.#throttle.stored();
   }
 
-  /** Whether it matters that a host has returned 2xx. */
+  /** True if it matters that a host has returned 2xx. */
   get limitsUnproven(): boolean {
     return this.#unproven !== null;
   }
@@ -322,8 +323,8 @@ const PROVEN_MAX = 100_000;
 type TokenBucket = { readonly left: number; readonly at: Date };
 
 /**
- * Limits the requests to hosts that have never returned 2xx, so that no one can use the service to flood or to scan
- * others (decision 0063). A host is a name with a port; the ports of a name share its token bucket.
+ * Limits the requests to hosts that have never returned 2xx, so that no one can use the service to flood or to scan others
+ * (docs/design/deliveries.md, "Shared sending"). A host is a name with a port; the ports of a name share its token bucket.
  */
 export class UnprovenHosts {
   /** Origins, those first that were seen longest ago. */
@@ -396,7 +397,7 @@ export class Throttle<Queue> {
     this.#heldBack = new WaitingQueues(keyOf);
   }
 
-  /** Whether a request of this queue may begin now. */
+  /** True if a request of this queue may begin now. */
   admits(queue: Queue): boolean {
     if (this.#isOpen) return true;
     this.#heldBack.add(queue);

@@ -131,7 +131,7 @@ async function claimRows(
           order by d.due_at
           limit requested.size
           for update skip locked) as due
-        -- The endpoint may have been paused or deleted since it was leased (decision 0207).
+        -- The endpoint may have been paused or deleted since it was leased (docs/design/deliveries.md, "Backoff and pause").
         where (
           select w.status
           from webhook_endpoints w
@@ -466,7 +466,7 @@ export const leaseMsOf = ({ webhookTimeoutMs }: Pick<Config, "webhookTimeoutMs">
 
 /**
  * How long an endpoint belongs to a worker that neither claims for it nor renews its lease. A worker that was killed keeps new
- * deliveries from the endpoint for so long (decision 0196).
+ * deliveries from the endpoint for so long (docs/design/deliveries.md, "Leases").
  */
 export const ENDPOINT_LEASE_MS = 15 * SECOND_MS;
 

@@ -31,17 +31,17 @@ export class ClaimBudget {
   readonly #share = new FairShare(CLAIMS_MAX);
   readonly #ofFailing = new Set<ClaimedDelivery>();
 
-  /** Whether another claim may be made. */
+  /** True if another claim may be made. */
   get admitsMore(): boolean {
     return this.#count < CLAIMS_MAX;
   }
 
-  /** Whether another claim may include failing endpoints. */
+  /** True if another claim may include failing endpoints. */
   get admitsFailing(): boolean {
     return this.#ofFailing.size < CLAIMS_OF_FAILING_MAX;
   }
 
-  /** How many claims a connection may add: its share of what is free (decision 0063). */
+  /** How many claims a connection may add: its share of what is free (docs/design/deliveries.md, "Shared sending"). */
   freeFor(connectionId: string): number {
     return this.#share.freeFor(connectionId);
   }
@@ -146,7 +146,7 @@ export class Claimer {
     this.#queues = queues;
   }
 
-  /** Whether no claim is running and none is waiting. */
+  /** True if no claim is running and none is waiting. */
   get isIdle(): boolean {
     return this.#schedule.isIdle;
   }
@@ -197,7 +197,7 @@ export class Claimer {
     connections: readonly ConnectionKey[],
   ): Promise<readonly (readonly ConnectionKey[])[]> {
     if (isOutOfReach(error)) return [];
-    // On Citus the merchants before the one whose claim failed may have been claimed (decision 0183).
+    // On Citus the merchants before the one whose claim failed may have been claimed (docs/design/deliveries.md, "Leases").
     await this.releaseLost().catch(() => undefined);
     if (!isNodeLost(error)) return connections.map((connection) => [connection]);
     const reachable = await reachableOf(this.#context.db, connections).catch(() => []);
@@ -218,9 +218,9 @@ export class Claimer {
   }
 
   /**
-   * Leases those endpoints of the connections that have something due and may have more in their queues, then claims for each of
-   * them what has been due longest (decision 0032). The queues are returned after each statement, so that sending does not wait
-   * for the rest of a large claim.
+   * Leases those endpoints of the connections that have something due and may have more in their queues, then claims for each
+   * of them what has been due longest (docs/design/deliveries.md, "One worker per endpoint"). The queues are returned after
+   * each statement, so that sending does not wait for the rest of a large claim.
    */
   async *#claimDue(connections: readonly ConnectionKey[]): AsyncGenerator<EndpointQueue, void> {
     const { clock, config } = this.#context;

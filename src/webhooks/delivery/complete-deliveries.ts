@@ -17,7 +17,7 @@ export type RecordedCompletion = {
   readonly completion: Completion;
   /** Null when the health of the endpoint need not be stored. */
   readonly health: HealthReport | null;
-  /** Whether the endpoint was already paused when the outcome arrived. */
+  /** True if the endpoint was already paused when the outcome arrived. */
   readonly wasPaused: boolean;
 };
 
@@ -406,8 +406,8 @@ export type Success = { readonly delivery: ClaimedDelivery; readonly attempt: De
  * whether this was the case. If not, nothing has changed: another worker took the claim over, or other deliveries of the
  * stream are pending.
  *
- * Deleting the head also locks the stream. A transaction that adds a delivery behind it marks the head as followed. So
- * either the head is not deleted here, or the added delivery becomes a head itself (decision 0033).
+ * Deleting the head also locks the stream. A transaction that adds a delivery behind it marks the head as followed. So either
+ * the head is not deleted here, or the added delivery becomes a head itself (docs/design/deliveries.md, "Streams").
  */
 export async function endStreams(db: Queryable, successes: readonly Success[]): Promise<boolean[]> {
   const rows = await db.query<{ ordinal: number }>({

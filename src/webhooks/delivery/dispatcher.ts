@@ -40,8 +40,8 @@ type DispatcherOptions = {
 
 /**
  * Sends deliveries that are due: `#claim` fills the queues of endpoints, `#sendWaiting` begins what is admitted, `#process`
- * sends a delivery, and `#record` stores its outcome. Any number of dispatchers may run, in any number of processes. An endpoint
- * belongs to one of them at a time (decision 0032).
+ * sends a delivery, and `#record` stores its outcome. Any number of dispatchers may run, in any number of processes. An
+ * endpoint belongs to one of them at a time (docs/design/deliveries.md, "One worker per endpoint").
  */
 export class Dispatcher {
   readonly #context: WebhookContext;
@@ -286,8 +286,8 @@ export function logAttempt(log: Logger, { delivery, attempt, outcome }: Completi
 }
 
 /**
- * A client span for an attempt, if traces are exported. It has the host of the endpoint, but no path: partners put secrets
- * into it. The request carries no trace context: it is of no use to a partner (decision 0106).
+ * A client span for an attempt, if traces are exported. It has the host of the endpoint, but no path: partners put secrets into
+ * it. The request carries no trace context: it is of no use to a partner (docs/design/dependencies.md, "OpenTelemetry").
  */
 function tracedAttempt(
   delivery: ClaimedDelivery,

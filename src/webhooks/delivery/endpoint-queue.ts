@@ -65,7 +65,7 @@ export class EndpointQueue {
     return this.#host;
   }
 
-  /** Whether its host has returned 2xx to it. */
+  /** True if its host has returned 2xx to it. */
   get isProven(): boolean {
     return this.#provenHost === this.#host.origin;
   }
@@ -147,7 +147,7 @@ export class EndpointQueue {
     this.#waiting.push(...deliveries);
   }
 
-  /** Whether `next` returns a delivery. */
+  /** True if `next` returns a delivery. */
   get hasNext(): boolean {
     return this.#waiting.length > 0 && this.#inFlight < this.#window.inFlightMax;
   }

@@ -165,8 +165,8 @@ export class Deadline {
 type Positioned = { position: number };
 
 /**
- * What is in flight, in no order. Not a `Set`: at thousands of changes a second, a `Set` makes the collector keep nearly
- * all that was ever in it until it collects everything (decision 0173).
+ * What is in flight, in no order. Not a `Set`: at thousands of changes a second, a `Set` makes the collector keep nearly all
+ * that was ever in it until it collects everything (docs/design/performance.md, "Garbage").
  */
 export class InFlight<Thing extends Positioned> {
   readonly #things: Thing[] = [];
@@ -211,7 +211,9 @@ class ResponseTooLargeError extends Error {
 /** What a socket had received and sent when its limit began to count. */
 type Counts = { received: number; sent: number };
 
-/** Ends sockets that receive too much for one request (decision 0062), at the latest with twice the limit. */
+/**
+ * Ends sockets that receive too much for one request (docs/design/signing.md, "Look-ups"), at the latest with twice the limit.
+ */
 export class ReadLimit {
   readonly #sockets = new Map<Socket, Counts>();
   #timer: NodeJS.Timeout | null = null;
@@ -340,8 +342,8 @@ export class AddressNotPublicError extends Error {
 }
 
 /**
- * A name has no address, or one that is not public. One error for both: from two the partner would learn which names exist
- * in our own network (decision 0062).
+ * A name has no address, or one that is not public. One error for both: from two the partner would learn which names exist in
+ * our own network (docs/design/signing.md, "Look-ups").
  */
 export class NoPublicAddressError extends Error {
   constructor() {

@@ -46,9 +46,9 @@ const KEPT_MS = 15 * SECOND_MS;
 const CLAIMS_MAX = 256;
 
 /**
- * Claims that failed in this process. The database may have stored them: the connection can break after the commit. No
- * process sends what is claimed in this way, because only this one knows the ids, and it got no deliveries for them. So it
- * releases them, and they are not delayed until the lease expires (decision 0183).
+ * Claims that failed in this process. The database may have stored them: the connection can break after the commit. No process
+ * sends what is claimed in this way, because only this one knows the ids, and it got no deliveries for them. So it releases
+ * them, and they are not delayed until the lease expires (docs/design/deliveries.md, "Leases").
  */
 export class LostClaims {
   readonly #claims = new Map<Claim, Date>();

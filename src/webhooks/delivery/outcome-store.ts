@@ -25,12 +25,15 @@ const GROUP_MAX = 256;
 const SUCCESS_GROUPS = 2;
 /** The size from which a second group pays for its own commit. A statement costs as much as a dozen outcomes. */
 const SECOND_GROUP_MIN = 192;
-/** Only the next delivery of a stream waits for an outcome, so a few of them wait for others (decision 0177). */
+/**
+ * Only the next delivery of a stream waits for an outcome, so a few of them wait for others
+ * (docs/design/performance.md, "Outcomes of deliveries").
+ */
 const SPACING = { ms: 15, unlessWaiting: SECOND_GROUP_MIN };
 /** The longest wait for a lock in a transaction with outcomes that are set aside. */
 const LOCK_WAIT_MS = 100;
 
-/** Whether a success has ended its stream. If not, nothing has changed. */
+/** True if a success has ended its stream. If not, nothing has changed. */
 type StreamEnd = "ended" | "not-ended" | "failed";
 
 /** Stores outcomes in groups. A success that ends its stream takes one statement, every other outcome a transaction. */
@@ -99,7 +102,7 @@ export class OutcomeStore {
     }
   }
 
-  /** Whether outcomes of the endpoint wait longer than those of others. */
+  /** True if outcomes of the endpoint wait longer than those of others. */
   isSetAside(endpointId: string): boolean {
     return this.#inOrder.isSetAside(endpointId);
   }
@@ -111,7 +114,8 @@ export class OutcomeStore {
 
   async #endStreams(successes: readonly Success[]): Promise<StreamEnd[]> {
     const { db, clock } = this.#context;
-    // The statement needs all nodes of Citus (decision 0171). While one is down, the transaction stores them.
+    // The statement needs all nodes of Citus (docs/design/distribution.md, "Functions run on one node"). While one is down, the
+    // transaction stores them.
     if (isNodeDown(db)) return successes.map(() => "not-ended");
     try {
       const ended = await retried(db, clock, () => endStreams(db, successes));
@@ -165,7 +169,7 @@ type Options = {
    * @param isApart outcomes that are set aside: the transaction waits for locks for a short time only
    */
   readonly store: (recorded: readonly RecordedCompletion[], isApart: boolean) => Promise<readonly Stored[]>;
-  /** Whether an outcome that was not stored is not stored again. */
+  /** True if an outcome that was not stored is not stored again. */
   readonly isLost: (recorded: RecordedCompletion, error: unknown) => boolean;
   /** Called when a group fails, before its outcomes are set aside. */
   readonly onFailed: (error: unknown) => void;
@@ -191,7 +195,8 @@ const endpointIdOf = ({ completion }: RecordedCompletion): string => completion.
  * in which they arrived.
  *
  * Outcomes that are set aside are stored apart from all others, round by round: together, and if that fails each alone, in the
- * order of their endpoint. One that is not stored delays the others of its endpoint, until it is stored or lost (decision 0214).
+ * order of their endpoint. One that is not stored delays the others of its endpoint, until it is stored or lost
+ * (docs/design/deliveries.md, "Outcomes").
  */
 export class OutcomesInOrder {
   readonly #options: Options;
@@ -211,7 +216,7 @@ export class OutcomesInOrder {
     });
   }
 
-  /** Whether an outcome of the endpoint is set aside. Then all further ones must be, so that they stay in their order. */
+  /** True if an outcome of the endpoint is set aside. Then all further ones must be, so that they stay in their order. */
   isSetAside(endpointId: string): boolean {
     return this.#endpoints.has(endpointId);
   }

@@ -110,8 +110,8 @@ type Settings = {
 };
 
 /**
- * Looks names up in the DNS (decision 0062). The lookups of Node's `dns.lookup` take place in a thread pool with room for
- * two at a time, which all partners, the database and the mail would share. These are sockets.
+ * Looks names up in the DNS (docs/design/signing.md, "Look-ups"). The lookups of Node's `dns.lookup` take place in a thread
+ * pool with room for two at a time, which all partners, the database and the mail would share. These are sockets.
  */
 export class NameLookup {
   readonly #allowPrivateNetworks: boolean;

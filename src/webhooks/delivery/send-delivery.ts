@@ -63,7 +63,7 @@ export async function sendDelivery(
   };
 }
 
-/** Decision 0037: a 2xx response that was read within the deadline, and nothing else. */
+/** docs/design/deliveries.md, "Retry schedule": a 2xx response that was read within the deadline, and nothing else. */
 export const isSuccess = ({ responseStatus, error }: Pick<SendResult, "responseStatus" | "error">): boolean =>
   error === null && responseStatus !== null && responseStatus >= 200 && responseStatus < 300;
 

@@ -107,8 +107,8 @@ export async function changeEndpoint(
 }
 
 /**
- * Deletes an endpoint. Nothing is sent to it any more, and a worker fails its pending deliveries. Its row and its
- * deliveries stay for the log (decision 0029). Returns false when there is no such endpoint.
+ * Deletes an endpoint. Nothing is sent to it any more, and a worker fails its pending deliveries. Its row and its deliveries
+ * stay for the log (docs/design/deliveries.md, "Endpoints"). Returns false when there is no such endpoint.
  */
 export async function deleteEndpoint(context: Context, key: EndpointKey, by: Initiator): Promise<boolean> {
   const deleted = await inTransaction(context, async (tx) => {

@@ -12,8 +12,8 @@ import type { EndpointKey } from "./endpoint.ts";
 const BATCH_SIZE = 1_000;
 
 /**
- * Removes what is due at endpoints that were paused or deleted, and fails the pending deliveries of those that were
- * deleted (decision 0207). Returns how many batches it processed.
+ * Removes what is due at endpoints that were paused or deleted, and fails the pending deliveries of those that were deleted
+ * (docs/design/deliveries.md, "Backoff and pause"). Returns how many batches it processed.
  */
 export async function clearEndpoints(context: Context, stopping?: AbortSignal): Promise<number> {
   return runInTurn(
@@ -66,7 +66,7 @@ const oldestPending = ({ clock }: Context): string => uuidAt(before(clock.now(),
 /** The status of an endpoint as it is stored. */
 type StoredStatus = "active" | "paused" | "deleted";
 
-/** How far the clearing of an endpoint is (decision 0207). */
+/** How far the clearing of an endpoint is (docs/design/deliveries.md, "Backoff and pause"). */
 type Clearing = {
   readonly part: "streams" | "deliveries";
   /** The stream or the delivery up to which the part has been processed. */

@@ -121,7 +121,10 @@ export const changedSettings = ({
   ...(maxInFlight !== undefined && { inFlightMax: maxInFlight }),
 });
 
-/** The first endpoint that a developer registers is often a receiver of its own machine (decision 0079). */
+/**
+ * The first endpoint that a developer registers is often a receiver of its own machine
+ * (docs/design/signing.md, "Public addresses only").
+ */
 const FOR_DEVELOPMENT = { setting: "WEBHOOK_ALLOW_PRIVATE_NETWORKS=true" };
 
 /** The errors of a URL that a schema cannot find. */
@@ -133,7 +136,10 @@ export function urlErrors(body: unknown, allowPrivateNetworks: boolean): Validat
   return [{ pointer: "/url", ...error, ...(isLifted && FOR_DEVELOPMENT) }];
 }
 
-/** The errors of the mode of a new endpoint: a request means the same with every key (decision 0074). */
+/**
+ * The errors of the mode of a new endpoint: a request means the same with every key
+ * (docs/design/isolation-and-limits.md, "Live and test keys").
+ */
 export function modeErrors(body: unknown, { testOnly }: KeyAccess): ValidationError[] {
   const { mode = "live" } = (body ?? {}) as { mode?: unknown }; // As above.
   return testOnly && mode === "live" ? [{ pointer: "/mode", rule: "test_key", value: "test" }] : [];
@@ -165,7 +171,7 @@ const IPV6_GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
 const AZURE_PLATFORM = "168.63.129.16";
 
 /**
- * Whether an IP address, as text without brackets, is a global unicast address. All special-purpose blocks of the IANA
+ * True if an IP address, as text without brackets, is a global unicast address. All special-purpose blocks of the IANA
  * registries are rejected, including the few that are globally reachable, such as relays: no partner has a server there.
  * IPv6 addresses that contain an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo) are all rejected, because a
  * gateway could unwrap a private one. Addresses with a zone are rejected as well.
@@ -186,9 +192,9 @@ export function literalAddress(hostname: string): string | null {
 }
 
 /**
- * Returns what is wrong with the URL of an endpoint, as a a rule. Null if nothing is.
- * No name is looked up (decision 0062): the response would show which names exist in our own network, and the addresses
- * of a name may change. They are checked at every connection.
+ * Returns what is wrong with the URL of an endpoint, as a a rule. Null if nothing is. No name is looked up
+ * (docs/design/signing.md, "Look-ups"): the response would show which names exist in our own network, and the addresses of a
+ * name may change. They are checked at every connection.
  * @param allowPrivateNetworks lifts the need for https, for a public address and for a usual port, and nothing else
  */
 export function endpointUrlError(text: string, allowPrivateNetworks: boolean): UrlError | null {
@@ -214,7 +220,8 @@ function formError(text: string, allowHttp: boolean): UrlError | null {
 }
 
 /**
- * Ports below 1024 belong to other services, whose ports no partner should be able to test through ours (decision 0063).
+ * Ports below 1024 belong to other services, whose ports no partner should be able to test through ours
+ * (docs/design/deliveries.md, "Shared sending").
  * @param port as the URL parser returns it: empty for 443
  */
 const isUsualPort = (port: string): boolean => port === "" || Number(port) >= 1_024;

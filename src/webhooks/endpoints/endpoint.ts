@@ -25,12 +25,15 @@ export type Endpoint = {
   readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
-  /** Counts the endpoints of the connection; part of the ids of its deliveries (decision 0028). */
+  /** Counts the endpoints of the connection; part of the ids of its deliveries (docs/design/deliveries.md, "Delivery ids"). */
   readonly number: number;
   readonly url: string;
   readonly description: string | null;
   readonly eventTypes: readonly EventType[];
-  /** Set at creation. Of a test endpoint, only events of test orders are published to it (decision 0108). */
+  /**
+   * Set at creation. Of a test endpoint, only events of test orders are published to it
+   * (docs/design/isolation-and-limits.md, "Live and test keys").
+   */
   readonly mode: KeyMode;
   readonly status: "active" | "paused";
   /** Null while it is active, like `pausedAt`. */
@@ -214,7 +217,7 @@ export const auditedSettings = ({
 });
 
 const HEALTH_STATUSES = ["healthy", "failing", "backing_off", "paused"] as const;
-/** The health of an endpoint in one word (decision 0099). */
+/** The health of an endpoint in one word (docs/design/deliveries.md, "Endpoints"). */
 export type ShownHealthStatus = (typeof HEALTH_STATUSES)[number];
 
 export const HealthStatusSchema = enumeration(

@@ -65,8 +65,8 @@ const saveRows = (
   });
 
 /**
- * Pauses an endpoint. From the commit on nothing of it is claimed. Its deliveries stay pending, and a worker removes those
- * that are due from `due_deliveries` (decision 0207). Returns false if the endpoint was not active.
+ * Pauses an endpoint. From the commit on nothing of it is claimed. Its deliveries stay pending, and a worker removes those that
+ * are due from `due_deliveries` (docs/design/deliveries.md, "Backoff and pause"). Returns false if the endpoint was not active.
  */
 export async function pauseEndpoint(
   tx: Queryable,

@@ -2,7 +2,7 @@ import { oneLine, subjectWith } from "../../mail/one-line.ts";
 import { before, DAY_MS, EVENTS_KEPT_MS, HOUR_MS, MINUTE_MS } from "../../platform/time.ts";
 import { type EndpointKey, type PauseReason, urlWithoutQuery } from "./endpoint.ts";
 
-/** The health of an endpoint (decision 0031). */
+/** The health of an endpoint (docs/design/deliveries.md, "Backoff and pause"). */
 export type EndpointHealth = {
   readonly consecutiveFailures: number;
   /** The first failure since the last success. Null when there was none. */
@@ -10,7 +10,7 @@ export type EndpointHealth = {
   readonly lastFailureAt: Date | null;
   /** Updated at most once an hour. Initially the time of the creation, and then of each resume. */
   readonly lastSuccessAt: Date;
-  /** As partners see it: null before the first success (decision 0099). */
+  /** As partners see it: null before the first success (docs/design/deliveries.md, "Endpoints"). */
   readonly succeededAt: Date | null;
   /** Nothing is sent until this time. Then a single delivery probes the endpoint. */
   readonly backoffUntil: Date | null;
@@ -41,7 +41,7 @@ const SECOND_WARNING_AFTER_MS = 3 * DAY_MS;
 /** How old the stored time of the last success may be: it is updated at most once an hour. */
 const SUCCESS_STORED_EVERY_MS = HOUR_MS;
 
-/** Whether the endpoint has failed so often that only one delivery at a time is sent to it. */
+/** True if the endpoint has failed so often that only one delivery at a time is sent to it. */
 export const isOnProbation = ({ consecutiveFailures }: EndpointHealth): boolean =>
   consecutiveFailures >= BACKOFF_AFTER_FAILURES;
 

@@ -27,9 +27,9 @@ export const OVERLAP_HOURS_MAX = 168;
 const OLDER_SECRETS_MAX = 2;
 
 /**
- * Gives an endpoint a new signing secret and returns it, this once. The older secrets also sign for `overlapHours`, but
- * none of them longer than before; 0 ends them at once. Concurrent rotations wait for each other, so the secret of the
- * last one is the newest (decision 0029). Null when there is no such endpoint.
+ * Gives an endpoint a new signing secret and returns it, this once. The older secrets also sign for `overlapHours`, but none of
+ * them longer than before; 0 ends them at once. Concurrent rotations wait for each other, so the secret of the last one is the
+ * newest (docs/design/deliveries.md, "Endpoints"). Null when there is no such endpoint.
  */
 export async function rotateSecret(
   context: WebhookContext,
@@ -151,8 +151,9 @@ export const signingKey = (secret: string): KeyObject =>
   createSecretKey(Buffer.from(secret.slice(PREFIX.length), "base64"));
 
 /**
- * The secrets that signed an attempt, newest first. Null if that is not known for certain (decision 0109): one of them may
- * have been deleted, or a worker may not have known about a rotation yet.
+ * The secrets that signed an attempt, newest first. Null if that is not known for certain
+ * (docs/design/signing.md, "The request of an attempt"): one of them may have been deleted, or a worker may not have known
+ * about a rotation yet.
  * @param staleMs how long after a rotation a worker may sign as before it
  */
 export function signingSecretsAt(

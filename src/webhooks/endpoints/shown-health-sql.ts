@@ -13,7 +13,7 @@ export type ShownHealth = {
   readonly pendingCount: number;
 };
 
-/** Up to this number, pending deliveries of an endpoint are counted (decision 0099). */
+/** Up to this number, pending deliveries of an endpoint are counted (docs/design/deliveries.md, "Endpoints"). */
 export const PENDING_COUNT_MAX = 1_000;
 
 /** The health of these endpoints, by id. */
@@ -151,7 +151,10 @@ export async function readDeliveryFigures(
   };
 }
 
-/** A statement of its own: Citus limits no part of a join by a value that it has to read first (decision 0166). */
+/**
+ * A statement of its own: Citus limits no part of a join by a value that it has to read first
+ * (docs/design/distribution.md, "Merchant by merchant").
+ */
 async function countConnections(db: Queryable, scope: ConnectionScope): Promise<number> {
   const [row] = await db.query<{ count: number }>({
     name: "count-connections-of-figures",

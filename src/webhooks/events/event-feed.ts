@@ -52,9 +52,9 @@ export function feedPage({ cursor, limit = PAGE_SIZE_DEFAULT }: FeedQuery): Feed
 }
 
 /**
- * A page of the feed as JSON text. Each event is byte for byte the one that endpoints receive (decision 0027).
- * `nextCursor` is null only if the page is empty: the feed has no last page, and a reader at the end keeps its cursor. An
- * empty page has one if reading ended before anything fit the filter.
+ * A page of the feed as JSON text. Each event is byte for byte the one that endpoints receive
+ * (docs/design/event-feed.md, "Positions when read"). `nextCursor` is null only if the page is empty: the feed has no last
+ * page, and a reader at the end keeps its cursor. An empty page has one if reading ended before anything fit the filter.
  */
 export async function readFeed(
   context: Pick<Context, "db" | "clock">,
@@ -139,9 +139,9 @@ export function recentPage({
 }
 
 /**
- * A page of a connection's events, newest first, as JSON text: the feed read backwards (decision 0141). Each event is byte
- * for byte the one that endpoints receive. An event that commits while a caller pages backwards may be missing; a partner
- * that must miss none follows the feed.
+ * A page of a connection's events, newest first, as JSON text: the feed read backwards
+ * (docs/design/people.md, "Partners' developers"). Each event is byte for byte the one that endpoints receive. An event that
+ * commits while a caller pages backwards may be missing; a partner that must miss none follows the feed.
  */
 export async function readRecentEvents(
   { db, clock }: Pick<Context, "db" | "clock">,

@@ -1,6 +1,9 @@
 import { toTypeId } from "../../platform/ids.ts";
 
-/** An event as it is stored. The body is the exact text that partners receive; it never changes (decision 0021). */
+/**
+ * An event as it is stored. The body is the exact text that partners receive; it never changes
+ * (docs/design/event-feed.md, "The body is built once").
+ */
 export type EventRow = {
   readonly merchantId: string;
   readonly connectionId: string;
@@ -68,7 +71,7 @@ export const DEFAULT_EVENT_TYPES = [
   "product.published",
 ] as const;
 
-/** Only for endpoints that name them (decision 0016). */
+/** Only for endpoints that name them (docs/design/event-feed.md, "Event types"). */
 export const OPT_IN_EVENT_TYPES = [
   "order.accepted",
   "order.inProgress",

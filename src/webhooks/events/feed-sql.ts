@@ -16,7 +16,7 @@ export type FeedRow = {
   is_last: boolean;
 };
 
-/** What a page of the feed is read from, and how much of it. */
+/** The source and the size of a page of the feed. */
 export type FeedRange = KeyAccess & {
   readonly limit: number;
   /** Null means any type. */
@@ -33,9 +33,10 @@ export type FeedRange = KeyAccess & {
 type FeedRead = { readonly rows: readonly FeedRow[]; readonly hasUnnumbered: boolean };
 
 /**
- * The events after a position of the feed that fit the filter (decision 0027). No index has the type, so it reads the
- * events by their position, but at most ROWS_READ_MAX. The last of these is returned even if it does not fit. A test key
- * sees no events of real orders (decision 0074): only those of test orders expire.
+ * The events after a position of the feed that fit the filter (docs/design/event-feed.md, "Positions when read"). No index has
+ * the type, so it reads the events by their position, but at most ROWS_READ_MAX. The last of these is returned even if it does
+ * not fit. A test key sees no events of real orders (docs/design/isolation-and-limits.md, "Live and test keys"): only those of
+ * test orders expire.
  */
 export async function listFeed(db: Queryable, range: FeedRange, after: FeedPosition): Promise<FeedRead> {
   const rows = await db.query<{ has_unnumbered: boolean } & (FeedRow | { id: null })>({

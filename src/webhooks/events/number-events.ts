@@ -8,9 +8,10 @@ export const NUMBERED_TOGETHER_MAX = 1_000;
 type NumberContext = Pick<Context, "db" | "clock">;
 
 /**
- * Gives the oldest events of a connection that have none a position at the end of its feed (decision 0027). Only events
- * whose transactions have ended are seen, and a position is never given again, so events are only ever added at the end.
- * Readers of the same connection wait for each other; no other connection does.
+ * Gives the oldest events of a connection that have none a position at the end of its feed
+ * (docs/design/event-feed.md, "Positions when read"). Only events whose transactions have ended are seen, and a position is
+ * never given again, so events are only ever added at the end. Readers of the same connection wait for each other; no other
+ * connection does.
  */
 export async function numberNextEvents(
   { db, clock }: NumberContext,

@@ -19,14 +19,15 @@ export type DeliveryRow = {
 };
 
 /**
- * The newest deliveries in a scope that fit the filters, one more than the page if there is one. No index knows the
- * status (decision 0033), so it reads the deliveries of the scope by id, but not more than `rowsMax`. The last of these is
- * returned even if it does not fit, so that the next page can continue after it. Deliveries of a test order are not listed
- * from the time of its erasure on. A test key sees none of real orders (decision 0074): only those of test orders expire.
+ * The newest deliveries in a scope that fit the filters, one more than the page if there is one. No index knows the status
+ * (docs/design/deliveries.md, "Streams"), so it reads the deliveries of the scope by id, but not more than `rowsMax`. The last
+ * of these is returned even if it does not fit, so that the next page can continue after it. Deliveries of a test order are not
+ * listed from the time of its erasure on. A test key sees none of real orders
+ * (docs/design/isolation-and-limits.md, "Live and test keys"): only those of test orders expire.
  *
  * A delivery may be due in its stream, in a stream of its own after a manual request, or in both. Each is looked up by its
  * whole key, because an endpoint that is down may have very many due deliveries. `next_attempt_at` is null while the endpoint
- * is paused: what was due may not be removed yet (decision 0207).
+ * is paused: what was due may not be removed yet (docs/design/deliveries.md, "Backoff and pause").
  */
 const newestIn = (scope: string, { attempts, rowsMax }: Reading): string => `
       select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status, d.stream_id,
@@ -137,7 +138,7 @@ export async function listDeliveriesOfOrder(
   return toListed(rows);
 }
 
-/** Whether an order has more deliveries than `listDeliveriesOfOrder` may read with this filter. */
+/** True if an order has more deliveries than `listDeliveriesOfOrder` may read with this filter. */
 export async function hasManyDeliveries(
   db: Queryable,
   connection: ConnectionKey,
@@ -156,7 +157,10 @@ export async function hasManyDeliveries(
   return rows.length > 0;
 }
 
-/** The ids of an event's deliveries differ only in their last 32 bits, so they form a range (decision 0028). */
+/**
+ * The ids of an event's deliveries differ only in their last 32 bits, so they form a range
+ * (docs/design/deliveries.md, "Delivery ids").
+ */
 function pageValues(
   { merchantId, connectionId, testOnly }: KeyAccess,
   filter: DeliveryFilter,
@@ -323,8 +327,8 @@ export type DeliveryFilter = {
 };
 
 /**
- * Deliveries that a page with the filter `hasFailedAttempts` reads, at most. Fewer than ROWS_READ_MAX, because each of them
- * is looked up in the attempts of every day since its event (decision 0098).
+ * Deliveries that a page with the filter `hasFailedAttempts` reads, at most. Fewer than ROWS_READ_MAX, because each of them is
+ * looked up in the attempts of every day since its event (docs/design/deliveries.md, "The delivery log").
  */
 export const FAILED_READ_MAX = 1_000;
 
@@ -369,9 +373,9 @@ export type OrderEventDelivery = {
 type Row = { id: string; type: string; sequence: number; deliveries: OrderEventDelivery[] };
 
 /**
- * The events of an order after an id, oldest first, with their first deliveries; one more than the page if there is one.
- * Events that are not kept any more are left out: `oldestId`. By the index of the order; a delivery is of the stream of its
- * order, and its id begins as that of its event does (decision 0028).
+ * The events of an order after an id, oldest first, with their first deliveries; one more than the page if there is one. Events
+ * that are not kept any more are left out: `oldestId`. By the index of the order; a delivery is of the stream of its order, and
+ * its id begins as that of its event does (docs/design/deliveries.md, "Delivery ids").
  */
 export async function listOrderEvents(
   db: Queryable,

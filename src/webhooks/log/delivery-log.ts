@@ -236,7 +236,7 @@ function requestOf({ startedAt }: LoggedAttempt, parts: RequestParts): AttemptRe
   };
 }
 
-/** Whether the attempt may have sent the body as it was before an erasure. */
+/** True if the attempt may have sent the body as it was before an erasure. */
 const isChangedSince = (startedAt: Date, { erasedAt, leaseMs }: RequestParts): boolean =>
   erasedAt !== null && startedAt < after(erasedAt, leaseMs + COMMIT_MAX_MS);
 
@@ -270,7 +270,10 @@ export type DeliveryDetails = Static<typeof DeliveryDetailsSchema>;
 /** When the personal data of an order was erased; null if it was not. Orders are above this layer. */
 type ErasedAt = (orderId: string) => Promise<Date | null>;
 
-/** One delivery with its attempts and their requests (decision 0109). Null when the connection has no such delivery. */
+/**
+ * One delivery with its attempts and their requests (docs/design/signing.md, "The request of an attempt"). Null when the
+ * connection has no such delivery.
+ */
 export async function readDeliveryDetails(
   context: WebhookContext,
   access: KeyAccess,

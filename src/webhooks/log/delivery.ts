@@ -61,7 +61,10 @@ const CODES: Readonly<Record<string, AttemptErrorCode>> = {
   canceled: "canceled",
 };
 
-/** The code of a stored error (decision 0099). The phrase decides, so that attempts of any age have one. */
+/**
+ * The code of a stored error (docs/design/deliveries.md, "Endpoints"). The phrase decides, so that attempts of any age have
+ * one.
+ */
 export function attemptErrorCode(error: string): AttemptErrorCode {
   if (error.startsWith("HTTP ")) return "http_status";
   if (error.startsWith("TLS: ")) return "tls_failed";

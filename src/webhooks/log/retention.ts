@@ -12,8 +12,8 @@ import { deleteOldResends } from "../resend/resends-sql.ts";
 const BATCH_SIZE = 500;
 
 /**
- * Fails pending deliveries whose events are no longer kept, and deletes the rows of the log that are older than the
- * retention time (decision 0030). Returns how many rows it processed.
+ * Fails pending deliveries whose events are no longer kept, and deletes the rows of the log that are older than the retention
+ * time (docs/design/database.md, "Retention"). Returns how many rows it processed.
  */
 export async function purgeDeliveryLog(context: Context, stopping?: AbortSignal): Promise<number> {
   const limits = limitsAt(context.clock.now());

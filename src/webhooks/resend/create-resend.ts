@@ -154,7 +154,8 @@ export const ResendRequestSchema = Type.Object(
     title: "ResendRequest",
     description:
       "Which deliveries to send once more: chosen ones, or those of a period. Unknown fields are rejected.",
-    additionalProperties: false, // A filter with another name would send all of the period (decision 0190).
+    // A filter with another name would send all of the period (docs/design/api-conventions.md, "Unknown fields").
+    additionalProperties: false,
   },
 );
 type ResendRequest = Static<typeof ResendRequestSchema>;

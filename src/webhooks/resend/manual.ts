@@ -30,9 +30,10 @@ type Sample = {
 };
 
 /**
- * Sends a test event to one endpoint, regardless of its event types. Returns the id of the delivery. With a sample, the
- * event has its content; it is stored as a ping, so the feed does not show it (decision 0097).
- * @param by who requests it, for the audit log. Null for a partner, whose pings leave no entry (decision 0070)
+ * Sends a test event to one endpoint, regardless of its event types. Returns the id of the delivery. With a sample, the event
+ * has its content; it is stored as a ping, so the feed does not show it (docs/design/event-feed.md, "Samples").
+ * @param by who requests it, for the audit log. Null for a partner, whose pings leave no entry
+ *   (docs/design/isolation-and-limits.md, "Audit log")
  */
 export async function pingEndpoint(
   context: Context,
@@ -72,7 +73,10 @@ export async function pingEndpoint(
   return sent;
 }
 
-/** Writes a delivery of an event to this endpoint alone, due at once. Returns its id (decision 0028). */
+/**
+ * Writes a delivery of an event to this endpoint alone, due at once. Returns its id
+ * (docs/design/deliveries.md, "Delivery ids").
+ */
 async function insertPingDelivery(
   tx: Queryable,
   endpoint: Endpoint,

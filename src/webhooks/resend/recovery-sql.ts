@@ -124,8 +124,8 @@ export async function reopenDeliveries(
 }
 
 /**
- * Makes heads due that streams have from before a pause (decision 0207), like those that are restored. One whose attempt is in
- * progress is not changed, nor a new one that is due.
+ * Makes heads due that streams have from before a pause (docs/design/deliveries.md, "Backoff and pause"), like those that are
+ * restored. One whose attempt is in progress is not changed, nor a new one that is due.
  */
 export async function makeHeadsDue(
   tx: Queryable,
@@ -175,7 +175,7 @@ export async function restoreHeads(
   });
 }
 
-/** Whether the endpoint is active. It is locked, so that it cannot be paused before the transaction ends. */
+/** True if the endpoint is active. It is locked, so that it cannot be paused before the transaction ends. */
 export async function shareActiveEndpoint(
   tx: Queryable,
   { merchantId, connectionId, endpointId }: OrderedResend,

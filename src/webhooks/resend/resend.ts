@@ -38,7 +38,7 @@ export type ResendScope = {
   readonly status: DeliveryStatus | null;
 };
 
-/** A request to send deliveries again, and how far it is (decision 0142). */
+/** A request to send deliveries again, and how far it is (docs/design/deliveries.md, "Sending again"). */
 export type Resend = ConnectionKey &
   ResendScope & {
     readonly id: string;
@@ -53,7 +53,7 @@ export type Resend = ConnectionKey &
     readonly position: string;
     /** Deliveries that were made due, and whose outcome is not counted yet. Empty for a resend that keeps the order. */
     readonly sending: readonly string[];
-    /** Whether the log has been read, of a resume for the first time. */
+    /** True if the log has been read, of a resume for the first time. */
     readonly isRead: boolean;
     readonly succeededCount: number;
     readonly failedCount: number;

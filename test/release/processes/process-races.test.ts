@@ -4,7 +4,8 @@ import { orderPath, readStoredOrders } from "../../support/orders.ts";
 import { type ProcessAnswer, type ServiceProcess, startProcess } from "../../support/processes.ts";
 import { startServiceForTest } from "../../support/test-service.ts";
 
-// Decision 0005, "in one process or in several": real processes, over HTTP, which share only the database.
+// docs/design/creating-orders.md, "Constraints decide": "in one process or in several": real processes, over HTTP, which share
+// only the database.
 
 const times = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => make(index));

@@ -71,7 +71,7 @@ describe("OpenTelemetry", () => {
     expect(creation?.traceId, "a partner does not choose the id of a trace").not.toMatch(/^0af7/);
     expect(creation?.parentSpanId).toBeFalsy();
     const inTrace = spans.filter(({ traceId }) => traceId === creation?.traceId);
-    // The first request of a second looks the key up (decision 0168).
+    // The first request of a second looks the key up (docs/design/isolation-and-limits.md, "Known keys").
     expect(named("find keys")).not.toEqual([]);
     const group = inTrace.find(({ name }) => name === "place orders");
     expect(group?.parentSpanId).toBe(creation?.spanId);

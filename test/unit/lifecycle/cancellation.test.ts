@@ -46,7 +46,9 @@ describe("the time of a cancellation", () => {
   });
 });
 
-/** What a partner may cancel, and until when (decisions 0008 and 0011). */
+/**
+ * What a partner may cancel, and until when (docs/design/lifecycle.md, "Fields of an order" and "A failed payment is a hold").
+ */
 describe("cancelableUntil", () => {
   const END = new Date("9999-12-31T23:59:59.999Z");
 

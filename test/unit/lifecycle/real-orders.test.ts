@@ -3,7 +3,7 @@ import { applyTransition } from "../../../src/lifecycle/lifecycle.ts";
 import { at, NOW, REAL, shippedOrder } from "../../support/lifecycle-orders.ts";
 import { type StateTable, TRANSITIONS, testStateTables } from "../../support/state-table.ts";
 
-/** A real order follows the chart (specification, part 3; decision 0039). */
+/** A real order follows the chart (specification, part 3; docs/design/lifecycle.md, "The chart"). */
 const STATE_TABLES: StateTable[] = [
   {
     shipped: "nothing shipped",

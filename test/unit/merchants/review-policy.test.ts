@@ -10,7 +10,7 @@ const order = (fields: Partial<Parameters<typeof needsReview>[1]> = {}) => ({
   ...fields,
 });
 
-describe("an order is reviewed if it exceeds its connection's policy (decision 0013)", () => {
+describe("an order is reviewed if it exceeds its connection's policy", () => {
   it.each<[string, Partial<ReviewPolicy>, Partial<ReturnType<typeof order>>, boolean]>([
     ["fewer units than the limit", { maxQuantity: 10 }, { quantity: 9 }, false],
     ["as many units as the limit", { maxQuantity: 10 }, { quantity: 10 }, false],
@@ -52,7 +52,7 @@ describe("an order is reviewed if it exceeds its connection's policy (decision 0
   });
 });
 
-describe("a limit that a connection does not have is the service's (decision 0072)", () => {
+describe("a limit that a connection does not have is the service's", () => {
   const defaults = { maxQuantity: 100, maxOrderValueMinor: 1_000n };
 
   it.each<[string, Partial<ReviewPolicy>, Partial<ReviewPolicy>]>([

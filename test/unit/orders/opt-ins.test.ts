@@ -8,7 +8,7 @@ const typesOf = (before: Order, transition: Transition): string[] =>
   optInsOf({ before, after: applyTransition(before, transition, NOW).order }).map(({ type }) => type);
 const ship: Transition = { name: "ship", lineIds: ["line-1"], newShipmentId: "parcel-new" };
 
-/** Decision 0016. */
+/** See docs/design/event-feed.md, "Event types". */
 describe("events for endpoints that name them", () => {
   it.each<[string, Partial<Order>, Transition, string[]]>([
     ["the order is accepted", REAL, { name: "accept" }, ["order.accepted"]],

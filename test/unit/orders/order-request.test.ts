@@ -19,7 +19,7 @@ const lines = (count: number) => Array.from({ length: count }, () => aLine());
 const errorsOf = (fields: object) =>
   check(aRequest(fields)).map((error) => ("pointer" in error ? error.pointer : error));
 
-/** Specification, part 8, and decision 0006: each limit below, at and above. */
+/** Specification, part 8, and docs/design/creating-orders.md, "Limits of a request": each limit below, at and above. */
 describe("limits of an order request", () => {
   it.each<[string, string, unknown[], unknown[]]>([
     ["lines", "/lines", [lines(1), lines(99), lines(100)], [[], lines(101)]],
@@ -85,7 +85,7 @@ describe("limits of an order request", () => {
 const keys = (count: number, value: unknown = "") =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index + 1}`, value]));
 
-/** Decision 0081. */
+/** See docs/design/creating-orders.md, "Note and metadata". */
 describe("metadata of an order request", () => {
   const errors = (metadata: unknown) => check(aRequest({ metadata }));
 

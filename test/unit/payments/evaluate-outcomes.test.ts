@@ -24,7 +24,7 @@ const consequences = (order: Order, recorded: RecordedOutcomes, retryMs: readonl
   consequencesOf(order, recorded, { retryMs, now: NOW });
 const holdChange = (order: Order, recorded: RecordedOutcomes) => consequences(order, recorded).holdChange;
 
-describe("a declined charge (decision 0011)", () => {
+describe("a declined charge", () => {
   const declined = outcomes(["goods 1 failed"], { declined: "1" });
 
   it("holds an order that is not held for it yet", () => {

@@ -51,7 +51,7 @@ describe("a gateway's response", () => {
     expect(postponements).toEqual([{ payment, dueAt: in_(3_600), reference: "pi_1" }]);
   });
 
-  /** Decision 0041: an unknown outcome is never a failure. */
+  /** docs/design/money.md, "Each payment happens once": an unknown outcome is never a failure. */
   it.each([
     [1, 5],
     [2, 10],

@@ -16,7 +16,7 @@ const stored = (...secrets: [name: string, created: number, expires?: number][])
 const namesAt = (secrets: EndpointSecrets, moment: Date) =>
   signingSecretsAt(secrets, moment, STALE)?.map(({ sealed }) => sealed) ?? null;
 
-/** Decision 0109. */
+/** See docs/design/signing.md, "The request of an attempt". */
 describe("the secrets that signed an attempt", () => {
   const first = stored(["A", 0]);
   const rotated = stored(["B", 10], ["A", 0, 34]);

@@ -25,7 +25,8 @@ import { startServiceForTest, type TestService } from "../../support/test-servic
 import { times } from "../../support/two-services.ts";
 import { createEndpoint } from "../../support/webhooks.ts";
 
-// The feed never contradicts the sequence of an order, whatever the order of transactions and the clocks (decision 0027).
+// The feed never contradicts the sequence of an order, whatever the order of transactions and the clocks
+// (docs/design/event-feed.md, "Positions when read").
 
 const typesOfOrder = async (partner: Partner, orderId: string) =>
   (await pollFeed(partner, null, `&orderId=${orderId}`)).events.map(({ type }) => type);

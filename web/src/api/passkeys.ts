@@ -2,7 +2,7 @@ import { api, dataOf } from "./client.ts";
 
 type Json = Record<string, unknown>;
 
-/** Whether this browser has passkeys, and reads their options as the service writes them. */
+/** True if this browser has passkeys, and reads their options as the service writes them. */
 export const hasPasskeys = (): boolean =>
   typeof PublicKeyCredential !== "undefined" && "parseRequestOptionsFromJSON" in PublicKeyCredential;
 

@@ -36,7 +36,7 @@ export const unanswered = (
   { isChange }: { readonly isChange: boolean },
 ): ApiProblem => new ApiProblem(0, new Headers(), { code, isChange });
 
-/** Whether the request may have had its effect, although it failed. */
+/** True if the request may have had its effect, although it failed. */
 export const isUncertain = (error: unknown): boolean =>
   error instanceof ApiProblem && error.status === 0 && error.members["isChange"] === true;
 

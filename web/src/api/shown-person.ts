@@ -1,7 +1,7 @@
 import { codeOf } from "./problem.ts";
 import { signInGate } from "./sign-in-gate.ts";
 
-/** What each request says about the person that its page shows as signed in (decision 0221). */
+/** What each request says about the person that its page shows as signed in (docs/design/people.md, "The person of a page"). */
 export const shownPersonHeaders = (): Readonly<Record<string, string>> =>
   signInGate.personId === null ? {} : { "x-person-id": signInGate.personId };
 

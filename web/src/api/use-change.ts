@@ -6,10 +6,10 @@ import { isProblem, isUncertain } from "./problem.ts";
 type Change<Input, Output> = {
   /** Sends the change: `dataOf(api.POST(...))`. */
   readonly run: (input: Input) => Promise<Output>;
-  /** What has happened, in a few words. Absent: nothing is announced. */
+  /** The outcome, in a few words. Absent: nothing is announced. */
   readonly done?: string | ((output: Output) => string);
   readonly onDone?: (output: Output) => void;
-  /** Whether the page shows an error itself, so that it is not announced. Default: never. */
+  /** True if the page shows an error itself, so that it is not announced. Default: never. */
   readonly showsError?: () => boolean;
 };
 

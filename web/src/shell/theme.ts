@@ -76,7 +76,7 @@ export const cssVariablesResolver: CSSVariablesResolver = () => ({
 /** `color-scheme.js` reads the same entry before the page is drawn. */
 export const colorSchemeManager = localStorageColorSchemeManager({ key: "color-scheme" });
 
-/** The nonce of this page for styles that Mantine and its dialogs make (decision 0126). */
+/** The nonce of this page for styles that Mantine and its dialogs make (docs/design/console.md, "Content security policy"). */
 export const styleNonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? "";
 // `react-remove-scroll`, of Mantine's dialogs, reads it from here.
 Object.assign(globalThis, { __webpack_nonce__: styleNonce });

@@ -16,7 +16,7 @@ export function SignInDialog({ open }: { open: OpenGate }) {
   const before = useMe();
   const proceed = async () => {
     const me = await queryClient.fetchQuery({ ...meQuery(), staleTime: 0 });
-    // For another person this read fails, and the page is loaded again (decision 0221).
+    // For another person this read fails, and the page is loaded again (docs/design/people.md, "The person of a page").
     const isSame = JSON.stringify(me.grants) === JSON.stringify(before.grants);
     open.resolve(isSame);
     if (!isSame) location.reload();

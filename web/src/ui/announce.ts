@@ -6,7 +6,7 @@ import { useProblemText } from "./problem-message.tsx";
 const UNEXPECTED_MS = 10_000;
 
 type Announce = {
-  /** What has happened, in a few words. */
+  /** The outcome, in a few words. */
   done(message: string): void;
   /** What the page has taken away from the person, and why. */
   ended(message: string): void;

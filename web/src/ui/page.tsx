@@ -89,7 +89,7 @@ export function Crumbs({ of }: CrumbsProps) {
   );
 }
 
-/** What a page shows while its data is on the way. */
+/** The placeholder of a page while its data is on the way. */
 export function PageSkeleton() {
   const { t } = useTranslation();
   return (

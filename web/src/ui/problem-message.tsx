@@ -9,7 +9,7 @@ import { explained, explainedProblem, PROBLEMS_WITH_TEXTS } from "../text/explan
 /** The problems that have texts of their own; the others show what the service says. */
 const KNOWN = ["unreachable", "timed-out", ...PROBLEMS_WITH_TEXTS] as const;
 
-/** What went wrong and what to do, in the person's language. */
+/** The problem and its remedy, in the person's language. */
 export function useProblemText(): (error: unknown) => string {
   const { t } = useTranslation();
   return (error) => {

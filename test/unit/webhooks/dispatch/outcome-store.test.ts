@@ -4,7 +4,7 @@ import { createLog } from "../../../../src/platform/log.ts";
 import { OutcomeStore } from "../../../../src/webhooks/delivery/outcome-store.ts";
 import { aClaim, NOW } from "../../../support/claims.ts";
 
-// Decision 0214.
+// See docs/design/deliveries.md, "Outcomes".
 
 it("a hundred outcomes that cannot be stored write one line of each message, with their number later", async () => {
   const lines: { msg: string; count: number }[] = [];

@@ -3,7 +3,7 @@ import type { RecordedCompletion } from "../../../../src/webhooks/delivery/compl
 import { OutcomesInOrder, RETRY_EVERY_MS } from "../../../../src/webhooks/delivery/outcome-store.ts";
 import { aClaim, NOW } from "../../../support/claims.ts";
 
-// Decision 0214.
+// See docs/design/deliveries.md, "Outcomes".
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });

@@ -18,10 +18,10 @@ const HIDDEN_MS = 5_000;
 
 /**
  * The stream of this tab. It is open while a page listens and the tab is visible: a browser opens six connections to a host
- * only (decision 0158). After each connection the pages read again, because nothing is repeated.
+ * only (docs/design/console.md, "Live updates"). After each connection the pages read again, because nothing is repeated.
  */
 class UpdateStream {
-  /** Whether the stream is wanted, and was away for so long that pages may show what is old. */
+  /** True if the stream is wanted, and was away for so long that pages may show what is old. */
   readonly lost = new LostState(LOST_MS);
   readonly #listeners = new Set<Listener>();
   #open: AbortController | null = null;

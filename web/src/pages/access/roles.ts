@@ -19,7 +19,9 @@ export type ChosenRoles = { readonly [Name in Role]?: readonly string[] };
 /** All roles, in the order in which they are shown. */
 export const ROLES = Object.keys(THINGS_OF) as readonly Role[]; // Its type has exactly these.
 
-/** The roles that the person may give to others. The service decides, and for which things (decision 0077). */
+/**
+ * The roles that the person may give to others. The service decides, and for which things (docs/design/people.md, "Tokens").
+ */
 export const useGivableRoles = (): readonly Role[] =>
   useHasRole("operator") ? ROLES : ["merchant", "partner"];
 
@@ -53,5 +55,5 @@ export function toGrantRequest(role: Role, ids: readonly string[]): GrantRequest
   }
 }
 
-/** Whether a role needs to name what it is for. The warehouse without facilities is for all of them. */
+/** True if a role needs to name what it is for. The warehouse without facilities is for all of them. */
 export const needsThings = (role: Role): boolean => role === "merchant" || role === "partner";

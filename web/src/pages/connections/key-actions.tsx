@@ -16,7 +16,7 @@ type Props = {
   readonly onKey: (text: string) => void;
 };
 
-/** What can be done with a key that is still valid. A key is replaced once. */
+/** The actions on a key that is still valid. A key is replaced once. */
 export function KeyActions({ of, onKey }: Props) {
   const { revokedAt, expiresAt, replacedBy } = of;
   if (revokedAt !== null || (expiresAt !== null && new Date(expiresAt) <= new Date())) return null;

@@ -20,7 +20,7 @@ export function KeysSection({ connection }: Props) {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(connectionKeysQuery(connection.id));
   const ownsKeys = useHasRole("operator", "merchant");
-  // A partner's developers manage the keys with which they test, and no others (decision 0122).
+  // A partner's developers manage the keys with which they test, and no others (docs/design/people.md, "Partners' developers").
   const mayChange = useHasRole("operator", "merchant", "partner");
   return (
     <Section

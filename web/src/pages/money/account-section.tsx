@@ -15,7 +15,7 @@ import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Section } from "../../ui/section.tsx";
 import { accountQuery } from "./queries.ts";
 
-/** What the merchant owes now, and how much more it may. */
+/** The merchant's debt, and how much more it may owe. */
 export function AccountSection({ merchant }: { merchant: Merchant }) {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(accountQuery(merchant.id));

@@ -24,7 +24,8 @@ export function OrdersPage() {
   const { t } = useTranslation();
   const search = route.useSearch();
   const isFiltered = Object.keys(search).length > 0;
-  const seesPrices = useHasRole("operator", "support", "merchant", "warehouse"); // Partners do not (decision 0122).
+  // Partners do not (docs/design/people.md, "Partners' developers").
+  const seesPrices = useHasRole("operator", "support", "merchant", "warehouse");
   return (
     <ListPage
       title={t("orders.title")}

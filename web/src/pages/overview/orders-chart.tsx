@@ -110,7 +110,7 @@ function Bar({ row, top, linkOf }: BarProps) {
   );
 }
 
-/** What the colors mean. */
+/** The legend of the colors. */
 function Legend() {
   const { t } = useTranslation();
   return ORDER_STATUSES.map((status) => (

@@ -19,7 +19,7 @@ export type Packing =
     };
 export type OpenPacking = Exclude<Packing, { step: "order" }>;
 
-/** What a scan did. The page has the words. */
+/** The outcome of a scan. The page has the words. */
 export type Outcome =
   | { readonly outcome: "counted"; readonly name: string; readonly count: number; readonly of: number }
   | { readonly outcome: "all-counted" | "weighed" | "carrier-chosen" | "empty" }
@@ -52,7 +52,7 @@ export const openOrder = (order: ScannedOrder, carrier: string): OpenPacking => 
   wasSent: false,
 });
 
-/** What a scanned code means while an order is open. */
+/** The meaning of a scanned code while an order is open. */
 export function applyScan(state: OpenPacking, code: string): Scanned<OpenPacking> {
   if (/^(ord|shp)_/.test(code)) return { state, outcome: { outcome: "order-is-open", code } };
   switch (state.step) {

@@ -46,7 +46,7 @@ export function shipmentOfLostAttempt(
   return made?.id ?? null;
 }
 
-/** Whether the shipment has all that was counted, and nothing else. */
+/** True if the shipment has all that was counted, and nothing else. */
 function hasCounted(now: ScannedOrder, shipmentId: string, counts: OpenPacking["counts"]): boolean {
   const shipped = now.lines.filter((line) => line.shipmentId === shipmentId);
   const counted = Object.values(counts).filter((units) => units > 0);

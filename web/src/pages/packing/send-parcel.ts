@@ -14,8 +14,9 @@ export type Sent =
   | { readonly outcome: "unanswered"; readonly error: unknown };
 
 /**
- * Ships what was counted (decision 0222). The order is read again before: another person may have corrected its address, or shipped a part of
- * it. An attempt whose response was lost may have made the shipment; then nothing is shipped twice.
+ * Ships what was counted (docs/design/fulfilment.md, "A parcel ships as it was packed"). The order is read again before:
+ * another person may have corrected its address, or shipped a part of it. An attempt whose response was lost may have made the
+ * shipment; then nothing is shipped twice.
  *
  * @throws ApiProblem if nothing has shipped
  */

@@ -89,7 +89,7 @@ type Props = {
   readonly isNamed?: boolean;
 };
 
-/** What a slip is called, for those who do not see it. */
+/** The title of a slip, for readers who do not see it. */
 const labelOf = (kind: string, { slip, isNamed = false }: Props): string =>
   isNamed ? `${kind}: ${slip.externalOrderId ?? slip.orderId}` : kind;
 

@@ -96,7 +96,7 @@ export function WorkPage() {
 type WorkActionsProps = {
   /** Address of the table as a file. */
   readonly csv: string;
-  /** Whether the person packs, and does not only read. */
+  /** True if the person packs, and does not only read. */
   readonly packs: boolean;
 };
 

@@ -9,7 +9,7 @@ import { ShownOnce } from "../../ui/shown-once.tsx";
 
 type Props = { readonly person: Person };
 
-/** What can be done with a person in its state. */
+/** The actions on a person in its state. */
 export function PersonActions({ person }: Props) {
   const isOperator = useHasRole("operator");
   const { state } = person;

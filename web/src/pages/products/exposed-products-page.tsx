@@ -16,7 +16,7 @@ import { exposedProductsQuery, PRODUCT_STATUSES } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/connections/$connectionId/products");
 
-/** What a partner can order. Partners read the same by `GET /v1/products`. */
+/** The products that a partner can order. Partners read the same by `GET /v1/products`. */
 export function ExposedProductsPage() {
   const { t } = useTranslation();
   const { connectionId } = route.useParams();

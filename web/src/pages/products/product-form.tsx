@@ -10,7 +10,7 @@ import { formatLocale } from "../../text/format.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { useGo } from "../../ui/link.tsx";
 
-/** What a person types. Empty: there is none. */
+/** The person's input. Empty: there is none. */
 type Values = {
   sku: string;
   name: string;

@@ -11,7 +11,7 @@ type Props = {
   readonly onToken: (text: string) => void;
 };
 
-/** What can be done with a token that is still valid. A token is replaced once. */
+/** The actions on a token that is still valid. A token is replaced once. */
 export function TokenActions({ of, onToken }: Props) {
   const { revokedAt, expiresAt, replacedBy } = of;
   if (revokedAt !== null || (expiresAt !== null && new Date(expiresAt) <= new Date())) return null;

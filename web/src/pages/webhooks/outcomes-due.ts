@@ -7,7 +7,7 @@ const LATEST_MS = 60_000;
 
 /**
  * After how many milliseconds to read deliveries again, because an attempt of one of them will have ended: outcomes are not
- * among the updates (decision 0158). False: all have ended.
+ * among the updates (docs/design/console.md, "Live updates"). False: all have ended.
  */
 export function outcomesDueInMs(
   deliveries: readonly Pick<Delivery, "status" | "nextAttemptAt">[],

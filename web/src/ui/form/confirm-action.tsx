@@ -35,8 +35,8 @@ type Props<Values extends object> = {
 };
 
 /**
- * A button that says what it will do before it does it. A button with another label is another action, also in the same
- * place: the dialog of the first one ends, and never becomes that of its opposite (decision 0229).
+ * A button that says what it will do before it does it. A button with another label is another action, also in the same place:
+ * the dialog of the first one ends, and never becomes that of its opposite (docs/design/console.md, "Dialogs").
  */
 export const ConfirmAction = <Values extends object = object>(props: Props<Values>) => (
   <Action key={props.label} {...props} />

@@ -2,7 +2,7 @@ import { Paper, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 
-/** What is stored now, below a form that another person's change has overtaken. */
+/** The stored values, below a form that another person's change has overtaken. */
 export function Conflict({ children }: { children: ReactNode }) {
   const { t } = useTranslation();
   return (

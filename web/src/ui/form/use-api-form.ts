@@ -19,7 +19,9 @@ type Options<Values, Output> = {
   readonly initialValues: Values;
   /** What the page itself can check; the service checks everything. */
   readonly validate?: (values: Values) => FormErrors;
-  /** Version of what the form replaces as a whole, as the page has it now (decision 0208). */
+  /**
+   * Version of what the form replaces as a whole, as the page has it now (docs/design/api-conventions.md, "Expected versions").
+   */
   readonly version?: string;
   readonly run: (values: Values, edit: Edit<Values>) => Promise<Output>;
   readonly done?: string;
@@ -61,7 +63,7 @@ export function useApiForm<Values extends object, Output = unknown>({
       }),
     ...(done !== undefined && { done }),
     ...(onDone && { onDone }),
-    // A dialog can end while its request is on the way (decision 0229).
+    // A dialog can end while its request is on the way (docs/design/console.md, "Dialogs").
     showsError: () => isShown.current,
   });
   const submit = form.onSubmit((values) =>

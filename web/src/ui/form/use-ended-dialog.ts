@@ -11,8 +11,8 @@ type Dialog = {
 
 /**
  * Says why a dialog is gone if the page removed it together with its button: another person has done it, or it is no longer
- * possible (decision 0229). A person who closes a dialog, or leaves its page, knows why it is gone, and the outcome of what
- * was sent is announced itself.
+ * possible (docs/design/console.md, "Dialogs"). A person who closes a dialog, or leaves its page, knows why it is gone, and the
+ * outcome of what was sent is announced itself.
  */
 export function useEndedDialog({ label, button, isSending }: Dialog): void {
   const { t } = useTranslation();

@@ -26,7 +26,7 @@ export type Selection<Row> = {
 };
 
 type Props<Row> = {
-  /** What the table contains, for those who do not see it. */
+  /** The content of the table, for readers who do not see it. */
   readonly label: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];

@@ -16,7 +16,7 @@ type ListPage<Row> = { readonly data: readonly Row[]; readonly nextCursor: strin
 
 type Props<Row> = {
   readonly title: string;
-  /** What the list contains, if that is not the title. */
+  /** The content of the list, if it differs from the title. */
   readonly label?: string;
   /** The way to this page: `Crumbs`. */
   readonly crumbs?: ReactNode;

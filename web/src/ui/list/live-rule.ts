@@ -10,6 +10,6 @@ type LiveEffect = {
 
 export type LiveRule<Row> = {
   readonly effectOf: (update: Exclude<Update, null>, rows: readonly Row[]) => LiveEffect;
-  /** Whether rows are about to change that no update reports. Checked every few seconds. */
+  /** True if rows are about to change that no update reports. Checked every few seconds. */
   readonly isDue?: (rows: readonly Row[]) => boolean;
 };

@@ -23,8 +23,9 @@ const OPTIONAL: readonly string[] = ["name", "company", "address2", "stateCode",
 type Values = Readonly<Record<string, string>>;
 
 /**
- * Corrects the address. Only the fields that were changed are sent. If another person has corrected it since the dialog
- * opened, both corrections together could be an address that does not exist: the person sees theirs first (decision 0223).
+ * Corrects the address. Only the fields that were changed are sent. If another person has corrected it since the dialog opened,
+ * both corrections together could be an address that does not exist: the person sees theirs first
+ * (docs/design/api-conventions.md, "Expected versions").
  */
 export function AddressAction({ order, action }: ActionProps) {
   const { t } = useTranslation();

@@ -5,7 +5,10 @@ import { useHasRole } from "../../../api/me.ts";
 import type { Order } from "../../../api/schema.d.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 
-/** Adds a note to the timeline, for all who see it. Shown to those who may, for real orders (decision 0138). */
+/**
+ * Adds a note to the timeline, for all who see it. Shown to those who may, for real orders
+ * (docs/design/lifecycle.md, "The timeline").
+ */
 export function NoteAction({ order: { id, testMode } }: { order: Order }) {
   const { t } = useTranslation();
   const mayAdd = useHasRole("operator", "warehouse", "merchant");

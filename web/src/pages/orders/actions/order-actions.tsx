@@ -32,7 +32,7 @@ const ACTIONS: Readonly<Record<OrderActionName, (props: ActionProps) => React.Re
 };
 const PRIMARY: readonly OrderActionName[] = ["approve", "ship", "complete", "retryPayment"];
 
-/** What this person can do with the order now. The lifecycle has decided it; this only shows it. */
+/** The person's actions on the order now. The lifecycle has decided it; this only shows it. */
 export function OrderActions({ order }: { order: Order }) {
   const allowed = new Map(order.actions.filter((each) => each.allowed).map((each) => [each.name, each]));
   const shown = Object.entries(ACTIONS).flatMap(([name, Action]) => {

@@ -8,7 +8,10 @@ import { type ActionProps, useEffectText } from "./effect.ts";
 
 type Values = { reasons: string[] };
 
-/** Releases the chosen reasons. What must be named is chosen by the person, not by the dialog (decision 0204). */
+/**
+ * Releases the chosen reasons. What must be named is chosen by the person, not by the dialog
+ * (docs/design/lifecycle.md, "Possible transitions").
+ */
 export function ReleaseHoldAction({ order, action }: ActionProps) {
   const { t } = useTranslation();
   const effectOf = useEffectText();

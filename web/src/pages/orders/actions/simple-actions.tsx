@@ -100,7 +100,7 @@ export function RetryPaymentAction({ order, action, isPrimary }: ActionProps) {
   const effectOf = useEffectText();
   return (
     <ConfirmAction
-      // To charge and to pay a refund again are two actions of one name (decision 0229).
+      // To charge and to pay a refund again are two actions of one name (docs/design/console.md, "Dialogs").
       key={action.effect}
       label={t("orderActions.retryPayment")}
       effect={effectOf(action)}

@@ -7,7 +7,7 @@ import { Money } from "../../../ui/money.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
 
-/** What was ordered, and what became of each line. */
+/** The lines of the order, with their shipments. */
 export function OrderLines({ order }: { order: Order }) {
   const { t } = useTranslation();
   const shipmentOf = ({ shipmentId }: OrderLine) => order.shipments.find(({ id }) => id === shipmentId);

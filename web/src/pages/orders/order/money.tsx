@@ -7,7 +7,7 @@ import { StatusBadge } from "../../../ui/status-badge.tsx";
 import { useDeclineReason } from "../../money/decline-reason.ts";
 import classes from "./money.module.css";
 
-/** What the merchant is charged and refunded for the order. */
+/** The charges and refunds of the order. */
 export function OrderMoney({ order: { goods, charges } }: { order: Order }) {
   const { t } = useTranslation();
   const declineReason = useDeclineReason();

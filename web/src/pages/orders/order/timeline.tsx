@@ -8,7 +8,7 @@ import { useActor } from "../actor.ts";
 import { useHoldReason } from "../hold-reason.ts";
 import { OPERATIONS } from "./operations.ts";
 
-/** What happened to the order, newest first. */
+/** The history of the order, newest first. */
 export function OrderTimeline({ order }: { order: Order }) {
   const { t } = useTranslation();
   const { timeline } = order;

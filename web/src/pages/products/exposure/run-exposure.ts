@@ -24,8 +24,8 @@ type Run = {
 };
 
 /**
- * Sends the requests of a change one after the other (decision 0152). Each is stored whole, and repeating it changes nothing
- * further: a run that was stopped is continued by starting it again.
+ * Sends the requests of a change one after the other (docs/design/fulfilment.md, "Exposure"). Each is stored whole, and
+ * repeating it changes nothing further: a run that was stopped is continued by starting it again.
  */
 export async function runExposure({ targets, signal, onPart, ...run }: Run): Promise<void> {
   for (const target of targets)

@@ -27,8 +27,8 @@ export class UnreadableFile extends Error {}
 export class UnknownOutcome extends Error {}
 
 /**
- * Sends a file whole (decision 0153). Only `XMLHttpRequest` reports how much is sent; `fetch` does not. As in all other
- * requests, an expired session is renewed in a dialog, and the file is sent again.
+ * Sends a file whole (docs/design/console.md, "Imports in the console"). Only `XMLHttpRequest` reports how much is sent;
+ * `fetch` does not. As in all other requests, an expired session is renewed in a dialog, and the file is sent again.
  * @throws ApiProblem, UnreadableFile, UnknownOutcome; the reason of the signal
  */
 export async function uploadFile(upload: Upload): Promise<ImportResult> {

@@ -84,7 +84,7 @@ function Outcome({ attempt: { error, responseStatus, durationMs } }: { attempt: 
 
 type CheckProps = { readonly secret: string; readonly request: DeliveryRequest; readonly isOpen: boolean };
 
-/** Whether the given secret signed the request; opened, with what was found. */
+/** True if the given secret signed the request; opened, with what was found. */
 function SignaturePill({ secret, request: { headers, body }, isOpen }: CheckProps) {
   const { t } = useTranslation();
   const canCheck = headers["webhook-signature"] !== null && body !== null && canDiagnose();

@@ -7,7 +7,7 @@ import { readSecret } from "./secret.ts";
 import { readSignatures } from "./signatures.ts";
 import { clockFindings, formOf, timestampsOf } from "./times.ts";
 
-/** What was received, as it was pasted. */
+/** The request, as it was pasted. */
 export type Evidence = {
   readonly headers: string;
   readonly body: string;

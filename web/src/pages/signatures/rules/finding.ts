@@ -1,4 +1,4 @@
-/** What the doctor can find. Each has a text under `doctor.findings`. */
+/** The findings of the doctor. Each has a text under `doctor.findings`. */
 export const FINDINGS = {
   // What is needed for a check.
   headers_absent: "fault",
