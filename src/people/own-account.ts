@@ -12,12 +12,12 @@ import {
   useCode,
 } from "./one-time-codes.ts";
 import { hashPassword, isPassword, readPasswordHash, storePassword } from "./passwords.ts";
-import { type PeopleContext, recordByPerson, type Visitor } from "./person.ts";
+import { type PeopleContext, recordByPerson } from "./person.ts";
 import {
   endSessions,
-  isRecent,
   lockSession,
   notSignedIn,
+  type Own,
   type PersonSession,
   recentAuthenticationRequired,
   recordAuthentication,
@@ -35,22 +35,15 @@ const wrongCode = signInFailed("wrong-code");
 const alreadySetUp = signInFailed("codes-set-up");
 
 /** Confirms that the person of a session is still there, with its password or a code. With a passkey one signs in again instead. */
-export async function confirmPerson(
-  context: PeopleContext,
-  opened: PersonSession,
-  proof: Proof,
-  visitor: Visitor,
-): Promise<Problem | null> {
-  const { person, session } = opened;
+export async function confirmPerson(context: PeopleContext, own: Own, proof: Proof): Promise<Problem | null> {
+  const { person, session } = own;
   const refused =
-    "password" in proof
-      ? await checkPassword(context, opened, proof.password, visitor)
-      : await countCode(context, opened);
+    "password" in proof ? await checkPassword(context, own, proof.password) : await countCode(context, own);
   if (refused !== null) return refused;
   return inTransaction(context, async (tx) => {
-    if (!(await lockSession(tx, opened))) return notSignedIn;
+    if (!(await lockSession(tx, own))) return notSignedIn;
     const isRight =
-      "password" in proof || (person.hasTwoFactor && (await useOwnCode(tx, context, opened, proof)));
+      "password" in proof || (person.hasTwoFactor && (await useOwnCode(tx, context, own, proof)));
     if (!isRight) return wrongCode;
     await recordAuthentication(tx, session.id, context.clock.now());
     return null;
@@ -63,16 +56,16 @@ export async function confirmPerson(
  */
 async function checkPassword(
   context: PeopleContext,
-  { person, session }: PersonSession,
+  own: Own,
   password: string | undefined,
-  visitor: Visitor,
 ): Promise<Problem | null> {
+  const { person, session } = own;
   const tooMany = await take(context.db, context, proofsOfSession(session.id));
   if (tooMany !== null) return tooMany;
   const stored = await readPasswordHash(context.db, person.id);
   const isRight = password === undefined ? stored === null : await isPassword(password, stored);
   if (isRight) await clear(context.db, proofsOfSession(session.id));
-  else await recordFailure(context, person.id, visitor, "confirmFailed");
+  else await recordFailure(context, person.id, own, "confirmFailed");
   return isRight ? null : wrongPassword;
 }
 
@@ -102,20 +95,18 @@ async function useOwnCode(
  */
 export async function setPassword(
   context: PeopleContext,
-  opened: PersonSession,
+  own: Own,
   password: string,
-  visitor: Visitor,
 ): Promise<Problem | null> {
-  const { person, session } = opened;
-  if (!isRecent(session, context.clock.now())) return recentAuthenticationRequired;
+  const { person, session } = own;
   const passwordHash = await hashPassword(password);
   return inTransaction(context, async (tx) => {
     // It can have been ended while the password was hashed, by a reset of the owner.
-    if (!(await lockSession(tx, opened))) return recentAuthenticationRequired;
+    if (!(await lockSession(tx, own))) return recentAuthenticationRequired;
     await storePassword(tx, person.id, passwordHash);
     await deleteLinks(tx, person.id, PERSONAL_LINKS, context.clock.now());
     const sessionsEnded = await endSessions(tx, person.id, session.id);
-    await recordByPerson(tx, context, person, visitor, "setPassword", { sessionsEnded });
+    await recordByPerson(tx, context, person, own, "setPassword", { sessionsEnded });
     return null;
   });
 }
@@ -123,33 +114,31 @@ export async function setPassword(
 /** The secret for the person's device as a URI, and backup codes. They count once a code of the device was verified. */
 export async function startSecondFactor(
   context: PeopleContext,
-  opened: PersonSession,
+  own: Own,
   password: string | undefined,
-  visitor: Visitor,
 ): Promise<{ uri: string; backupCodes: string[] } | Problem> {
-  const refused = await checkPassword(context, opened, password, visitor);
+  const refused = await checkPassword(context, own, password);
   if (refused !== null) return refused;
   return inTransaction(context, async (tx) => {
-    if (!(await lockSession(tx, opened))) return notSignedIn;
-    const uri = await makeSecret(tx, context, opened.person);
-    return uri === null ? alreadySetUp : { uri, backupCodes: await makeBackupCodes(tx, opened.person.id) };
+    if (!(await lockSession(tx, own))) return notSignedIn;
+    const uri = await makeSecret(tx, context, own.person);
+    return uri === null ? alreadySetUp : { uri, backupCodes: await makeBackupCodes(tx, own.person.id) };
   });
 }
 
 /** Proves that the device has the secret: from now on a password alone does not suffice. */
 export async function verifySecondFactor(
   context: PeopleContext,
-  opened: PersonSession,
+  own: Own,
   code: string,
-  visitor: Visitor,
 ): Promise<Problem | null> {
-  const refused = await countCode(context, opened);
+  const refused = await countCode(context, own);
   if (refused !== null) return refused;
   return inTransaction(context, async (tx) => {
-    if (!(await lockSession(tx, opened))) return notSignedIn;
-    if (!(await useOwnCode(tx, context, opened, { code, isBackupCode: false }))) return wrongCode;
-    if (await confirmSecret(tx, opened.person.id, context.clock.now()))
-      await recordByPerson(tx, context, opened.person, visitor, "enableSecondFactor");
+    if (!(await lockSession(tx, own))) return notSignedIn;
+    if (!(await useOwnCode(tx, context, own, { code, isBackupCode: false }))) return wrongCode;
+    if (await confirmSecret(tx, own.person.id, context.clock.now()))
+      await recordByPerson(tx, context, own.person, own, "enableSecondFactor");
     return null;
   });
 }
@@ -157,18 +146,17 @@ export async function verifySecondFactor(
 /** From now on a password alone suffices. All other sessions of the person end. */
 export async function removeSecondFactor(
   context: PeopleContext,
-  opened: PersonSession,
+  own: Own,
   password: string | undefined,
-  visitor: Visitor,
 ): Promise<Problem | null> {
-  const refused = await checkPassword(context, opened, password, visitor);
+  const refused = await checkPassword(context, own, password);
   if (refused !== null) return refused;
   return inTransaction(context, async (tx) => {
-    const { person, session } = opened;
-    if (!(await lockSession(tx, opened))) return notSignedIn;
+    const { person, session } = own;
+    if (!(await lockSession(tx, own))) return notSignedIn;
     await deleteCodes(tx, person.id);
     const sessionsEnded = await endSessions(tx, person.id, session.id);
-    await recordByPerson(tx, context, person, visitor, "disableSecondFactor", { sessionsEnded });
+    await recordByPerson(tx, context, person, own, "disableSecondFactor", { sessionsEnded });
     return null;
   });
 }
@@ -176,18 +164,17 @@ export async function removeSecondFactor(
 /** New backup codes. The earlier ones are no longer valid. A session that was ended at the same time does not see the new ones. */
 export async function renewBackupCodes(
   context: PeopleContext,
-  opened: PersonSession,
+  own: Own,
   password: string | undefined,
-  visitor: Visitor,
 ): Promise<{ backupCodes: string[] } | Problem> {
-  const { person } = opened;
+  const { person } = own;
   if (!person.hasTwoFactor) return wrongPassword;
-  const refused = await checkPassword(context, opened, password, visitor);
+  const refused = await checkPassword(context, own, password);
   if (refused !== null) return refused;
   return inTransaction(context, async (tx) => {
-    if (!(await lockSession(tx, opened))) return notSignedIn;
+    if (!(await lockSession(tx, own))) return notSignedIn;
     const backupCodes = await makeBackupCodes(tx, person.id);
-    await recordByPerson(tx, context, person, visitor, "renewBackupCodes");
+    await recordByPerson(tx, context, person, own, "renewBackupCodes");
     return { backupCodes };
   });
 }

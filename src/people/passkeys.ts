@@ -13,7 +13,7 @@ import { MINUTE_MS } from "../platform/time.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 import { hashToken, openSealedCookie, sealedCookie, useChallenge } from "./cookies.ts";
 import { type PeopleContext, recordByPerson, type Visitor } from "./person.ts";
-import { endSessions, lockSession, type PersonSession, signInFailed } from "./sessions.ts";
+import { endSessions, lockSession, type Own, type PersonSession, signInFailed } from "./sessions.ts";
 
 /** Passkeys of a person. */
 export const PASSKEYS_MAX = 20;
@@ -77,8 +77,8 @@ export async function verifyPasskey(
 }
 
 /** What the browser needs to make a passkey of a person. */
-export async function passkeyRegistration(context: PeopleContext, opened: PersonSession): Promise<Asked> {
-  const { id, email, name } = opened.person;
+export async function passkeyRegistration(context: PeopleContext, own: Own): Promise<Asked> {
+  const { id, email, name } = own.person;
   const known = await listPasskeys(context.db, id); // A device makes no second one for a person.
   const options = await generateRegistrationOptions({
     rpName: "Partner Orders",
@@ -93,31 +93,30 @@ export async function passkeyRegistration(context: PeopleContext, opened: Person
   });
   return {
     options,
-    cookie: sealedCookie(context, registrationIn(opened), { challenge: options.challenge }),
+    cookie: sealedCookie(context, registrationIn(own), { challenge: options.challenge }),
   };
 }
 
 /** Stores a passkey that the browser has made. It fails if what it sent does not fit the challenge, or the session has ended. */
 export async function addPasskey(
   context: PeopleContext,
-  opened: PersonSession,
+  own: Own,
   { name, response }: { readonly name: string; readonly response: Readonly<Record<string, unknown>> },
-  visitor: Visitor,
 ): Promise<Problem | null> {
-  const kept = openSealedCookie(context, visitor.cookie, registrationIn(opened));
+  const kept = openSealedCookie(context, own.cookie, registrationIn(own));
   if (kept === null) return notFitting;
   const { challenge = "" } = kept.content;
   const { registrationInfo } = await verifyRegistrationResponse({
     response: response as unknown as RegistrationResponseJSON, // The library checks each member itself.
     expectedChallenge: challenge,
-    expectedOrigin: visitor.origin,
+    expectedOrigin: own.origin,
     expectedRPID: hostOf(context),
     requireUserVerification: true,
   }).catch(() => ({ registrationInfo: undefined })); // It throws plain errors, for whatever does not fit.
   if (registrationInfo === undefined) return notFitting;
-  const { person } = opened;
+  const { person } = own;
   return inTransaction(context, async (tx) => {
-    if (!(await lockSession(tx, opened))) return notFitting;
+    if (!(await lockSession(tx, own))) return notFitting;
     if ((await listPasskeys(tx, person.id)).length >= PASSKEYS_MAX) return tooManyPasskeys;
     if (!(await useChallenge(tx, hashToken(challenge), kept.endsAt))) return notFitting;
     const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
@@ -125,7 +124,7 @@ export async function addPasskey(
     const [passkeyId, now] = [context.newId(), context.clock.now()];
     if (!(await insertPasskey(tx, { id: passkeyId, personId: person.id, name, credential, now })))
       return notFitting;
-    await recordByPerson(tx, context, person, visitor, "addPasskey", { passkey: name });
+    await recordByPerson(tx, context, person, own, "addPasskey", { passkey: name });
     return null;
   });
 }
@@ -134,19 +133,14 @@ export async function addPasskey(
  * Removes a passkey of a person, and ends its other sessions: a device that is lost has perhaps opened one. False: there is no such
  * passkey, or the session has ended.
  */
-export const removePasskey = (
-  context: PeopleContext,
-  opened: PersonSession,
-  passkeyId: string,
-  visitor: Visitor,
-): Promise<boolean> =>
+export const removePasskey = (context: PeopleContext, own: Own, passkeyId: string): Promise<boolean> =>
   inTransaction(context, async (tx: Queryable) => {
-    const { person, session } = opened;
-    if (!(await lockSession(tx, opened))) return false;
+    const { person, session } = own;
+    if (!(await lockSession(tx, own))) return false;
     const name = await deletePasskey(tx, person.id, passkeyId);
     if (name === null) return false;
     const sessionsEnded = await endSessions(tx, person.id, session.id);
-    await recordByPerson(tx, context, person, visitor, "removePasskey", { passkey: name, sessionsEnded });
+    await recordByPerson(tx, context, person, own, "removePasskey", { passkey: name, sessionsEnded });
     return true;
   });
 

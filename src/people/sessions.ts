@@ -22,7 +22,6 @@ const COOKIE = "session_token";
 /** A sign-in of a person on one browser. */
 export type Session = {
   readonly id: string;
-  readonly personId: string;
   /** Where the person signed in from. */
   readonly ipAddress: string;
   /** The browser, as it names itself. Empty: it does not. */
@@ -64,6 +63,9 @@ export const recentAuthenticationRequired: Problem = {
   detail: "Confirm that it is you: this needs a password, a code or a passkey within the last 15 minutes.",
 };
 
+/** A request of a person that has signed in, about how it signs in. */
+export type Own = PersonSession & Visitor;
+
 /** Whether a session is still good for a request. */
 export const isLive = ({ signedInAt, seenAt }: Session, now: Date): boolean =>
   before(now, SESSION_MAX_MS) < signedInAt && before(now, SESSION_IDLE_MS) < seenAt;
@@ -90,19 +92,13 @@ export async function openSession(
 ): Promise<string> {
   const now = context.clock.now();
   const [token, earlier] = [makeToken(), readCookie(context, visitor.cookie, COOKIE)];
-  const session: Session = {
-    id: context.newId(),
-    personId: person.id,
-    ipAddress: visitor.ipAddress,
-    userAgent: visitor.userAgent.slice(0, 500),
-    signedInAt: now,
-    seenAt: now,
-    authenticatedAt: now,
-  };
-  await makeRoom(tx, person.id, earlier === null ? null : hashToken(earlier));
-  await insertSession(tx, session, hashToken(token));
+  const sessionId = context.newId();
+  const { ipAddress, userAgent } = visitor;
+  const hashes = { tokenHash: hashToken(token), earlierHash: earlier === null ? null : hashToken(earlier) };
+  const session = { id: sessionId, personId: person.id, ipAddress, userAgent: userAgent.slice(0, 500) };
+  await insertSession(tx, session, hashes, now);
   await recordSignIn(tx, person.id, now);
-  const details = { method, session: toTypeId("ses", session.id), ipAddress: visitor.ipAddress };
+  const details = { method, session: toTypeId("ses", sessionId), ipAddress };
   await recordByPerson(tx, context, person, visitor, "signIn", details);
   return setCookie(context, COOKIE, token, SESSION_MAX_MS);
 }
@@ -146,42 +142,36 @@ export async function lockSession(tx: Queryable, { person, session }: PersonSess
 /** Ends the session of the browser, and returns the cookie that removes its own. Without a session it changes nothing. */
 export async function signOut(context: PeopleContext, visitor: Visitor): Promise<string> {
   const opened = await findSession(context, visitor.cookie);
-  if (opened !== null) await endSession(context, opened, opened.session.id, visitor, "signOut");
+  if (opened !== null) await endSession(context, { ...visitor, ...opened }, opened.session.id, "signOut");
   return setCookie(context, COOKIE, "", 0);
 }
 
 /** Ends one of the person's own sessions. Returns whether there was one. */
 export const endSession = (
   context: PeopleContext,
-  { person }: PersonSession,
+  own: Own,
   sessionId: string,
-  visitor: Visitor,
   action: "endSession" | "signOut",
 ): Promise<boolean> =>
   inTransaction(context, async (tx) => {
-    if (!(await deleteSession(tx, person.id, sessionId))) return false;
-    await recordByPerson(tx, context, person, visitor, action, { session: toTypeId("ses", sessionId) });
+    if (!(await deleteSession(tx, own.person.id, sessionId))) return false;
+    await recordByPerson(tx, context, own.person, own, action, { session: toTypeId("ses", sessionId) });
     return true;
   });
 
 /** Signs the person out everywhere but here. */
-export const endOtherSessions = (
-  context: PeopleContext,
-  opened: PersonSession,
-  visitor: Visitor,
-): Promise<Problem | null> =>
+export const endOtherSessions = (context: PeopleContext, own: Own): Promise<Problem | null> =>
   inTransaction(context, async (tx) => {
-    const { person, session } = opened;
-    if (!(await lockSession(tx, opened))) return notSignedIn;
+    const { person, session } = own;
+    if (!(await lockSession(tx, own))) return notSignedIn;
     const sessionsEnded = await endSessions(tx, person.id, session.id);
     if (sessionsEnded > 0)
-      await recordByPerson(tx, context, person, visitor, "endOtherSessions", { sessionsEnded });
+      await recordByPerson(tx, context, person, own, "endOtherSessions", { sessionsEnded });
     return null;
   });
 
 type SessionRow = {
   session_id: string;
-  person_id: string;
   ip_address: string;
   user_agent: string;
   signed_in_at: Date;
@@ -194,7 +184,7 @@ async function readSession(db: Queryable, tokenHash: Buffer): Promise<PersonSess
   const [row] = await db.query<SessionRow & PersonRow>({
     name: "read-person-session",
     text: `
-      select s.id as session_id, s.person_id, s.ip_address, s.user_agent, s.signed_in_at, s.seen_at, s.authenticated_at,
+      select s.id as session_id, s.ip_address, s.user_agent, s.signed_in_at, s.seen_at, s.authenticated_at,
              p.id, p.name, p.email, p.created_at, p.created_by_kind, p.created_by_name, p.created_by_id,
              p.accepted_at, p.last_signed_in_at, p.disabled_at,
              exists (
@@ -218,7 +208,7 @@ export async function readSessionsById(
   const rows = await db.query<SessionRow & PersonRow>({
     name: "read-person-sessions",
     text: `
-      select s.id as session_id, s.person_id, s.ip_address, s.user_agent, s.signed_in_at, s.seen_at, s.authenticated_at,
+      select s.id as session_id, s.ip_address, s.user_agent, s.signed_in_at, s.seen_at, s.authenticated_at,
              p.id, p.name, p.email, p.created_at, p.created_by_kind, p.created_by_name, p.created_by_id,
              p.accepted_at, p.last_signed_in_at, p.disabled_at,
              exists (
@@ -234,24 +224,33 @@ export async function readSessionsById(
   return rows.map(toPersonSession);
 }
 
-/** Stores a session that begins now. */
-async function insertSession(tx: Queryable, session: Session, tokenHash: Buffer): Promise<void> {
+/**
+ * Stores a session that begins now. It replaces the one that the browser has, also of another person, and those of the person that
+ * were used longest ago.
+ */
+async function insertSession(
+  tx: Queryable,
+  session: Pick<Session, "id" | "ipAddress" | "userAgent"> & { readonly personId: string },
+  { tokenHash, earlierHash }: { readonly tokenHash: Buffer; readonly earlierHash: Buffer | null },
+  now: Date,
+): Promise<void> {
+  const { id, personId, ipAddress, userAgent } = session;
   await tx.query({
     name: "insert-person-session",
     text: `
+      with replaced as (
+        delete from person_sessions
+        where token_hash = $6 or id in (
+          select s.id
+          from person_sessions s
+          where s.person_id = $2 and s.token_hash is distinct from $6
+          order by s.seen_at desc, s.id desc
+          offset $7)
+      )
       insert into person_sessions (
         id, person_id, token_hash, ip_address, user_agent, signed_in_at, seen_at, authenticated_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    values: [
-      session.id,
-      session.personId,
-      tokenHash,
-      session.ipAddress,
-      session.userAgent,
-      session.signedInAt,
-      session.seenAt,
-      session.authenticatedAt,
-    ],
+      values ($1, $2, $3, $4, $5, $8, $8, $8)`,
+    values: [id, personId, tokenHash, ipAddress, userAgent, earlierHash, SESSIONS_MAX - 1, now],
   });
 }
 
@@ -283,7 +282,7 @@ export async function listSessions(db: Queryable, personId: string): Promise<Ses
   const rows = await db.query<SessionRow>({
     name: "list-person-sessions",
     text: `
-      select s.id as session_id, s.person_id, s.ip_address, s.user_agent, s.signed_in_at, s.seen_at, s.authenticated_at
+      select s.id as session_id, s.ip_address, s.user_agent, s.signed_in_at, s.seen_at, s.authenticated_at
       from person_sessions s
       where s.person_id = $1
       order by s.seen_at desc, s.id desc
@@ -316,22 +315,6 @@ export async function endSessions(tx: Queryable, personId: string, exceptId: str
   return rows.length;
 }
 
-/** Ends the session that the browser has, also one of another person, and those of the person that were used longest ago. */
-async function makeRoom(tx: Queryable, personId: string, earlier: Buffer | null): Promise<void> {
-  await tx.query({
-    name: "make-room-for-person-session",
-    text: `
-      delete from person_sessions
-      where token_hash = $2 or id in (
-        select s.id
-        from person_sessions s
-        where s.person_id = $1 and s.token_hash is distinct from $2
-        order by s.seen_at desc, s.id desc
-        offset $3)`,
-    values: [personId, earlier, SESSIONS_MAX - 1],
-  });
-}
-
 const toPersonSession = (row: SessionRow & PersonRow): PersonSession => ({
   session: toSession(row),
   person: toPerson(row),
@@ -339,7 +322,6 @@ const toPersonSession = (row: SessionRow & PersonRow): PersonSession => ({
 
 const toSession = (row: SessionRow): Session => ({
   id: row.session_id,
-  personId: row.person_id,
   ipAddress: row.ip_address,
   userAgent: row.user_agent,
   signedInAt: row.signed_in_at,

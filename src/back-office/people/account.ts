@@ -23,12 +23,11 @@ import { parseUuid, toTypeId } from "../../platform/ids.ts";
 import { after } from "../../platform/time.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { dateTime, idField, noNextCursor, shortText } from "../../platform/wire/schemas.ts";
-import { recentSessionOf, sessionOf } from "./session-authentication.ts";
 import {
   codeOf,
   cookieHeaders,
   NewPasswordSchema,
-  route,
+  ownRoute,
   WebAuthnOptionsSchema,
   webAuthnResponse,
 } from "./sign-in-wire.ts";
@@ -145,7 +144,7 @@ const PROOF_PROBLEMS = [
 
 /** What people do with their own sign-in. Each needs a session, and most need recent authentication. */
 export const accountRoutes: readonly Route<People>[] = [
-  route({
+  ownRoute({
     method: "GET",
     path: "/auth/account",
     operationId: "getAccountOfPerson",
@@ -154,9 +153,7 @@ export const accountRoutes: readonly Route<People>[] = [
     responses: { 200: { description: "Your own account.", schema: AccountSchema } },
     problems: [],
     handle: async ({ caller }, people) => {
-      const opened = await sessionOf(people, caller);
-      if (isProblem(opened)) return opened;
-      const { person, session } = opened;
+      const { person, session } = caller;
       return {
         status: 200,
         body: {
@@ -176,7 +173,7 @@ export const accountRoutes: readonly Route<People>[] = [
       };
     },
   }),
-  route({
+  ownRoute({
     method: "POST",
     path: "/auth/confirm",
     operationId: "confirmPerson",
@@ -187,16 +184,14 @@ export const accountRoutes: readonly Route<People>[] = [
     body: ProofSchema,
     responses: { 204: { description: "You are recently authenticated." } },
     problems: ["sign-in-failed", "rate-limited", "validation-failed", "forbidden"],
-    handle: async ({ caller, body }, people) => {
-      const opened = await sessionOf(people, caller);
-      if (isProblem(opened)) return opened;
-      return (await confirmPerson(people, opened, proofOf(body), caller)) ?? { status: 204 };
-    },
+    handle: async ({ caller, body }, people) =>
+      (await confirmPerson(people, caller, proofOf(body))) ?? { status: 204 },
   }),
-  route({
+  ownRoute({
     method: "POST",
     path: "/auth/password",
     operationId: "setPassword",
+    needsRecentAuthentication: true,
     tag: TAG,
     summary: "Set or replace your password",
     description:
@@ -207,16 +202,14 @@ export const accountRoutes: readonly Route<People>[] = [
     ),
     responses: { 204: { description: "The password is set." } },
     problems: ["recent-authentication-required", "validation-failed", "forbidden"],
-    handle: async ({ caller, body }, people) => {
-      const opened = await sessionOf(people, caller);
-      if (isProblem(opened)) return opened;
-      return (await setPassword(people, opened, body.password, caller)) ?? { status: 204 };
-    },
+    handle: async ({ caller, body }, people) =>
+      (await setPassword(people, caller, body.password)) ?? { status: 204 },
   }),
-  route({
+  ownRoute({
     method: "POST",
     path: "/auth/second-factor",
     operationId: "startSecondFactor",
+    needsRecentAuthentication: true,
     tag: TAG,
     summary: "Begin to set up one-time codes",
     description:
@@ -224,16 +217,14 @@ export const accountRoutes: readonly Route<People>[] = [
     body: passwordField,
     responses: { 200: { description: "What the device needs.", schema: SecondFactorSchema } },
     problems: PROOF_PROBLEMS,
-    handle: async ({ caller, body }, people) => {
-      const opened = await recentSessionOf(people, caller);
-      if (isProblem(opened)) return opened;
-      return secrets(await startSecondFactor(people, opened, body.password, caller));
-    },
+    handle: async ({ caller, body }, people) =>
+      secrets(await startSecondFactor(people, caller, body.password)),
   }),
-  route({
+  ownRoute({
     method: "POST",
     path: "/auth/second-factor/verify",
     operationId: "verifySecondFactor",
+    needsRecentAuthentication: true,
     tag: TAG,
     summary: "Finish to set up one-time codes",
     description: "With a code of the device. From now on a password alone does not suffice.",
@@ -250,32 +241,28 @@ export const accountRoutes: readonly Route<People>[] = [
     ),
     responses: { 204: { description: "One-time codes are required." } },
     problems: PROOF_PROBLEMS,
-    handle: async ({ caller, body }, people) => {
-      const opened = await recentSessionOf(people, caller);
-      if (isProblem(opened)) return opened;
-      return (await verifySecondFactor(people, opened, body.code, caller)) ?? { status: 204 };
-    },
+    handle: async ({ caller, body }, people) =>
+      (await verifySecondFactor(people, caller, body.code)) ?? { status: 204 },
   }),
-  route({
+  ownRoute({
     method: "POST",
     path: "/auth/second-factor/backup-codes",
     operationId: "renewBackupCodes",
+    needsRecentAuthentication: true,
     tag: TAG,
     summary: "Get new backup codes",
     description: "Needs recent authentication. The earlier ones are no longer valid.",
     body: passwordField,
     responses: { 200: { description: "The new codes.", schema: BackupCodesSchema } },
     problems: PROOF_PROBLEMS,
-    handle: async ({ caller, body }, people) => {
-      const opened = await recentSessionOf(people, caller);
-      if (isProblem(opened)) return opened;
-      return secrets(await renewBackupCodes(people, opened, body.password, caller));
-    },
+    handle: async ({ caller, body }, people) =>
+      secrets(await renewBackupCodes(people, caller, body.password)),
   }),
-  route({
+  ownRoute({
     method: "POST",
     path: "/auth/second-factor/remove",
     operationId: "removeSecondFactor",
+    needsRecentAuthentication: true,
     tag: TAG,
     summary: "Stop to use one-time codes",
     description:
@@ -283,13 +270,10 @@ export const accountRoutes: readonly Route<People>[] = [
     body: passwordField,
     responses: { 204: { description: "One-time codes are not required." } },
     problems: PROOF_PROBLEMS,
-    handle: async ({ caller, body }, people) => {
-      const opened = await recentSessionOf(people, caller);
-      if (isProblem(opened)) return opened;
-      return (await removeSecondFactor(people, opened, body.password, caller)) ?? { status: 204 };
-    },
+    handle: async ({ caller, body }, people) =>
+      (await removeSecondFactor(people, caller, body.password)) ?? { status: 204 },
   }),
-  route({
+  ownRoute({
     method: "GET",
     path: "/auth/passkeys",
     operationId: "listPasskeys",
@@ -298,9 +282,7 @@ export const accountRoutes: readonly Route<People>[] = [
     responses: { 200: { description: "All of them, oldest first.", schema: PasskeyListSchema } },
     problems: [],
     handle: async ({ caller }, people) => {
-      const opened = await sessionOf(people, caller);
-      if (isProblem(opened)) return opened;
-      const passkeys = await listPasskeys(people.db, opened.person.id);
+      const passkeys = await listPasskeys(people.db, caller.person.id);
       const data = passkeys.map(({ id, name, createdAt }) => ({
         id,
         name,
@@ -309,10 +291,11 @@ export const accountRoutes: readonly Route<People>[] = [
       return { status: 200, body: { data, nextCursor: null } };
     },
   }),
-  route({
+  ownRoute({
     method: "POST",
     path: "/auth/passkeys/options",
     operationId: "startPasskey",
+    needsRecentAuthentication: true,
     tag: TAG,
     summary: "Begin to make a passkey",
     description:
@@ -320,16 +303,15 @@ export const accountRoutes: readonly Route<People>[] = [
     responses: { 200: { description: "Options of WebAuthn.", schema: WebAuthnOptionsSchema } },
     problems: ["recent-authentication-required", "forbidden"],
     handle: async ({ caller }, people) => {
-      const opened = await recentSessionOf(people, caller);
-      if (isProblem(opened)) return opened;
-      const { options, cookie } = await passkeyRegistration(people, opened);
+      const { options, cookie } = await passkeyRegistration(people, caller);
       return { status: 200, body: { options }, headers: cookieHeaders(cookie) };
     },
   }),
-  route({
+  ownRoute({
     method: "POST",
     path: "/auth/passkeys",
     operationId: "addPasskey",
+    needsRecentAuthentication: true,
     tag: TAG,
     summary: "Add a passkey",
     description: `Needs recent authentication. A person has at most ${PASSKEYS_MAX}.`,
@@ -345,16 +327,13 @@ export const accountRoutes: readonly Route<People>[] = [
       "validation-failed",
       "forbidden",
     ],
-    handle: async ({ caller, body }, people) => {
-      const opened = await recentSessionOf(people, caller);
-      if (isProblem(opened)) return opened;
-      return (await addPasskey(people, opened, body, caller)) ?? { status: 204 };
-    },
+    handle: async ({ caller, body }, people) => (await addPasskey(people, caller, body)) ?? { status: 204 },
   }),
-  route({
+  ownRoute({
     method: "DELETE",
     path: "/auth/passkeys/{id}",
     operationId: "removePasskey",
+    needsRecentAuthentication: true,
     tag: TAG,
     summary: "Remove a passkey",
     description:
@@ -363,10 +342,8 @@ export const accountRoutes: readonly Route<People>[] = [
     responses: { 204: { description: "The passkey is no longer accepted." } },
     problems: ["not-found", "recent-authentication-required", "forbidden"],
     handle: async ({ caller, params }, people) => {
-      const opened = await recentSessionOf(people, caller);
-      if (isProblem(opened)) return opened;
       const id = parseUuid(params.id);
-      const isRemoved = id !== null && (await removePasskey(people, opened, id, caller));
+      const isRemoved = id !== null && (await removePasskey(people, caller, id));
       return isRemoved ? { status: 204 } : notFound("passkey");
     },
   }),

@@ -22,6 +22,7 @@ import {
   grantsVersion,
   normalEmail,
   PERSON_STATES,
+  type PeopleContext,
   type Person,
   stateOf,
 } from "../../people/person.ts";
@@ -172,6 +173,12 @@ async function changeNamed(
   return person === null ? missing : answer(await work({ personId: person.id, giver: caller, by }));
 }
 
+/** Handles a request that changes the person of its path, and says no more than that. */
+const changing =
+  (work: (context: PeopleContext, change: Change) => Promise<Changed>) =>
+  (request: PersonRequest, { context }: { readonly context: PeopleContext }) =>
+    changeNamed(context, request, (change) => work(context, change));
+
 const answer = (changed: Person | Problem | null, status = 200): RouteResponse | Problem => {
   if (changed === null) return missing;
   return isProblem(changed) ? changed : { status, body: toWirePerson(changed) };
@@ -311,8 +318,7 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     params: PersonIdParams,
     responses: aPerson("The person."),
     problems: ["not-found", "person-state", "rate-limited"],
-    handle: (request, { context }) =>
-      changeNamed(context, request, (change) => resendInvitation(context, change)),
+    handle: changing(resendInvitation),
   }),
   route({
     method: "POST",
@@ -326,8 +332,7 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     params: PersonIdParams,
     responses: aPerson("The person."),
     problems: ["not-found", "person-state"],
-    handle: (request, { context }) =>
-      changeNamed(context, request, (change) => disablePerson(context, change)),
+    handle: changing(disablePerson),
   }),
   route({
     method: "POST",
@@ -341,8 +346,7 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     params: PersonIdParams,
     responses: aPerson("The person."),
     problems: ["not-found"],
-    handle: (request, { context }) =>
-      changeNamed(context, request, (change) => enablePerson(context, change)),
+    handle: changing(enablePerson),
   }),
   route({
     method: "GET",
@@ -376,8 +380,7 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     params: PersonIdParams,
     responses: aPerson("The person."),
     problems: ["not-found"],
-    handle: (request, { context }) =>
-      changeNamed(context, request, (change) => endSessionsOf(context, change)),
+    handle: changing(endSessionsOf),
   }),
 ];
 
@@ -421,8 +424,7 @@ export const signInMethodRoutes: readonly BackOfficeRoute[] = [
     params: PersonIdParams,
     responses: aPerson("The person."),
     problems: ["not-found"],
-    handle: (request, { context }) =>
-      changeNamed(context, request, (change) => unlinkSingleSignOn(context, change)),
+    handle: changing(unlinkSingleSignOn),
   }),
   route({
     method: "POST",
@@ -437,8 +439,7 @@ export const signInMethodRoutes: readonly BackOfficeRoute[] = [
     params: PersonIdParams,
     responses: aPerson("The person."),
     problems: ["not-found"],
-    handle: (request, { context }) =>
-      changeNamed(context, request, (change) => removeSignInMethods(context, change)),
+    handle: changing(removeSignInMethods),
   }),
   route({
     method: "POST",

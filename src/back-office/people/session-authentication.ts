@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { FastifyRequest } from "fastify";
 import { unauthorized } from "../../http/replies.ts";
 import type { PeopleContext, Visitor } from "../../people/person.ts";
 import {
@@ -6,13 +7,15 @@ import {
   hasSessionCookie,
   isRecent,
   notSignedIn,
+  type Own,
   type PersonSession,
   recentAuthenticationRequired,
+  type Session,
 } from "../../people/sessions.ts";
 import type { Config } from "../../platform/config.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import type { Clock } from "../../platform/time.ts";
-import type { Problem } from "../../platform/wire/problems.ts";
+import { isProblem, type Problem } from "../../platform/wire/problems.ts";
 import type { BackOfficeCaller } from "../access.ts";
 import type { BackOfficeAuthentication } from "../authentication.ts";
 
@@ -70,25 +73,22 @@ export const foreignOrigin: Problem = {
 };
 
 /** The problem of a person who must prove again who it is. Null: it has, or the caller is a program. */
-export const notRecent = ({ session }: BackOfficeCaller, clock: Clock): Problem | null =>
+export const notRecent = (
+  { session }: { readonly session?: Pick<Session, "authenticatedAt"> },
+  clock: Clock,
+): Problem | null =>
   session === undefined || isRecent(session, clock.now()) ? null : recentAuthenticationRequired;
 
-/** The session of the browser, or the problem: there is none, or it is not that of the person that the page shows. */
-export async function sessionOf(people: PeopleContext, visitor: Visitor): Promise<PersonSession | Problem> {
-  const opened = await findSession(people, visitor.cookie);
-  if (opened === null) return notSignedIn;
-  return isExpectedPerson(opened, visitor.expectedPersonId) ? opened : personChanged;
-}
-
-/** The session of a person who has proved recently who it is, or the problem. */
-export async function recentSessionOf(
-  people: PeopleContext,
-  visitor: Visitor,
-): Promise<PersonSession | Problem> {
-  const opened = await sessionOf(people, visitor);
-  if ("code" in opened) return opened;
-  return isRecent(opened.session, people.clock.now()) ? opened : recentAuthenticationRequired;
-}
+/** People who look at and change how they themselves sign in: the session of the browser, which is that of the person whom the page shows. */
+export const ownAuthentication =
+  (people: PeopleContext, visitorOf: (request: FastifyRequest) => Visitor | Problem) =>
+  async (request: FastifyRequest): Promise<Own | Problem> => {
+    const visitor = visitorOf(request);
+    if (isProblem(visitor)) return visitor;
+    const found = await findSession(people, visitor.cookie);
+    if (found === null) return notSignedIn;
+    return isExpectedPerson(found, visitor.expectedPersonId) ? { ...visitor, ...found } : personChanged;
+  };
 
 /** The person that a page shows as signed in (decision 0221). Null: the request names none. */
 export const expectedPersonIn = (headers: IncomingHttpHeaders): string | null => {

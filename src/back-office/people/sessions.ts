@@ -3,10 +3,9 @@ import type { Route } from "../../http/route.ts";
 import type { People } from "../../people/person.ts";
 import { endOf, endOtherSessions, endSession, listSessions, type Session } from "../../people/sessions.ts";
 import { fromTypeId, toTypeId } from "../../platform/ids.ts";
-import { isProblem, notFound } from "../../platform/wire/problems.ts";
+import { notFound } from "../../platform/wire/problems.ts";
 import { dateTime, idField, noNextCursor, nullable } from "../../platform/wire/schemas.ts";
-import { sessionOf } from "./session-authentication.ts";
-import { route } from "./sign-in-wire.ts";
+import { ownRoute } from "./sign-in-wire.ts";
 
 const SessionSchema = Type.Object(
   {
@@ -48,7 +47,7 @@ const TAG = "Own account";
 
 /** People see and end their own sessions. */
 export const sessionRoutes: readonly Route<People>[] = [
-  route({
+  ownRoute({
     method: "GET",
     path: "/api/me/sessions",
     operationId: "listOwnSessions",
@@ -59,13 +58,11 @@ export const sessionRoutes: readonly Route<People>[] = [
     },
     problems: [],
     handle: async ({ caller }, people) => {
-      const opened = await sessionOf(people, caller);
-      if (isProblem(opened)) return opened;
-      const sessions = await listSessions(people.db, opened.person.id);
-      return { status: 200, body: toWireSessions(sessions, opened.session.id) };
+      const sessions = await listSessions(people.db, caller.person.id);
+      return { status: 200, body: toWireSessions(sessions, caller.session.id) };
     },
   }),
-  route({
+  ownRoute({
     method: "DELETE",
     path: "/api/me/sessions/{id}",
     operationId: "endOwnSession",
@@ -75,14 +72,12 @@ export const sessionRoutes: readonly Route<People>[] = [
     responses: { 204: { description: "The next request of the session is rejected." } },
     problems: ["not-found", "forbidden"],
     handle: async ({ caller, params }, people) => {
-      const opened = await sessionOf(people, caller);
-      if (isProblem(opened)) return opened;
       const id = fromTypeId("ses", params.id);
-      const isEnded = id !== null && (await endSession(people, opened, id, caller, "endSession"));
+      const isEnded = id !== null && (await endSession(people, caller, id, "endSession"));
       return isEnded ? { status: 204 } : notFound("session");
     },
   }),
-  route({
+  ownRoute({
     method: "POST",
     path: "/api/me/sessions/end-others",
     operationId: "endOtherSessions",
@@ -91,10 +86,6 @@ export const sessionRoutes: readonly Route<People>[] = [
     description: "All sessions of the person end, but the one of this browser.",
     responses: { 204: { description: "The other sessions have ended." } },
     problems: ["forbidden"],
-    handle: async ({ caller }, people) => {
-      const opened = await sessionOf(people, caller);
-      if (isProblem(opened)) return opened;
-      return (await endOtherSessions(people, opened, caller)) ?? { status: 204 };
-    },
+    handle: async ({ caller }, people) => (await endOtherSessions(people, caller)) ?? { status: 204 },
   }),
 ];

@@ -2,9 +2,13 @@ import { Type } from "typebox";
 import { routeTable } from "../../http/route.ts";
 import type { Code } from "../../people/one-time-codes.ts";
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, type People, type Visitor } from "../../people/person.ts";
+import type { Own } from "../../people/sessions.ts";
 
 /** Declares a row of the table of sign-in. Its callers have not signed in yet. */
 export const route = routeTable<People, Visitor>();
+
+/** Declares a row of the same table whose callers have a session. */
+export const ownRoute = routeTable<People, Own>();
 
 export const NewPasswordSchema = Type.String({
   minLength: PASSWORD_LENGTH_MIN,

@@ -19,7 +19,7 @@ import {
   RETURN_LENGTH_MAX,
   startProviderSignIn,
 } from "../../people/provider.ts";
-import { signOut } from "../../people/sessions.ts";
+import { type Own, signOut } from "../../people/sessions.ts";
 import {
   type SignIn,
   signInWithCode,
@@ -33,7 +33,13 @@ import { enumeration, nullable } from "../../platform/wire/schemas.ts";
 import { networkOf } from "../authentication.ts";
 import { valueAt } from "../money/amounts.ts";
 import { accountRoutes } from "./account.ts";
-import { expectedPersonIn, foreignOrigin, isSameOrigin } from "./session-authentication.ts";
+import {
+  expectedPersonIn,
+  foreignOrigin,
+  isSameOrigin,
+  notRecent,
+  ownAuthentication,
+} from "./session-authentication.ts";
 import { sessionRoutes } from "./sessions.ts";
 import {
   codeFields,
@@ -300,13 +306,16 @@ const signInRoutes: readonly Route<People>[] = [
 export function addSignIn(app: FastifyInstance, context: PeopleContext, { requests }: Metrics): void {
   const people = openPeople(context);
   const problems = problemWriter(context.config.errorsBaseUrl);
-  const options = {
-    name: "back-office",
-    operationsFor: () => people,
-    authenticate: visitorOf(context),
-    metrics: requests,
-  } as const;
-  for (const row of [...openRoutes, ...callbackRoutes]) addRoute(app, row, options, problems);
+  const options = { name: "back-office", operationsFor: () => people, metrics: requests } as const;
+  const authenticate = visitorOf(context);
+  for (const row of [...signInRoutes, ...callbackRoutes])
+    addRoute(app, row, { ...options, authenticate }, problems);
+  const own = {
+    ...options,
+    authenticate: ownAuthentication(context, authenticate),
+    notRecent: (caller: Own) => notRecent(caller, context.clock),
+  };
+  for (const row of ownRoutes) addRoute(app, row, own, problems);
 }
 
 /** What identity providers send browsers to. It is no operation of a client, so the description has it not. */
@@ -333,13 +342,15 @@ const callbackRoutes: readonly Route<People>[] = [
   }),
 ];
 
-/** All routes of people themselves: each looks for the session on its own, and none needs a role. */
-export const openRoutes: readonly Route<People>[] = [...signInRoutes, ...accountRoutes, ...sessionRoutes];
+const ownRoutes: readonly Route<People>[] = [...accountRoutes, ...sessionRoutes];
+
+/** All routes of people themselves. None needs a role. */
+export const openRoutes: readonly Route<People>[] = [...signInRoutes, ...ownRoutes];
 
 /** Who signs in: a page of this service or a program, but no foreign page. */
 const visitorOf =
   ({ config }: Pick<PeopleContext, "config">) =>
-  async (request: FastifyRequest): Promise<Visitor | Problem> => {
+  (request: FastifyRequest): Visitor | Problem => {
     const { headers, method, id } = request;
     if (method !== "GET" && !isSameOrigin(headers, config)) return foreignOrigin;
     return {
