@@ -135,7 +135,7 @@ describe("exposure in bulk", () => {
     await dialog.getByRole("button", { name: "Expose", exact: true }).click();
     await dialog.getByRole("button", { name: "Stop" }).click();
     press();
-    await dialog.getByText("Stopped. What was changed stays so.").waitFor();
+    await dialog.getByText("Stopped. The changes so far stay.").waitFor();
     expect(await Promise.all(targets.map(exposedSkus))).toEqual([["STOP-0", "STOP-1"], []]);
     await dialog.getByRole("button", { name: "Start again" }).click();
     await dialog.getByText("2 exposures are added.").waitFor();
