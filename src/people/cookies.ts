@@ -31,6 +31,12 @@ export function setCookie(context: Configured, name: string, value: string, maxA
   return `${cookieName(name, secure)}=${value}; ${attributes}${secure ? "; Secure" : ""}`;
 }
 
+/** Of a response that sets a cookie. Null: it sets none. */
+export const cookieHeaders = (cookie: string | null) => ({
+  ...(cookie !== null && { "set-cookie": cookie }),
+  "cache-control": "no-store",
+});
+
 /** The value of one of our cookies in a `Cookie` header. Null if there is none. */
 export const readCookie = (context: Configured, header: string | undefined, name: string): string | null =>
   cookieValue(header, cookieName(name, isSecure(context)));

@@ -36,7 +36,7 @@ export type MadeLink = { readonly url: string; readonly expiresAt: Date };
 
 /**
  * Makes a link for a person. Earlier ones of the same kind end, so a person has at most one of each. A reset ends none that
- * is valid, because a stranger can request it: the limit of its mails bounds how many there are (decision 0200).
+ * is valid, because a stranger can request it: the limit of its mails bounds how many there are (docs/design/people.md, "Links").
  */
 export async function makeLink(
   tx: Queryable,

@@ -57,7 +57,6 @@ export const changeGrants = (
   expectedVersion: string | undefined,
 ): Promise<Changed> =>
   change(context, request, async (tx, person, own) => {
-    const { personId, by } = request;
     if (!grants.every((grant) => isWithin(grant, own))) return rightsLost;
     const changed = { ...person, grants: sortedByRole(grants) };
     const version = grantsVersion(person.grants);
@@ -65,55 +64,51 @@ export const changeGrants = (
     if (expectedVersion !== undefined && expectedVersion !== version)
       return versionChanged("The grants", version);
     if (!isOperator(changed) && (await isLastOperator(tx, person))) return lastOperator;
-    await replaceGrants(tx, personId, grants);
-    await recordAudit(tx, context, by, personFact(changed));
+    await replaceGrants(tx, person.id, grants);
+    await recordAudit(tx, context, request.by, personFact(changed));
     return changed;
   });
 
 /** The person cannot sign in any more. Its sessions and its links end. */
 export const disablePerson = (context: PeopleContext, request: Change): Promise<Changed> =>
   change(context, request, async (tx, person) => {
-    const { personId, by } = request;
     if (person.disabledAt !== null) return person;
     if (await isLastOperator(tx, person)) return lastOperator;
     const now = context.clock.now();
-    await setDisabled(tx, personId, now);
-    const sessionsEnded = await endSessions(tx, personId, null);
-    await deleteLinks(tx, personId, [...PERSONAL_LINKS, "demo"], now);
-    await recordAudit(tx, context, by, personFact(person, { sessionsEnded }));
+    await setDisabled(tx, person.id, now);
+    const sessionsEnded = await endSessions(tx, person.id, null);
+    await deleteLinks(tx, person.id, [...PERSONAL_LINKS, "demo"], now);
+    await recordAudit(tx, context, request.by, personFact(person, { sessionsEnded }));
     return { ...person, disabledAt: now };
   });
 
 export const enablePerson = (context: PeopleContext, request: Change): Promise<Changed> =>
   change(context, request, async (tx, person) => {
-    const { personId, by } = request;
     if (person.disabledAt === null) return person;
-    await setDisabled(tx, personId, null);
-    await recordAudit(tx, context, by, personFact(person));
+    await setDisabled(tx, person.id, null);
+    await recordAudit(tx, context, request.by, personFact(person));
     return { ...person, disabledAt: null };
   });
 
 /** Signs a person out everywhere. Links by which it, or who has its mails, could sign in again end too. */
 export const endSessionsOf = (context: PeopleContext, request: Change): Promise<Changed> =>
   change(context, request, async (tx, person) => {
-    const { personId, by } = request;
-    const sessionsEnded = await endSessions(tx, personId, null);
-    const linksEnded = await deleteLinks(tx, personId, PERSONAL_LINKS, context.clock.now());
+    const sessionsEnded = await endSessions(tx, person.id, null);
+    const linksEnded = await deleteLinks(tx, person.id, PERSONAL_LINKS, context.clock.now());
     if (sessionsEnded + linksEnded > 0)
-      await recordAudit(tx, context, by, personFact(person, { sessionsEnded, linksEnded }));
+      await recordAudit(tx, context, request.by, personFact(person, { sessionsEnded, linksEnded }));
     return person;
   });
 
 /**
  * Removes the account of the identity provider from a person. What it has opened ends. The next account that signs in with the mail
- * address of the person is linked (decision 0219).
+ * address of the person is linked (docs/design/people.md, "Identity provider").
  */
 export const unlinkSingleSignOn = (context: PeopleContext, request: Change): Promise<Changed> =>
   change(context, request, async (tx, person) => {
-    const { personId, by } = request;
-    if (!(await unlinkAccount(tx, personId))) return person;
-    const sessionsEnded = await endSessions(tx, personId, null);
-    await recordAudit(tx, context, by, personFact(person, { sessionsEnded }));
+    if (!(await unlinkAccount(tx, person.id))) return person;
+    const sessionsEnded = await endSessions(tx, person.id, null);
+    await recordAudit(tx, context, request.by, personFact(person, { sessionsEnded }));
     return { ...person, hasSingleSignOn: false };
   });
 
@@ -127,27 +122,25 @@ export const renamePerson = (
   fields: { readonly name?: string | undefined; readonly email?: string | undefined },
 ): Promise<Changed> =>
   change(context, request, async (tx, person) => {
-    const { personId, giver, by } = request;
     const name = fields.name ?? person.name;
     const email = fields.email === undefined ? person.email : normalEmail(fields.email);
     if (name === person.name && email === person.email) return person;
-    if (!(await setNameAndEmail(tx, { personId, name, email }))) return personExists;
+    if (!(await setNameAndEmail(tx, { personId: person.id, name, email }))) return personExists;
     if (email !== person.email) {
-      await endSessions(tx, personId, giver.session?.id ?? null);
-      await deleteLinks(tx, personId, PERSONAL_LINKS, context.clock.now());
+      await endSessions(tx, person.id, request.giver.session?.id ?? null);
+      await deleteLinks(tx, person.id, PERSONAL_LINKS, context.clock.now());
     }
     const changed = { ...person, name, email };
-    await recordAudit(tx, context, by, personFact(changed));
+    await recordAudit(tx, context, request.by, personFact(changed));
     return changed;
   });
 
 /** A link with which a person signs in once, within an hour: for one who can neither sign in nor receive mail. */
 export const makeSignInLink = (context: PeopleContext, request: Change): Promise<MadeLink | Problem | null> =>
   change(context, request, async (tx, person) => {
-    const { personId, by } = request;
     if (person.disabledAt !== null) return disabled;
-    const link = await makeLink(tx, context, personId, "sign-in");
-    await recordAudit(tx, context, by, personFact(person, { expiresAt: link.expiresAt }));
+    const link = await makeLink(tx, context, person.id, "sign-in");
+    await recordAudit(tx, context, request.by, personFact(person, { expiresAt: link.expiresAt }));
     return link;
   });
 
@@ -194,7 +187,7 @@ type Giver = Pick<BackOfficeCaller, "type" | "id" | "grants" | "session">;
 /**
  * The rights that a giver has now, of those with which its request was admitted. People are locked until the transaction
  * ends, and for a program tokens too: what takes rights away from the giver at the same time comes before, and counts here,
- * or waits. So a right that was taken away never lives on in what its holder gave (decision 0154).
+ * or waits. So a right that was taken away never lives on in what its holder gave (docs/design/people.md, "Giving access").
  */
 async function presentGrants(
   tx: Queryable,
@@ -260,11 +253,10 @@ export const invitePerson = (
 /** Sends a new invitation. The link of an earlier one ends. Null if there is no such person. */
 export const resendInvitation = (context: PeopleContext, request: Change): Promise<Changed> =>
   change(context, request, async (tx, person) => {
-    const { by } = request;
     if (person.acceptedAt !== null || person.disabledAt !== null) return notInvitable(person);
     if ((await take(tx, context, invitationsOf(person.id))) !== null) return tooManyMails;
-    await sendInvitation(tx, context, person, by);
-    await recordAudit(tx, context, by, personFact(person));
+    await sendInvitation(tx, context, person, request.by);
+    await recordAudit(tx, context, request.by, personFact(person));
     return person;
   });
 
@@ -309,22 +301,22 @@ const tooManyMails: Problem = {
 
 /**
  * Removes all that a person signs in with, and ends its sessions and its links: another human has signed in as the person, and can have
- * added ways of its own (decision 0231). The person begins again with a link, or with the identity provider.
+ * added ways of its own (docs/design/people.md, "Ending sign-ins"). The person begins again with a link, or with the identity provider.
  */
 export const removeSignInMethods = (context: PeopleContext, request: Change): Promise<Changed> =>
   change(context, request, async (tx, person) => {
-    const { personId, by } = request;
     const removed = {
-      password: (await readPasswordHash(tx, personId)) !== null,
-      singleSignOn: await unlinkAccount(tx, personId),
+      password: (await readPasswordHash(tx, person.id)) !== null,
+      singleSignOn: await unlinkAccount(tx, person.id),
       secondFactor: person.hasTwoFactor,
-      passkeys: await deletePasskeys(tx, personId),
+      passkeys: await deletePasskeys(tx, person.id),
     };
-    await storePassword(tx, personId, null);
-    await deleteCodes(tx, personId);
-    const sessionsEnded = await endSessions(tx, personId, null);
-    const linksEnded = await deleteLinks(tx, personId, PERSONAL_LINKS, context.clock.now());
+    await storePassword(tx, person.id, null);
+    await deleteCodes(tx, person.id);
+    const sessionsEnded = await endSessions(tx, person.id, null);
+    const linksEnded = await deleteLinks(tx, person.id, PERSONAL_LINKS, context.clock.now());
     const changes = { ...removed, sessionsEnded, linksEnded };
-    if (Object.values(changes).some(Boolean)) await recordAudit(tx, context, by, personFact(person, changes));
+    if (Object.values(changes).some(Boolean))
+      await recordAudit(tx, context, request.by, personFact(person, changes));
     return { ...person, hasSingleSignOn: false, hasTwoFactor: false };
   });

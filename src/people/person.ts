@@ -10,7 +10,7 @@ import type { SecretBox } from "../platform/secret-box.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import { versionOf } from "../platform/wire/content-version.ts";
 
-/** A person who signs in to the back office (decision 0115). */
+/** A person who signs in to the back office (docs/design/people.md, "Sign-in is our own"). */
 export type Person = {
   readonly id: string;
   /** What timeline and audit log call the person. */
@@ -19,7 +19,7 @@ export type Person = {
   readonly email: string;
   readonly grants: readonly Grant[];
   readonly hasTwoFactor: boolean;
-  /** Whether an account of the identity provider is linked with the person (decision 0219). */
+  /** Whether an account of the identity provider is linked with the person (docs/design/people.md, "Identity provider"). */
   readonly hasSingleSignOn: boolean;
   readonly createdBy: Actor;
   readonly createdAt: Date;
@@ -168,7 +168,7 @@ export function toGrantRow(grant: Grant): GrantRow {
 export const sortedByRole = (grants: readonly Grant[]): Grant[] =>
   grants.toSorted((a, b) => (a.role < b.role ? -1 : 1));
 
-/** The version of a person's grants. Their order does not matter (decision 0208). */
+/** The version of a person's grants. Their order does not matter. */
 export const grantsVersion = (grants: readonly Grant[]): string =>
   versionOf(grants.map((grant) => JSON.stringify(toGrantRow(grant))).sort());
 

@@ -11,7 +11,7 @@ export type Token = {
   readonly id: string;
   /** What timeline and audit log call the program. */
   readonly name: string;
-  /** What it gives access to. A token has one role (decision 0120). */
+  /** What it gives access to. A token has one role (docs/design/people.md, "Roles and grants"). */
   readonly grant: Grant;
   /** First characters of the token, by which people recognize it. */
   readonly prefix: string;

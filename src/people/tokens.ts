@@ -27,7 +27,7 @@ import {
   recordTokenUse,
 } from "./tokens-sql.ts";
 
-/** Whether who gives a right has it still: null, or the problem. It is called before tokens are locked (decision 0154). */
+/** Whether who gives a right has it still: null, or the problem. It is called before tokens are locked (docs/design/people.md, "Giving access"). */
 export type GrantCheck = (tx: Queryable, grant: Grant) => Promise<Problem | null>;
 
 /** A new token, with its text, which is shown only once. */

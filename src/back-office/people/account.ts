@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Route, RouteResponse } from "../../http/route.ts";
+import { cookieHeaders } from "../../people/cookies.ts";
 import {
   confirmPerson,
   type Proof,
@@ -25,7 +26,6 @@ import { isProblem, notFound, type Problem } from "../../platform/wire/problems.
 import { dateTime, idField, noNextCursor, shortText } from "../../platform/wire/schemas.ts";
 import {
   codeOf,
-  cookieHeaders,
   NewPasswordSchema,
   ownRoute,
   WebAuthnOptionsSchema,

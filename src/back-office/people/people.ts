@@ -148,7 +148,7 @@ const PersonIdParams = Type.Object({
 
 const missing = notFound("person");
 
-/** The person that a path names. Null if it is missing, or may do more than the caller (decision 0077). */
+/** The person that a path names. Null if it is missing, or may do more than the caller (docs/design/people.md, "Roles and grants"). */
 async function findPerson({ db }: Context, caller: BackOfficeCaller, text: string): Promise<Person | null> {
   const id = fromTypeId("per", text);
   const isEmail = text.includes("@") && isStorableText(text);

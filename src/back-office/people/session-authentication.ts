@@ -51,7 +51,7 @@ type Sent = Pick<IncomingHttpHeaders, "origin" | "host" | "cookie"> & {
 };
 
 /**
- * Whether a request that changes something comes from a page of this service (decision 0117). Browsers name the origin of a
+ * Whether a request that changes something comes from a page of this service (docs/design/people.md, "Cookies and origin"). Browsers name the origin of a
  * page with every POST, and a page cannot change it. It is compared with the host that the browser has sent the request to,
  * and with the configured address, for a proxy that sends another host.
  */
@@ -90,7 +90,7 @@ export const ownAuthentication =
     return isExpectedPerson(found, visitor.expectedPersonId) ? { ...visitor, ...found } : personChanged;
   };
 
-/** The person that a page shows as signed in (decision 0221). Null: the request names none. */
+/** The person that a page shows as signed in (docs/design/people.md, "The person of a page"). Null: the request names none. */
 export const expectedPersonIn = (headers: IncomingHttpHeaders): string | null => {
   const sent = headers["x-person-id"];
   return typeof sent === "string" ? sent : null;

@@ -17,12 +17,6 @@ export const NewPasswordSchema = Type.String({
   description: "The new password, of 12 characters or more. A few words are easier to remember than signs.",
 });
 
-/** Of a response that sets a cookie. Null: it sets none. */
-export const cookieHeaders = (cookie: string | null) => ({
-  ...(cookie !== null && { "set-cookie": cookie }),
-  "cache-control": "no-store",
-});
-
 export const codeFields = {
   code: Type.String({
     minLength: 1,

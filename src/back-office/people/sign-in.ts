@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { addRoute } from "../../http/add-route.ts";
 import { clientAddress, problemWriter } from "../../http/replies.ts";
 import type { Route, RouteResponse } from "../../http/route.ts";
+import { cookieHeaders } from "../../people/cookies.ts";
 import { passkeyOptions } from "../../people/passkeys.ts";
 import { requestReset, resetPassword } from "../../people/passwords.ts";
 import {
@@ -44,7 +45,6 @@ import { sessionRoutes } from "./sessions.ts";
 import {
   codeFields,
   codeOf,
-  cookieHeaders,
   NewPasswordSchema,
   route,
   WebAuthnOptionsSchema,
@@ -135,7 +135,7 @@ const answer = (signIn: SignIn | Problem): RouteResponse | Problem =>
 
 const signedIn = { 200: { description: "How far the sign-in is.", schema: SignInSchema } };
 
-/** How people sign in and out (decision 0115). */
+/** How people sign in and out (docs/design/people.md, "Sign-in is our own"). */
 const signInRoutes: readonly Route<People>[] = [
   route({
     method: "POST",
