@@ -33,7 +33,7 @@ describe("stock", () => {
     await setStock(world.service, hall.facility, glue, 9); // Another person is faster.
     await dialog.getByLabel("On hand").fill("1");
     await dialog.getByRole("button", { name: "Count" }).press("Enter");
-    await dialog.getByText("The stock has moved: 9 units are on hand.").waitFor();
+    await dialog.getByText("The stock has changed: 9 units on hand.").waitFor();
     await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Count");
     // Another count begins with what is there now.
     await dialog.getByRole("button", { name: "Back" }).click();
@@ -58,7 +58,7 @@ describe("stock", () => {
     await dialog.getByText("rejected if 10 units are not there any more").waitFor();
     await dialog.getByLabel("On hand").fill("9");
     await dialog.getByRole("button", { name: "Count" }).click();
-    await dialog.getByText("The stock has moved: 7 units are on hand.").waitFor();
+    await dialog.getByText("The stock has changed: 7 units on hand.").waitFor();
     expect((await world.service.backOffice.get(address)).body.onHand).toBe(7);
     await dialog.getByRole("button", { name: "Back" }).click();
     await page.getByRole("button", { name: "Count" }).click();
