@@ -41,11 +41,18 @@ language plpgsql
 set enable_sort = off
 -- Before PostgreSQL 18 a disabled sort counts as so expensive that the server would compile the statement.
 set jit = off
+-- Changed below, and restored when the call ends.
+set plan_cache_mode = auto
 as $function$
 #variable_conflict use_column
 declare
   added event_delivery[];
 begin
+  -- To plan each statement for the values of a call takes longer than what it plans. Citus finds the shard by the values.
+  if of_merchant is null then
+    perform set_config('plan_cache_mode', 'force_generic_plan', true);
+  end if;
+
   -- The heads of the streams, in the order in which all transactions lock them. Each statement of the function sees what was
   -- committed before it. So those below see the deliveries that a transaction has added, for which this one has waited.
   -- A stream that begins with its event, as that of a new order does, has no head yet.

@@ -214,7 +214,6 @@ function toInput(
     ...addressColumns(order.shippingAddress),
     note: order.note,
     metadata: isEmpty(order.metadata) ? null : order.metadata,
-    created_at: order.createdAt.toISOString(),
     acceptance_due_at: order.acceptanceDueAt?.toISOString() ?? null,
     expires_at: order.expiresAt?.toISOString() ?? null,
     charge,

@@ -142,7 +142,8 @@ async function placeOnce(
   products: Products,
   outcomes: Map<Placement, Placed>,
 ): Promise<void> {
-  const { db, clock } = context;
+  const { db } = context;
+  const now = context.clock.now();
   const beyondLimit = await findBeyondLimit(db, placements);
   const rejected = new Map<Placement, Rejection>();
   const drafts = new Map<Placement, NewOrder>();
@@ -152,7 +153,7 @@ async function placeOnce(
     const content = rejectedContent(placement, others);
     const limit = beyondLimit.get(placement);
     if (content === null && limit === undefined)
-      drafts.set(placement, draftOrder(context, placement, orderable));
+      drafts.set(placement, draftOrder(context, placement, orderable, now));
     // A known product may have changed, which the response has to name. The next round reads it.
     else if (hasKnownProduct(placement, products)) undecided.add(placement);
     else if (content !== null) rejected.set(placement, { outcome: "content-rejected", ...content });
@@ -160,7 +161,7 @@ async function placeOnce(
     else if (limit?.isReached) rejected.set(placement, { outcome: "limit-reached", maximum: limit.maximum });
   }
   const stored = await context.stored(() =>
-    insertOrders(db, [...drafts.values()], [...products.known.values()], clock.now()),
+    insertOrders(db, [...drafts.values()], [...products.known.values()], now),
   );
   context.signals.send("deliveries_due", stored.connectionsWithDeliveries);
   for (const [placement, { order, goodsMinor, currency }] of drafts) {
@@ -168,7 +169,7 @@ async function placeOnce(
       outcomes.set(placement, { outcome: "created", order, goodsMinor, currency });
   }
   const left = placements.filter((placement) => !outcomes.has(placement) && !undecided.has(placement));
-  if (left.length > 0) await explain(context, left, rejected, outcomes, clock.now());
+  if (left.length > 0) await explain(context, left, rejected, outcomes, now);
 }
 
 const hasKnownProduct = ({ connectionId, request }: Placement, { known }: Products): boolean =>
@@ -356,15 +357,19 @@ export type Placement = ConnectionKey & {
   readonly requestId: string | undefined;
 };
 
-type Drafting = Pick<Context, "config" | "clock" | "newId">;
+type Drafting = Pick<Context, "config" | "newId">;
 
 /** A line of a request with its product, which can be ordered. */
 type OrderableLine = { readonly product: OrderableProduct; readonly quantity: number };
 
 /** The order of a request, with its value and its first event. */
-function draftOrder(context: Drafting, placement: Placement, lines: readonly OrderableLine[]): NewOrder {
+function draftOrder(
+  context: Drafting,
+  placement: Placement,
+  lines: readonly OrderableLine[],
+  now: Date,
+): NewOrder {
   const { newId } = context;
-  const now = context.clock.now();
   const { currency, goodsMinor, unitPricesMinor, isReviewed } = goodsOf(context, placement, lines);
   const order = newOrder(context, placement, isReviewed, now);
   const [event] = orderEvents(order, [{ type: "order.created" }], newId, now);
