@@ -1,9 +1,9 @@
 /**
  * Partners and merchants write texts, and spreadsheets run a cell that begins with one of these signs, or its wide or
- * small form, as a formula. Spaces, invisible characters, quotes and apostrophes before it are skipped.
+ * small form, as a formula. Spaces, control and invisible characters, quotes and apostrophes before it are skipped.
  */
 const SIGN = String.raw`[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]`;
-const SKIPPED = String.raw`[\s\p{Cf}"']`;
+const SKIPPED = String.raw`[\s\p{Cc}\p{Cf}"']`;
 /** A tab or a line break at the beginning can hide a formula. */
 const BEGINS_AS_FORMULA = new RegExp(String.raw`^(?:${SKIPPED}*${SIGN}|'*[\t\r])`, "u");
 /** Each is found from its beginning only: a text of nothing but spaces would take quadratic time otherwise. */

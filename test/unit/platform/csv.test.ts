@@ -25,13 +25,22 @@ describe("a row of CSV", () => {
     expect(withFormula(cell)).toBe(text);
   });
 
+  it.each(["\u0085=1", "\u0000=1", "\u001f\u0085 +1", "x;\u0085@a"])(
+    "guards %j behind a control character",
+    (text) => {
+      const [cell = ""] = csvRow([text]).split("\r\n");
+      expect(cell).toBe(text.startsWith("x") ? "x;'\u0085@a" : `'${text}`);
+      expect(withFormula(cell)).toBe(text);
+    },
+  );
+
   it("can be read back, whatever the text is", () => {
-    const sign = fc.constantFrom(..."'=+-@;\t\r\n x\"\u200b\uff1d");
+    const sign = fc.constantFrom(..."'=+-@;\t\r\n x\"\u200b\uff1d\u0085");
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: sign }), fc.string({ unit: "binary" })), (text) => {
         const cell = csvRow([text]).slice(0, -2);
         const unquoted = cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
-        const isGuarded = !/(^|[;\t\r\n])[\s\p{Cf}"]*[=+\-@\uff1d]/u.test(unquoted);
+        const isGuarded = !/(^|[;\t\r\n])[\s\p{Cc}\p{Cf}"]*[=+\-@\uff1d]/u.test(unquoted);
         return isGuarded && withFormula(unquoted) === text;
       }),
       { numRuns: 500 },

@@ -8,7 +8,7 @@ export const csvOf = (rows: readonly (readonly string[])[]): string =>
 
 /** A spreadsheet runs a cell that begins so, in the wide and small forms too, also behind spaces and quotes. */
 const SIGN = String.raw`[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]`;
-const SKIPPED = String.raw`[\s\p{Cf}"']`;
+const SKIPPED = String.raw`[\s\p{Cc}\p{Cf}"']`;
 const BEGINS_AS_FORMULA = new RegExp(String.raw`^(?:${SKIPPED}*${SIGN}|'*[\t\r])`, "u");
 /** Further ones in a cell: another reader takes semicolons, tabs and line breaks as ends of cells. */
 const SIGNS = new RegExp(`(?<!${SKIPPED})${SKIPPED}*${SIGN}`, "gu");
