@@ -61,7 +61,7 @@ export const describeBackOffice = (
         in: "cookie",
         name: sessionCookieName(false),
         description:
-          "The session of a person, on a page of the console. With https its name begins with `__Secure-`. The header `X-Person-Id` names the person that the page shows: if another person has signed in on the browser, the response is 409 `person-changed`. Without the header, nothing is compared.",
+          "The session of a person, on a page of the console. With https its name begins with `__Host-`. The header `X-Person-Id` names the person that the page shows: if another person has signed in on the browser, the response is 409 `person-changed`. Without the header, nothing is compared.",
       },
     },
     problems: {

@@ -8,9 +8,12 @@ type Configured = Pick<PeopleContext, "config">;
 
 const isSecure = ({ config }: Configured): boolean => config.backOfficeUrl.startsWith("https:");
 
-/** Browsers accept the prefix from https alone, and send such a cookie with https alone. */
+/**
+ * Browsers accept the prefix from https alone, and only for the host that sets the cookie and all of its paths: a sibling name
+ * cannot plant one (docs/design/people.md, "Cookies and origin").
+ */
 const cookieName = (name: string, secure: boolean): string =>
-  `${secure ? "__Secure-" : ""}partner-orders.${name}`;
+  `${secure ? "__Host-" : ""}partner-orders.${name}`;
 
 /** The name of the cookie of a session. */
 export const sessionCookieName = (secure: boolean): string => cookieName("session_token", secure);
@@ -25,9 +28,8 @@ export const hashToken = (token: string): Buffer => createHash("sha256").update(
  * @param maxAgeMs 0 removes it
  */
 export function setCookie(context: Configured, name: string, value: string, maxAgeMs: number): string {
-  const path = name === "session_token" ? "/" : "/auth";
   const secure = isSecure(context);
-  const attributes = `Max-Age=${maxAgeMs / SECOND_MS}; Path=${path}; HttpOnly; SameSite=Lax`;
+  const attributes = `Max-Age=${maxAgeMs / SECOND_MS}; Path=/; HttpOnly; SameSite=Lax`;
   return `${cookieName(name, secure)}=${value}; ${attributes}${secure ? "; Secure" : ""}`;
 }
 
