@@ -25,6 +25,6 @@ if [ -n "$own" ]; then
   case "$major" in
     "" | *[!0-9]*) major=0 ;;
   esac
-  if [ "$major" -ge 24 ]; then exec "$own" src/main.ts "$@"; fi
+  if [ "$major" -ge 24 ]; then exec "$own" bin/partner-orders.js "$@"; fi
 fi
-exec node src/main.ts "$@"
+exec node bin/partner-orders.js "$@"

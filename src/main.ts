@@ -1,3 +1,4 @@
+import "../bin/needs-node.js"; // First: a newer import would fail with a stack.
 import { setImmediate } from "node:timers/promises";
 
 /**

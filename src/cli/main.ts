@@ -1,3 +1,4 @@
+import "../../bin/needs-node.js"; // First: a newer import would fail with a stack.
 import { EnvFileError, readEnvFile } from "../platform/environment.ts";
 import { runCommandLine } from "./command-line.ts";
 import { EXIT, processOutput } from "./output.ts";

@@ -46,6 +46,17 @@ async function install(): Promise<string> {
   return join(installed, PROGRAM);
 }
 
+it.each(["bin/partner-orders.js", "src/main.ts", "src/cli/main.ts"])(
+  "%s says in one line that an older Node is too old",
+  async (program) => {
+    expect(await start(join(ROOT, program), [], {}, ["--import", AS_NODE_20])).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(/^partner-orders needs Node 24, found 20\.20\.2: .*\n$/),
+    });
+  },
+);
+
 describe("partner-orders-admin", () => {
   it("is the program of the package", async () => {
     const { stdout } = await start(join(ROOT, PROGRAM), ["--version"]);
