@@ -3,6 +3,7 @@ import type { Context } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { momentOf, uuidAt } from "../platform/ids.ts";
 import { after, before } from "../platform/time.ts";
+import type { Unproved } from "../platform/wire/problems.ts";
 import {
   type AuditEntry,
   type AuditFact,
@@ -93,7 +94,7 @@ export type Initiator = {
   readonly requestId: string | null;
   /** The requested operation of the API, such as `createKey`. */
   readonly action: string;
-};
+} & Unproved;
 
 /** The service itself, without a request. */
 export const byService = (action: string): Initiator => ({ actor: SERVICE, requestId: null, action });

@@ -231,6 +231,7 @@ export const auditExportRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/audit-entries/export",
     operationId: "exportAuditEntries",
+    needsRecentAuthentication: true,
     admits: operatorOnly,
     tag: "Audit log",
     summary: "Export entries of the audit log",

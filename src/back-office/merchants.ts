@@ -5,7 +5,7 @@ import { changeMerchant } from "../payments/account/account.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { formatMoney, isCurrency } from "../platform/money.ts";
 import { pagePosition, toPage } from "../platform/wire/cursor.ts";
-import { isProblem, notFound } from "../platform/wire/problems.ts";
+import { isProblem, notFound, requireRecentAuthentication } from "../platform/wire/problems.ts";
 import {
   cursorField,
   dateTime,
@@ -22,7 +22,6 @@ import {
 import { andMonitoring, type BackOfficeRoute, confinedTo, everyone, operatorOnly, route } from "./access.ts";
 import { findMerchant, MerchantIdParams } from "./lookups.ts";
 import { amountErrors, minorOf, valueAt } from "./money/amounts.ts";
-import { notRecent } from "./people/session-authentication.ts";
 
 const CURRENCY_DEFAULT = "EUR";
 
@@ -121,9 +120,8 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
       const currency = valueAt(body, "/currency") ?? CURRENCY_DEFAULT;
       return isCurrency(currency) ? amountErrors(body, "/creditLimit", currency) : [];
     },
-    handle: async ({ caller, body, by }, { context }) => {
-      const stale = body.creditLimit === undefined ? null : notRecent(caller, context.clock);
-      if (stale !== null) return stale;
+    handle: async ({ body, by }, { context }) => {
+      if (body.creditLimit !== undefined) requireRecentAuthentication(by);
       const { name, accountEmail, currency = CURRENCY_DEFAULT, completeWhenShipped = false } = body;
       // A null that was sent is a decision; a field that was not sent is none.
       const standard = context.config.creditLimitsMinor.get(currency) ?? null;

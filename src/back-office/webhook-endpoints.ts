@@ -313,7 +313,6 @@ export const endpointChangeRoutes: readonly BackOfficeRoute[] = [
     method: "POST",
     path: "/api/connections/{id}/webhook-endpoints",
     operationId: "createWebhookEndpoint",
-    needsRecentAuthentication: true,
     admits,
     tag,
     summary: "Create a webhook endpoint",
@@ -327,7 +326,7 @@ export const endpointChangeRoutes: readonly BackOfficeRoute[] = [
         schema: EndpointWithSecretSchema,
       },
     },
-    problems: ["not-found", "limit-reached", "validation-failed"],
+    problems: ["recent-authentication-required", "not-found", "limit-reached", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: async ({ caller, params, body, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
@@ -347,11 +346,11 @@ export const endpointChangeRoutes: readonly BackOfficeRoute[] = [
     tag,
     summary: "Update a webhook endpoint",
     description:
-      "Omitted fields do not change: leave out `url` to keep the query of the address, which is not shown. A new address also applies to pending deliveries. New event types apply to events from now on.",
+      "Omitted fields do not change: leave out `url` to keep the query of the address, which is not shown. A new address also applies to pending deliveries, and a person needs recent authentication for it. New event types apply to events from now on.",
     params: EndpointParams,
     body: EndpointChangeSchema,
     responses: { 200: { description: "The endpoint after the change.", schema: BackOfficeEndpointSchema } },
-    problems: ["not-found", "validation-failed"],
+    problems: ["recent-authentication-required", "not-found", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: ({ caller, params, body, by }, { context }) =>
       onEndpoint(context, caller, params, async (key) =>

@@ -35,7 +35,7 @@ export type RouteOptions<Operations, Caller> = {
   authenticate(request: FastifyRequest, reply: FastifyReply): Authenticated<Caller>;
   /** The caller as a row that names roles sees it. Null: the row does not admit it. Absent: the listener has no roles. */
   admit?(caller: Caller, row: { readonly admits?: readonly string[] }): Caller | null;
-  /** The problem of a caller who must prove again who it is before it uses a route that needs that. Absent: no caller must. */
+  /** The problem of a caller who must prove again who it is before some effects, and some routes. Absent: no caller must. */
   notRecent?(caller: Caller): Problem | null;
   /** The response to a caller that a route does not admit. Default: its role does not allow the operation. */
   notAdmitted?: Problem;

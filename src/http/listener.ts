@@ -71,8 +71,13 @@ export function createListener<Operations, Caller extends object>(
   app.decorateRequest("caller", null);
   app.decorateRequest("by", {
     getter() {
-      const actor = options.actorOf?.(this.caller as Caller) ?? SERVICE; // Only handlers read it: the caller is set.
-      return { actor, requestId: this.id, action: this.routeOptions.config.operationId ?? "" };
+      const caller = this.caller as Caller; // Only handlers read it: the caller is set.
+      return {
+        actor: options.actorOf?.(caller) ?? SERVICE,
+        requestId: this.id,
+        action: this.routeOptions.config.operationId ?? "",
+        notRecent: options.notRecent?.(caller) ?? null,
+      };
     },
   });
   const { callerMembers = () => "", bodyOwner = () => "" } = options;

@@ -2,6 +2,7 @@ import type { Actor, RecordContext, TransitionCause } from "../lifecycle/applied
 import type { OrderKey } from "../lifecycle/order.ts";
 import { merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { requireRecentAuthentication, type Unproved } from "../platform/wire/problems.ts";
 import { type NewEntry, ofGoods, refundableGoodsMinor, refundableMinor, refundsFor } from "./ledger.ts";
 import { insertEntries, readLedger } from "./ledger-sql.ts";
 
@@ -198,8 +199,9 @@ export async function storeRefund(
   order: OrderKey,
   { refund, entries }: PossibleRefund,
   { requestId = null }: Pick<TransitionCause, "requestId">,
-  { newId, now }: RecordContext,
+  { newId, now, notRecent = null }: RecordContext & Unproved,
 ): Promise<void> {
+  requireRecentAuthentication({ notRecent });
   await insertRefund(tx, order, refund);
   await insertEntries(
     tx,

@@ -1,6 +1,7 @@
 import type { RecordContext } from "../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { requireRecentAuthentication, type Unproved } from "../platform/wire/problems.ts";
 import {
   failedCharges,
   type LedgerChange,
@@ -20,7 +21,7 @@ import { resolveFailures } from "./payment-failures-sql.ts";
 export async function updateLedger(
   tx: Queryable,
   transitions: readonly LedgerChange[],
-  at: RecordContext,
+  at: RecordContext & Unproved,
 ): Promise<void> {
   const byEffect = Map.groupBy(transitions, ledgerEffectOf);
   for (const orders of ofEachMerchant(byEffect.get("charge") ?? []))
@@ -40,9 +41,11 @@ const ofEachMerchant = (transitions: readonly LedgerChange[]): Orders[] =>
     .map(([, group]) => group.map(keyOf) as unknown as Orders); // Groups are never empty.
 
 /** Cancels unsent charges of canceled orders, and refunds what is left of the others. Earlier refunds are still made. */
-async function refund(tx: Queryable, orders: Orders, at: RecordContext): Promise<void> {
+async function refund(tx: Queryable, orders: Orders, at: RecordContext & Unproved): Promise<void> {
   const ledgerOf = await readLedgers(tx, orders[0], orders.map(idOf));
   const pending = orders.flatMap(({ id }) => ledgerOf(id).filter(isPendingCharge));
+  // A pending charge may be on its way to the gateway, and is refunded as soon as it is known to be paid.
+  if (orders.some(({ id }) => ledgerOf(id).some(isOrMayBePaid))) requireRecentAuthentication(at);
   await cancelUnsentEntries(tx, orders[0].merchantId, orders.map(idOf), pending.map(idOf), at.now);
   await resolveFailures(tx, orders, "canceled", at.now);
   await insertEntries(
@@ -56,12 +59,13 @@ async function refund(tx: Queryable, orders: Orders, at: RecordContext): Promise
  * Releasing the hold for a failed payment lets the order proceed unpaid: declined charges are waived
  * (docs/design/money.md, "Each payment happens once"). After a payment there is nothing to waive.
  */
-async function waive(tx: Queryable, orders: Orders, at: RecordContext): Promise<void> {
+async function waive(tx: Queryable, orders: Orders, at: RecordContext & Unproved): Promise<void> {
   const { merchantId } = orders[0];
   const orderIds = orders.map(idOf);
   const ledgerOf = await readLedgers(tx, orders[0], orderIds);
   const declined = orders.flatMap(({ id }) => failedCharges(ledgerOf(id)));
   if (declined.length === 0) return;
+  requireRecentAuthentication(at);
   await resolveFailures(tx, orders, "waived", at.now);
   const canceled = await cancelUnsentEntries(tx, merchantId, orderIds, declined.map(idOf), at.now);
   const asCanceled = (entry: LedgerEntry): LedgerEntry =>
@@ -72,6 +76,9 @@ async function waive(tx: Queryable, orders: Orders, at: RecordContext): Promise<
   await insertEntries(tx, entries, at.now);
   await cancelUnsentEntries(tx, merchantId, orderIds, entries.map(idOf), at.now);
 }
+
+const isOrMayBePaid = ({ kind, status }: LedgerEntry): boolean =>
+  kind !== "refund" && (status === "succeeded" || status === "pending");
 
 const isPendingCharge = ({ kind, status }: LedgerEntry): boolean => status === "pending" && kind !== "refund";
 

@@ -3,7 +3,7 @@ import { refundOrder } from "../../orders/returns/refund-order.ts";
 import { isProblem, notFound } from "../../platform/wire/problems.ts";
 import { type BackOfficeRoute, operatorOnly, route } from "../access.ts";
 import { describeOrder, findOwner, OrderIdParams } from "../orders/find-order.ts";
-import { BackOfficeOrderSchema, OPERATION_PROBLEMS } from "../orders/order-wire.ts";
+import { BackOfficeOrderSchema, MONEY_PROBLEMS } from "../orders/order-wire.ts";
 import { RefundRequestSchema, refundErrors, toRefundRequest } from "./refund-wire.ts";
 
 export const refundRoutes: readonly BackOfficeRoute[] = [
@@ -11,14 +11,13 @@ export const refundRoutes: readonly BackOfficeRoute[] = [
     method: "POST",
     path: "/api/orders/{id}/refund",
     operationId: "refundOrder",
-    needsRecentAuthentication: true,
     admits: operatorOnly,
     tag: "Money",
     params: OrderIdParams,
-    problems: OPERATION_PROBLEMS,
+    problems: MONEY_PROBLEMS,
     summary: "Refund an order",
     description:
-      "Refunds the merchant an amount, or all that is left of the order's charges, through the gateways that charged it. The status of the order does not change. Never more is refunded than was charged. Repeating a reference with the same amount and reason returns 200 and refunds nothing.",
+      "Refunds the merchant an amount, or all that is left of the order's charges, through the gateways that charged it. The status of the order does not change. Never more is refunded than was charged. A person needs recent authentication. Repeating a reference with the same amount and reason returns 200 and refunds nothing.",
     body: RefundRequestSchema,
     responses: {
       200: { description: "The order. The refund was already requested.", schema: BackOfficeOrderSchema },

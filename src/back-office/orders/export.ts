@@ -45,6 +45,7 @@ export const exportRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/orders/export",
     operationId: "exportOrders",
+    needsRecentAuthentication: true,
     admits: operatorAlone,
     tag: "Orders",
     summary: "Export orders",

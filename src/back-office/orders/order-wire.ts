@@ -245,6 +245,8 @@ export const BackOfficeOrderSchema = Type.Object(
 /** The response of every operation that changes an order, and its problems. */
 export const ORDER_AFTER = { description: "The order after the transition.", schema: BackOfficeOrderSchema };
 export const OPERATION_PROBLEMS = ["not-found", "validation-failed", "transition-refused"] as const;
+/** Of an operation that can refund the merchant, or waive what it owes. */
+export const MONEY_PROBLEMS = [...OPERATION_PROBLEMS, "recent-authentication-required"] as const;
 
 export const toBackOfficeShipment = (
   order: Order,

@@ -20,6 +20,7 @@ import { refundErrors } from "../money/refund-wire.ts";
 import { describeOrder, findOrder, findOwner, OrderIdParams, orderResponse, seenBy } from "./find-order.ts";
 import {
   BackOfficeShipmentSchema,
+  MONEY_PROBLEMS,
   OPERATION_PROBLEMS,
   ORDER_AFTER,
   ReturnRefundSchema,
@@ -126,8 +127,8 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     admits: warehouse,
     summary: "Record a return",
     description:
-      "Records goods that came back, whole shipments or some units, also of a settled order. A shipment of which nothing is out any more is `returned`, which is published as `order.shipmentReturned`; the order is RETURNED when nothing of it is out any more. The return of some units is published as `order.shipmentUpdated` to endpoints that name this type. `refund`, which only the operator can request, refunds the merchant in the same transaction.",
-    problems: OPERATION_PROBLEMS,
+      "Records goods that came back, whole shipments or some units, also of a settled order. A shipment of which nothing is out any more is `returned`, which is published as `order.shipmentReturned`; the order is RETURNED when nothing of it is out any more. The return of some units is published as `order.shipmentUpdated` to endpoints that name this type. `refund`, which only the operator can request, refunds the merchant in the same transaction; a person needs recent authentication for it.",
+    problems: MONEY_PROBLEMS,
     responses: {
       200: {
         ...ORDER_AFTER,

@@ -28,7 +28,7 @@ import {
 } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
 import { describeOrder, findOwner, OrderIdParams, orderResponse } from "./find-order.ts";
-import { BackOfficeOrderSchema, OPERATION_PROBLEMS, ORDER_AFTER } from "./order-wire.ts";
+import { BackOfficeOrderSchema, MONEY_PROBLEMS, OPERATION_PROBLEMS, ORDER_AFTER } from "./order-wire.ts";
 
 const ReasonBody = Type.Object(
   {
@@ -93,10 +93,10 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     summary: "Cancel an order",
     description:
-      "Cancels the order from any status that is not settled; by a merchant's staff only before anything has shipped. `order.canceled` is published, and the merchant is refunded.",
+      "Cancels the order from any status that is not settled; by a merchant's staff only before anything has shipped. `order.canceled` is published, and the merchant is refunded. For an order that has been charged, a person needs recent authentication.",
     body: ReasonBody,
     responses: { 200: ORDER_AFTER },
-    problems: OPERATION_PROBLEMS,
+    problems: MONEY_PROBLEMS,
     handle: async ({ caller, params, body, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
@@ -164,7 +164,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     admits: everyone,
     summary: "Release an order's hold",
     description:
-      "Changes nothing on an order without a hold. The operator can release every reason, the warehouse those that the warehouse placed, and a merchant's staff `merchant_request`. If a named reason is not the caller's to release, or without names none of them is, nothing is released, and the rule is `hold_not_releasable`. Only the operator can release a failed payment, by naming it; the declined charge is then waived.",
+      "Changes nothing on an order without a hold. The operator can release every reason, the warehouse those that the warehouse placed, and a merchant's staff `merchant_request`. If a named reason is not the caller's to release, or without names none of them is, nothing is released, and the rule is `hold_not_releasable`. Only the operator can release a failed payment, by naming it; the declined charge is then waived, for which a person needs recent authentication.",
     body: Type.Object(
       {
         reasons: Type.Optional(
@@ -177,7 +177,7 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
       { title: "ReleaseHoldRequest", description: "Which reasons for a hold are released." },
     ),
     responses: { 200: ORDER_AFTER },
-    problems: OPERATION_PROBLEMS,
+    problems: MONEY_PROBLEMS,
     bodyErrors: async ({ caller, params, body }, { context }) =>
       reasonErrors((await findOwner(context, caller, params.id))?.role ?? roleOf(caller), body),
     handle: async ({ caller, params, body, by }, { context }) => {

@@ -14,7 +14,7 @@ import type { KeyAccess } from "../../merchants/api-key.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { notFound, type Problem } from "../../platform/wire/problems.ts";
+import { notFound, type Problem, type Unproved } from "../../platform/wire/problems.ts";
 import { lockOrder } from "../orders-sql.ts";
 import { storeTransitions } from "./store-transitions.ts";
 
@@ -61,7 +61,7 @@ function notCancelable(order: Order): Problem {
 }
 
 /** What operations use in the transaction that has locked an order: `now` was read under the lock. */
-export type LockedContext = Context & RecordContext;
+export type LockedContext = Context & RecordContext & Unproved;
 
 /**
  * Runs an operation on one order, in one transaction: locks the order, reads it under the lock, and sends signals after
@@ -108,7 +108,8 @@ export function inSeenOrder<Answer>(
   return inOrderTransaction(context, key, ref, async (tx, order, at) => {
     const role = order === undefined ? null : roleOnOrder(grants, order);
     if (order === undefined || role === null) return notFound("order");
-    return operation(tx, order, at, { ...by, actor: { ...by.actor, kind: role } });
+    const caller = { ...by, actor: { ...by.actor, kind: role } };
+    return operation(tx, order, { ...at, notRecent: by.notRecent ?? null }, caller);
   });
 }
 

@@ -7,6 +7,7 @@ import type {
 import type { Order, OrderState } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import type { Unproved } from "../../platform/wire/problems.ts";
 import { updateStock } from "../../stock/update-stock.ts";
 import { type EventRow, eventRow } from "../../webhooks/events/event.ts";
 import { insertEvents, listWantedTypes } from "../../webhooks/publishing-sql.ts";
@@ -39,7 +40,7 @@ import { insertTimelineEntries } from "./timeline-sql.ts";
 export async function storeTransitions(
   tx: Queryable,
   transitions: readonly StorableTransition[],
-  at: RecordContext,
+  at: RecordContext & Unproved,
 ): Promise<ConnectionKey[]> {
   if (transitions.length === 0) return [];
   const whole = transitions.filter((transition) => isWholeTransition(transition));

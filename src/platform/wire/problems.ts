@@ -334,5 +334,19 @@ export class ProblemError extends Error {
   }
 }
 
+/** A caller who may have to prove again who it is. */
+export type Unproved = {
+  /** The problem of a person whose authentication is not recent. Absent or null: it is, or the caller is a program. */
+  readonly notRecent?: Problem | null;
+};
+
+/**
+ * Call it where money, a secret or an address of an endpoint is about to change, in the transaction that changes it. So each
+ * way there asks for the proof, whatever the request is called (docs/design/people.md, "Recent authentication").
+ */
+export function requireRecentAuthentication({ notRecent = null }: Unproved): void {
+  if (notRecent !== null) throw new ProblemError(notRecent);
+}
+
 /** PostgreSQL text cannot contain NUL, nor UTF-8 an unpaired surrogate. Such text could not be returned unchanged. */
 export const isStorableText = (text: string): boolean => text.isWellFormed() && !text.includes("\u0000");

@@ -8,7 +8,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
 import { before, HOUR_MS } from "../../platform/time.ts";
 import { UUID_MIN } from "../../platform/wire/cursor.ts";
-import type { Problem } from "../../platform/wire/problems.ts";
+import { type Problem, requireRecentAuthentication } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../conditions-sql.ts";
 import { requestClearing } from "./clearings.ts";
 import {
@@ -42,6 +42,7 @@ export async function createEndpoint(
   by: Initiator,
 ): Promise<{ endpoint: Endpoint; secret: string } | Problem> {
   const { clock, newId } = context;
+  requireRecentAuthentication(by);
   return inTransaction(context, async (tx) => {
     const locked = await lockConnection(tx, connection);
     const now = clock.now();
@@ -97,6 +98,7 @@ export async function changeEndpoint(
     if (endpoint === null) return null;
     const wanted: Endpoint = { ...endpoint, ...change };
     if (isDeepStrictEqual(wanted, endpoint)) return endpoint; // It leaves no entry in the audit log either.
+    if (wanted.url !== endpoint.url) requireRecentAuthentication(by);
     const after: Endpoint = { ...wanted, updatedAt: context.clock.now() };
     await updateEndpointSettings(tx, after, after, after.updatedAt);
     await recordAudit(tx, context, by, endpointFact(endpoint, auditedSettings(change)));
