@@ -228,16 +228,16 @@ async function makePrivate(path: string): Promise<void> {
 
 const ATTEMPTS_WITHIN_MS = MINUTE_MS;
 /**
- * The pauses before the attempts to restart a server within this time; the last one is repeated. A server that fails to
- * start as often in a row is given up.
+ * The pauses before the attempts to restart a server within this time, or after as many failures in a row; the last one is
+ * repeated. A disk that is full stays so until an operator frees it, and then the service is to work again without a restart.
  */
-const PAUSES_MS: readonly number[] = [0, 1_000, 2_000, 5_000, 10_000];
+const PAUSES_MS: readonly number[] = [0, 1_000, 2_000, 5_000, 10_000, MINUTE_MS];
 
 /** What a caller learns of a server that ended although it is needed. */
 type Guard = {
   /** For the operator. */
   warn(fields: object, message: string): void;
-  /** The server cannot be started. Called once at most. */
+  /** The server can never be started, because its data has disappeared. Called once at most. */
   onGivenUp(error: Error): void;
 };
 
@@ -275,7 +275,7 @@ export function keepRunning(
 
   async function restore(lostPid: number): Promise<void> {
     guard.warn({ pid: lostPid }, "embedded PostgreSQL lost, restarting it");
-    for (let failures = 0; await waitForTurn(); ) {
+    for (let failures = 0; await waitForTurn(failures); failures += 1) {
       try {
         const provided = await provide();
         use(provided);
@@ -284,18 +284,16 @@ export function keepRunning(
         return guard.warn({ pid, port }, "embedded PostgreSQL runs again");
       } catch (error) {
         if (error instanceof MissingClusterError) return guard.onGivenUp(error);
-        failures += 1;
-        if (failures === pausesMs.length) return guard.onGivenUp(cannotStart(failures, error));
         guard.warn({ err: error }, "embedded PostgreSQL not restarted, will try again");
       }
     }
   }
 
   /** Pauses before an attempt. Returns false if there is to be none. */
-  async function waitForTurn(): Promise<boolean> {
+  async function waitForTurn(failures: number): Promise<boolean> {
     while (attempts.length > 0 && performance.now() - (attempts[0] ?? 0) > ATTEMPTS_WITHIN_MS)
       attempts.shift();
-    const pauseMs = pausesMs[Math.min(attempts.length, pausesMs.length - 1)] ?? 0;
+    const pauseMs = pausesMs[Math.min(Math.max(attempts.length, failures), pausesMs.length - 1)] ?? 0;
     attempts.push(performance.now());
     await pause(pauseMs, stopping.signal);
     return !stopping.signal.aborted;
@@ -316,6 +314,3 @@ export function keepRunning(
     },
   };
 }
-
-const cannotStart = (attempts: number, cause: unknown): Error =>
-  new Error(`The embedded PostgreSQL could not be restarted in ${attempts} attempts.`, { cause });

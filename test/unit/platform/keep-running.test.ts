@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { MissingClusterError } from "../../../src/platform/embedded-postgres/cluster.ts";
 import { keepRunning } from "../../../src/platform/embedded-postgres/embedded-postgres.ts";
 import type { Server } from "../../../src/platform/embedded-postgres/server.ts";
 
@@ -48,13 +49,38 @@ it("uses the restarted server, and has none until then", async () => {
   ]);
 });
 
-it("gives a server up after as many attempts as there are pauses, with the last error", async () => {
-  const { first, givenUp, attempts } = keep([], 3);
+it("tries a server that does not start again, however often it has failed", async () => {
+  const failures = Array.from({ length: 20 }, () => new Error("No space left on device"));
+  const { first, kept, messages, attempts } = keep([...failures, aServer(2).server], 3);
   first.end();
-  const error = await givenUp;
-  expect(error.message).toContain("in 3 attempts");
-  expect(error.cause).toEqual(new Error("There is no outcome left."));
-  expect(attempts()).toBe(3);
+  await expect.poll(() => messages.at(-1)).toBe("embedded PostgreSQL runs again");
+  expect(attempts()).toBe(21);
+  expect(await kept.servers.find()).toEqual({ host: "127.0.0.1", port: 5_002 });
+});
+
+it("repeats the last pause once it has failed as often as there are pauses", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { first, attempts } = keep([], [0, 1_000, 60_000]);
+  first.end();
+  for (const [passedMs, made] of [
+    [0, 1],
+    [1_000, 2],
+    [59_999, 2],
+    [1, 3],
+    [60_000, 4],
+    [60_000, 5],
+  ] as const) {
+    await vi.advanceTimersByTimeAsync(passedMs);
+    expect(attempts()).toBe(made);
+  }
+});
+
+it("gives up a server whose data has disappeared", async () => {
+  const { first, givenUp, attempts } = keep([new MissingClusterError("It has disappeared.")], 3);
+  first.end();
+  expect(await givenUp).toEqual(new MissingClusterError("It has disappeared."));
+  expect(attempts()).toBe(1);
 });
 
 it("restarts a server as often as it ends, if it can be started", async () => {
