@@ -1,14 +1,32 @@
 import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
 import { createListener } from "../http/listener.ts";
 import { problemWriter, unauthorized } from "../http/replies.ts";
 import { sharedWhileRunning } from "../operations/metrics.ts";
+import type { Config } from "../platform/config.ts";
 import type { Context } from "../platform/context.ts";
+import type { Database } from "../platform/database/database.ts";
 import { atMostEvery } from "../platform/log.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { within } from "../platform/run-in-turn.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import { unavailable } from "../platform/wire/problems.ts";
 import { DOCUMENT } from "./static-sites.ts";
+
+/** How long a write that has succeeded is taken as a sign that writes succeed. */
+const WRITE_BELIEVED_MS = 10 * SECOND_MS;
+/** How long a check that has failed is not repeated: `/readyz` needs no key. */
+const FAILURE_BELIEVED_MS = SECOND_MS;
+
+/**
+ * Needs a file of its own, so it fails while the disk is full or sessions are read-only. The table is gone with its transaction
+ * (docs/design/database.md, "Starting and stopping").
+ */
+const CHECK_WRITE = {
+  name: "check-write",
+  text: "create temporary table write_check on commit drop as select 1 as one",
+  values: [],
+};
 
 /** A balancer waits a few seconds for a response. A database that needs longer for nothing is not available. */
 const READY_MS = 2_000;
@@ -18,8 +36,8 @@ const MONITORING = { ...DOCUMENT, config: { isMonitoring: true } };
 export type HealthContext = Context & { readonly stopping?: AbortSignal };
 
 /**
- * `/livez`: the process runs. `/readyz`: it can also reach its database and is not stopping, so it can accept work. `/metrics`: metrics for
- * Prometheus. None of them needs a key, and none reveals anything about orders.
+ * `/livez`: the process runs. `/readyz`: it can also write to its database and is not stopping, so it can accept work. `/metrics`:
+ * metrics for Prometheus. None of them needs a key, and none reveals anything about orders.
  */
 export function addHealthRoutes(
   app: FastifyInstance,
@@ -28,10 +46,10 @@ export function addHealthRoutes(
 ): void {
   const problems = problemWriter(config.errorsBaseUrl);
   const logNotReady = atMostEvery(SECOND_MS, (err: unknown, count) =>
-    log.warn({ err, count }, "not ready: the database does not respond"),
+    log.warn({ err, count }, "not ready: the database does not respond, or accepts no writes"),
   );
   // These need no key, so concurrent requests share one response.
-  const readReady = sharedWhileRunning(() => db.query({ name: "ready", text: "select 1", values: [] }));
+  const readReady = sharedWhileRunning(readinessOf(db));
   const readMetrics = sharedWhileRunning(() => registry.metrics());
   app.get("/livez", MONITORING, async () => ({ status: "ok" }));
   app.get("/readyz", MONITORING, async (_request, reply) => {
@@ -47,6 +65,54 @@ export function addHealthRoutes(
   app.get("/metrics", MONITORING, async (_request, reply) =>
     reply.type(registry.contentType).send(await readMetrics()),
   );
+}
+
+/** Resolves if the database responds and accepts writes. The latter is checked now and then. */
+function readinessOf(db: Database): () => Promise<void> {
+  let writtenAtMs = Number.NEGATIVE_INFINITY;
+  let failure: { readonly error: unknown; readonly atMs: number } | null = null;
+  return async () => {
+    if (failure !== null && performance.now() - failure.atMs < FAILURE_BELIEVED_MS) throw failure.error;
+    try {
+      if (performance.now() - writtenAtMs < WRITE_BELIEVED_MS)
+        await db.query({ name: "ready", text: "select 1", values: [] });
+      else {
+        await db.transaction((tx) => tx.query(CHECK_WRITE));
+        writtenAtMs = performance.now();
+      }
+      failure = null;
+    } catch (error) {
+      failure = { error, atMs: performance.now() };
+      writtenAtMs = Number.NEGATIVE_INFINITY;
+      throw error;
+    }
+  };
+}
+
+/**
+ * The listener of a process that starts, as long as it migrates or waits for another one that does
+ * (docs/design/database.md, "Starting and stopping").
+ */
+export function createStartListener(config: Config, log: Logger, metrics: Metrics): FastifyInstance {
+  const problems = problemWriter(config.errorsBaseUrl);
+  const app = createListener({
+    name: "back-office",
+    routes: [],
+    operationsFor: () => null,
+    authenticate: async ({ headers }) => unauthorized(headers),
+    errorsBaseUrl: config.errorsBaseUrl,
+    log: log.child({ listener: "health" }),
+    requestLogSample: config.requestLogSample,
+    metrics: metrics.requests,
+  });
+  // Each client connects again to the listener that takes its place.
+  app.addHook("onRequest", (_request, reply, done) => {
+    reply.header("connection", "close");
+    done();
+  });
+  app.get("/livez", MONITORING, async () => ({ status: "ok" }));
+  app.all("/*", MONITORING, async (_request, reply) => problems.send(reply, unavailable));
+  return app;
 }
 
 /** The listener of a process without the back office role. */

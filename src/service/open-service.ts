@@ -27,7 +27,7 @@ export type OpenService = {
   readonly signals: SignalChannel;
   /** Further connections to the same database, for work that must not use those of other work. */
   readonly pools: Pools;
-  /** Resolves if the embedded server ended and cannot be restarted. The process cannot work any more. */
+  /** Resolves if the data of the embedded server has disappeared. The process cannot work any more. */
   readonly databaseLost: Promise<Error>;
   /** Closes the database, and stops the embedded server unless another process uses it. */
   close(): Promise<void>;
@@ -125,7 +125,7 @@ export async function migrateConfiguredDatabase(config: Config, log: Logger, clo
 }
 
 async function bringUpToDate(url: string, db: Database, log: Logger, clock: Clock): Promise<void> {
-  await migrate(url, (message) => log.warn(message), commandsOnCitus);
+  await migrate(url, log, commandsOnCitus);
   await ensureDayPartitions(db, clock.now());
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { createBackOffice, type Sites } from "../back-office/app.ts";
 import { limitAttempts, tokenAuthentication } from "../back-office/authentication.ts";
-import { createHealthListener } from "../back-office/health.ts";
+import { createHealthListener, createStartListener } from "../back-office/health.ts";
 import { sessionAuthentication } from "../back-office/people/session-authentication.ts";
 import { KnownKeys } from "../merchants/keys.ts";
 import { addBacklogMetrics } from "../operations/metrics.ts";
@@ -42,7 +42,7 @@ export type RunningService = {
   /** The addresses of the listeners. Null for a role that this process does not have. */
   readonly partnerApiUrl: string | null;
   readonly backOfficeUrl: string | null;
-  /** Resolves if the embedded database ended and cannot be restarted. Then nothing is left to do but to stop. */
+  /** Resolves if the data of the embedded database has disappeared. Then nothing is left to do but to stop. */
   readonly databaseLost: Promise<Error>;
   /** Stops accepting requests, finishes those in flight, and closes the database. May be called once. */
   stop(): Promise<void>;
@@ -79,6 +79,8 @@ export async function startService(
 ): Promise<RunningService> {
   const stops: Stops = { entryPoints: [], resources: [] };
   try {
+    const metrics = createMetrics();
+    const start = await listenWhileStarting(config, log, metrics, stops);
     const service = await openService(config, log, clock, "migrate");
     const { context, pools } = service;
     stops.resources.push({ name: "database", stop: service.close });
@@ -87,7 +89,6 @@ export async function startService(
     if (config.roles.has("back-office")) await ensureFirstOperator(context);
     if (config.roles.has("back-office") && operatorToken.length < TOKEN_LENGTH_ADVISED)
       log.warn({ characters: TOKEN_LENGTH_ADVISED }, "operator token is short, use a longer one");
-    const metrics = createMetrics();
     const usage = new DatabaseUsage();
     const stopping = new AbortController();
     addBacklogMetrics(metrics.registry, { ...context, db: pools.get("health") });
@@ -99,7 +100,7 @@ export async function startService(
     else if (config.roles.has("api")) startStatistics(service, stops);
     const backOfficeUrl = await listenBackOffice(
       service,
-      { operatorToken, sites: builtSites() },
+      { operatorToken, sites: builtSites(), start },
       metrics,
       stops,
       stopping.signal,
@@ -204,10 +205,41 @@ const findDueDeliveries = (dispatcher: Dispatcher): Job => ({
 const findOperatorToken = async ({ operatorToken, roles, dataDir }: Config): Promise<string> =>
   operatorToken ?? (roles.has("back-office") ? readOrMakeSecret(dataDir, "operator-token") : "");
 
+type StartListener = { close(): Promise<void> };
+const NO_START_LISTENER: StartListener = { close: async () => undefined };
+
+/**
+ * Serves health from the first moment, on the port of the back office. A process that is not ready says so, also while it waits
+ * for the migrations of another one (docs/design/database.md, "Starting and stopping").
+ */
+async function listenWhileStarting(
+  config: Config,
+  log: Logger,
+  metrics: Metrics,
+  stops: Stops,
+): Promise<StartListener> {
+  if (config.backOfficePort === 0) return NO_START_LISTENER; // No probe knows the port before the log names it.
+  const app = createStartListener(config, log, metrics);
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closed ??= app.close();
+    app.server.closeAllConnections();
+    return closed;
+  };
+  stops.entryPoints.push({ name: "listener of the start", stop: close });
+  try {
+    await listen(app, { host: config.host, port: config.backOfficePort, variable: "BACK_OFFICE_PORT" });
+  } catch (error) {
+    if (config.roles.has("back-office")) throw error;
+    return NO_START_LISTENER; // The health listener of the process says so.
+  }
+  return { close };
+}
+
 /** Every process serves health and metrics. Only a process with the role serves the API. */
 async function listenBackOffice(
   { context, pools }: OpenService,
-  { operatorToken, sites }: { operatorToken: string; sites: Sites },
+  { operatorToken, sites, start }: { operatorToken: string; sites: Sites; start: StartListener },
   metrics: Metrics,
   stops: Stops,
   stopping: AbortSignal,
@@ -221,11 +253,15 @@ async function listenBackOffice(
     const authenticate = sessionAuthentication(people, programs);
     const app = createBackOffice(backOffice, authenticate, metrics, { health, people }, sites);
     limitConnections(app.server, connectionsMax("back-office"), log);
+    await app.ready();
+    await start.close();
     return open(app, config, "BACK_OFFICE_PORT", stops);
   }
   try {
     const app = createHealthListener(health, metrics);
     limitConnections(app.server, connectionsMax("back-office"), log);
+    await app.ready();
+    await start.close();
     await open(app, config, "BACK_OFFICE_PORT", stops);
   } catch (err) {
     log.warn({ err }, "health listener not started, the process runs without it");

@@ -6,6 +6,7 @@ import { makeFirstPartitions } from "./first-partitions.ts";
 
 /** Few, so that a test database is made quickly. Enough for merchants to be on several nodes and shards. */
 const SHARDS = 4;
+const SILENT = { info: () => undefined, warn: () => undefined };
 
 /**
  * Creates the template on each node of Citus: migrated and distributed. Databases are local to a node, and Citus
@@ -17,7 +18,7 @@ export async function createCitusTemplate(coordinator: string, template: string)
   const nodes = await nodesOf(coordinator);
   const urls = nodes.map(({ host, port }) => withAddress(coordinator, host, port));
   const url = await createOnNodes(urls, template);
-  await migrate(url, () => undefined, commandsOnCitus);
+  await migrate(url, SILENT, commandsOnCitus);
   await distribute(url, SHARDS, () => undefined);
   await makeFirstPartitions(url);
   for (const each of urls) await release(each, template);

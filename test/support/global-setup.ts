@@ -50,7 +50,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const urls = given === undefined ? servers.map(({ url }) => url) : [given];
   await Promise.all(
     urls.map(async (url) => {
-      await migrate(url, () => undefined, commandsOnCitus);
+      await migrate(url, SILENT, commandsOnCitus);
       await requireNewVersions(url);
       await makeFirstPartitions(url);
     }),
@@ -69,6 +69,7 @@ const MEMORY = "/dev/shm";
 /** More than both servers need at any time. A container has 64 MB by default. */
 const ROOM_BYTES = 4 * 1024 ** 3;
 const NAME = "partner-orders-test";
+const SILENT = { info: () => undefined, warn: () => undefined };
 
 /**
  * Copies of the template are a thousand files each. In memory they take a fifth of the time

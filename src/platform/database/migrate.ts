@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type MigrationBuilder, type RunnerOption, runner } from "node-pg-migrate";
 import type pg from "pg";
+import type { Logger } from "pino";
 import { isDistributed, type Queryable, sqlState } from "./database.ts";
 import { openDatabaseSession } from "./servers.ts";
 
@@ -38,25 +39,37 @@ type CommandsOf = (sql: string) => string[];
  */
 export async function migrate(
   url: string,
-  log: (message: string) => void,
+  log: Pick<Logger, "info" | "warn">,
   commandsOnCitus: CommandsOf,
 ): Promise<void> {
   const client = await openDatabaseSession(url);
   try {
-    await client.query("select pg_advisory_lock(7305220, 1)");
+    await lockMigrations(client, log);
     await client.query(`set lock_timeout = ${LOCK_WAIT_MS}`);
     const distributed = await isDistributed(async (query) => (await client.query(query)).rows, {
       isDistributed: null,
     });
     if (distributed) await client.query(SETTINGS_ON_CITUS);
     while (!(await applyAll(client, log, distributed ? commandsOnCitus : null))) {
-      log(`migration waited for a lock for ${LOCK_WAIT_MS} ms, will retry`);
+      log.warn(`migration waited for a lock for ${LOCK_WAIT_MS} ms, will retry`);
       await delay(PAUSE_MS);
     }
   } finally {
     await client.end(); // This also releases the lock.
   }
 }
+
+async function lockMigrations(client: pg.Client, log: Pick<Logger, "info">): Promise<void> {
+  const { rows } = await client.query<{ locked: boolean }>(
+    "select pg_try_advisory_lock(7305220, 1) as locked",
+  );
+  if (rows[0]?.locked) return;
+  log.info("waiting for migrations of another process");
+  await client.query("select pg_advisory_lock(7305220, 1)");
+}
+
+/** How the runner announces a migration. */
+const ANNOUNCED = /^### MIGRATION (\S+) \(UP\) ###$/;
 
 /**
  * Applies one after the other, and then the functions. False: one did not get a lock. It has changed nothing, and those before it
@@ -65,7 +78,7 @@ export async function migrate(
  */
 async function applyAll(
   dbClient: pg.Client,
-  log: (message: string) => void,
+  log: Pick<Logger, "info" | "warn">,
   commandsOf: CommandsOf | null,
 ): Promise<boolean> {
   const errors: string[] = [];
@@ -80,18 +93,21 @@ async function applyAll(
       singleTransaction: false,
       ...(commandsOf !== null && { migrationLoaderStrategies: [separately(commandsOf)] }),
       logger: {
-        info: () => undefined,
+        info: (message) => {
+          const [, migration] = ANNOUNCED.exec(message) ?? [];
+          if (migration !== undefined) log.info({ migration }, "applying migration");
+        },
         debug: () => undefined,
-        warn: log,
+        warn: (message) => log.warn(message),
         error: (message) => errors.push(message),
       },
     });
-    await applyFunctions(dbClient, commandsOf);
+    await applyFunctions(dbClient, log, commandsOf);
     return true;
   } catch (error) {
     await dbClient.query("rollback");
     if (LOCK_NOT_OBTAINED.has(sqlState(error))) return false;
-    for (const message of errors) log(message);
+    for (const message of errors) log.warn(message);
     throw error;
   }
 }
@@ -176,12 +192,17 @@ async function listPendingFunctions(db: Queryable): Promise<PendingFunction[]> {
  * Applies the functions whose text has changed, in one transaction. A function with another declaration would stand beside the old
  * one, or be rejected, so the old one is dropped.
  */
-async function applyFunctions(client: pg.Client, commandsOf: CommandsOf | null): Promise<void> {
+async function applyFunctions(
+  client: pg.Client,
+  log: Pick<Logger, "info">,
+  commandsOf: CommandsOf | null,
+): Promise<void> {
   const pending = await listPendingFunctions({
     query: async (statement) => (await client.query(statement)).rows,
     isDistributed: async () => commandsOf !== null,
   });
   if (pending.length === 0) return;
+  log.info({ functions: pending.map(({ name }) => name) }, "applying functions");
   await client.query("begin");
   await client.query(
     `create table if not exists ${FUNCTIONS_TABLE} (name text primary key, definition text not null)`,

@@ -59,6 +59,46 @@ describe("the compose file", () => {
   });
 });
 
+describe("the example for Kubernetes", () => {
+  const FILE = "deploy/kubernetes/partner-orders.yaml";
+  type Probe = { httpGet: { path: string; port: string } };
+  type Container = Record<"startupProbe" | "livenessProbe" | "readinessProbe", Probe> & {
+    env: { name: string; value: string }[];
+    ports: { name: string; containerPort: number }[];
+    securityContext: { readOnlyRootFilesystem: boolean };
+    volumeMounts: { mountPath: string }[];
+  };
+  type Item = { kind: string; data: object; spec: { template: { spec: { containers: [Container] } } } };
+
+  it("runs each role with probes that the service answers, and variables that exist", async () => {
+    const { items } = parse(await read(FILE), { merge: true }) as { items: Item[] };
+    const containers = items
+      .filter(({ kind }) => kind === "Deployment")
+      .map(({ spec }) => spec.template.spec.containers[0]);
+    const roles = containers.map(({ env }) => env.find(({ name }) => name === "ROLES")?.value);
+    expect(roles.toSorted()).toEqual([...readConfig({}).roles].toSorted());
+    for (const { startupProbe, livenessProbe, readinessProbe, ports, ...container } of containers) {
+      const probes = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
+      expect(probes.map(({ path }) => path)).toEqual(["/livez", "/livez", "/readyz"]);
+      for (const probe of probes)
+        expect(ports.find(({ name }) => name === probe.port)?.containerPort).toBe(
+          readConfig({}).backOfficePort,
+        );
+      expect(container.securityContext.readOnlyRootFilesystem).toBe(true);
+      expect(container.volumeMounts).toMatchObject([{ mountPath: "/tmp" }]); // For imports.
+    }
+    const variables = items.flatMap(({ data = {} }) => Object.keys(data));
+    expect(variables.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  const kubectl = spawnSync("kubectl", ["version", "--client"]).error === undefined;
+  it.skipIf(!kubectl)("is accepted by kubectl (skipped where it is not installed)", () => {
+    const args = ["label", "--local", "-o", "name", "-f", FILE, "checked=yes"];
+    const { status, stderr } = spawnSync("kubectl", args, { encoding: "utf8" });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+});
+
 describe("the image", () => {
   it("contains what exists, has a health check, and does not run as root", async () => {
     const lines = (await read("deploy/Dockerfile")).split("\n");
