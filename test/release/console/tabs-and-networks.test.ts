@@ -1,11 +1,11 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { visit } from "../support/browser.ts";
-import { routeAll } from "../support/facilities.ts";
-import { createPersonWithPassword, PASSWORD } from "../support/people.ts";
-import { operationApplied, operationsOf, placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
-import { startStallingProxy } from "../support/stalling-proxy.ts";
-import { startWorld, type World } from "./world.ts";
+import { startWorld, type World } from "../../console/world.ts";
+import { visit } from "../../support/browser.ts";
+import { routeAll } from "../../support/facilities.ts";
+import { createPersonWithPassword, PASSWORD } from "../../support/people.ts";
+import { operationApplied, operationsOf, placeAcceptedOrder, readDetail } from "../../support/real-orders.ts";
+import { startStallingProxy } from "../../support/stalling-proxy.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -40,8 +40,10 @@ async function openTab(page: Page, path: string, heading: string): Promise<Page>
 
 describe("two tabs", () => {
   it("do not undo each other: the second learns the rule, and then shows what the first has done", async () => {
+    // The cancel refunds, so the person has signed in since the time of the acceptance.
+    const { id } = await placeAcceptedOrder(world.service, world.partner, { externalOrderId: "tabs-1" });
     const first = await world.open(world.people.operator);
-    const id = await openOrder(first, "tabs-1");
+    await visit(first, `/orders/${id}`, "tabs-1");
     const second = await openTab(first, `/orders/${id}`, "tabs-1");
     await first.getByRole("button", { name: "Cancel order" }).click();
     await first.getByRole("dialog").getByRole("button", { name: "Cancel order" }).click();
@@ -169,8 +171,9 @@ describe("a network", () => {
   });
 
   it("that loses a response: the page says that it may have been done, and shows that it was", async () => {
+    const { id } = await placeAcceptedOrder(world.service, world.partner, { externalOrderId: "lost-1" });
     const page = await world.open(world.people.operator);
-    const id = await openOrder(page, "lost-1");
+    await visit(page, `/orders/${id}`, "lost-1");
     await page.route("**/cancel", async (route) => {
       await route.fetch();
       await route.abort();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { anOrder } from "../support/builders.ts";
-import { startWatchedListener, type WatchedListener } from "../support/watched-listener.ts";
+import { anOrder } from "../../support/builders.ts";
+import { startWatchedListener, type WatchedListener } from "../../support/watched-listener.ts";
 
 let wire: WatchedListener;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { productionRisks } from "../../src/operations/checks.ts";
-import { readConfig } from "../../src/platform/config.ts";
-import { runCli } from "../support/cli.ts";
-import { startService } from "../support/running-service.ts";
-import { createDatabase } from "../support/test-service.ts";
+import { productionRisks } from "../../../src/operations/checks.ts";
+import { readConfig } from "../../../src/platform/config.ts";
+import { runCli } from "../../support/cli.ts";
+import { startService } from "../../support/running-service.ts";
+import { createDatabase } from "../../support/test-service.ts";
 
 const LOCAL = "postgres://u:p@127.0.0.1/orders";
 const checksOf = (environment: Record<string, string>) =>

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
-import { runJob } from "../support/jobs.ts";
-import { createPersonWithCodes, enterPassword, totp } from "../support/one-time-codes.ts";
-import { createPersonWithPassword, PASSWORD } from "../support/people.ts";
-import { dumpTables } from "../support/tables.ts";
-import { startServiceForTest, type TestService } from "../support/test-service.ts";
+import { runJob } from "../../support/jobs.ts";
+import { createPersonWithCodes, enterPassword, totp } from "../../support/one-time-codes.ts";
+import { createPersonWithPassword, PASSWORD } from "../../support/people.ts";
+import { dumpTables } from "../../support/tables.ts";
+import { startServiceForTest, type TestService } from "../../support/test-service.ts";
 
 const [oldKey, newKey] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 

@@ -4,13 +4,13 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readVersion } from "../../src/platform/config.ts";
-import { createPartner } from "../support/builders.ts";
-import { temporaryFolder } from "../support/main-process.ts";
-import { createDatabase, startTestService } from "../support/test-service.ts";
+import { readVersion } from "../../../src/platform/config.ts";
+import { createPartner } from "../../support/builders.ts";
+import { temporaryFolder } from "../../support/main-process.ts";
+import { createDatabase, startTestService } from "../../support/test-service.ts";
 
 const run = promisify(execFile);
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const PROGRAM = "bin/partner-orders-admin.js";
 
 /** As an older Node: what this file runs with only says that it is one. */

@@ -1,12 +1,12 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { toTypeId } from "../../src/platform/ids.ts";
-import { visit } from "../support/browser.ts";
-import { createProduct, placeOrder } from "../support/builders.ts";
-import { aRate, createFacility, routeAll } from "../support/facilities.ts";
-import { createPerson } from "../support/people.ts";
-import { operationApplied, placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
-import { startWorld, type World } from "./world.ts";
+import { toTypeId } from "../../../src/platform/ids.ts";
+import { startWorld, type World } from "../../console/world.ts";
+import { visit } from "../../support/browser.ts";
+import { createProduct, placeOrder } from "../../support/builders.ts";
+import { aRate, createFacility, routeAll } from "../../support/facilities.ts";
+import { createPerson } from "../../support/people.ts";
+import { operationApplied, placeAcceptedOrder, readDetail } from "../../support/real-orders.ts";
 
 let world: World;
 beforeAll(async () => {

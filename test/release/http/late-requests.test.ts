@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createListener } from "../../src/http/listener.ts";
-import { routeTable } from "../../src/http/route.ts";
-import { createLog } from "../../src/platform/log.ts";
-import { createMetrics } from "../../src/platform/metrics.ts";
-import { exchange, listen, openConnection, type RawAnswer, requestText } from "../support/sockets.ts";
+import { createListener } from "../../../src/http/listener.ts";
+import { routeTable } from "../../../src/http/route.ts";
+import { createLog } from "../../../src/platform/log.ts";
+import { createMetrics } from "../../../src/platform/metrics.ts";
+import { exchange, listen, openConnection, type RawAnswer, requestText } from "../../support/sockets.ts";
 
 type Caller = { name: string };
 const route = routeTable<null, Caller>();

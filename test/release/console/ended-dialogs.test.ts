@@ -1,13 +1,13 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { toTypeId } from "../../src/platform/ids.ts";
-import { visit } from "../support/browser.ts";
-import { createProduct, placeTestOrder } from "../support/builders.ts";
-import { createFacility } from "../support/facilities.ts";
-import { createPerson } from "../support/people.ts";
-import { operationApplied, placeAcceptedOrder } from "../support/real-orders.ts";
-import { createEndpoint } from "../support/webhooks.ts";
-import { startWorld, type World } from "./world.ts";
+import { toTypeId } from "../../../src/platform/ids.ts";
+import { startWorld, type World } from "../../console/world.ts";
+import { visit } from "../../support/browser.ts";
+import { createProduct, placeTestOrder } from "../../support/builders.ts";
+import { createFacility } from "../../support/facilities.ts";
+import { createPerson } from "../../support/people.ts";
+import { operationApplied, placeAcceptedOrder } from "../../support/real-orders.ts";
+import { createEndpoint } from "../../support/webhooks.ts";
 
 let world: World;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { expect, it, onTestFinished } from "vitest";
-import { type Database, isOutOfReach, openDatabase } from "../../../src/platform/database/database.ts";
-import { createLog } from "../../../src/platform/log.ts";
-import { openSignalChannel } from "../../../src/platform/signals.ts";
-import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
-import { createDatabase } from "../../support/test-service.ts";
+import { type Database, isOutOfReach, openDatabase } from "../../../../src/platform/database/database.ts";
+import { createLog } from "../../../../src/platform/log.ts";
+import { openSignalChannel } from "../../../../src/platform/signals.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../../../support/database-proxy.ts";
+import { createDatabase } from "../../../support/test-service.ts";
 
 // In each test, an error that no code handles would fail the run, as it would end the service.
 

@@ -1,11 +1,11 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sendDueMails } from "../../src/mail/send-mails.ts";
-import { type Console, startConsole } from "../support/browser.ts";
-import { type IdentityProvider, startIdentityProvider } from "../support/identity-provider.ts";
-import { startMailServer } from "../support/mail-server.ts";
-import { passCodes, totp } from "../support/one-time-codes.ts";
-import { createPerson, createPersonWithPassword, openBrowser, PASSWORD } from "../support/people.ts";
+import { sendDueMails } from "../../../src/mail/send-mails.ts";
+import { type Console, startConsole } from "../../support/browser.ts";
+import { type IdentityProvider, startIdentityProvider } from "../../support/identity-provider.ts";
+import { startMailServer } from "../../support/mail-server.ts";
+import { passCodes, totp } from "../../support/one-time-codes.ts";
+import { createPerson, createPersonWithPassword, openBrowser, PASSWORD } from "../../support/people.ts";
 
 const NEW_PASSWORD = "four words that are new";
 

@@ -3,16 +3,16 @@ import {
   listOrdersWaitingForCountries,
   listOrdersWaitingForProducts,
   type WaitingPosition,
-} from "../../src/orders/routing-sql.ts";
-import type { Database, Queryable } from "../../src/platform/database/database.ts";
-import { UUID_MAX, UUID_MIN } from "../../src/platform/wire/cursor.ts";
-import { createPartner, type Partner } from "../support/builders.ts";
-import { acceptAll, routeAll, setStock } from "../support/facilities.ts";
-import { copyOrder } from "../support/many-orders.ts";
-import { itOnPlainPostgres } from "../support/plain-postgres.ts";
-import { countRowsRead, LOOK_AHEAD } from "../support/rows-read.ts";
-import { openWaitingRoom, type WaitingRoom } from "../support/waiting.ts";
-import { uuidIn } from "../support/webhooks.ts";
+} from "../../../src/orders/routing-sql.ts";
+import type { Database, Queryable } from "../../../src/platform/database/database.ts";
+import { UUID_MAX, UUID_MIN } from "../../../src/platform/wire/cursor.ts";
+import { createPartner, type Partner } from "../../support/builders.ts";
+import { acceptAll, routeAll, setStock } from "../../support/facilities.ts";
+import { copyOrder } from "../../support/many-orders.ts";
+import { itOnPlainPostgres } from "../../support/plain-postgres.ts";
+import { countRowsRead, LOOK_AHEAD } from "../../support/rows-read.ts";
+import { openWaitingRoom, type WaitingRoom } from "../../support/waiting.ts";
+import { uuidIn } from "../../support/webhooks.ts";
 
 // See docs/design/fulfilment.md, "Waiting orders".
 

@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { visit } from "../support/browser.ts";
-import { linkToken } from "../support/people.ts";
-import { placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
-import { startWorld, type World } from "./world.ts";
+import { startWorld, type World } from "../../console/world.ts";
+import { visit } from "../../support/browser.ts";
+import { linkToken } from "../../support/people.ts";
+import { placeAcceptedOrder, readDetail } from "../../support/real-orders.ts";
 
 let world: World;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { visit } from "../support/browser.ts";
-import { startWorld, type World } from "./world.ts";
+import { startWorld, type World } from "../../console/world.ts";
+import { visit } from "../../support/browser.ts";
 
 let world: World;
 beforeAll(async () => {

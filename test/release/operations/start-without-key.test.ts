@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openKeyring } from "../../src/operations/keyring.ts";
-import { createSecretBox } from "../../src/platform/secret-box.ts";
-import type { WebhookContext } from "../../src/webhooks/conditions-sql.ts";
-import { createPartner } from "../support/builders.ts";
-import { storeEndpoint } from "../support/dispatch.ts";
-import { startMain, temporaryFolder } from "../support/main-process.ts";
-import { createPersonWithCodes } from "../support/one-time-codes.ts";
-import { createPersonWithPassword, PASSWORD } from "../support/people.ts";
-import { startServiceForTest, type TestService } from "../support/test-service.ts";
+import { openKeyring } from "../../../src/operations/keyring.ts";
+import { createSecretBox } from "../../../src/platform/secret-box.ts";
+import type { WebhookContext } from "../../../src/webhooks/conditions-sql.ts";
+import { createPartner } from "../../support/builders.ts";
+import { storeEndpoint } from "../../support/dispatch.ts";
+import { startMain, temporaryFolder } from "../../support/main-process.ts";
+import { createPersonWithCodes } from "../../support/one-time-codes.ts";
+import { createPersonWithPassword, PASSWORD } from "../../support/people.ts";
+import { startServiceForTest, type TestService } from "../../support/test-service.ts";
 
 const [oldKey, newKey, strangeKey] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [
   Buffer,
