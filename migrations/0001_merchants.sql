@@ -89,24 +89,29 @@ comment on table api_key_uses is 'When each key was last used. A shared table, l
 comment on column api_key_uses.key_id is 'The id of the key in api_keys.';
 comment on column api_key_uses.last_used_at is 'Written at most once in five minutes by each process.';
 
--- The rate limit of a connection holds over all processes (docs/design/isolation-and-limits.md, "Rate limit"). The requests of
--- a connection have positions on a line of time, one after another at the interval of the limit. This table keeps how far the
--- line is granted to processes.
+-- Rate limits hold over all processes (docs/design/isolation-and-limits.md, "Rate limit"). The requests of an owner have
+-- positions on a line of time, one after another at the interval of the limit. This table keeps how far the line is granted to
+-- processes.
 --
 -- Unlogged: a grant writes no log and waits for no disk. After a crash of the server the table is empty, and every allowance is
 -- full. On Citus a row that a grant updates can be compared with columns of the rejected row only, so each row has the window
--- of its grant (docs/design/distribution.md, "Merchant by merchant").
+-- of its grant (docs/design/distribution.md, "Merchant by merchant"). No foreign key: owners are connections, merchants, people
+-- and tokens.
 create unlogged table rate_limits (
-  merchant_id   uuid   not null,
-  connection_id uuid   not null,
-  granted_from  bigint not null,
-  granted_to    bigint not null,
-  window_us     bigint not null,
-  constraint rate_limits_pkey primary key (merchant_id, connection_id),
-  constraint rate_limits_connection_fkey foreign key (merchant_id, connection_id) references connections (merchant_id, id),
+  merchant_id  uuid   not null,
+  owner_id     uuid   not null,
+  kind         text   not null,
+  granted_from bigint not null,
+  granted_to   bigint not null,
+  window_us    bigint not null,
+  constraint rate_limits_pkey primary key (merchant_id, owner_id, kind),
+  constraint rate_limits_kind_known check (kind in ('live', 'test', 'back-office')),
   constraint rate_limits_granted_in_order check (granted_from <= granted_to)
 ) with (fillfactor = 50);
-comment on table rate_limits is 'How far the requests of each connection are granted to processes. A row appears with the first request that counts.';
+comment on table rate_limits is 'How far the requests of each owner of an allowance are granted to processes. A row appears with the first request that counts.';
+comment on column rate_limits.merchant_id is 'The merchant of the owner. The owner itself if it is a person or a token of no merchant.';
+comment on column rate_limits.owner_id is 'A connection, a person, a token, or the merchant whose connections or callers share the allowance.';
+comment on column rate_limits.kind is 'The requests that the allowance is for: with live keys, with test keys, or to the back office.';
 comment on column rate_limits.granted_from is 'Where the newest grant begins, in microseconds since 1970.';
 comment on column rate_limits.granted_to is 'Where the newest grant ends, in microseconds since 1970. The next one begins here, or now if that is later.';
 comment on column rate_limits.window_us is 'How far ahead of the time requests have positions, in microseconds, by the settings of the process with the newest grant.';

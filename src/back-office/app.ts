@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { createListener, REQUEST_TIMEOUT_MS } from "../http/listener.ts";
+import { createRateLimiter } from "../http/rate-limiter.ts";
 import { describePartnerApi } from "../partner-api/description.ts";
 import type { PeopleContext } from "../people/person.ts";
 import type { Config } from "../platform/config.ts";
@@ -10,7 +11,7 @@ import { MINUTE_MS } from "../platform/time.ts";
 import { PROBLEMS } from "../platform/wire/problems.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 import { actorOf, admitted, type BackOfficeCaller, backOfficeOperations, membersOf } from "./access.ts";
-import type { BackOfficeAuthentication } from "./authentication.ts";
+import { type BackOfficeAuthentication, limitRates } from "./authentication.ts";
 import { describeBackOffice } from "./description.ts";
 import { addHealthRoutes, type HealthContext } from "./health.ts";
 import { addStripeWebhook } from "./money/stripe-webhook.ts";
@@ -35,7 +36,7 @@ export type Sites = {
 export type OwnConnections = {
   /** Readiness and metrics. */
   readonly health?: HealthContext;
-  /** Sign-in, and the look-up of sessions. */
+  /** Sign-in, the look-up of sessions and tokens, and rate limits. */
   readonly people?: PeopleContext;
 };
 
@@ -55,7 +56,7 @@ export function createBackOffice(
     name: "back-office",
     routes: backOfficeRoutes,
     operationsFor: () => operations,
-    authenticate,
+    authenticate: limitRates(authenticate, createRateLimiter(people.db, config, people.clock)),
     admit: admitted,
     notRecent: (caller: BackOfficeCaller) => notRecent(caller, context.clock),
     actorOf,

@@ -1,15 +1,17 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import ipaddr from "ipaddr.js";
-import type { BackOfficeCaller } from "../audit/grant.ts";
+import { type BackOfficeCaller, strongestRole } from "../audit/grant.ts";
+import type { RateLimiter } from "../http/rate-limiter.ts";
 import { bearerToken, clientAddress, unauthorized } from "../http/replies.ts";
 import { failedAuthenticationLog } from "../http/request-log.ts";
 import { hashKey, isValid } from "../merchants/api-key.ts";
 import { isTokenText, type Token } from "../people/token.ts";
 import { noteTokenUse } from "../people/tokens.ts";
 import { readTokenByHash } from "../people/tokens-sql.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
-import { toTypeId } from "../platform/ids.ts";
+import { fromTypeId, toTypeId } from "../platform/ids.ts";
 import { MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import { isProblem, type Problem } from "../platform/wire/problems.ts";
 
@@ -143,5 +145,37 @@ function tooManyAttempts({ headers }: FastifyRequest, waitMs: number): Problem {
     ...problem,
     detail: `Too many requests with a wrong token came from this address. Retry in ${seconds} s.`,
     headers: { ...problem.headers, "retry-after": String(seconds) },
+  };
+}
+
+/** `OPERATOR_TOKEN` has no id. */
+const OPERATOR_ID = "00000000-0000-0000-0000-000000000000";
+
+const idOf = ({ type, id }: BackOfficeCaller): string =>
+  (id === null ? null : fromTypeId(type === "person" ? "per" : "tok", id)) ?? OPERATOR_ID;
+
+/**
+ * Whose allowances and turns a caller uses. The role partner uses those of its connection, the role merchant has a part of those
+ * of its merchant; of several, the first one counts. All others have their own, which no tenant can use up
+ * (docs/design/isolation-and-limits.md, "Rate limit").
+ */
+export function ownerOf(caller: BackOfficeCaller): ConnectionKey {
+  const id = idOf(caller);
+  const role = strongestRole(caller.grants);
+  const grant = caller.grants.find((candidate) => candidate.role === role);
+  if (grant?.role === "partner") return grant.connections[0] ?? { merchantId: id, connectionId: id };
+  const merchantId = grant?.role === "merchant" ? grant.merchantIds[0] : undefined;
+  return { merchantId: merchantId ?? id, connectionId: id };
+}
+
+/** Takes one request of each known caller from its rate limit. */
+export function limitRates(authenticate: BackOfficeAuthentication, rateLimiter: RateLimiter) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<BackOfficeCaller | Problem> => {
+    const caller = await authenticate(request);
+    if (isProblem(caller)) return caller;
+    const isPartner = strongestRole(caller.grants) === "partner";
+    const rate = await rateLimiter.take(isPartner ? "live" : "back-office", ownerOf(caller));
+    if (rate !== null) reply.headers(rate.headers);
+    return rate?.problem ?? caller;
   };
 }

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import type { Json } from "../http/openapi/components.ts";
 import { describeApi } from "../http/openapi/document.ts";
 import { BACK_OFFICE_EXAMPLES } from "../http/openapi/examples.ts";
+import { RATE_LIMIT_FIELDS } from "../http/rate-limiter.ts";
 import { FIXED_LIMITS, LIMIT_DESCRIPTIONS } from "../merchants/limits.ts";
 import { ruleSchema, TRANSITION_RULES } from "../orders/changes/transition-order.ts";
 import { sessionCookieName } from "../people/cookies.ts";
@@ -22,7 +23,11 @@ export const describeBackOffice = (
     version: readVersion(),
     server,
     routes: [
-      ...backOfficeRoutes.map((row) => ({ ...row, roles: rolesOf(row) })),
+      ...backOfficeRoutes.map((row) => ({
+        ...row,
+        roles: rolesOf(row),
+        problems: [...row.problems, "rate-limited" as const],
+      })),
       ...openRoutes.map((row) => ({ ...row, isOpen: true })),
     ],
     tags: {
@@ -70,7 +75,7 @@ export const describeBackOffice = (
       rule: ruleSchema(TRANSITION_RULES),
       limits: { ...LIMIT_DESCRIPTIONS, ...FIXED_LIMITS },
     },
-    headers: {},
+    headers: RATE_LIMIT_FIELDS,
     rejectedHeaders: {
       "Retry-After":
         "Seconds to wait if too many wrong tokens came from the address. Absent otherwise: a wait does not help.",

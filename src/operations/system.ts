@@ -82,6 +82,10 @@ const ROWS: Readonly<Record<keyof Config, Row>> = {
     name: "RATE_LIMIT_PER_MINUTE",
     text: ({ rateLimitPerMinute }) => String(rateLimitPerMinute),
   },
+  backOfficeRateLimitPerMinute: {
+    name: "BACK_OFFICE_RATE_LIMIT_PER_MINUTE",
+    text: ({ backOfficeRateLimitPerMinute }) => String(backOfficeRateLimitPerMinute),
+  },
   reviewOrderValuesMinor: {
     name: "REVIEW_ORDER_VALUES",
     text: ({ reviewOrderValuesMinor }) => amounts(reviewOrderValuesMinor),

@@ -1,10 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { createListener } from "../http/listener.ts";
+import { createRateLimiter } from "../http/rate-limiter.ts";
 import type { KnownKeys } from "../merchants/keys.ts";
 import { DatabaseUsage } from "../platform/database/database.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
-import { actorOf, createRateLimiter, membersOf, partnerAuthentication } from "./authentication.ts";
+import { actorOf, membersOf, partnerAuthentication } from "./authentication.ts";
 import { describePartnerApi } from "./description.ts";
 import { type PartnerDatabases, partnerOperations } from "./operations.ts";
 import { FOR_LIVE_KEYS } from "./partner-route.ts";
@@ -37,7 +38,7 @@ export function createPartnerApi(
     operationsFor: partnerOperations(context, databases, metrics, usage, description),
     authenticate: partnerAuthentication(
       { ...context, db: databases.calls },
-      createRateLimiter(databases.calls, config.rateLimitPerMinute, clock),
+      createRateLimiter(databases.calls, config, clock),
       knownKeys,
     ),
     actorOf,

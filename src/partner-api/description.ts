@@ -1,6 +1,7 @@
 import type { Json } from "../http/openapi/components.ts";
 import { describeApi } from "../http/openapi/document.ts";
 import { PARTNER_EXAMPLES } from "../http/openapi/examples.ts";
+import { RATE_LIMIT_FIELDS } from "../http/rate-limiter.ts";
 import { LIMIT_DESCRIPTIONS } from "../merchants/limits.ts";
 import { ruleSchema, SANDBOX_RULES } from "../orders/changes/transition-order.ts";
 import { TestOrderTransitionSchema } from "../orders/changes/transition-test-order.ts";
@@ -50,12 +51,7 @@ export const describePartnerApi = (
       limits: LIMIT_DESCRIPTIONS,
     },
     rejectedHeaders: {},
-    headers: {
-      RateLimit:
-        "Requests that are left, and the seconds until the whole allowance is available again. Absent if there is no rate limit.",
-      "RateLimit-Policy":
-        "Requests allowed in a window, and its length in seconds. Up to 100 of them may come at once. Absent if there is no rate limit.",
-    },
+    headers: RATE_LIMIT_FIELDS,
     examples: PARTNER_EXAMPLES,
     webhooks: describedWebhooks,
     errorsBaseUrl,

@@ -45,6 +45,9 @@ const REVIEW_ORDER_VALUES =
 const ALERT_ORDER_VALUES =
   "EUR 1000000,USD 1000000,GBP 1000000,CHF 1000000,AUD 1000000,CAD 1000000,JPY 150000000,SEK 10000000,NOK 10000000,DKK 10000000,PLN 5000000";
 
+/** The requests to the back office that are allowed for each request of a connection, unless configured. */
+const BACK_OFFICE_TIMES = 10;
+
 /** A stop has ten seconds in all (docs/design/database.md, "Starting and stopping"). */
 export const SHUTDOWN_DELAY_MAX_MS = 3_000;
 
@@ -77,6 +80,8 @@ export type Config = Readonly<{
   testOrderLifetimeMs: number;
   /** Requests per minute and connection; 0 disables the limit. */
   rateLimitPerMinute: number;
+  /** Requests to the back office per minute, of a merchant's callers together or of another caller; 0 disables the limit. */
+  backOfficeRateLimitPerMinute: number;
   /** Value of goods beyond which an order needs review, unless its connection has a limit of its own. */
   reviewOrderValuesMinor: MoneyByCurrency;
   /** The same for the units of an order; null: no limit. */
@@ -137,6 +142,7 @@ export function readConfig(environment: Environment): Config {
   const port = read.integer("PORT", 8080, 0, 65_535);
   const backOfficePort = read.integer("BACK_OFFICE_PORT", 8081, 0, 65_535);
   if (port !== 0 && port === backOfficePort) read.errors.push("BACK_OFFICE_PORT must differ from PORT.");
+  const rateLimitPerMinute = read.integer("RATE_LIMIT_PER_MINUTE", 600, 0, 10_000_000);
   const config: Config = {
     databaseUrl: read.databaseUrl("DATABASE_URL"),
     dataDir: resolve(read.text("DATA_DIR", ".data")),
@@ -158,7 +164,13 @@ export function readConfig(environment: Environment): Config {
     operatorToken: read.secret("OPERATOR_TOKEN", 16),
     acceptanceWindowMs: 1_000 * read.integer("ACCEPTANCE_WINDOW_SECONDS", 7_200, 1, 31_536_000),
     testOrderLifetimeMs: 1_000 * read.integer("TEST_ORDER_LIFETIME_SECONDS", 7_200, 1, 31_536_000),
-    rateLimitPerMinute: read.integer("RATE_LIMIT_PER_MINUTE", 600, 0, 10_000_000),
+    rateLimitPerMinute,
+    backOfficeRateLimitPerMinute: read.integer(
+      "BACK_OFFICE_RATE_LIMIT_PER_MINUTE",
+      BACK_OFFICE_TIMES * rateLimitPerMinute,
+      0,
+      BACK_OFFICE_TIMES * 10_000_000,
+    ),
     reviewOrderValuesMinor: read.moneyList("REVIEW_ORDER_VALUES", REVIEW_ORDER_VALUES),
     reviewOrderQuantity: read.integer("REVIEW_ORDER_QUANTITY", 500_000, 0, 2_000_000_000) || null,
     alertOrderValuesMinor: read.moneyList("ALERT_ORDER_VALUES", ALERT_ORDER_VALUES),

@@ -203,7 +203,7 @@ export const POOLS = {
   /** Partners' lists: 3 groups of product pages and 3 other lists. */
   lists: { connectionsMax: 6, statementTimeoutMs: 2_000 },
   /**
-   * Sign-in and sessions, which slow lists of the back office cannot take
+   * Sign-in, sessions, tokens and rate limits of the back office, which its slow lists cannot take
    * (docs/design/isolation-and-limits.md, "Pools and fair shares").
    */
   people: { connectionsMax: 3, statementTimeoutMs: 5_000 },

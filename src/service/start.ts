@@ -249,7 +249,7 @@ async function listenBackOffice(
   if (config.roles.has("back-office")) {
     const backOffice = { ...context, db: pools.get("back-office") };
     const people = { ...context, db: pools.get("people") };
-    const programs = limitAttempts(tokenAuthentication(operatorToken, backOffice), backOffice);
+    const programs = limitAttempts(tokenAuthentication(operatorToken, people), backOffice);
     const authenticate = sessionAuthentication(people, programs);
     const app = createBackOffice(backOffice, authenticate, metrics, { health, people }, sites);
     limitConnections(app.server, connectionsMax("back-office"), log);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../src/platform/config.ts";
-import { anOrder, createKey, createPartner, type Partner } from "../support/builders.ts";
+import { anOrder, created, createKey, createPartner, type Partner } from "../support/builders.ts";
 import { expectProblem } from "../support/orders.ts";
 import {
   type Client,
@@ -176,6 +176,66 @@ describe("what the rate limit counts", () => {
     for (const { clock } of [first, second]) clock.advance({ seconds: 16 });
     expect(await drain(second.partner(key))).toBe(1);
     expect(await drain(client)).toBe(0);
+  });
+});
+
+describe("test keys", () => {
+  it("have a fifth of the allowance of live keys, beside it", async () => {
+    const { test, partner } = await startWithPartner(600);
+    const { key } = await createKey(test, partner.connectionId, { mode: "test" });
+    const { headers } = await test.partner(key).get("/v1/me");
+    expect(headers["ratelimit-policy"]).toBe('"default";q=120;w=60');
+    expect(await drain(test.partner(key))).toBe(19);
+    expect(await drain(partner.client)).toBe(100);
+  });
+
+  it("take nothing from live orders when they flood the service", async () => {
+    const { test, partner } = await startWithPartner(600);
+    const { key } = await createKey(test, partner.connectionId, { mode: "test" });
+    const flood = test.partner(key);
+    const rejected: number[] = [];
+    for (let placed = 0; placed < 20; placed += 1) {
+      const answers = await Promise.all(Array.from({ length: 30 }, () => flood.get("/v1/me")));
+      rejected.push(...answers.map(({ status }) => status).filter((status) => status === 429));
+      expect((await partner.client.post("/v1/orders", anOrder(partner))).status).toBe(201);
+    }
+    expect(rejected.length).toBeGreaterThan(500);
+  });
+
+  it("get nothing of what live keys leave", async () => {
+    const { test, partner } = await startWithPartner(5);
+    const { key } = await createKey(test, partner.connectionId, { mode: "test" });
+    expect(await drain(test.partner(key))).toBe(1);
+    expect(await drain(partner.client)).toBe(5);
+  });
+});
+
+describe("the connections of a merchant together", () => {
+  async function addConnection(test: TestService, { merchantId }: Partner): Promise<Client> {
+    const path = `/api/merchants/${merchantId}/connections`;
+    const { id } = await created(test.backOffice.post(path, { name: "Partner" }));
+    return test.partner((await createKey(test, id)).key);
+  }
+
+  it("have ten times the allowance of one: ten that use theirs do not notice, an eleventh is rejected", async () => {
+    const { test, partner } = await startWithPartner(4);
+    const others: Client[] = [];
+    for (let added = 0; added < 10; added += 1) others.push(await addConnection(test, partner));
+    const [last, ...nine] = others;
+    if (last === undefined) throw new Error("There are ten.");
+    for (const client of [partner.client, ...nine]) expect(await drain(client)).toBe(4);
+    const rejected = await last.get("/v1/me");
+    expect(rejected.body).toMatchObject({ status: 429, code: "rate-limited", limit: "merchant-requests" });
+    expect(rejected.headers["ratelimit-policy"]).toBe('"merchant";q=40;w=60');
+    expect(rejected.headers["retry-after"]).toBe("2");
+    const { client: another } = await createPartner(test);
+    expect(await drain(another)).toBe(4);
+  });
+
+  it("show a partner nothing of what the others use until it is used up", async () => {
+    const { test, partner } = await startWithPartner(4);
+    await drain(await addConnection(test, partner));
+    expect((await partner.client.get("/v1/me")).headers["ratelimit"]).toBe('"default";r=3;t=15');
   });
 });
 

@@ -1,29 +1,33 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRateLimiter, type RateLimiter } from "../../src/partner-api/authentication.ts";
+import { createRateLimiter, type RateLimiter } from "../../src/http/rate-limiter.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
-import { created, createPartner } from "../support/builders.ts";
+import type { Queryable } from "../../src/platform/database/database.ts";
+import { created } from "../support/builders.ts";
 import { connectionKey } from "../support/orders.ts";
 import { makePartner, send, startService } from "../support/running-service.ts";
 import { createDatabase, startTestService, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
-let merchantId: string;
 beforeAll(async () => {
   test = await startTestService();
-  ({ merchantId } = await createPartner(test));
 });
 afterAll(() => test.close());
 
-const limiterOf = (perMinute: number): RateLimiter => createRateLimiter(test.db, perMinute, test.clock);
-async function newConnection(): Promise<ConnectionKey> {
+const limiterOf = (rateLimitPerMinute: number, db: Queryable = test.db): RateLimiter =>
+  createRateLimiter(db, { rateLimitPerMinute, backOfficeRateLimitPerMinute: 0 }, test.clock);
+const newMerchant = async (): Promise<string> =>
+  (await created(test.backOffice.post("/api/merchants", { name: "Merchant", accountEmail: "m@example.com" })))
+    .id;
+async function newConnection(ofMerchant?: string): Promise<ConnectionKey> {
+  const merchantId = ofMerchant ?? (await newMerchant());
   const path = `/api/merchants/${merchantId}/connections`;
   const { id } = await created(test.backOffice.post(path, { name: "Partner" }));
   return connectionKey({ merchantId, connectionId: id });
 }
 
 async function isAllowed(limiter: RateLimiter, connection: ConnectionKey): Promise<boolean> {
-  const allowance = await limiter.take(connection);
+  const allowance = await limiter.take("live", connection);
   return allowance?.problem === undefined;
 }
 
@@ -111,7 +115,7 @@ describe("processes that share the allowance of a connection", () => {
   });
 
   it("wait for each other and never in a circle, with many connections at once", async () => {
-    const connections = await Promise.all(Array.from({ length: 8 }, newConnection));
+    const connections = await Promise.all(Array.from({ length: 8 }, () => newConnection()));
     const limiters = Array.from({ length: 4 }, () => limiterOf(60));
     const allowed = await Promise.all(
       limiters.flatMap((limiter, at) => {
@@ -127,6 +131,30 @@ describe("processes that share the allowance of a connection", () => {
   });
 });
 
+describe("the connections of a merchant", () => {
+  it("never send together more than ten times what one of them may, over all processes", async () => {
+    const merchantId = await newMerchant();
+    const connections = await Promise.all(Array.from({ length: 30 }, () => newConnection(merchantId)));
+    const limiters = [limiterOf(6), limiterOf(6)];
+    const allowed = await Promise.all(
+      connections.flatMap((connection) =>
+        limiters.flatMap((limiter) => Array.from({ length: 5 }, () => isAllowed(limiter, connection))),
+      ),
+    );
+    expect(allowed.filter(Boolean).length).toBeLessThanOrEqual(60);
+    expect(allowed.filter(Boolean).length).toBeGreaterThan(50);
+  });
+
+  it("take nothing from another merchant's", async () => {
+    const merchantId = await newMerchant();
+    const connections = await Promise.all(Array.from({ length: 12 }, () => newConnection(merchantId)));
+    const limiter = limiterOf(6);
+    for (const connection of connections) await drain(limiter, connection);
+    expect(await drain(limiter, await newConnection(merchantId))).toBe(0);
+    expect(await drain(limiter, await newConnection())).toBe(6);
+  });
+});
+
 describe("the statements that a limit costs", () => {
   const counting = () => {
     let statements = 0;
@@ -134,7 +162,7 @@ describe("the statements that a limit costs", () => {
       statements += 1;
       return test.db.query(statement);
     };
-    const limiter = createRateLimiter({ ...test.db, query }, 600, test.clock);
+    const limiter = limiterOf(600, { ...test.db, query });
     return { limiter, count: () => statements };
   };
 
@@ -149,7 +177,7 @@ describe("the statements that a limit costs", () => {
   });
 
   it("is one for the requests of many connections that arrive together", async () => {
-    const connections = await Promise.all(Array.from({ length: 5 }, newConnection));
+    const connections = await Promise.all(Array.from({ length: 5 }, () => newConnection()));
     const { limiter, count } = counting();
     await Promise.all(
       connections.flatMap((connection) => [1, 2, 3].map(() => isAllowed(limiter, connection))),
@@ -158,7 +186,7 @@ describe("the statements that a limit costs", () => {
   });
 
   it("is none without a limit", () => {
-    expect(createRateLimiter(test.db, 0, test.clock).take({ merchantId: "", connectionId: "" })).toBeNull();
+    expect(limiterOf(0).take("live", { merchantId: "", connectionId: "" })).toBeNull();
   });
 
   it("fails the request if the database does not respond, and queries it again for the next one", async () => {
@@ -168,7 +196,7 @@ describe("the statements that a limit costs", () => {
       if (isDown) throw new Error("The connection is lost.");
       return test.db.query(statement);
     };
-    const limiter = createRateLimiter({ ...test.db, query }, 600, test.clock);
+    const limiter = limiterOf(600, { ...test.db, query });
     await expect(isAllowed(limiter, connection)).rejects.toThrow("The connection is lost.");
     isDown = false;
     expect(await drain(limiter, connection)).toBe(100);

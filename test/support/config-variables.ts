@@ -171,10 +171,17 @@ export const VARIABLES: Record<string, Variable> = {
   },
   RATE_LIMIT_PER_MINUTE: {
     accepted: [
-      ["0", { rateLimitPerMinute: 0 }],
-      ["10000000", { rateLimitPerMinute: 10_000_000 }],
+      ["0", { rateLimitPerMinute: 0, backOfficeRateLimitPerMinute: 0 }],
+      ["10000000", { rateLimitPerMinute: 10_000_000, backOfficeRateLimitPerMinute: 100_000_000 }],
     ],
     rejected: ["-1", "10000001", "off", "Infinity"],
+  },
+  BACK_OFFICE_RATE_LIMIT_PER_MINUTE: {
+    accepted: [
+      ["0", { backOfficeRateLimitPerMinute: 0 }],
+      ["100000000", { backOfficeRateLimitPerMinute: 100_000_000 }],
+    ],
+    rejected: ["-1", "100000001", "off"],
   },
   REVIEW_ORDER_VALUES: moneyList("reviewOrderValuesMinor"),
   ALERT_ORDER_VALUES: moneyList("alertOrderValuesMinor"),

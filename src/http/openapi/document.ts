@@ -86,9 +86,7 @@ function operation(route: RouteDescription, describing: Describing): Json {
     ...requestBodyOf(route, describing),
     responses: {
       ...successes(route, describing),
-      ...problemResponses(route, api.problems.codes, (status) =>
-        problemHeaders(api, route.isOpen === true, status),
-      ),
+      ...problemResponses(route, api.problems.codes, (status) => problemHeaders(api, route, status)),
     },
   };
 }
@@ -142,7 +140,7 @@ const successes = (route: RouteDescription, { api, name, example }: Describing):
       status,
       {
         description,
-        headers: headersOf({ ...api.headers, ...headers }),
+        headers: headersOf({ ...fieldsOf(api, route), ...headers }),
         ...((schema ?? file) && {
           content: {
             ...(schema && jsonContent(schema, name, example)),
@@ -180,8 +178,12 @@ type CallerHeaders = {
   readonly rejectedHeaders: Readonly<Record<string, string>>;
 };
 
-/** The header fields of a problem. @param isOpen whether the route reads a session itself, and takes no token */
-function problemHeaders({ headers, rejectedHeaders }: CallerHeaders, isOpen: boolean, status: number): Json {
-  if (status !== 401) return headersOf({ ...headers, ...PROBLEM_HEADERS[status] });
-  return headersOf(isOpen ? NOT_SIGNED_IN : { ...UNAUTHORIZED, ...rejectedHeaders });
+/** An open route reads a session itself, and takes no token. */
+const fieldsOf = ({ headers }: CallerHeaders, { isOpen }: RouteDescription): CallerHeaders["headers"] =>
+  isOpen ? {} : headers;
+
+/** The header fields of a problem. */
+function problemHeaders(api: CallerHeaders, route: RouteDescription, status: number): Json {
+  if (status !== 401) return headersOf({ ...fieldsOf(api, route), ...PROBLEM_HEADERS[status] });
+  return headersOf(route.isOpen ? NOT_SIGNED_IN : { ...UNAUTHORIZED, ...api.rejectedHeaders });
 }

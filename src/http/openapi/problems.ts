@@ -225,8 +225,8 @@ const replacedByKey = nullable(
 
 const WaitingLimitSchema = enumeration(
   "RequestLimitName",
-  ["waiting-requests"],
-  "`waiting-requests`: too many requests of the connection wait. Absent if the connection has exceeded its rate limit.",
+  ["waiting-requests", "merchant-requests"],
+  "`waiting-requests`: too many requests of the connection or of its merchant wait. `merchant-requests`: the merchant's connections, or its people and tokens, have together exceeded their rate limit. Absent if the caller has exceeded its own.",
 );
 
 const errorsSchema = (ofFiles: boolean): TSchema =>

@@ -161,7 +161,7 @@ export const PROBLEMS = {
     status: 429,
     title: "Too many requests",
     meaning:
-      "The connection has exceeded its rate limit, too many of its requests wait, or there were too many attempts to sign in.",
+      "The caller or its merchant has exceeded a rate limit, too many of its requests wait, or there were too many attempts to sign in.",
     retry: "After the number of seconds in Retry-After.",
   },
   "internal-error": {

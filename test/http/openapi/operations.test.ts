@@ -146,13 +146,19 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
     }
   });
 
-  it("of partners and of sign-in may return 429", () => {
-    for (const [name, { responses }] of operations())
-      expect("429" in responses, name).toBe(name.includes(" /v1/") || WITH_ATTEMPTS.includes(name));
+  it("may return 429 if its caller is known, or if it is an attempt to sign in", () => {
+    for (const [name, { responses, security }] of operations())
+      expect("429" in responses, name).toBe(security.length > 0 || WITH_ATTEMPTS.includes(name));
+  });
+
+  it("describes the header fields of the rate limit where its caller is known", () => {
+    for (const [name, { responses, security }] of operations())
+      for (const [status, { headers }] of Object.entries(responses))
+        expect("RateLimit" in headers, `${name} ${status}`).toBe(security.length > 0 && status !== "401");
   });
 });
 
-/** Whose attempts are limited. */
+/** Open to everyone, and its attempts are limited. */
 const WITH_ATTEMPTS = [
   "POST /auth/sign-in/password",
   "POST /auth/sign-in/code",
@@ -163,7 +169,6 @@ const WITH_ATTEMPTS = [
   "POST /auth/second-factor/verify",
   "POST /auth/second-factor/backup-codes",
   "POST /auth/second-factor/remove",
-  "POST /api/people/{id}/resend-invitation",
 ];
 
 describe("the specification's limits", () => {

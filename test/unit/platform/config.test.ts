@@ -42,6 +42,7 @@ describe("the configuration without any variable", () => {
       acceptanceWindowMs: 7_200_000,
       testOrderLifetimeMs: 7_200_000,
       rateLimitPerMinute: 600,
+      backOfficeRateLimitPerMinute: 6_000,
       reviewOrderValuesMinor: valuesOf(2_500_000n),
       reviewOrderQuantity: 500_000,
       alertOrderValuesMinor: valuesOf(1_000_000n),
