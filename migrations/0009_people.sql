@@ -219,6 +219,7 @@ create table back_office_tokens (
   facility_ids            uuid[],
   connection_ids          uuid[]      not null default '{}',
   connection_merchant_ids uuid[]      not null default '{}',
+  scopes                  text[]      not null,
   prefix                  text        not null,
   created_by_kind         text        not null,
   created_by_name         text,
@@ -240,6 +241,7 @@ create table back_office_tokens (
     check (facility_ids is null or role = 'warehouse' and cardinality(facility_ids) between 1 and 100),
   constraint back_office_tokens_connections_of_role
     check (case when role = 'partner' then cardinality(connection_ids) between 1 and 100 else connection_ids = '{}' end),
+  constraint back_office_tokens_scopes_count check (cardinality(scopes) between 1 and 100),
   constraint back_office_tokens_merchants_of_connections check (cardinality(connection_merchant_ids) = cardinality(connection_ids))
 );
 comment on table back_office_tokens is 'Tokens of programs that use the back office. The token of OPERATOR_TOKEN is not among them.';
@@ -251,6 +253,7 @@ comment on column back_office_tokens.merchant_ids is 'The merchants whose data a
 comment on column back_office_tokens.facility_ids is 'The facilities that a token with the role warehouse is for. Null: all facilities, and for the other roles.';
 comment on column back_office_tokens.connection_ids is 'The connections that a token with the role partner sees. Empty for the other roles.';
 comment on column back_office_tokens.connection_merchant_ids is 'The merchant of each of connection_ids, in the same order.';
+comment on column back_office_tokens.scopes is 'What of its role the token may do. Scopes that are added later are not among them. They never change.';
 comment on column back_office_tokens.prefix is 'First characters of the token, by which people recognize it.';
 comment on column back_office_tokens.created_by_kind is 'Who created it, as in timeline_entries.';
 comment on column back_office_tokens.created_by_name is 'The name of who created it.';

@@ -1,5 +1,5 @@
 import { ROLES, type Role } from "../src/audit/grant.ts";
-import { type BackOfficeRoute, rolesOf } from "../src/back-office/access.ts";
+import { rolesOf, type ScopedRoute } from "../src/back-office/access.ts";
 import { backOfficeRoutes } from "../src/back-office/routes.ts";
 
 export const ACCESS_PAGE = "docs/access.md";
@@ -19,11 +19,15 @@ function accessTables(): string {
   return [...byTag].map(([tag, rows]) => [`### ${tag}`, "", ...tableOf(rows)].join("\n")).join("\n\n");
 }
 
-const tableOf = (rows: readonly BackOfficeRoute[]): string[] => [
-  `| Request | ${ROLES.join(" | ")} |`,
-  `|---|${ROLES.map(() => "---|").join("")}`,
-  ...rows.map((row) => `| \`${row.method} ${row.path}\` | ${marksOf(rolesOf(row)).join(" | ")} |`),
+const tableOf = (rows: readonly ScopedRoute[]): string[] => [
+  `| Request | Scope | ${ROLES.join(" | ")} |`,
+  `|---|---|${ROLES.map(() => "---|").join("")}`,
+  ...rows.map(
+    (row) => `| \`${row.method} ${row.path}\` | ${scopeOf(row)} | ${marksOf(rolesOf(row)).join(" | ")} |`,
+  ),
 ];
+
+const scopeOf = ({ scope }: ScopedRoute): string => (scope === "every-token" ? "none" : `\`${scope}\``);
 
 const marksOf = (admitted: readonly Role[]): string[] =>
   ROLES.map((role) => (admitted.includes(role) ? "yes" : ""));

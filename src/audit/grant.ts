@@ -1,11 +1,8 @@
 import { type ConnectionKey, distinctConnections } from "../platform/connection-key.ts";
+import { ROLES, type Role } from "./role.ts";
+import type { OwnScopes } from "./scope.ts";
 
-/**
- * The roles of callers of the back office (docs/design/people.md, "Roles and grants" and "Tokens"), the one with the most
- * rights first.
- */
-export const ROLES = ["operator", "warehouse", "merchant", "partner", "support", "monitoring"] as const;
-export type Role = (typeof ROLES)[number];
+export { ROLES, type Role } from "./role.ts";
 
 /** Merchants, facilities or connections of one grant. */
 export const GRANT_THINGS_MAX = 100;
@@ -31,6 +28,8 @@ export type BackOfficeCaller = {
   readonly name: string;
   /** The caller may do what any one of them allows. */
   readonly grants: readonly Grant[];
+  /** What of its role a token may do. Undefined for people, `OPERATOR_TOKEN` and the command line: all of it. */
+  readonly scopes?: OwnScopes;
   /** The sign-in of a person. Absent: the caller sent a token. */
   readonly session?: PersonSignIn;
 };

@@ -10,12 +10,14 @@ import {
   seesMerchant,
   strongestRole,
 } from "../audit/grant.ts";
+import { hasScope, type RouteScope, SCOPES, type Scope, scopeRequired } from "../audit/scope.ts";
 import { callerMembers } from "../http/request-log.ts";
-import { type Route, routeTable } from "../http/route.ts";
+import { type Route, type RouteDescription, routeTable } from "../http/route.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import { type SystemReader, systemReader } from "../operations/system.ts";
 import { orderReader, type ReadOrder } from "../orders/reading/read-order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
+import { forbidden, type Problem } from "../platform/wire/problems.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 import type { HealthContext } from "./health.ts";
 import { UpdateHub } from "./updates/hub.ts";
@@ -47,16 +49,46 @@ export const andMonitoring = (admits: Admission): Admission => [...admits, "moni
 export const andPartner = (admits: Admission): Admission => [...admits, "partner"];
 
 /** Support sees what the operator sees, but for exports, and changes nothing (docs/design/people.md, "Tokens"). */
-export const admittingSupport = (row: BackOfficeRoute): BackOfficeRoute =>
+export const admittingSupport = <Row extends BackOfficeRoute>(row: Row): Row =>
   row.method === "GET" && row.admits !== operatorAlone
     ? { ...row, admits: [...(row.admits ?? ROLES), "support"] }
     : row;
 
 /** A row that needs recent authentication can return the problem that asks for it. */
-export const namingRecentAuthentication = (row: BackOfficeRoute): BackOfficeRoute =>
+export const namingRecentAuthentication = <Row extends BackOfficeRoute>(row: Row): Row =>
   row.needsRecentAuthentication
     ? { ...row, problems: [...row.problems, "recent-authentication-required"] }
     : row;
+
+/** A row of the back office with the scope that a token needs. */
+export type ScopedRoute = BackOfficeRoute & { readonly scope: RouteScope };
+
+/** What a group of rows is about, as scopes name it. */
+type ScopeGroup = Scope extends infer Each ? (Each extends `${infer Group}:read` ? Group : never) : never;
+
+/**
+ * Rows with their scopes: each its own, or that of the group. A group whose rows only read has no scope to write, so one that is
+ * added later cannot be served before it has one.
+ */
+export const within = (group: ScopeGroup, rows: readonly BackOfficeRoute[]): ScopedRoute[] =>
+  rows.map((row) => ({ ...row, scope: row.scope ?? scopeOf(group, row) }));
+
+function scopeOf(group: ScopeGroup, { method, operationId }: BackOfficeRoute): Scope {
+  const text = `${group}:${method === "GET" ? "read" : "write"}`;
+  const scope = SCOPES.find((each) => each === text);
+  if (scope === undefined) throw new Error(`${operationId} needs a scope: there is no ${text}`);
+  return scope;
+}
+
+/** A row that every token may use. */
+export const forEveryToken = (row: BackOfficeRoute): ScopedRoute => ({ ...row, scope: "every-token" });
+
+/** 403: the token lacks the scope of the row. A row without a scope is for no token that has any. */
+export function outOfScope({ scopes }: BackOfficeCaller, { scope }: RouteDescription): Problem | null {
+  if (scopes === undefined) return null;
+  if (scope === undefined) return forbidden;
+  return scope === "every-token" || hasScope(scopes, scope) ? null : scopeRequired(scope);
+}
 
 /** The roles that a row admits, each once. */
 export const rolesOf = ({ admits = ROLES }: BackOfficeRoute): Role[] =>

@@ -10,7 +10,14 @@ import type { Metrics } from "../platform/metrics.ts";
 import { MINUTE_MS } from "../platform/time.ts";
 import { PROBLEMS } from "../platform/wire/problems.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
-import { actorOf, admitted, type BackOfficeCaller, backOfficeOperations, membersOf } from "./access.ts";
+import {
+  actorOf,
+  admitted,
+  type BackOfficeCaller,
+  backOfficeOperations,
+  membersOf,
+  outOfScope,
+} from "./access.ts";
 import { type BackOfficeAuthentication, limitRates } from "./authentication.ts";
 import { describeBackOffice } from "./description.ts";
 import { addHealthRoutes, type HealthContext } from "./health.ts";
@@ -58,6 +65,7 @@ export function createBackOffice(
     operationsFor: () => operations,
     authenticate: limitRates(authenticate, createRateLimiter(people.db, config, people.clock)),
     admit: admitted,
+    outOfScope,
     notRecent: (caller: BackOfficeCaller) => notRecent(caller, context.clock),
     actorOf,
     // Who signs in is no caller yet.

@@ -75,6 +75,7 @@ const callerOf = (token: Token): BackOfficeCaller => ({
   id: toTypeId("tok", token.id),
   name: token.name,
   grants: [token.grant],
+  scopes: token.scopes,
 });
 
 /** Wrong tokens that one address can send within a minute. */

@@ -19,7 +19,7 @@ export const describeBackOffice = (
   describeApi({
     title: "Partner Orders back office",
     description:
-      "Merchants, their connections to partners, products, orders and money, and the facilities that ship them. For the operator, the merchants and the warehouse. `x-roles` of an operation are the roles that may use it. Errors are problem documents (RFC 9457).",
+      "Merchants, their connections to partners, products, orders and money, and the facilities that ship them. For the operator, the merchants and the warehouse. `x-roles` of an operation are the roles that may use it, and `x-scope` is the scope that a token needs (`every-token`: none). Errors are problem documents (RFC 9457).",
     version: readVersion(),
     server,
     routes: [
@@ -70,7 +70,7 @@ export const describeBackOffice = (
       },
     },
     problems: {
-      codes: ["forbidden", "person-changed"],
+      codes: ["forbidden", "scope-required", "person-changed"],
       transition: Type.String({ description: "The requested transition." }),
       rule: ruleSchema(TRANSITION_RULES),
       limits: { ...LIMIT_DESCRIPTIONS, ...FIXED_LIMITS },

@@ -1,5 +1,18 @@
 import { type Static, Type } from "typebox";
-import { isWithin } from "../audit/grant.ts";
+import { isWithin, ROLES, type Role } from "../audit/grant.ts";
+import {
+  aboutScope,
+  hasScope,
+  lackedScope,
+  NAMED_ONLY,
+  type NamedScope,
+  namedScopes,
+  SCOPE_SETS,
+  SCOPES,
+  type Scope,
+  scopeRequired,
+  scopesOfRole,
+} from "../audit/scope.ts";
 import { checkGiving } from "../people/manage.ts";
 import type { Token } from "../people/token.ts";
 import { createToken, type GrantCheck, revokeToken, rotateToken } from "../people/tokens.ts";
@@ -8,11 +21,13 @@ import type { Context } from "../platform/context.ts";
 import { fromTypeId, toTypeId } from "../platform/ids.ts";
 import { parseTime } from "../platform/time.ts";
 import { pagePosition, toPage } from "../platform/wire/cursor.ts";
-import { isProblem, notFound } from "../platform/wire/problems.ts";
+import { isProblem, notFound, type ValidationError } from "../platform/wire/problems.ts";
 import {
   cursorField,
   dateTime,
+  described,
   describedAs,
+  enumeration,
   flagField,
   idField,
   limitField,
@@ -41,12 +56,22 @@ import {
   toWireGrant,
 } from "./grants.ts";
 import { expiryErrors } from "./lookups.ts";
+import { valueAt } from "./money/amounts.ts";
 import { rotationFields, rotationOf } from "./rotation.ts";
+
+const ScopeSchema = enumeration(
+  "Scope",
+  SCOPES,
+  described(Object.fromEntries(SCOPES.map((scope) => [scope, `${aboutScope(scope)}.`]))),
+);
+
+const NAMED_SCOPES_TEXT = `A scope, or \`*:read\`: all scopes of the role that read, or \`*\`: all of the role. Only by name are given: ${NAMED_ONLY.map((scope) => `\`${scope}\``).join(", ")}.`;
 
 const tokenFields = {
   id: idField("tok", "Id of the token, set by the service. It is not the token itself."),
   name: Type.String({ description: "Name of the program, as timelines and the audit log show it." }),
   ...grantWireFields,
+  scopes: Type.Array(ScopeSchema, { description: "What of its role the token may do. They do not change." }),
   prefix: Type.String({
     description: "First characters of the token, by which people recognize it. They show its role.",
   }),
@@ -90,6 +115,7 @@ const toWireToken = (token: Token): Static<typeof TokenSchema> => ({
   id: toTypeId("tok", token.id),
   name: token.name,
   ...toWireGrant(token.grant),
+  scopes: [...token.scopes],
   prefix: token.prefix,
   createdBy: toWireActor(token.createdBy),
   createdAt: token.createdAt.toISOString(),
@@ -119,6 +145,46 @@ const checkOf =
   (tx, grant) =>
     checkGiving(tx, context, caller, [grant]);
 
+const ScopesField = Type.Optional(
+  Type.Array(enumeration("NamedScope", [...SCOPE_SETS, ...SCOPES], NAMED_SCOPES_TEXT), {
+    minItems: 1,
+    maxItems: SCOPES.length,
+    description:
+      "What of its role the token may do. A token gives no scope that it lacks itself. Default: all of the role that may be given without a name.",
+  }),
+);
+
+/** The scopes of a new token: those of the request, or the default, of which a token gives what it has itself. */
+const givenScopes = (
+  { scopes: own }: BackOfficeCaller,
+  role: Role,
+  named: readonly NamedScope[] | undefined,
+): readonly Scope[] => namedScopes(role, named).filter((scope) => hasScope(own, scope));
+
+/** Errors in the scopes that a request names, each by its own name. `*` and `*:read` mean what can be given. */
+function scopeErrors(caller: BackOfficeCaller, body: unknown): ValidationError[] {
+  const role = ROLES.find((each) => each === valueAt(body, "/role"));
+  const named = valueAt(body, "/scopes");
+  if (role === undefined || !(named === undefined || Array.isArray(named))) return []; // The schema reports it.
+  const possible = scopesOfRole(role);
+  const allowed = possible.filter((scope) => hasScope(caller.scopes, scope));
+  const isOnlySets = named === undefined || (named.length > 0 && named.every(isScopeSet));
+  if (isOnlySets && givenScopes(caller, role, named).length === 0)
+    return [{ pointer: "/scopes", rule: "scopes_of_caller", allowed }];
+  return (named ?? []).flatMap((scope, index): ValidationError[] => {
+    const pointer = `/scopes/${index}`;
+    if (!isScope(scope) || allowed.includes(scope)) return [];
+    return [
+      possible.includes(scope)
+        ? { pointer, rule: "scopes_of_caller", allowed }
+        : { pointer, rule: "scope_of_role", role, allowed },
+    ];
+  });
+}
+
+const isScopeSet = (text: unknown): boolean => SCOPE_SETS.some((set) => set === text);
+const isScope = (text: unknown): text is Scope => SCOPES.some((scope) => scope === text);
+
 export const tokenRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "POST",
@@ -129,13 +195,14 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     tag: "Tokens",
     summary: "Create a token",
     description:
-      "A token of a program that uses the back office. A caller of a merchant creates tokens for its own merchants and for connections of these only, as long as fewer than 100 valid ones share a merchant with the new one. Up to 1,000 tokens are stored; beyond them the one that ended first is deleted, and the limit is reached if all are valid.",
+      "A token of a program that uses the back office. Its scopes say what of its role it may do: without `scopes`, it may neither issue credentials nor move money. A caller of a merchant creates tokens for its own merchants and for connections of these only, as long as fewer than 100 valid ones share a merchant with the new one. Up to 1,000 tokens are stored; beyond them the one that ended first is deleted, and the limit is reached if all are valid.",
     body: Type.Object(
       {
         name: shortText("Name of the program, as timelines and the audit log show it.", [
           "Nightly stock sync",
         ]),
         ...grantFields,
+        scopes: ScopesField,
         expiresAt: Type.Optional(dateTime("When the token expires, in the future. Default: never.")),
       },
       { title: "TokenRequest", description: "A new token." },
@@ -144,11 +211,14 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     problems: ["limit-reached", "validation-failed"],
     bodyErrors: async ({ caller, body }, { context }) => [
       ...(await grantErrors(context, caller, body)),
+      ...scopeErrors(caller, body),
       ...expiryErrors(body, context),
     ],
     handle: async ({ caller, body, by }, { context }) => {
       const expiresAt = body.expiresAt === undefined ? null : parseTime(body.expiresAt);
-      const fields = { name: body.name, grant: await grantOfRequest(context, body), expiresAt };
+      const grant = await grantOfRequest(context, body);
+      const scopes = givenScopes(caller, body.role, body.scopes);
+      const fields = { name: body.name, grant, scopes, expiresAt };
       const made = await createToken(context, fields, confinedTo(caller), checkOf(context, caller), by);
       if (isProblem(made)) return made;
       return { status: 201, body: { ...toWireToken(made.created), token: made.token } };
@@ -225,7 +295,7 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     tag: "Tokens",
     summary: "Rotate a token",
     description:
-      "Creates a token with the same name and the same rights. The old one stays valid for the overlap, and never longer than before. A token is rotated once: if the response was lost, revoke the new token and create another one. The body may be omitted.",
+      "Creates a token with the same name, the same rights and the same scopes. The old one stays valid for the overlap, and never longer than before. A token is rotated once: if the response was lost, revoke the new token and create another one. The body may be omitted.",
     params: TokenIdParams,
     body: Type.Object(rotationFields("token"), {
       title: "TokenRotation",
@@ -236,6 +306,9 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     bodyErrors: async ({ body }, { context }) => expiryErrors(body, context),
     handle: async ({ caller, params, body, by }, { context }) => {
       const token = await findToken(context, caller, params.id);
+      const lacked = token === null ? null : lackedScope(caller.scopes, token.scopes);
+      if (lacked !== null)
+        return scopeRequired(lacked, `Your token lacks the scope ${lacked}, which that one has.`);
       const made =
         token === null
           ? null
@@ -264,6 +337,10 @@ const MeSchema = Type.Object(
     merchantIds: nullable(
       Type.Array(Type.String()),
       "Merchants that the caller is restricted to. Null: it is not restricted to merchants.",
+    ),
+    scopes: nullable(
+      Type.Array(ScopeSchema),
+      "What of its role a token may do. Null: all of it, as for people and `OPERATOR_TOKEN`.",
     ),
     grants: Type.Array(GrantSchema, {
       description:
@@ -294,6 +371,7 @@ export const meRoutes: readonly BackOfficeRoute[] = [
         email: caller.session?.email ?? null,
         tokenId: caller.type === "token" ? caller.id : null,
         merchantIds: confinedTo(caller)?.map((id) => toTypeId("mer", id)) ?? null,
+        scopes: caller.scopes === undefined ? null : [...caller.scopes],
         grants: caller.grants.map(toWireGrant),
       },
     }),

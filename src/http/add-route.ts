@@ -35,6 +35,8 @@ export type RouteOptions<Operations, Caller> = {
   authenticate(request: FastifyRequest, reply: FastifyReply): Authenticated<Caller>;
   /** The caller as a row that names roles sees it. Null: the row does not admit it. Absent: the listener has no roles. */
   admit?(caller: Caller, row: { readonly admits?: readonly string[] }): Caller | null;
+  /** The problem of a token that lacks the scope of a row. Absent: the listener has no scopes. */
+  outOfScope?(caller: Caller, row: RouteDescription): Problem | null;
   /** The problem of a caller who must prove again who it is before some effects, and some routes. Absent: no caller must. */
   notRecent?(caller: Caller): Problem | null;
   /** The response to a caller that a route does not admit. Default: its role does not allow the operation. */
@@ -99,6 +101,7 @@ function admission<Operations, Caller extends object>(
   {
     authenticate,
     admit = (caller) => caller,
+    outOfScope = () => null,
     notRecent = () => null,
     notAdmitted = forbidden,
   }: RouteOptions<Operations, Caller>,
@@ -109,6 +112,8 @@ function admission<Operations, Caller extends object>(
     if (isProblem(caller)) throw new ProblemError(caller);
     const admitted = admit(caller, route);
     if (admitted === null) throw new ProblemError(notAdmitted);
+    const narrow = outOfScope(admitted, route);
+    if (narrow !== null) throw new ProblemError(narrow);
     const stale = route.needsRecentAuthentication ? notRecent(admitted) : null;
     if (stale !== null) throw new ProblemError(stale);
     request.caller = admitted;

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import type { Initiator } from "../audit/record-audit.ts";
+import type { RouteScope } from "../audit/scope.ts";
 import { fromTypeId, type IdPrefix } from "../platform/ids.ts";
 import type { Problem, ProblemCode, ValidationError } from "../platform/wire/problems.ts";
 import type { Upload } from "./upload.ts";
@@ -135,6 +136,8 @@ export type RouteDescription = {
   readonly isOpen?: boolean;
   /** The roles that may use it. Absent: the listener has no roles. */
   readonly roles?: readonly string[];
+  /** The scope that a token needs. Absent in a listener with scopes: that of the group of the row. */
+  readonly scope?: RouteScope;
   /** A person must have proved within 15 minutes who it is: it concerns keys, secrets or money. Tokens never need it. */
   readonly needsRecentAuthentication?: true;
   readonly params?: TSchema | undefined;

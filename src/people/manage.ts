@@ -1,5 +1,6 @@
 import { type BackOfficeCaller, type Grant, grantsWith, isWithin, merchantScope } from "../audit/grant.ts";
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
+import { lackedScope, scopeRequired, scopesOfRole } from "../audit/scope.ts";
 import { isValid } from "../merchants/api-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
@@ -58,6 +59,8 @@ export const changeGrants = (
 ): Promise<Changed> =>
   change(context, request, async (tx, person, own) => {
     if (!grants.every((grant) => isWithin(grant, own))) return rightsLost;
+    const lacking = lacksScopes(request.giver, grants);
+    if (lacking !== null) return lacking;
     const changed = { ...person, grants: sortedByRole(grants) };
     const version = grantsVersion(person.grants);
     if (version === grantsVersion(grants)) return person;
@@ -71,7 +74,7 @@ export const changeGrants = (
 
 /** The person cannot sign in any more. Its sessions and its links end. */
 export const disablePerson = (context: PeopleContext, request: Change): Promise<Changed> =>
-  change(context, request, async (tx, person) => {
+  reduce(context, request, async (tx, person) => {
     if (person.disabledAt !== null) return person;
     if (await isLastOperator(tx, person)) return lastOperator;
     const now = context.clock.now();
@@ -92,7 +95,7 @@ export const enablePerson = (context: PeopleContext, request: Change): Promise<C
 
 /** Signs a person out everywhere. Links by which it, or who has its mails, could sign in again end too. */
 export const endSessionsOf = (context: PeopleContext, request: Change): Promise<Changed> =>
-  change(context, request, async (tx, person) => {
+  reduce(context, request, async (tx, person) => {
     const sessionsEnded = await endSessions(tx, person.id, null);
     const linksEnded = await deleteLinks(tx, person.id, PERSONAL_LINKS, context.clock.now());
     if (sessionsEnded + linksEnded > 0)
@@ -165,10 +168,22 @@ export type Change = {
 
 /**
  * Changes of people wait for each other, and for a sign-in that is being finished and what a person does with its own account: an
- * invitation that is sent again must not outlive the sign-in that accepts the earlier one. Null if there is no such person, or if it may do more than the giver.
+ * invitation that is sent again must not outlive the sign-in that accepts the earlier one. Null if there is no such person, or if it
+ * may do more than the giver.
  * @param work receives the rights that the giver has now
  */
 const change = <Result>(
+  context: PeopleContext,
+  request: Change,
+  work: (tx: Queryable, person: Person, own: readonly Grant[]) => Promise<Result>,
+): Promise<Result | Problem | null> =>
+  reduce(context, request, async (tx, person, own) => {
+    const lacking = lacksScopes(request.giver, person.grants);
+    return lacking === null ? work(tx, person, own) : lacking;
+  });
+
+/** A change that only takes rights away: a token needs no scopes of the person's roles for it. */
+const reduce = <Result>(
   context: PeopleContext,
   { personId, giver }: Change,
   work: (tx: Queryable, person: Person, own: readonly Grant[]) => Promise<Result>,
@@ -182,7 +197,18 @@ const change = <Result>(
 export type Changed = Person | Problem | null;
 
 /** Who gives access to others: a person, or a program with a token. Its grants are those that the route admits. */
-type Giver = Pick<BackOfficeCaller, "type" | "id" | "grants" | "session">;
+type Giver = Pick<BackOfficeCaller, "type" | "id" | "grants" | "scopes" | "session">;
+
+/** 403: a person has all scopes of its roles, so a token with fewer gives none of them (docs/design/people.md, "Scopes of tokens"). */
+function lacksScopes({ scopes }: Giver, grants: readonly Grant[]): Problem | null {
+  const lacked = lackedScope(
+    scopes,
+    grants.flatMap(({ role }) => scopesOfRole(role)),
+  );
+  return lacked === null
+    ? null
+    : scopeRequired(lacked, `A person has all scopes of its roles, and your token lacks ${lacked}.`);
+}
 
 /**
  * The rights that a giver has now, of those with which its request was admitted. People are locked until the transaction
@@ -239,6 +265,8 @@ export const invitePerson = (
   inTransaction(context, async (tx) => {
     const own = await presentGrants(tx, context, giver);
     if (!fields.grants.every((grant) => isWithin(grant, own))) return rightsLost;
+    const lacking = lacksScopes(giver, fields.grants);
+    if (lacking !== null) return lacking;
     const merchantIds = merchantScope(own);
     if ((await countPeople(tx)) >= PEOPLE_MAX) return limitReached("people", PEOPLE_MAX);
     if (merchantIds !== null && (await countPeopleOfMerchants(tx, merchantIds)) >= MERCHANT_PEOPLE_MAX)

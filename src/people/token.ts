@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { AuditFact } from "../audit/audit-sql.ts";
 import { type Grant, ROLES, type Role } from "../audit/grant.ts";
+import type { Scope } from "../audit/scope.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import { hashKey } from "../merchants/api-key.ts";
 import { toTypeId } from "../platform/ids.ts";
@@ -13,6 +14,8 @@ export type Token = {
   readonly name: string;
   /** What it gives access to. A token has one role (docs/design/people.md, "Roles and grants"). */
   readonly grant: Grant;
+  /** What of its role it may do. */
+  readonly scopes: readonly Scope[];
   /** First characters of the token, by which people recognize it. */
   readonly prefix: string;
   readonly createdBy: Actor;
@@ -67,7 +70,7 @@ export const tokenLimitReached = (limit: "tokens" | "merchantTokens", maximum: n
 
 /** What the audit log contains about a token. An entry about a token of one merchant belongs to that merchant. */
 export const tokenFact = (
-  { id, name, grant, prefix, expiresAt }: Token,
+  { id, name, grant, scopes, prefix, expiresAt }: Token,
   details: Readonly<Record<string, unknown>> = {},
 ): AuditFact => {
   const merchantIds = merchantsOfGrant(grant);
@@ -81,6 +84,7 @@ export const tokenFact = (
       prefix,
       expiresAt: expiresAt ?? "never",
       ...thingsOf(grant),
+      scopes,
       ...details,
     },
   };

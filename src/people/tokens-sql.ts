@@ -1,4 +1,5 @@
 import type { Grant, Role } from "../audit/grant.ts";
+import type { Scope } from "../audit/scope.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import { connectionColumns } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
@@ -13,6 +14,7 @@ type TokenRow = {
   facility_ids: string[] | null;
   connection_ids: string[];
   connection_merchant_ids: string[];
+  scopes: Scope[];
   prefix: string;
   created_by_kind: Actor["kind"];
   created_by_name: string | null;
@@ -33,7 +35,7 @@ export async function readTokenByHash(db: Queryable, hash: string): Promise<Toke
   const [row] = await db.query<TokenRow>({
     name: "read-token-by-hash",
     text: `
-      select t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids,
+      select t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids, t.scopes,
              t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at,
              t.last_used_at, t.replaces_id,
              (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id
@@ -49,7 +51,7 @@ export async function readToken(db: Queryable, tokenId: string): Promise<Token |
   const [row] = await db.query<TokenRow>({
     name: "read-token",
     text: `
-      select t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids,
+      select t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids, t.scopes,
              t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at,
              t.last_used_at, t.replaces_id,
              (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id
@@ -65,7 +67,7 @@ export async function readTokens(db: Queryable, tokenIds: readonly string[]): Pr
   const rows = await db.query<TokenRow>({
     name: "read-tokens",
     text: `
-      select t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids,
+      select t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids, t.scopes,
              t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at,
              t.last_used_at, t.replaces_id,
              (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id
@@ -95,7 +97,7 @@ export async function listTokens(
   const rows = await db.query<TokenRow>({
     name: "list-tokens",
     text: `
-      select t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids,
+      select t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids, t.scopes,
              t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at,
              t.last_used_at, t.replaces_id,
              (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id
@@ -182,8 +184,8 @@ export async function insertToken(tx: Queryable, token: Token, hash: string): Pr
     text: `
       insert into back_office_tokens (
         id, token_hash, name, role, merchant_ids, facility_ids, connection_ids, connection_merchant_ids, prefix,
-        created_by_kind, created_by_name, created_by_id, created_at, expires_at, replaces_id)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+        created_by_kind, created_by_name, created_by_id, created_at, expires_at, replaces_id, scopes)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     values: [
       token.id,
       toBytea(hash),
@@ -200,6 +202,7 @@ export async function insertToken(tx: Queryable, token: Token, hash: string): Pr
       token.createdAt,
       token.expiresAt,
       token.replacesId,
+      token.scopes,
     ],
   });
 }
@@ -212,7 +215,7 @@ export async function markTokenRevoked(tx: Queryable, tokenId: string, now: Date
       update back_office_tokens t
       set revoked_at = coalesce(t.revoked_at, $2)
       where t.id = $1
-      returning t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids,
+      returning t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids, t.scopes,
                 t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at,
                 t.last_used_at, t.replaces_id,
                 (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id`,
@@ -272,6 +275,7 @@ const toToken = (row: TokenRow): Token => ({
   id: row.id,
   name: row.name,
   grant: toGrant(row),
+  scopes: row.scopes,
   prefix: row.prefix,
   createdBy: { kind: row.created_by_kind, name: row.created_by_name, id: row.created_by_id },
   createdAt: row.created_at,

@@ -41,7 +41,7 @@ type CreatedToken = { readonly token: string; readonly created: Token };
  */
 export async function createToken(
   context: Context,
-  fields: Pick<Token, "name" | "grant" | "expiresAt">,
+  fields: Pick<Token, "name" | "grant" | "scopes" | "expiresAt">,
   ownMerchantIds: readonly string[] | null,
   check: GrantCheck,
   by: Initiator,
@@ -70,7 +70,7 @@ const makeRoom = async (tx: Queryable, now: Date): Promise<boolean> =>
 async function storeToken(
   tx: Queryable,
   { clock, newId }: Context,
-  fields: Pick<Token, "name" | "grant" | "expiresAt" | "replacesId">,
+  fields: Pick<Token, "name" | "grant" | "scopes" | "expiresAt" | "replacesId">,
   by: Initiator,
 ): Promise<CreatedToken> {
   const { token, prefix, hash } = makeToken(fields.grant.role);
@@ -153,9 +153,10 @@ export async function rotateToken(
     if (!(await makeRoom(tx, now))) return tokenLimitReached("tokens", TOKENS_MAX);
     const previousExpiresAt = endOfOverlap(token, overlapHours, now);
     await bringExpiryForward(tx, token.id, previousExpiresAt);
-    const { name, grant } = token;
+    const { name, grant, scopes } = token;
     const renewed = expiresAt === undefined ? renewedExpiry(token, now) : expiresAt;
-    const made = await storeToken(tx, context, { name, grant, expiresAt: renewed, replacesId: token.id }, by);
+    const fields = { name, grant, scopes, expiresAt: renewed, replacesId: token.id };
+    const made = await storeToken(tx, context, fields, by);
     const { id } = made.created;
     const fact = tokenFact(made.created, { replaces: toTypeId("tok", token.id), previousExpiresAt });
     await recordAudit(tx, context, by, { ...fact, ids: [id, token.id] });

@@ -177,7 +177,12 @@ async function tokenOf(
     ...(role === "partner" && { connectionIds: [ids["connections"]] }),
     ...(role === "warehouse" && facilities && { facilityIds: facilities }),
   };
-  const { body } = await test.backOffice.post("/api/tokens", { name: `A ${role}`, role, ...things });
+  const { body } = await test.backOffice.post("/api/tokens", {
+    name: `A ${role}`,
+    role,
+    scopes: ["*"],
+    ...things,
+  });
   const client = test.backOfficeAs(body.token);
   await client.get("/api/me");
   return client;

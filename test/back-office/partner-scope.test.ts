@@ -24,7 +24,7 @@ beforeAll(async () => {
   await operationApplied(test, orderId, "hold", { reasons: ["fraud_check"] });
   await placeOrder(sibling, { externalOrderId: "theirs-1" });
   person = developerOf(partner);
-  const fields = { name: "Script", role: "partner", connectionIds: [partner.connectionId] };
+  const fields = { name: "Script", role: "partner", connectionIds: [partner.connectionId], scopes: ["*"] };
   token = test.backOfficeAs((await test.backOffice.post("/api/tokens", fields)).body.token);
   await token.get("/api/me"); // Its next use is not recorded.
   return () => test.close();

@@ -26,9 +26,9 @@ async function fill(count: number, merchantId: string | null = null): Promise<vo
   await test.db.query({
     name: "test-fill-tokens",
     text: `
-      insert into back_office_tokens (id, token_hash, name, role, merchant_ids, prefix, created_by_kind, created_at)
+      insert into back_office_tokens (id, token_hash, name, role, merchant_ids, scopes, prefix, created_by_kind, created_at)
       select gen_random_uuid(), sha256(n::text::bytea), 'T', case when $2::uuid is null then 'support' else 'merchant' end,
-             array_remove(array[$2::uuid], null), 'pot', 'operator', $3
+             array_remove(array[$2::uuid], null), '{orders:read}', 'pot', 'operator', $3
       from generate_series(1, $1::integer) as n`,
     values: [count, merchantId === null ? null : fromTypeId("mer", merchantId), test.clock.now()],
   });
@@ -74,7 +74,7 @@ describe("stored tokens", () => {
   it("of a merchant are at most 100 that it creates itself, and others have room", async () => {
     const { merchantId, connectionId } = await createPartner(test);
     const { merchantId: other } = await createPartner(test);
-    const own = { role: "merchant", merchantIds: [merchantId] };
+    const own = { role: "merchant", merchantIds: [merchantId], scopes: ["*"] };
     const mine = test.backOfficeAs((await tokens.create(own)).body.token);
     await fill(MERCHANT_TOKENS_MAX - 2, merchantId);
     const answers = await Promise.all(Array.from({ length: 3 }, () => tokens.send(own, mine)));
@@ -83,7 +83,7 @@ describe("stored tokens", () => {
       limit: "merchantTokens",
       maximum: MERCHANT_TOKENS_MAX,
     });
-    const both = { role: "merchant", merchantIds: [other, merchantId] };
+    const both = { role: "merchant", merchantIds: [other, merchantId], scopes: ["*"] };
     const ofBoth = test.backOfficeAs((await tokens.create(both)).body.token);
     expect((await tokens.send({ role: "merchant", merchantIds: [other] }, ofBoth)).status).toBe(201);
     expect((await tokens.send(own, ofBoth)).status).toBe(409);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { namedScopes } from "../../src/audit/scope.ts";
 import { created, createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { countRowsNaming } from "../support/tables.ts";
 import { type Client, OPERATOR_TOKEN, startTestService, type TestService } from "../support/test-service.ts";
@@ -14,7 +15,7 @@ beforeAll(async () => {
   tokens = tokensOf(test);
   [partner, other] = [await createPartner(test), await createPartner(test)];
   mine = test.backOfficeAs(
-    (await tokens.create({ role: "merchant", merchantIds: [partner.merchantId] })).body.token,
+    (await tokens.create({ role: "merchant", merchantIds: [partner.merchantId], scopes: ["*"] })).body.token,
   );
 });
 afterAll(() => test.close());
@@ -29,6 +30,7 @@ describe("POST /api/tokens", () => {
       merchantIds: [],
       facilityIds: null,
       connectionIds: [],
+      scopes: namedScopes("warehouse", undefined),
       prefix: body.token.slice(0, 20),
       createdAt: test.clock.now().toISOString(),
       token: expect.stringMatching(/^pot_warehouse_[A-Za-z0-9_-]{43}$/),
@@ -63,6 +65,7 @@ describe("POST /api/tokens", () => {
       email: null,
       tokenId: body.id,
       merchantIds: [other.merchantId, partner.merchantId],
+      scopes: body.scopes,
       grants: [
         {
           role: "merchant",
@@ -80,6 +83,7 @@ describe("POST /api/tokens", () => {
       email: null,
       tokenId: null,
       merchantIds: null,
+      scopes: null,
       grants: [{ role: "operator", merchantIds: [], facilityIds: null, connectionIds: [] }],
     });
   });

@@ -30,6 +30,15 @@ describe("the command line", () => {
     for (const { words } of COMMANDS) expect(output).toContain(`  ${words.split(" ")[0]} `);
   });
 
+  it("creates a token with named scopes", async () => {
+    const made = (
+      await cli("token create --name W --role warehouse --scopes *:read,stock:write --json")
+    ).json();
+    expect(made.scopes).toEqual(expect.arrayContaining(["orders:read", "stock:write"]));
+    expect(made.scopes).not.toContain("orders:write");
+    expect((await cli("token list")).output).toContain(made.id);
+  });
+
   it("creates, rotates and revokes tokens, and prints each once", async () => {
     const made = (await cli("token create --name Watch --role monitoring --json")).json();
     expect(await statusWith(made.token)).toBe(200);

@@ -121,6 +121,7 @@ describe("every code of the table", () => {
     unauthorized: 401,
     "sign-in-failed": 401,
     "recent-authentication-required": 403,
+    "scope-required": 403,
     "not-found": 404,
     "order-not-cancelable": 409,
     "order-already-exists": 409,
@@ -156,6 +157,7 @@ describe("every code of the table", () => {
     "token-not-rotatable": ["reason", "replacedBy"],
     "key-not-rotatable": ["reason", "replacedBy"],
     "limit-reached": ["limit", "maximum"],
+    "scope-required": ["scope"],
     "validation-failed": ["errors"],
   };
 

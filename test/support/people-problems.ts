@@ -20,6 +20,11 @@ export const peopleProblems = (test: () => TestService) => ({
     const { body, ...answer } = await browser.post(path, { password: PASSWORD });
     return [{ ...answer, document: body }, path];
   },
+  "scope-required": async (): Provoked => {
+    const { token } = (await test().backOffice.post("/api/tokens", { name: "Sync", role: "operator" })).body;
+    const { body, ...answer } = await test().backOfficeAs(token).post("/api/tokens", {});
+    return [{ ...answer, document: body }, "/api/tokens"];
+  },
   "person-exists": async (): Provoked => {
     const person = { name: "P", email: "twice@example.com", grants: [{ role: "support" }] };
     await test().backOffice.post("/api/people", person);

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { hasScope, scopeRequired } from "../../audit/scope.ts";
 import { shipOrder, updateShipment } from "../../fulfilment/shipping.ts";
 import { readMerchant } from "../../merchants/merchants-sql.ts";
 import {
@@ -148,6 +149,8 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, body, by }, { context }) => {
       const owner = await findOwner(context, caller, params.id);
       if (owner === null) return notFound("order");
+      if (body.refund !== undefined && !hasScope(caller.scopes, "money:write"))
+        return scopeRequired("money:write", "A return with a refund needs the scope money:write.");
       // Only of an order that exists the amount has been checked.
       const refund = body.refund === undefined ? null : toReturnRefund(body.refund, body.note ?? null);
       const returned = await returnGoods(context, { ...caller, by }, owner, body, refund);
@@ -164,6 +167,7 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/shipments/{id}",
     operationId: "getShipment",
+    scope: "orders:read",
     admits: andPartner(everyone),
     tag: "Orders",
     summary: "Get a shipment",

@@ -93,7 +93,11 @@ export const COMMANDS: readonly RequestCommand[] = [
   { words: "key rotate", operationId: "rotateKey", secret: KEY },
   { words: "key revoke", operationId: "revokeKey" },
   { words: "token create", operationId: "createToken", secret: TOKEN },
-  { words: "token list", operationId: "listTokens", columns: ["id", "name", "role", ...CREDENTIAL_COLUMNS] },
+  {
+    words: "token list",
+    operationId: "listTokens",
+    columns: ["id", "name", "role", ...CREDENTIAL_COLUMNS, "scopes"],
+  },
   { words: "token show", operationId: "getToken" },
   { words: "token rotate", operationId: "rotateToken", secret: TOKEN },
   { words: "token revoke", operationId: "revokeToken" },

@@ -77,6 +77,7 @@ function operation(route: RouteDescription, describing: Describing): Json {
     description: route.description ?? `${route.summary}.`,
     tags: [route.tag],
     ...(route.roles && { "x-roles": route.roles }),
+    ...(route.scope && { "x-scope": route.scope }),
     security: route.isOpen ? [] : securityOf(api),
     parameters: [
       ...parametersOf(route.params, "path", describing),

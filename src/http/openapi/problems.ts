@@ -148,6 +148,10 @@ function membersOf(code: ProblemCode, { transition, rule, limits, ofFiles }: Des
           externalOrderId: Type.String({ description: "The partner's id of the existing order, as sent." }),
         },
       };
+    case "scope-required":
+      return {
+        required: { scope: Type.String({ description: "The scope that the request needs." }) },
+      };
     case "transition-refused":
       return {
         required: { transition, orderStatus, rule },

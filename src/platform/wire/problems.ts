@@ -43,6 +43,13 @@ export const PROBLEMS = {
     meaning: "The caller is authenticated, but its role, or its test key, does not allow this operation.",
     retry: "Do not retry. A caller with another role, or a live key, must do it.",
   },
+  "scope-required": {
+    status: 403,
+    title: "Scope required",
+    meaning:
+      "The role of the token allows the operation, but its scopes do not; scope is the one that is missing. Only the back office returns this.",
+    retry: "Do not retry with this token. Use one that has the scope.",
+  },
   "not-found": {
     status: 404,
     title: "Resource not found",

@@ -301,6 +301,16 @@ export const BACK_OFFICE_RULES = {
     ["allowed"],
     ({ allowed }) => `must be ${alternatives(allowed)}: a caller gives no more than it has`,
   ),
+  scope_of_role: rule(
+    "A scope that the role can have.",
+    ["role", "allowed"],
+    ({ role, allowed }) => `is not for the role ${role}, which can have ${allowed.join(", ")}`,
+  ),
+  scopes_of_caller: rule("A scope that the caller has itself.", ["allowed"], ({ allowed }) =>
+    allowed.length === 0
+      ? "cannot be given: your token has no scope of this role"
+      : `must be of ${allowed.join(", ")}: a token gives no more than it has`,
+  ),
   duplicate_grant: rule(
     "Each role at most once.",
     [],

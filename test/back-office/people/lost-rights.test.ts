@@ -63,8 +63,8 @@ describe("rights that are taken away at the same time", () => {
   });
 
   it("no longer give it by a token that is revoked", async () => {
-    const { id, token } = (await service.backOffice.post("/api/tokens", { name: "Sync", ...merchantGrant() }))
-      .body;
+    const fields = { name: "Sync", ...merchantGrant(), scopes: ["*"] };
+    const { id, token } = (await service.backOffice.post("/api/tokens", fields)).body;
     const program = service.backOfficeAs(token);
     const revoke = "update back_office_tokens set revoked_at = now() where id = $1";
     const answers = await takeAway(revoke, fromTypeId("tok", id) ?? "", () => [

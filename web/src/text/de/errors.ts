@@ -213,6 +213,8 @@ export const errors: ErrorTexts = {
     only_with: ({ field }) => `geht nur zusammen mit ${field}`,
     role_requires: ({ role }) => `wird für die Rolle ${role} gebraucht`,
     belongs_to_role: ({ role }) => `gehört zur Rolle ${role} und geht hier nicht`,
+    scope_of_role: ({ role }) => `geht nicht mit der Rolle ${role}`,
+    scopes_of_caller: () => "muss ein Recht sein, das Sie selbst haben",
     grantable: () => "muss Händler oder Partner sein: man gibt nicht mehr, als man hat",
     duplicate_grant: () => "darf es nur einmal geben: nennen Sie alles in einem Eintrag",
     own_facility: () => "wird gebraucht: Ihre Rolle gilt für einzelne Standorte",
@@ -279,6 +281,7 @@ export const errors: ErrorTexts = {
   problems: {
     "malformed-request": () => "Der Dienst konnte die Anfrage nicht lesen.",
     "sign-in-failed": ({ reason }) => SIGN_INS[reason],
+    "scope-required": ({ scope }) => `Dem Token fehlt das Recht ${scope}.`,
     "recent-authentication-required": () =>
       "Bestätigen Sie, dass Sie es sind: Das geht nur innerhalb von 15 Minuten nach einem Passwort, einem Code oder einem Passkey.",
     "order-not-cancelable": ({ orderStatus }) => {

@@ -199,6 +199,8 @@ export const errors: ErrorTexts = {
     only_with: ({ field }) => `is possible only with ${field}`,
     role_requires: ({ role }) => `is required for the role ${role}`,
     belongs_to_role: ({ role }) => `belongs to the role ${role}, and is not possible here`,
+    scope_of_role: ({ role }) => `is not for the role ${role}`,
+    scopes_of_caller: () => "must be a scope that you have yourself",
     grantable: ({ allowed }) => `must be ${formatAlternatives(allowed)}: you give no more than you have`,
     duplicate_grant: () => "must be given once only: name everything in one entry",
     own_facility: () => "is required: your role is for named facilities",
@@ -261,6 +263,7 @@ export const errors: ErrorTexts = {
   problems: {
     "malformed-request": () => "The service could not read the request.",
     "sign-in-failed": ({ reason }) => SIGN_INS[reason],
+    "scope-required": ({ scope }) => `The token lacks the scope ${scope}.`,
     "recent-authentication-required": () =>
       "Confirm that it is you: this needs a password, a code or a passkey within the last 15 minutes.",
     "order-not-cancelable": ({ orderStatus }) => {
