@@ -68,6 +68,8 @@ create table webhook_endpoint_states (
   last_success_at      timestamptz not null,
   succeeded_at         timestamptz,
   backoff_until        timestamptz,
+  recovered_at         timestamptz,
+  retries_due          boolean     not null default false,
   warnings_sent        integer     not null,
   proven_host          text,
   constraint webhook_endpoint_states_pkey primary key (merchant_id, endpoint_id),
@@ -75,11 +77,14 @@ create table webhook_endpoint_states (
   constraint webhook_endpoint_states_failures_not_negative check (consecutive_failures >= 0),
   constraint webhook_endpoint_states_warnings_in_range check (warnings_sent between 0 and 3)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
+create index webhook_endpoint_states_retries_idx on webhook_endpoint_states (connection_id, endpoint_id) where retries_due;
 comment on table webhook_endpoint_states is 'The worker that currently sends to an endpoint, and the health of the endpoint.';
 comment on column webhook_endpoint_states.worker_id is 'Only this worker sends to the endpoint until leased_until. Null when no worker holds the endpoint.';
 comment on column webhook_endpoint_states.last_success_at is 'Updated at most once an hour, so that not every success is a write. Initially the time of creation.';
 comment on column webhook_endpoint_states.succeeded_at is 'The last success. Null before the first one. Updated at most once an hour, and by the first success and the first one after a failure.';
 comment on column webhook_endpoint_states.backoff_until is 'After consecutive failures nothing is sent until this time. Then a single delivery probes the endpoint.';
+comment on column webhook_endpoint_states.recovered_at is 'When a resume or a recovery was last requested, or a success last ended a backoff. A failure of an attempt that began before is no evidence: it begins no backoff, and its delivery is due at once. Null if never.';
+comment on column webhook_endpoint_states.retries_due is 'Whether a worker still has to make the deliveries due that wait for a retry.';
 comment on column webhook_endpoint_states.warnings_sent is 'Warning mails sent since the last success.';
 comment on column webhook_endpoint_states.proven_host is 'The host and port that returned 2xx last. Null while none has. Not that of the URL if the URL was changed since.';
 
@@ -194,6 +199,7 @@ create table webhook_resends (
   is_read         boolean     not null,
   succeeded_count integer     not null,
   failed_count    integer     not null,
+  returned_count  integer     not null default 0,
   skipped         jsonb       not null,
   created_at      timestamptz not null,
   canceled_at     timestamptz,
@@ -206,7 +212,8 @@ create table webhook_resends (
   constraint webhook_resends_selection_bounded check (cardinality(delivery_ids) between 1 and 100),
   constraint webhook_resends_sending_bounded check (cardinality(sending) <= 500),
   constraint webhook_resends_status_known check (delivery_status in ('pending', 'succeeded', 'failed')),
-  constraint webhook_resends_counts_not_negative check (total >= 0 and succeeded_count >= 0 and failed_count >= 0)
+  constraint webhook_resends_counts_not_negative check (
+    total >= 0 and succeeded_count >= 0 and failed_count >= 0 and returned_count >= 0)
 );
 create index webhook_resends_connection_idx on webhook_resends (connection_id, id);
 create index webhook_resends_open_idx on webhook_resends (connection_id, id) where finished_at is null;
@@ -216,16 +223,17 @@ comment on column webhook_resends.id is 'UUIDv7, made by the service. On the wir
 comment on column webhook_resends.in_order is 'True: the deliveries go back to their streams, in order and with retries. An endpoint has one such row for what failed (a recovery) and one for what is pending (a resume), open or finished: a further request changes it. False: each is sent once, alone.';
 comment on column webhook_resends.delivery_ids is 'The chosen deliveries. Null for a period.';
 comment on column webhook_resends.since is 'Deliveries of events from this time on. Null for a selection.';
-comment on column webhook_resends.until is 'Deliveries of events before this time. Null for a selection. With in_order a little later than the request: transactions may not have committed yet.';
+comment on column webhook_resends.until is 'Deliveries of events before this time. Null for a selection. With in_order the time of the last request; deliveries of events of a little later are read too, because clocks differ and transactions may not have committed yet.';
 comment on column webhook_resends.endpoint_id is 'Only deliveries to this endpoint. Null: to all.';
 comment on column webhook_resends.event_type is 'Only deliveries of events of this type. Null: of all.';
 comment on column webhook_resends.delivery_status is 'Only deliveries with this status when they are read. Null: with any.';
-comment on column webhook_resends.total is 'Deliveries that fitted at the request. Null: too many to count.';
+comment on column webhook_resends.total is 'Deliveries that fitted at the request, or at the requests that were merged. Null: too many to count.';
 comment on column webhook_resends.position is 'The delivery up to which the log has been read.';
 comment on column webhook_resends.sending is 'Deliveries that were made due, and whose outcome is not counted yet. Reading waits while there are many.';
 comment on column webhook_resends.is_read is 'Whether all deliveries have been read. A resume is read again after until, for deliveries whose transactions committed during the first time.';
 comment on column webhook_resends.succeeded_count is 'Deliveries that were sent once more, with success.';
 comment on column webhook_resends.failed_count is 'Deliveries that were sent once more, without success.';
+comment on column webhook_resends.returned_count is 'With in_order: deliveries that were returned to their streams.';
 comment on column webhook_resends.skipped is 'Numbers of deliveries that were not sent, by reason.';
 comment on column webhook_resends.created_at is 'When it was requested.';
 comment on column webhook_resends.canceled_at is 'When it was canceled. No further delivery is made due from then on. Null if it was not.';

@@ -57,7 +57,8 @@ export const resendRoutes: readonly BackOfficeRoute[] = [
     admits,
     tag,
     summary: "List a connection's resends",
-    description: "Newest first. They are kept for 90 days.",
+    description:
+      "Newest first, with the recoveries and resumes of endpoints. They are kept for 90 days, of an endpoint the last recovery and the last resume.",
     params: ConnectionIdParams,
     query: Type.Object({ limit: limitField, cursor: cursorField }),
     responses: { 200: { description: "A page of resends.", schema: pageOf(ResendSchema, "ResendPage") } },
@@ -98,7 +99,7 @@ export const resendRoutes: readonly BackOfficeRoute[] = [
     tag,
     summary: "Cancel a resend",
     description:
-      "No further delivery is sent. Those that are due already are sent. A finished or canceled resend is returned unchanged.",
+      "No further delivery is sent. Those that are due already are sent. A finished or canceled resend is returned unchanged, and so is one with `inOrder`.",
     params: ResendParams,
     responses: { 200: { description: "The resend.", schema: ResendSchema } },
     problems: ["not-found"],

@@ -34,6 +34,7 @@ import {
   HEALTH_FILTERS,
   HealthStatusSchema,
   healthStatusOf,
+  ResumedEndpointSchema as PartnersResumedEndpointSchema,
   RotatedEndpointSchema as PartnersRotatedEndpointSchema,
   EndpointWithSecretSchema as PartnersWithSecretSchema,
   urlWithoutQuery,
@@ -81,6 +82,17 @@ const BackOfficeEndpointSchema = Type.Object(
   {
     title: "BackOfficeWebhookEndpoint",
     description: "Where a connection's events are sent to, and how it is doing.",
+  },
+);
+
+const ResumedEndpointSchema = Type.Object(
+  {
+    ...BackOfficeEndpointSchema.properties,
+    deliveryCount: PartnersResumedEndpointSchema.properties.deliveryCount,
+  },
+  {
+    title: "ResumedBackOfficeWebhookEndpoint",
+    description: "An active endpoint, and how much the request makes due.",
   },
 );
 
@@ -261,16 +273,18 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
     scope: "deliveries:write",
     admits: ofPartners,
     tag,
-    summary: "Resume a paused webhook endpoint",
+    summary: "Send what is pending now",
     description:
-      "Activates the endpoint and sends its pending deliveries. An active endpoint is returned unchanged.",
+      "Activates a paused endpoint and sends its pending deliveries. Of an active endpoint, the backoff ends, and deliveries that wait for a retry are sent now. The work continues after the response.",
     params: EndpointParams,
-    responses: { 200: { description: "The active endpoint.", schema: BackOfficeEndpointSchema } },
+    responses: { 200: { description: "The active endpoint.", schema: ResumedEndpointSchema } },
     problems: ["not-found"],
     handle: ({ caller, params, by }, { context }) =>
-      onEndpoint(context, caller, params, async (key) =>
-        shownEndpoint(context, caller, await resumeEndpoint(context, key, by)),
-      ),
+      onEndpoint(context, caller, params, async (key) => {
+        const resumed = await resumeEndpoint(context, key, by);
+        if (resumed === null) return missingEndpoint;
+        return shownEndpoint(context, caller, resumed.endpoint, { deliveryCount: resumed.deliveryCount });
+      }),
   }),
   route({
     method: "POST",
@@ -279,12 +293,12 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
     scope: "deliveries:write",
     admits: ofPartners,
     tag,
-    summary: "Replay failed deliveries",
+    summary: "Send everything after an outage",
     description:
-      "Sends every failed delivery of an event since then again, and resumes a paused endpoint. The work continues after the response.",
+      "Does what a resume does, and also sends every failed delivery of an event since then again. Each order's events are sent in their order. The work continues after the response; the list of resends shows its progress.",
     params: EndpointParams,
     body: RecoveryRequestSchema,
-    responses: { 202: { description: "The period that will be sent again.", schema: RecoverySchema } },
+    responses: { 202: { description: "What will be sent again.", schema: RecoverySchema } },
     problems: ["not-found", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => sinceErrors(body, context.clock.now()),
     handle: ({ caller, params, body, by }, { context }) =>

@@ -31,7 +31,7 @@ import {
   urlErrors,
 } from "../webhooks/endpoints/endpoint-request.ts";
 import { listEndpoints, readEndpoint } from "../webhooks/endpoints/endpoints-sql.ts";
-import { countFailed, countPending, showEndpoint, showEndpoints } from "../webhooks/endpoints/pause.ts";
+import { showEndpoint, showEndpoints } from "../webhooks/endpoints/pause.ts";
 import { OVERLAP_HOURS_DEFAULT, rotateSecret } from "../webhooks/endpoints/secrets.ts";
 import type { EventType } from "../webhooks/events/event.ts";
 import { DeliverySchema } from "../webhooks/log/delivery.ts";
@@ -50,21 +50,21 @@ export const EndpointIdParams = Type.Object({
 export const RecoverySchema = Type.Object(
   {
     endpointId: Type.String({ description: "Id of the endpoint." }),
-    since: dateTime("Failed deliveries of events from this time on are sent again."),
-    until: dateTime(
-      "Only deliveries of events from before this time are sent again: a minute after the request, for events that were being stored.",
+    since: dateTime(
+      "Failed deliveries of events from this time on are sent again: the time of the request or, if an earlier recovery is not finished, the earlier of both.",
     ),
+    until: dateTime("The time of the request."),
     deliveryCount: nullable(
       Type.Integer({ minimum: 0 }),
-      "Failed deliveries in this period, which will be sent again. Null if the endpoint has more than 5,000 deliveries in this period.",
+      "How many deliveries the request makes due: those that failed in this period, and those that waited for a retry; of a paused endpoint, all that are pending. What an earlier request has counted is not counted again, so 0 means that nothing is left to request. Null if there are more than 5,000 deliveries to count.",
     ),
   },
-  { title: "Recovery", description: "Which failed deliveries the service sends again." },
+  { title: "Recovery", description: "Which deliveries the service sends again." },
 );
 
 export const missingEndpoint = notFound("webhook endpoint");
 
-/** Returns 202 and the period of which failed deliveries will be sent again. */
+/** Returns 202 and what will be sent again. */
 export async function recoveryResponse(
   context: Context,
   key: EndpointKey,
@@ -77,7 +77,7 @@ export async function recoveryResponse(
     endpointId: wireEndpointId(key.id),
     since: recovery.since.toISOString(),
     until: recovery.until.toISOString(),
-    deliveryCount: await countFailed(context, key, recovery.since),
+    deliveryCount: recovery.deliveryCount,
   };
   return { status: 202, body };
 }
@@ -292,18 +292,18 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     path: "/v1/webhook-endpoints/{endpointId}/resume",
     operationId: "resumeWebhookEndpoint",
     tag,
-    summary: "Resume a paused webhook endpoint",
+    summary: "Send what is pending now",
     description:
-      "Activates the endpoint and sends its pending deliveries. An active endpoint is returned unchanged. A body is ignored.",
+      "Activates a paused endpoint and sends its pending deliveries. Of an active endpoint, the backoff ends, and deliveries that wait for a retry are sent now. The work continues after the response. A body is ignored.",
     params: EndpointIdParams,
     responses: { 200: { description: "The active endpoint.", schema: ResumedEndpointSchema } },
     problems: ["forbidden", "not-found"],
     handle: async ({ caller, params, by }, { context }) => {
       const key = await changeableKey(context, caller, params);
       if (isProblem(key)) return key;
-      const endpoint = await resumeEndpoint(context, key, by);
-      if (endpoint === null) return missingEndpoint;
-      const deliveryCount = await countPending(context, endpoint);
+      const resumed = await resumeEndpoint(context, key, by);
+      if (resumed === null) return missingEndpoint;
+      const { endpoint, deliveryCount } = resumed;
       return { status: 200, body: { ...(await showEndpoint(context, endpoint)), deliveryCount } };
     },
   }),
@@ -312,12 +312,12 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     path: "/v1/webhook-endpoints/{endpointId}/recover",
     operationId: "recoverDeliveries",
     tag,
-    summary: "Replay failed deliveries",
+    summary: "Send everything after an outage",
     description:
-      "Sends every failed delivery of an event since then again, and resumes a paused endpoint. The work continues after the response.",
+      "Does what `resume` does, and also sends every failed delivery of an event since then again. Each order's events are sent in their order. The work continues after the response.",
     params: EndpointIdParams,
     body: RecoveryRequestSchema,
-    responses: { 202: { description: "The period that will be sent again.", schema: RecoverySchema } },
+    responses: { 202: { description: "What will be sent again.", schema: RecoverySchema } },
     problems: ["forbidden", "not-found", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => sinceErrors(body, context.clock.now()),
     handle: async ({ caller, params, body, by }, { context }) => {

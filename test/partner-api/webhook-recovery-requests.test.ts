@@ -141,7 +141,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
       expect.objectContaining({
         delivery_status: "pending",
         since,
-        until: inMs(60_000),
+        until: inMs(0),
         position: uuidAt(since),
         created_at: test.clock.now(),
         finished_at: null,
@@ -150,12 +150,16 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
     expect(woken).toEqual([connectionUuid(partner)]);
   });
 
-  it("returns an active endpoint unchanged, and stores nothing", async () => {
+  it("ends the backoff of an active endpoint, and requests its retries; the endpoint does not change", async () => {
     const { secret: _, ...endpoint } = await createEndpoint(partner);
     test.clock.advance({ hours: 1 });
-    const before = await dumpTables(test);
+    const woken = watchSignals();
     expect((await post(endpoint.id, "resume")).body).toEqual({ ...endpoint, deliveryCount: 0 });
-    expect(await dumpTables(test)).toEqual(before);
+    expect(await readRows(test, "webhook_endpoint_states", endpoint.id)).toEqual([
+      expect.objectContaining({ backoff_until: null, recovered_at: inMs(0), retries_due: true }),
+    ]);
+    expect(await readRows(test, "webhook_resends", endpoint.id)).toEqual([]);
+    expect(woken).toEqual([connectionUuid(partner)]);
   });
 
   it("resumes once for many concurrent requests", async () => {
@@ -178,13 +182,13 @@ describe("POST /v1/webhook-endpoints/{endpointId}/recover", () => {
       endpointId: id,
       since: since.toISOString(),
       deliveryCount: 0,
-      until: inMs(60_000).toISOString(),
+      until: inMs(0).toISOString(),
     });
     expect(await readRows(test, "webhook_resends", id)).toEqual([
       expect.objectContaining({
         delivery_status: "failed",
         since,
-        until: inMs(60_000),
+        until: inMs(0),
         position: uuidAt(since),
         created_at: test.clock.now(),
         finished_at: null,

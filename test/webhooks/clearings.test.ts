@@ -233,12 +233,12 @@ describe("a resume while an endpoint is being cleared", () => {
     ]);
   });
 
-  it("leaves the retries of an active endpoint alone when failed deliveries are recovered", async () => {
+  it("makes the retries of an active endpoint due when failed deliveries are recovered; their schedule continues", async () => {
     const { test, partner, id } = await start(1);
     await sendDue(startDispatcher(test));
     const [waiting] = await readRows(test, "due_deliveries", id);
     await partner.client.post(endpointPath(id, "recover"), { since: test.clock.now().toISOString() });
     await runJob(test, "resend-deliveries");
-    expect(await readRows(test, "due_deliveries", id)).toEqual([waiting]);
+    expect(await readRows(test, "due_deliveries", id)).toEqual([{ ...waiting, due_at: test.clock.now() }]);
   });
 });

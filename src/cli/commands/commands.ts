@@ -207,6 +207,7 @@ export const COMMANDS: readonly RequestCommand[] = [
   { words: "endpoint show", operationId: "getWebhookEndpoint" },
   { words: "endpoint pause", operationId: "pauseWebhookEndpoint" },
   { words: "endpoint resume", operationId: "resumeWebhookEndpoint" },
+  { words: "endpoint recover", operationId: "recoverDeliveries" },
   { words: "endpoint rotate-secret", operationId: "rotateWebhookSecret", secret: SIGNING_SECRET },
   {
     words: "delivery list",

@@ -63,7 +63,7 @@ export async function completeDeliveries(
   });
 }
 
-const USUAL_STATE: DeliveryState = { isPending: true, endpointStatus: "active" };
+const USUAL_STATE: DeliveryState = { isPending: true, endpointStatus: "active", recoveredAt: null };
 
 /** Outcomes arrive in the order in which they were observed, so the last report of an endpoint includes the others. */
 function newestReports(recorded: readonly RecordedCompletion[]): HealthReport[] {
@@ -74,6 +74,7 @@ function newestReports(recorded: readonly RecordedCompletion[]): HealthReport[] 
     newest.set(report.endpoint.id, {
       ...report,
       provenHost: report.provenHost ?? earlier?.provenHost,
+      endsBackoff: report.endsBackoff || earlier?.endsBackoff || false,
       pause: report.pause ?? earlier?.pause ?? null,
       warning: report.warning ?? earlier?.warning ?? null,
     });
@@ -109,13 +110,19 @@ async function endClaims(tx: Queryable, claims: readonly HeldClaim[], now: Date)
     );
   await rescheduleClaims(
     tx,
-    claims.filter(staysDue).map(({ delivery, outcome }) => ({
-      delivery,
-      dueAt: outcome.is === "retry" ? outcome.at : now,
-      attemptCount: delivery.attemptCount + (outcome.is === "retry" ? 1 : 0),
+    claims.filter(staysDue).map((claim) => ({
+      delivery: claim.delivery,
+      dueAt: nextDue(claim, now),
+      attemptCount: claim.delivery.attemptCount + (claim.outcome.is === "retry" ? 1 : 0),
     })),
   );
   return advanceStreams(tx, claims.filter((claim) => !staysDue(claim)).flatMap(endedHeads), now);
+}
+
+/** A retry waits, unless its recovery was requested while the attempt was in progress. */
+function nextDue({ outcome, attempt, recoveredAt }: HeldClaim, now: Date): Date {
+  const isRecovered = recoveredAt !== null && attempt !== null && attempt.startedAt < recoveredAt;
+  return outcome.is === "retry" && !isRecovered ? outcome.at : now;
 }
 
 /** A manual attempt that fails changes nothing: neither an earlier success nor the schedule, which continues. */
@@ -199,6 +206,8 @@ type DeliveryState = {
   readonly isPending: boolean;
   /** The streams of a paused endpoint stop; those of a deleted one end. */
   readonly endpointStatus: "active" | "paused" | "deleted";
+  /** When a resume or a recovery was last requested, or a backoff ended. */
+  readonly recoveredAt: Date | null;
 };
 
 /** Returns a function that looks up the state of a delivery; null for one that was erased. */
@@ -212,15 +221,18 @@ async function readStates(
     id: string;
     status: string;
     endpoint_status: DeliveryState["endpointStatus"];
+    recovered_at: Date | null;
   }>({
     name: "read-delivery-states",
     text: `
-      select d.merchant_id, d.id, d.status, w.status as endpoint_status
+      select d.merchant_id, d.id, d.status, w.status as endpoint_status, s.recovered_at
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as requested (merchant_id, connection_id, id)
       join deliveries d on d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
         and d.id = requested.id
       join webhook_endpoints w on w.merchant_id = d.merchant_id and w.id = d.endpoint_id
-      where ($4::uuid[] is null or d.merchant_id = any($4)) and ($4::uuid[] is null or w.merchant_id = any($4))`,
+      join webhook_endpoint_states s on s.merchant_id = d.merchant_id and s.endpoint_id = d.endpoint_id
+      where ($4::uuid[] is null or d.merchant_id = any($4)) and ($4::uuid[] is null or w.merchant_id = any($4))
+        and ($4::uuid[] is null or s.merchant_id = any($4))`,
     values: [
       deliveries.map(({ merchantId }) => merchantId),
       deliveries.map(({ connectionId }) => connectionId),
@@ -231,7 +243,11 @@ async function readStates(
   const states = new Map(
     rows.map((row) => [
       keyOf(row.merchant_id, row.id),
-      { isPending: row.status === "pending", endpointStatus: row.endpoint_status },
+      {
+        isPending: row.status === "pending",
+        endpointStatus: row.endpoint_status,
+        recoveredAt: row.recovered_at,
+      },
     ]),
   );
   return ({ merchantId, deliveryId }) => states.get(keyOf(merchantId, deliveryId)) ?? null;

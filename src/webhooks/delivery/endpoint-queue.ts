@@ -185,7 +185,7 @@ export class EndpointQueue {
     this.#inFlight -= 1;
     // Attempts that were in flight when the endpoint was paused do not count, even if it was resumed since.
     if (attempt === null || this.#isPaused) return null;
-    return isSuccess(attempt) ? this.#noteSuccess(at) : this.#noteFailure(at, isGone(attempt), retryMs);
+    return isSuccess(attempt) ? this.#noteSuccess(at) : this.#noteFailure(attempt, at, retryMs);
   }
 
   /** The host has returned 2xx. Returns what is to be stored, with the report that was to be stored anyway. */
@@ -198,18 +198,19 @@ export class EndpointQueue {
 
   #noteSuccess(at: Date): HealthReport | null {
     this.#window.succeeded();
+    const endsBackoff = isOnProbation(this.#health);
     const health = afterSuccess(this.#health, at);
     if (health === null) return null;
     this.#health = health;
-    return { endpoint: this.endpoint, health, pause: null, warning: null };
+    return { endpoint: this.endpoint, health, pause: null, warning: null, endsBackoff };
   }
 
-  #noteFailure(at: Date, gone: boolean, retryMs: readonly number[]): HealthReport {
+  #noteFailure(attempt: DeliveryAttempt, at: Date, retryMs: readonly number[]): HealthReport {
     this.#window.failed();
-    const change = afterFailure(this.#health, { at, gone, retryMs });
+    const change = afterFailure(this.#health, { at, gone: isGone(attempt), retryMs });
     this.#health = change.health;
     if (change.pause !== null) this.#isPaused = true;
-    return { endpoint: this.endpoint, ...change };
+    return { endpoint: this.endpoint, ...change, failedSince: attempt.startedAt };
   }
 
   /** The outcome of a claim is stored. */

@@ -160,7 +160,7 @@ export const ResumedEndpointSchema = Type.Object(
     ...endpointFields,
     deliveryCount: nullable(
       Type.Integer({ minimum: 0 }),
-      "Pending deliveries of the endpoint, which will be sent. Null if it has more than 5,000 deliveries in the log.",
+      "How many deliveries the request makes due: of a paused endpoint all that are pending, of an active one those that waited for a retry. What an earlier request has counted is not counted again. Null if there are more than 5,000 to count.",
     ),
   },
   { title: "ResumedWebhookEndpoint", description: "An active endpoint, and how much will be sent to it." },

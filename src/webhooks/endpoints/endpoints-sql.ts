@@ -205,7 +205,10 @@ export async function updateEndpointSettings(
   });
 }
 
-/** Makes a paused endpoint active, as if it had never failed. The caller has locked it. */
+/**
+ * Makes a paused endpoint active, as if it had never failed. Its deliveries that wait for a retry become due. The caller has
+ * locked it.
+ */
 export async function activateEndpoint(tx: Queryable, endpoint: EndpointKey, now: Date): Promise<void> {
   await tx.query({
     name: "activate-endpoint",
@@ -220,7 +223,7 @@ export async function activateEndpoint(tx: Queryable, endpoint: EndpointKey, now
     text: `
       update webhook_endpoint_states
       set consecutive_failures = 0, failing_since = null, last_failure_at = null, backoff_until = null,
-          last_success_at = $4, warnings_sent = 0
+          last_success_at = $4, warnings_sent = 0, recovered_at = $4, retries_due = true
       where merchant_id = $1 and connection_id = $2 and endpoint_id = $3`,
     values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, now],
   });

@@ -32,15 +32,18 @@ const saveRows = (
     text: `
       update webhook_endpoint_states s
       set consecutive_failures = h.consecutive_failures, failing_since = h.failing_since,
-          last_failure_at = h.last_failure_at, last_success_at = h.last_success_at, backoff_until = h.backoff_until,
+          last_failure_at = h.last_failure_at, last_success_at = h.last_success_at,
+          backoff_until = case when h.failed_since < s.recovered_at then null else h.backoff_until end,
           warnings_sent = h.warnings_sent, proven_host = coalesce(h.proven_host, s.proven_host),
-          succeeded_at = h.succeeded_at
+          succeeded_at = h.succeeded_at, retries_due = s.retries_due or h.ends_backoff,
+          recovered_at = case when h.ends_backoff then h.last_success_at else s.recovered_at end
       from (
         select report.*
         from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::integer[], $7::timestamptz[], $8::timestamptz[],
-                    $9::timestamptz[], $10::timestamptz[], $11::integer[], $12::text[], $13::timestamptz[])
+                    $9::timestamptz[], $10::timestamptz[], $11::integer[], $12::text[], $13::timestamptz[],
+                    $14::timestamptz[], $15::boolean[])
           as report (merchant_id, connection_id, endpoint_id, consecutive_failures, failing_since, last_failure_at,
-                     last_success_at, backoff_until, warnings_sent, proven_host, succeeded_at)
+                     last_success_at, backoff_until, warnings_sent, proven_host, succeeded_at, failed_since, ends_backoff)
         join webhook_endpoint_states s on s.merchant_id = report.merchant_id
           and s.connection_id = report.connection_id and s.endpoint_id = report.endpoint_id
         where s.worker_id = $1 and ($2::uuid is null or s.merchant_id = $2)
@@ -61,6 +64,8 @@ const saveRows = (
       own.map(({ health }) => health.warningsSent),
       own.map(({ provenHost }) => provenHost ?? null),
       own.map(({ health }) => health.succeededAt),
+      own.map(({ failedSince }) => failedSince ?? null),
+      own.map(({ endsBackoff }) => endsBackoff === true),
     ],
   });
 

@@ -27,6 +27,10 @@ export type HealthChange = {
 /** A change of an endpoint's health that is to be stored. */
 export type HealthReport = HealthChange & {
   readonly endpoint: EndpointKey;
+  /** When the attempt began. A backoff does not begin if a recovery was requested since. Null if it is no failure. */
+  readonly failedSince?: Date | null;
+  /** True if a success has ended the backoff of the endpoint: deliveries that wait for a retry become due. */
+  readonly endsBackoff?: boolean;
   /** The host and port, when it has returned 2xx to the endpoint for the first time. */
   readonly provenHost?: string | undefined;
 };
@@ -157,7 +161,7 @@ const stillTried = (stage: 1 | 2): string[][] => [
   ],
   [
     "Make sure that the URL responds with a status from 200 to 299 within the time limit.",
-    "Pending deliveries are then sent automatically. To send failed deliveries again, call",
+    "Pending deliveries are then sent automatically. To send everything at once, also what has failed for good, call",
     "  POST /v1/webhook-endpoints/{id}/recover",
   ],
 ];

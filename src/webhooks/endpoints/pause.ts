@@ -3,7 +3,6 @@ import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import { queueMail } from "../../mail/mails-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { uuidAt } from "../../platform/ids.ts";
 import {
   type Endpoint,
   type EndpointKey,
@@ -14,7 +13,7 @@ import {
 import { lockEndpoint, readEndpoint } from "./endpoints-sql.ts";
 import { type HealthReport, warningMail } from "./health.ts";
 import { pauseEndpoint, readWarningContact } from "./health-sql.ts";
-import { countLogged, readShownHealth } from "./shown-health-sql.ts";
+import { readShownHealth } from "./shown-health-sql.ts";
 
 /**
  * Pauses an endpoint because the back office requests it. Its events stay in the log, and a resume sends them. A paused
@@ -50,12 +49,6 @@ export async function showEndpoints(
 
 export const showEndpoint = async (context: Context, endpoint: Endpoint): Promise<WireEndpoint> =>
   (await showEndpoints(context, [endpoint]))(endpoint);
-
-/** Pending deliveries of an endpoint, or those that failed since a time. Null if there is too much to count. */
-export const countPending = ({ db }: Context, endpoint: EndpointKey): Promise<number | null> =>
-  countLogged(db, endpoint, uuidAt(new Date(0)), "pending");
-export const countFailed = ({ db }: Context, endpoint: EndpointKey, since: Date): Promise<number | null> =>
-  countLogged(db, endpoint, uuidAt(since), "failed");
 
 /** Queues a mail to the merchant about an endpoint that fails. */
 export async function warnMerchant(

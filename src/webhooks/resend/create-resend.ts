@@ -53,6 +53,7 @@ export async function createResend(
       isRead: false,
       succeededCount: 0,
       failedCount: 0,
+      returnedCount: 0,
       skipped: {},
       createdAt: context.clock.now(),
       canceledAt: null,
@@ -64,7 +65,7 @@ export async function createResend(
   });
 }
 
-/** Cancels a resend. Nothing further is made due. A finished or canceled one is returned unchanged. */
+/** Cancels a resend. Nothing further is made due. A finished or canceled one, and one in order, is returned unchanged. */
 export async function cancelResend(
   context: Context,
   connection: ConnectionKey,

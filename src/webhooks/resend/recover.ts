@@ -1,76 +1,115 @@
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { after, MINUTE_MS } from "../../platform/time.ts";
+import { uuidAt } from "../../platform/ids.ts";
 import { type Endpoint, type EndpointKey, endpointFact } from "../endpoints/endpoint.ts";
 import { activateEndpoint, lockEndpoint } from "../endpoints/endpoints-sql.ts";
-import { lockOpenRecoveries, putRecovery } from "./recovery-sql.ts";
-import type { OrderedResend } from "./resend.ts";
+import { countLogged } from "../endpoints/shown-health-sql.ts";
+import {
+  countHeads,
+  lockOpenRecoveries,
+  markRetriesDue,
+  type OpenRecovery,
+  putRecovery,
+} from "./recovery-sql.ts";
+import { type OrderedResend, skippedCount } from "./resend.ts";
 
-/** The period ends this long after the request, to cover the deliveries of transactions that have not committed yet. */
-const COMMIT_ALLOWANCE_MS = MINUTE_MS;
+/** How many deliveries a request makes due that no earlier one has counted. Null: too many to count. */
+type DeliveryCount = number | null;
 
 /**
- * Makes a paused endpoint active again. Its pending deliveries will be sent. An active endpoint is returned unchanged.
- * Null when there is no such endpoint.
+ * Makes a paused endpoint active again: its pending deliveries will be sent. Of an active one the backoff ends, and the
+ * deliveries that wait for a retry become due. Null when there is no such endpoint.
  */
 export async function resumeEndpoint(
   context: Context,
   key: EndpointKey,
   by: Initiator,
-): Promise<Endpoint | null> {
+): Promise<{ readonly endpoint: Endpoint; readonly deliveryCount: DeliveryCount } | null> {
   const resumed = await inTransaction(context, async (tx) => {
     await lockOpenRecoveries(tx, key);
     const endpoint = await lockEndpoint(tx, key, key.id);
-    if (endpoint?.status !== "paused") return endpoint;
+    if (endpoint === null) return null;
     await recordAudit(tx, context, by, endpointFact(endpoint));
-    return resumePaused(tx, endpoint, context);
+    return sendPending(tx, endpoint, context);
   });
   if (resumed !== null) context.signals.send("deliveries_due", [key]);
   return resumed;
 }
 
+type Recovery = Pick<OrderedResend, "since" | "until"> & { readonly deliveryCount: DeliveryCount };
+
 /**
- * Requests that every delivery to an endpoint that failed since a time is sent again, and resumes the endpoint if it is
- * paused, so that one call is enough after any outage. Null when there is no such endpoint.
+ * Does what a resume does, and requests that every delivery that failed since a time is sent again, so that one call is enough
+ * after any outage. Null when there is no such endpoint.
  */
 export async function recoverEndpoint(
   context: Context,
   key: EndpointKey,
   since: Date,
   by: Initiator,
-): Promise<Pick<OrderedResend, "since" | "until"> | null> {
+): Promise<Recovery | null> {
   const recovery = await inTransaction(context, async (tx) => {
-    await lockOpenRecoveries(tx, key);
+    const open = await lockOpenRecoveries(tx, key);
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
-    if (endpoint.status === "paused") await resumePaused(tx, endpoint, context);
     await recordAudit(tx, context, by, endpointFact(endpoint, { since }));
-    return requestRecovery(tx, endpoint, { since, status: "failed" }, context);
+    const pending = await sendPending(tx, endpoint, context);
+    const failed = await sendFailed(tx, endpoint, since, open, context);
+    return { ...failed, deliveryCount: sum(pending.deliveryCount, failed.deliveryCount) };
   });
   if (recovery !== null) context.signals.send("deliveries_due", [key]);
   return recovery;
 }
 
-async function resumePaused(tx: Queryable, endpoint: Endpoint, context: Context): Promise<Endpoint> {
-  const now = context.clock.now();
+/** A worker makes the deliveries due. */
+async function sendPending(
+  tx: Queryable,
+  endpoint: Endpoint,
+  { clock, newId }: Context,
+): Promise<{ endpoint: Endpoint; deliveryCount: DeliveryCount }> {
+  const now = clock.now();
+  if (endpoint.status === "active") return { endpoint, deliveryCount: await sendRetries(tx, endpoint, now) };
   await activateEndpoint(tx, endpoint, now);
-  await requestRecovery(tx, endpoint, { since: endpoint.createdAt, status: "pending" }, context);
-  return { ...endpoint, status: "active", pauseReason: null, pausedAt: null, updatedAt: now };
+  const total = await countLogged(tx, endpoint, uuidAt(new Date(0)), "pending");
+  const period = { since: endpoint.createdAt, until: now, createdAt: now };
+  await putRecovery(tx, endpoint, { ...period, id: newId(), status: "pending", total });
+  const active = { status: "active", pauseReason: null, pausedAt: null, updatedAt: now } as const;
+  return { endpoint: { ...endpoint, ...active }, deliveryCount: total };
 }
 
-/** A worker processes the request. */
-function requestRecovery(
+/** A backoff also holds back what is due. */
+async function sendRetries(tx: Queryable, endpoint: EndpointKey, now: Date): Promise<DeliveryCount> {
+  const { retriesDue, backoffUntil } = await markRetriesDue(tx, endpoint, now);
+  if (retriesDue) return 0; // An earlier request has counted them.
+  const isBackingOff = backoffUntil !== null && backoffUntil > now;
+  return countHeads(tx, endpoint, isBackingOff ? new Date(0) : now);
+}
+
+/** A worker returns the deliveries to their streams. */
+async function sendFailed(
   tx: Queryable,
   endpoint: EndpointKey,
-  range: Pick<OrderedResend, "since" | "status">,
+  since: Date,
+  allOpen: readonly OpenRecovery[],
   { clock, newId }: Context,
-): Promise<Pick<OrderedResend, "since" | "until">> {
+): Promise<Recovery> {
   const now = clock.now();
-  return putRecovery(tx, endpoint, {
-    ...range,
-    id: newId(),
-    until: after(now, COMMIT_ALLOWANCE_MS),
-    createdAt: now,
-  });
+  const open = allOpen.find(({ status }) => status === "failed");
+  const continues = open !== undefined && open.since <= since;
+  const failed = await countLogged(tx, endpoint, continues ? open.position : uuidAt(since), "failed");
+  const added = open === undefined ? failed : newOnes(failed, open);
+  const total = open === undefined ? failed : sum(open.total, added);
+  const range = { since, until: now, createdAt: now };
+  const period = await putRecovery(tx, endpoint, { ...range, id: newId(), status: "failed", total });
+  return { ...period, deliveryCount: added };
 }
+
+/** Those of the failed deliveries that the open recovery has not counted: it has counted all that it has not reached yet. */
+function newOnes(failed: number | null, { total, returnedCount, skipped }: OpenRecovery): DeliveryCount {
+  if (failed === null || total === null) return null;
+  return Math.max(0, failed - (total - returnedCount - skippedCount(skipped)));
+}
+
+const sum = (one: DeliveryCount, other: DeliveryCount): DeliveryCount =>
+  one === null || other === null ? null : one + other;

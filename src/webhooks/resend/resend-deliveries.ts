@@ -1,19 +1,32 @@
 import { readLimitOverrides } from "../../merchants/connections-sql.ts";
 import { maximumOf } from "../../merchants/limits.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { type ConnectionKey, distinctConnections } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
+import { after } from "../../platform/time.ts";
 import { oldestShownId } from "../events/event-feed.ts";
 import {
+  endRequestedRetries,
+  listConnectionsWithRetries,
+  listWaitingStreams,
   lockHeads,
   makeHeadsDue,
+  makeRetriesDue,
+  nextRequestedRetries,
   reopenDeliveries,
   restoreHeads,
   shareActiveEndpoint,
 } from "./recovery-sql.ts";
-import { keepsOrder, type OrderedResend, type Resend, type Skipped, type SkipReason } from "./resend.ts";
+import {
+  COMMIT_ALLOWANCE_MS,
+  keepsOrder,
+  type OrderedResend,
+  type Resend,
+  type Skipped,
+  type SkipReason,
+} from "./resend.ts";
 import {
   insertResendsDue,
   listConnectionsWithResends,
@@ -32,13 +45,44 @@ const BATCH_SIZE = 500;
 /** While more of a resend's deliveries are due, it makes no further ones due: the endpoint sets the pace. */
 const SENDING_MAX = 250;
 
-/** Processes the resends that partners and the back office requested. Returns about how many deliveries it read or counted. */
+/**
+ * Processes the resends that partners and the back office requested, and makes retries due that need not wait any more. Returns
+ * about how many deliveries it read or counted.
+ */
 export async function resendDeliveries(context: Context, stopping?: AbortSignal): Promise<number> {
+  const { db, clock } = context;
   return runInTurn(
-    listedEachPass(() => listConnectionsWithResends(context.db, context.clock.now())),
-    (connection) => resendNextBatch(context, connection),
+    listedEachPass(async () =>
+      distinctConnections([
+        ...(await listConnectionsWithRetries(db)),
+        ...(await listConnectionsWithResends(db, clock.now())),
+      ]),
+    ),
+    async (connection) =>
+      (await retryNextBatch(context, connection)) + (await resendNextBatch(context, connection)),
     stopping,
   );
+}
+
+/**
+ * Makes deliveries of an endpoint due that wait for a retry, because the endpoint is said to be back, or has shown it
+ * (docs/design/deliveries.md, "After an outage"). Returns 0 if there is nothing to do.
+ */
+export async function retryNextBatch(context: Context, connection: ConnectionKey): Promise<number> {
+  const count = await inTransaction(context, async (tx) => {
+    const now = context.clock.now();
+    const requested = await nextRequestedRetries(tx, connection);
+    if (requested === null) return null;
+    const endpoint = { ...connection, endpointId: requested.endpointId };
+    const streamIds = await listWaitingStreams(tx, endpoint, now, IN_ORDER_BATCH_SIZE);
+    await lockHeads(tx, endpoint, streamIds);
+    await makeRetriesDue(tx, endpoint, streamIds, now);
+    if (streamIds.length < IN_ORDER_BATCH_SIZE) await endRequestedRetries(tx, connection, requested);
+    return streamIds.length;
+  });
+  // Also without any: the backoff has ended.
+  if (count !== null) context.signals.send("deliveries_due", [connection]);
+  return count === null ? 0 : count + 1;
 }
 
 /** How a resend has changed. `count`: deliveries that were read or counted. */
@@ -74,9 +118,11 @@ async function returnToStreams(tx: Queryable, resend: OrderedResend, now: Date):
   // Paused again or deleted. Another resume requests another resend.
   if (!(await shareActiveEndpoint(tx, resend)))
     return { resend: { ...resend, finishedAt: now }, count: 0, isDue: false };
-  const page = await readPeriod(tx, resend, uuidAt(resend.until), IN_ORDER_BATCH_SIZE);
+  const until = after(resend.until, COMMIT_ALLOWANCE_MS);
+  const page = await readPeriod(tx, resend, uuidAt(until), IN_ORDER_BATCH_SIZE);
   const fitting = page.filter(({ fits }) => fits);
   let streamIds = [...new Set(fitting.map(({ streamId }) => streamId))];
+  let returned = fitting.length;
   if (streamIds.length > 0) {
     // First, so that the statements after it see the current heads of the streams.
     await lockHeads(tx, resend, streamIds);
@@ -84,17 +130,25 @@ async function returnToStreams(tx: Queryable, resend: OrderedResend, now: Date):
       const overrides = (await readLimitOverrides(tx, [resend]))(resend);
       const ids = fitting.map(({ id }) => id);
       const attemptsMax = maximumOf(overrides, "deliveryAttempts");
-      streamIds = [...new Set(await reopenDeliveries(tx, resend, ids, attemptsMax, now))];
+      const reopened = await reopenDeliveries(tx, resend, ids, attemptsMax, now);
+      streamIds = [...new Set(reopened)];
+      returned = reopened.length;
     } else if (!resend.isRead) await makeHeadsDue(tx, resend, streamIds, now);
     await restoreHeads(tx, resend, streamIds, now);
   }
   const last = page.at(-1);
   const batch = { count: Math.max(1, fitting.length), isDue: streamIds.length > 0 };
+  const isSecond = resend.status === "pending" && resend.isRead; // What it finds has been counted.
+  const counted: OrderedResend = {
+    ...resend,
+    returnedCount: resend.returnedCount + (isSecond ? 0 : returned),
+    skipped: added(resend.skipped, { not_sent: fitting.length - returned }),
+  };
   if (page.length === IN_ORDER_BATCH_SIZE && last !== undefined)
-    return { ...batch, resend: { ...resend, position: last.id } };
+    return { ...batch, resend: { ...counted, position: last.id } };
   if (resend.status === "pending" && !resend.isRead)
-    return { ...batch, resend: { ...resend, position: uuidAt(resend.since), isRead: true } };
-  return { ...batch, resend: { ...resend, isRead: true, finishedAt: now } };
+    return { ...batch, resend: { ...counted, position: uuidAt(resend.since), isRead: true } };
+  return { ...batch, resend: { ...counted, isRead: true, finishedAt: now } };
 }
 
 /** Counts what became of the deliveries of earlier batches, then makes further ones due, each in a stream of its own. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { momentOf, toTypeId } from "../../platform/ids.ts";
+import { MINUTE_MS } from "../../platform/time.ts";
 import {
   dateTime,
   describedAs,
@@ -57,6 +58,8 @@ export type Resend = ConnectionKey &
     readonly isRead: boolean;
     readonly succeededCount: number;
     readonly failedCount: number;
+    /** Deliveries that were returned to their streams. 0 for a resend that keeps no order. */
+    readonly returnedCount: number;
     readonly skipped: Skipped;
     readonly createdAt: Date;
     readonly canceledAt: Date | null;
@@ -74,6 +77,15 @@ export type OrderedResend = Resend & {
 
 export const keepsOrder = (resend: Resend): resend is OrderedResend => resend.isInOrder;
 
+/**
+ * The period of a resend that keeps the order ends this long after the request, because clocks differ, and for deliveries of
+ * transactions that have not committed yet.
+ */
+export const COMMIT_ALLOWANCE_MS = MINUTE_MS;
+
+export const skippedCount = (skipped: Skipped): number =>
+  Object.values(skipped).reduce((sum, number) => sum + number, 0);
+
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const ResendSchema = Type.Object(
@@ -85,6 +97,10 @@ export const ResendSchema = Type.Object(
       ["running", "finished", "canceled"],
       "`running`: deliveries are read, or outcomes are missing. `finished`: every outcome is counted. `canceled`: no further delivery is sent; those that were due already are still counted.",
     ),
+    inOrder: Type.Boolean({
+      description:
+        "True for a recovery or a resume of an endpoint: deliveries return to their orders, which are sent in order and with retries. Such a resend cannot be canceled, and a further request becomes part of it. False: each delivery is sent once, alone.",
+    }),
     since: nullableTime("Deliveries of events from this time on. Null for chosen deliveries."),
     until: nullableTime("Deliveries of events before this time. Null for chosen deliveries."),
     endpointId: nullable(Type.String(), "Only deliveries to this endpoint. Null: to all."),
@@ -95,14 +111,19 @@ export const ResendSchema = Type.Object(
     ),
     total: nullable(
       Type.Integer({ minimum: 0 }),
-      "Deliveries that fitted at the request. Null if there were more than 5,000 deliveries in the period.",
+      "Deliveries that fitted at the request, or at the requests that became one. Null if there were more than 5,000 deliveries in the period.",
     ),
     readUntil: nullableTime(
       "The service has read the deliveries of events up to this time. Null before the first of them, and for chosen deliveries.",
     ),
-    sendingCount: count("Deliveries that are due or being sent now."),
-    succeededCount: count("Deliveries that were sent once more, and that the endpoint has accepted."),
-    failedCount: count("Deliveries that were sent once more without success."),
+    sendingCount: count("Deliveries that are due or being sent now. 0 if `inOrder`."),
+    succeededCount: count(
+      "Deliveries that were sent once more, and that the endpoint has accepted. 0 if `inOrder`.",
+    ),
+    failedCount: count("Deliveries that were sent once more without success. 0 if `inOrder`."),
+    returnedCount: count(
+      "If `inOrder`: deliveries that have returned to their orders. The delivery log shows their outcomes.",
+    ),
     skippedCount: count("Deliveries that were not sent."),
     skipped: Type.Array(
       Type.Object(
@@ -110,7 +131,7 @@ export const ResendSchema = Type.Object(
           reason: enumeration(
             "ResendSkipReason",
             SKIP_REASONS,
-            "`delivery_erased`: its test order was erased. `endpoint_deleted`, `endpoint_paused`: the state of its endpoint. `event_expired`: the event is no longer kept. `limit_reached`: it was sent as often as the limits of the connection allow. `not_sent`: it was due, and its endpoint was paused or deleted before it was sent.",
+            "`delivery_erased`: its test order was erased. `endpoint_deleted`, `endpoint_paused`: the state of its endpoint. `event_expired`: the event is no longer kept. `limit_reached`: it was sent as often as the limits of the connection allow. `not_sent`: it was due, and its endpoint was paused or deleted before it was sent; of a recovery, its event is no longer kept, or it was sent as often as the limits of the connection allow.",
           ),
           count: count("How many."),
         },
@@ -135,6 +156,7 @@ export function toWireResend(resend: Resend): Static<typeof ResendSchema> {
     id: toTypeId("rsd", resend.id),
     connectionId: toTypeId("con", resend.connectionId),
     status: statusOf(resend),
+    inOrder: resend.isInOrder,
     since: since?.toISOString() ?? null,
     until: until?.toISOString() ?? null,
     endpointId: endpointId === null ? null : wireEndpointId(endpointId),
@@ -145,7 +167,8 @@ export function toWireResend(resend: Resend): Static<typeof ResendSchema> {
     sendingCount: resend.sending.length,
     succeededCount: resend.succeededCount,
     failedCount: resend.failedCount,
-    skippedCount: reasons.reduce((sum, { count: number }) => sum + number, 0),
+    returnedCount: resend.returnedCount,
+    skippedCount: skippedCount(skipped),
     skipped: reasons,
     createdAt: resend.createdAt.toISOString(),
     finishedAt: resend.finishedAt?.toISOString() ?? null,

@@ -5,7 +5,7 @@ import { uuidAt } from "../../platform/ids.ts";
 import { before, CLOCK_SKEW_MAX_MS, DAY_MS } from "../../platform/time.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
 import type { DeliveryStatus } from "../log/delivery.ts";
-import type { Resend, Skipped, SkipReason } from "./resend.ts";
+import { COMMIT_ALLOWANCE_MS, type Resend, type Skipped, type SkipReason } from "./resend.ts";
 
 type ResendRow = ConnectionKeyRow & {
   id: string;
@@ -22,6 +22,7 @@ type ResendRow = ConnectionKeyRow & {
   is_read: boolean;
   succeeded_count: number;
   failed_count: number;
+  returned_count: number;
   skipped: Skipped;
   created_at: Date;
   canceled_at: Date | null;
@@ -83,15 +84,16 @@ export async function readResend(
     name: "read-resend",
     text: `
       select merchant_id, connection_id, id, in_order, delivery_ids, since, until, endpoint_id, event_type, delivery_status,
-             total, position, sending, is_read, succeeded_count, failed_count, skipped, created_at, canceled_at, finished_at
+             total, position, sending, is_read, succeeded_count, failed_count, returned_count, skipped,
+             created_at, canceled_at, finished_at
       from webhook_resends
-      where merchant_id = $1 and connection_id = $2 and id = $3 and not in_order`,
+      where merchant_id = $1 and connection_id = $2 and id = $3`,
     values: [connection.merchantId, connection.connectionId, id],
   });
   return row === undefined ? null : toResend(row);
 }
 
-/** Those that keep no order, newest first. Returns one row more than the page if there is one. */
+/** Newest first. Returns one row more than the page if there is one. */
 export async function listResends(
   db: Queryable,
   connection: ConnectionKey,
@@ -101,9 +103,10 @@ export async function listResends(
     name: "list-resends",
     text: `
       select merchant_id, connection_id, id, in_order, delivery_ids, since, until, endpoint_id, event_type, delivery_status,
-             total, position, sending, is_read, succeeded_count, failed_count, skipped, created_at, canceled_at, finished_at
+             total, position, sending, is_read, succeeded_count, failed_count, returned_count, skipped,
+             created_at, canceled_at, finished_at
       from webhook_resends
-      where merchant_id = $1 and connection_id = $2 and id < $3 and not in_order
+      where merchant_id = $1 and connection_id = $2 and id < $3
       order by id desc
       limit $4 + 1`,
     values: [connection.merchantId, connection.connectionId, afterId, limit],
@@ -126,8 +129,8 @@ export async function markResendCanceled(
       where merchant_id = $1 and connection_id = $2 and id = $3 and canceled_at is null and finished_at is null
         and not in_order
       returning merchant_id, connection_id, id, in_order, delivery_ids, since, until, endpoint_id, event_type,
-                delivery_status, total, position, sending, is_read, succeeded_count, failed_count, skipped, created_at,
-                canceled_at, finished_at`,
+                delivery_status, total, position, sending, is_read, succeeded_count, failed_count, returned_count,
+                skipped, created_at, canceled_at, finished_at`,
     values: [connection.merchantId, connection.connectionId, id, now],
   });
   return row === undefined ? null : toResend(row);
@@ -143,7 +146,7 @@ export async function listConnectionsWithResends(db: Queryable, now: Date): Prom
         from webhook_resends
         where finished_at is null and not (in_order and is_read and until > $1)
           and ($2::uuid[] is null or merchant_id = any($2))`,
-      values: [now, merchants],
+      values: [before(now, COMMIT_ALLOWANCE_MS), merchants],
     }),
   );
   return rows.map(toConnectionKey);
@@ -162,12 +165,13 @@ export async function lockOpenResends(
     name: "lock-open-resends",
     text: `
       select merchant_id, connection_id, id, in_order, delivery_ids, since, until, endpoint_id, event_type, delivery_status,
-             total, position, sending, is_read, succeeded_count, failed_count, skipped, created_at, canceled_at, finished_at
+             total, position, sending, is_read, succeeded_count, failed_count, returned_count, skipped,
+             created_at, canceled_at, finished_at
       from webhook_resends
       where merchant_id = $1 and connection_id = $2 and finished_at is null and not (in_order and is_read and until > $3)
       order by in_order desc, id
       for update skip locked`,
-    values: [connection.merchantId, connection.connectionId, now],
+    values: [connection.merchantId, connection.connectionId, before(now, COMMIT_ALLOWANCE_MS)],
   });
   return rows.map(toResend);
 }
@@ -178,7 +182,8 @@ export async function saveResend(tx: Queryable, resend: Resend): Promise<void> {
     name: "save-resend",
     text: `
       update webhook_resends
-      set position = $4, sending = $5, is_read = $6, succeeded_count = $7, failed_count = $8, skipped = $9, finished_at = $10
+      set position = $4, sending = $5, is_read = $6, succeeded_count = $7, failed_count = $8, skipped = $9, finished_at = $10,
+          returned_count = $11
       where merchant_id = $1 and connection_id = $2 and id = $3`,
     values: [
       resend.merchantId,
@@ -191,6 +196,7 @@ export async function saveResend(tx: Queryable, resend: Resend): Promise<void> {
       resend.failedCount,
       JSON.stringify(resend.skipped),
       resend.finishedAt,
+      resend.returnedCount,
     ],
   });
 }
@@ -226,6 +232,7 @@ const toResend = (row: ResendRow): Resend => ({
   isRead: row.is_read,
   succeededCount: row.succeeded_count,
   failedCount: row.failed_count,
+  returnedCount: row.returned_count,
   skipped: row.skipped,
   createdAt: row.created_at,
   canceledAt: row.canceled_at,

@@ -50,6 +50,8 @@ export const live: Translated<typeof en> = {
     running: "Läuft",
     finished: "Fertig",
     canceled: "Abgebrochen",
+    inOrder: "Nachlieferung, in Reihenfolge",
+    returned: "{{count, number}} wieder eingereiht",
     succeeded: "{{count, number}} angenommen",
     failed: "{{count, number}} fehlgeschlagen",
     skipped: "{{count, number}} nicht gesendet",
@@ -63,7 +65,8 @@ export const live: Translated<typeof en> = {
       endpoint_paused: "der Endpunkt ist angehalten",
       event_expired: "das Ereignis ist nicht mehr gespeichert",
       limit_reached: "sie wurden so oft gesendet, wie die Grenzen erlauben",
-      not_sent: "der Endpunkt wurde vorher angehalten oder gelöscht",
+      not_sent:
+        "der Endpunkt wurde vorher angehalten oder gelöscht, oder sie lassen sich nicht erneut senden",
     },
   },
 };

@@ -48,6 +48,8 @@ export const live = {
     running: "Running",
     finished: "Finished",
     canceled: "Canceled",
+    inOrder: "Recovery, in order",
+    returned: "{{count, number}} returned to their orders",
     succeeded: "{{count, number}} accepted",
     failed: "{{count, number}} failed",
     skipped: "{{count, number}} not sent",
@@ -61,7 +63,7 @@ export const live = {
       endpoint_paused: "the endpoint is paused",
       event_expired: "the event is not kept any more",
       limit_reached: "they were sent as often as the limits allow",
-      not_sent: "the endpoint was paused or deleted before",
+      not_sent: "the endpoint was paused or deleted before, or they cannot be sent again",
     },
   },
 };

@@ -20,7 +20,9 @@ const paramsOf = ({ connectionId, id }: BackOfficeWebhookEndpoint) => ({
 export function EndpointActions({ endpoint }: Props) {
   return (
     <>
-      {endpoint.status === "paused" && <ResumeAction endpoint={endpoint} />}
+      {(endpoint.status === "paused" || endpoint.backingOffUntil !== null) && (
+        <ResumeAction endpoint={endpoint} />
+      )}
       <PingAction endpoint={endpoint} />
       <RecoverAction endpoint={endpoint} />
       <RotateSecret endpoint={endpoint} />

@@ -36,13 +36,15 @@ const isOfInterest = ({ status, sendingCount, createdAt }: Resend): boolean =>
 function ResendRow({ resend, mayChange }: { resend: Resend; mayChange: boolean }) {
   const { t } = useTranslation();
   const { id, connectionId, status, total, succeededCount, failedCount, skippedCount, sendingCount } = resend;
-  const done = succeededCount + failedCount + skippedCount;
+  const { inOrder, returnedCount } = resend;
+  const done = succeededCount + failedCount + returnedCount + skippedCount;
   const isRunning = status === "running";
   return (
     <Stack gap={4}>
       <Group justify="space-between" gap="xs">
         <Group gap="xs">
           <Pill tone={TONES[status]}>{t(`resends.${status}`)}</Pill>
+          {inOrder && <Text size="sm">{t("resends.inOrder")}</Text>}
           <Text size="sm">
             {total === null
               ? t("resends.done", { done: formatNumber(done) })
@@ -52,7 +54,7 @@ function ResendRow({ resend, mayChange }: { resend: Resend; mayChange: boolean }
             <Time at={resend.createdAt} />
           </Text>
         </Group>
-        {isRunning && mayChange && (
+        {isRunning && mayChange && !inOrder && (
           <ConfirmAction
             label={t("resends.cancel")}
             effect={t("resends.cancelEffect")}
@@ -72,8 +74,12 @@ function ResendRow({ resend, mayChange }: { resend: Resend; mayChange: boolean }
       )}
       <Text size="xs" c="dimmed">
         {[
-          t("resends.succeeded", { count: succeededCount }),
-          t("resends.failed", { count: failedCount }),
+          ...(inOrder
+            ? [t("resends.returned", { count: returnedCount })]
+            : [
+                t("resends.succeeded", { count: succeededCount }),
+                t("resends.failed", { count: failedCount }),
+              ]),
           ...resend.skipped.map(
             ({ reason, count }) => `${t("resends.skipped", { count })}: ${t(`resends.reasons.${reason}`)}`,
           ),
