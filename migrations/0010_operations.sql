@@ -64,6 +64,7 @@ create table processes (
   id         uuid        not null,
   roles      text[]      not null,
   version    text        not null,
+  key_ids    text[]      not null,
   host       text        not null,
   pid        integer     not null,
   started_at timestamptz not null,
@@ -78,6 +79,7 @@ comment on table processes is 'Processes of the service. Each one writes its row
 comment on column processes.id is 'UUIDv7, made by the process at its start. On the wire it has the prefix proc.';
 comment on column processes.roles is 'The value of ROLES of the process.';
 comment on column processes.version is 'The version of the program.';
+comment on column processes.key_ids is 'Ids of the keys that it can decrypt secrets with: first the one that it encrypts with. They reveal nothing about the keys.';
 comment on column processes.host is 'The name of the machine, or of the container.';
 comment on column processes.pid is 'The number of the process on its machine.';
 comment on column processes.started_at is 'When it started.';

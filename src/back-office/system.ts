@@ -220,7 +220,7 @@ const CheckSchema = Type.Object(
       enumeration(
         "CheckReason",
         REASONS,
-        "Name of what was found, for programs. `version-too-old`: the PostgreSQL. `migrations-missing`: the schema is older than the service. `clock-ahead`, `clock-behind`: against the database. `work-waits`: work is due for too long. `endpoints-paused`: after failures. `not-distributed`, `tables-misplaced`: on Citus. `no-partition`, `few-partitions`: of the next days. `secret-keys-missing`: secrets that no configured key can read. `processes-missing`: no process has reported a role. `jobs-failed`: in their last run. `embedded-postgres`: in production. `database-in-the-clear`, `mail-in-the-clear`: without TLS. `private-destinations`: of webhooks. `proxies-not-trusted`: clients have the address of the proxy.",
+        "Name of what was found, for programs. `version-too-old`: the PostgreSQL. `migrations-missing`: the schema is older than the service. `clock-ahead`, `clock-behind`: against the database. `work-waits`: work is due for too long. `endpoints-paused`: after failures. `not-distributed`, `tables-misplaced`: on Citus. `no-partition`, `few-partitions`: of the next days. `secret-keys-missing`: secrets that no configured key can read. `processes-missing`: no process has reported a role. `jobs-failed`: in their last run. `versions-differ`: processes run several versions of the service. `processes-lack-keys`: processes lack a key with which others encrypt. `embedded-postgres`: in production. `database-in-the-clear`, `mail-in-the-clear`: without TLS. `private-destinations`: of webhooks. `proxies-not-trusted`: clients have the address of the proxy.",
       ),
       "Name of what was found. Null: the check passed, or could not be made.",
     ),

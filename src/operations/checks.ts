@@ -16,7 +16,7 @@ import {
 } from "../platform/database/distribute.ts";
 import { pendingMigrations } from "../platform/database/migrate.ts";
 import { isUnprotected } from "../platform/database/servers.ts";
-import { createSecretBox } from "../platform/secret-box.ts";
+import { createSecretBox, keyIdOf } from "../platform/secret-box.ts";
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import { countPausedEndpoints } from "../webhooks/conditions-sql.ts";
 import { listAllKeyIdsInUse, missingKeyIds } from "./keyring.ts";
@@ -36,7 +36,7 @@ export async function examineDatabase(db: Queryable, config: Config, clock: Cloc
   if (migrations.status === "fail") return findings; // The tables may not be there.
   findings.push(await check("distribution", () => examineDistribution(db)));
   const now = clock.now();
-  findings.push(...(await examineProcesses(db, now)));
+  findings.push(...(await examineProcesses(db, config, now)));
   for (const { name, read } of QUEUES)
     findings.push(await check(name, async () => checkQueue(ageMs((await read(db, now)).oldestDueAt, now))));
   findings.push(await check("paused endpoints", async () => checkPaused(await countPausedEndpoints(db))));
@@ -58,7 +58,7 @@ async function examineDistribution(db: Queryable): Promise<Result> {
   return checkDistribution(count, hasDistributedTables(tables), misplaced);
 }
 
-async function examineProcesses(db: Queryable, now: Date): Promise<Finding[]> {
+async function examineProcesses(db: Queryable, config: Config, now: Date): Promise<Finding[]> {
   const withStatus = async (status: Process["status"]) =>
     (await listProcesses(db, PROCESSES_SHOWN_MAX, now)).filter((each) => each.status === status);
   return [
@@ -75,6 +75,11 @@ async function examineProcesses(db: Queryable, now: Date): Promise<Finding[]> {
         ({ failureCount }) => failureCount > 0,
       );
       return checkJobs(failing.map(({ job }) => job));
+    }),
+    await check("versions of processes", async () => checkVersions(await withStatus("running"))),
+    await check("keys of processes", async () => {
+      const [newest] = await configuredKeys(config);
+      return checkKeys(await withStatus("running"), newest === undefined ? null : keyIdOf(newest));
     }),
   ];
 }
@@ -94,9 +99,12 @@ async function check(name: string, run: () => Promise<Result>): Promise<Finding>
 /** The service would generate a missing key. The check only reads it. */
 async function missingKeys(db: Queryable, config: Config, now: Date): Promise<string[]> {
   const inUse = await listAllKeyIdsInUse(db, now);
-  const keys = config.webhookSecretKeys ?? (await keptKeys(config));
+  const keys = await configuredKeys(config);
   return keys.length === 0 ? inUse : missingKeyIds(inUse, createSecretBox(keys));
 }
+
+const configuredKeys = async (config: Config): Promise<readonly Buffer[]> =>
+  config.webhookSecretKeys ?? (await keptKeys(config));
 
 async function keptKeys({ dataDir }: Config): Promise<Buffer[]> {
   const key = await readSecret(dataDir, "webhook-secret-key");
@@ -189,6 +197,8 @@ export const REASONS = [
   "secret-keys-missing",
   "processes-missing",
   "jobs-failed",
+  "versions-differ",
+  "processes-lack-keys",
   "embedded-postgres",
   "database-in-the-clear",
   "mail-in-the-clear",
@@ -316,6 +326,43 @@ export const checkJobs = (failing: readonly string[]): Result =>
         `the last run failed: ${failing.join(", ")}; the log of the worker has the reason`,
         { jobs: failing.join(", ") },
       );
+
+type RunningProcess = Pick<Process, "host" | "pid" | "version" | "startedAt" | "keyIds">;
+
+const nameOf = ({ host, pid }: RunningProcess): string => `${host} (process ${pid})`;
+
+/** The one that started last has the version that all are to have: also after a step back. */
+export function checkVersions(running: readonly RunningProcess[]): Result {
+  const newest = running.toSorted((a, b) => b.startedAt.getTime() - a.startedAt.getTime())[0];
+  const others = running.filter(({ version }) => version !== newest?.version);
+  if (newest === undefined || others.length === 0) return ok(newest?.version ?? "no process runs");
+  const processes = others.map((each) => `${nameOf(each)}: ${each.version}`).join(", ");
+  return warn(
+    "versions-differ",
+    `not the version that started last, ${newest.version}: ${processes}; restart it, unless an upgrade is in progress`,
+    { processes, version: newest.version },
+  );
+}
+
+/**
+ * A process needs the keys with which the others encrypt, otherwise it can neither sign deliveries nor check codes.
+ * @param newest id of the key with which the configuration of the caller encrypts
+ */
+export function checkKeys(running: readonly RunningProcess[], newest: string | null): Result {
+  const needed = new Set(
+    [newest, ...running.map(({ keyIds }) => keyIds[0])].filter((id) => typeof id === "string"),
+  );
+  const lacking = running
+    .map((each) => ({ name: nameOf(each), keys: [...needed].filter((id) => !each.keyIds.includes(id)) }))
+    .filter(({ keys }) => keys.length > 0);
+  if (lacking.length === 0) return ok("all processes have the keys that encrypt");
+  const processes = lacking.map(({ name, keys }) => `${name}: ${keys.join(" and ")}`).join(", ");
+  return warn(
+    "processes-lack-keys",
+    `without a key with which others encrypt: ${processes}; restart it with the current WEBHOOK_SECRET_KEYS`,
+    { processes },
+  );
+}
 
 function durationText(ms: number): string {
   if (ms < 2 * MINUTE_MS) return `${Math.round(ms / SECOND_MS)} s`;

@@ -11,8 +11,8 @@ export async function upsertProcess(
     name: "upsert-process",
     text: `
       with process as (
-        insert into processes as p (id, roles, version, host, pid, started_at, seen_at, stopped_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        insert into processes as p (id, roles, version, host, pid, started_at, seen_at, stopped_at, key_ids)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $17)
         on conflict (id) do update set seen_at = excluded.seen_at, stopped_at = excluded.stopped_at
         returning p.id
       )
@@ -45,6 +45,7 @@ export async function upsertProcess(
       jobs.map(({ last }) => last?.error ?? null),
       jobs.map(({ failureCount }) => failureCount),
       jobs.map(({ nextRunAt }) => nextRunAt),
+      process.keyIds,
     ],
   });
 }
@@ -53,6 +54,7 @@ type ProcessRow = {
   id: string;
   roles: string[];
   version: string;
+  key_ids: string[];
   host: string;
   pid: number;
   started_at: Date;
@@ -65,7 +67,7 @@ export async function listProcesses(db: Queryable, limit: number, now: Date): Pr
   const rows = await db.query<ProcessRow>({
     name: "list-processes",
     text: `
-      select id, roles, version, host, pid, started_at, seen_at, stopped_at
+      select id, roles, version, key_ids, host, pid, started_at, seen_at, stopped_at
       from processes
       order by seen_at desc, id
       limit $1`,
@@ -79,6 +81,7 @@ function toProcess(row: ProcessRow, now: Date): Process {
     id: row.id,
     roles: row.roles,
     version: row.version,
+    keyIds: row.key_ids,
     host: row.host,
     pid: row.pid,
     startedAt: row.started_at,
@@ -226,6 +229,8 @@ export type ProcessReport = {
   readonly id: string;
   readonly roles: readonly string[];
   readonly version: string;
+  /** Ids of the keys that it decrypts secrets with: first the one that it encrypts with. */
+  readonly keyIds: readonly string[];
   readonly host: string;
   readonly pid: number;
   readonly startedAt: Date;

@@ -4,6 +4,7 @@ import type { Context } from "../platform/context.ts";
 import { atMostEvery } from "../platform/log.ts";
 import { pause } from "../platform/run-in-turn.ts";
 import { before, MINUTE_MS } from "../platform/time.ts";
+import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 import {
   deleteProcesses,
   HEARTBEAT_MS,
@@ -29,7 +30,14 @@ const NAME_MAX = 255;
  * depends on it.
  */
 export function startHeartbeat(
-  { db, clock, newId, config, log }: Pick<Context, "db" | "clock" | "newId" | "config" | "log">,
+  {
+    db,
+    clock,
+    newId,
+    config,
+    log,
+    secrets,
+  }: Pick<WebhookContext, "db" | "clock" | "newId" | "config" | "log" | "secrets">,
   notes: JobNotes,
   everyMs: number = HEARTBEAT_MS,
 ): Heartbeat {
@@ -38,6 +46,7 @@ export function startHeartbeat(
     id: newId(),
     roles: [...config.roles],
     version: readVersion(),
+    keyIds: secrets.keyIds,
     host: hostname().slice(0, NAME_MAX),
     pid: process.pid,
     startedAt,

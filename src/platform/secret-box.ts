@@ -17,6 +17,8 @@ const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
 export type SecretBox = {
   /** The id of the key that encrypts. */
   readonly keyId: string;
+  /** The ids of all its keys, newest first. They reveal nothing about the keys. */
+  readonly keyIds: readonly string[];
   /**
    * @param context what the secret belongs to, such as its endpoint's id: a sealed secret that was moved to another
    *   row does not open there.
@@ -56,9 +58,9 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
   if (keys.some((key) => key.length !== KEY_BYTES))
     throw new RangeError(`The keys of a secret box must have ${KEY_BYTES} bytes.`);
   // Prepared once: with the bytes of the key, opening a secret takes six times as long.
-  const keysById = new Map(keys.map((key) => [idOf(key), createSecretKey(key)]));
+  const keysById = new Map(keys.map((key) => [keyIdOf(key), createSecretKey(key)]));
   const sealingKey = createSecretKey(first);
-  const keyId = idOf(first);
+  const keyId = keyIdOf(first);
 
   function open(sealed: string, context: string): string {
     const parts = partsOf(sealed);
@@ -70,6 +72,7 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
 
   return {
     keyId,
+    keyIds: [...keysById.keys()],
     seal: (plain, context) => `v1.${keyId}.${lock(sealingKey, plain, context)}`,
     open,
     keyIdOf: (sealed) => partsOf(sealed).keyId,
@@ -78,7 +81,7 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
 }
 
 /** Short enough to read aloud. 32 bits of a hash reveal nothing about 256 random bits. */
-const idOf = (key: Buffer): string => createHash("sha256").update(key).digest("hex").slice(0, 8);
+export const keyIdOf = (key: Buffer): string => createHash("sha256").update(key).digest("hex").slice(0, 8);
 
 type Parts = { keyId: string; bytes: Buffer };
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startHeartbeat } from "../../src/operations/processes.ts";
 import { JobNotes } from "../../src/operations/processes-sql.ts";
 import { systemReader } from "../../src/operations/system.ts";
+import { readVersion } from "../../src/platform/config.ts";
 import { ensureDayPartitions } from "../../src/platform/database/day-partitions.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
 import { CHECKS_OF_A_NEW_DATABASE } from "../support/checks.ts";
@@ -118,12 +119,41 @@ describe("GET /api/system", () => {
     await heartbeat.stop();
   });
 
+  it("reports a process with another key or version than those that started later", async () => {
+    const { heartbeat } = await reportedProcess();
+    expect(await checkNamed("keys of processes")).toMatchObject({ status: "ok", reason: null });
+    expect(await checkNamed("versions of processes")).toMatchObject({ status: "ok", reason: null });
+    const store = (keyIds: string[]) =>
+      test.db.query({
+        name: "test-forgotten-process",
+        text: `
+          insert into processes (id, roles, version, key_ids, host, pid, started_at, seen_at)
+          values (gen_random_uuid(), '{worker}', '0.0.9', $1, 'forgotten', 7, $2::timestamptz - interval '1 hour', $2)
+          returning id`,
+        values: [keyIds, test.clock.now()],
+      });
+    const { keyId } = test.context.secrets;
+    await store(["0ddba115"]);
+    expect(await checkNamed("keys of processes")).toMatchObject({
+      status: "warn",
+      reason: "processes-lack-keys",
+      // It lacks the key of the others, and the others lack the one with which it encrypts.
+      values: { processes: expect.stringContaining(`forgotten (process 7): ${keyId}`) },
+    });
+    expect(await checkNamed("versions of processes")).toMatchObject({
+      status: "warn",
+      reason: "versions-differ",
+      values: { processes: "forgotten (process 7): 0.0.9", version: readVersion() },
+    });
+    await heartbeat.stop();
+  });
+
   it("purges processes an hour after they were seen, and shows at most 100", async () => {
     await test.db.query({
       name: "test-many-processes",
       text: `
-        insert into processes (id, roles, version, host, pid, started_at, seen_at)
-        select gen_random_uuid(), '{api}', '1', 'h', 1, $1, $1 from generate_series(1, 150)`,
+        insert into processes (id, roles, version, key_ids, host, pid, started_at, seen_at)
+        select gen_random_uuid(), '{api}', '1', '{}', 'h', 1, $1, $1 from generate_series(1, 150)`,
       values: [test.clock.now()],
     });
     expect((await readSystem()).processes).toHaveLength(100);

@@ -7,6 +7,8 @@ export const CHECKS_OF_A_NEW_DATABASE = [
   "distribution",
   "processes",
   "jobs",
+  "versions of processes",
+  "keys of processes",
   "orders to accept",
   "orders to route",
   "declined charges to retry",

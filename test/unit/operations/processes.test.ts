@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkJobs, checkProcesses } from "../../../src/operations/checks.ts";
+import { checkJobs, checkKeys, checkProcesses, checkVersions } from "../../../src/operations/checks.ts";
 import { JobNotes, type JobRuns, processStatus, sumUpJobs } from "../../../src/operations/processes-sql.ts";
 
 const at = (seconds: number): Date => new Date(seconds * 1_000);
@@ -94,6 +94,49 @@ describe("the checks of processes and jobs", () => {
     expect(checkJobs(["send-mails"])).toMatchObject({
       status: "warn",
       message: expect.stringContaining("send-mails"),
+    });
+  });
+});
+
+describe("processes that differ", () => {
+  const process = (pid: number, version: string, ...keyIds: string[]) => ({
+    host: "h",
+    pid,
+    version,
+    startedAt: at(pid),
+    keyIds,
+  });
+
+  it.each<
+    [name: string, newest: string | null, running: ReturnType<typeof process>[], lacking: string | null]
+  >([
+    ["none runs", "new", [], null],
+    ["all have the newest key", "new", [process(1, "1", "new")], null],
+    [
+      "a new key waits behind the old one",
+      "old",
+      [process(1, "1", "old", "new"), process(2, "1", "old")],
+      null,
+    ],
+    ["one lacks the key of the configuration", "new", [process(1, "1", "old")], "h (process 1): new"],
+    [
+      "one lacks the key with which another one encrypts",
+      "old",
+      [process(1, "1", "old"), process(2, "1", "new", "old")],
+      "h (process 1): new",
+    ],
+    ["the configuration has no key", null, [process(1, "1", "old")], null],
+  ])("%s: lacking are the keys of %s", (_name, newest, running, lacking) => {
+    const { status, values } = checkKeys(running, newest);
+    expect([status, values["processes"] ?? null]).toEqual([lacking === null ? "ok" : "warn", lacking]);
+  });
+
+  it("are measured by the version that started last, also after a step back", () => {
+    expect(checkVersions([])).toMatchObject({ status: "ok" });
+    expect(checkVersions([process(1, "2.0.0"), process(2, "2.0.0")])).toMatchObject({ status: "ok" });
+    expect(checkVersions([process(1, "2.0.0"), process(2, "1.9.0")])).toMatchObject({
+      status: "warn",
+      values: { processes: "h (process 1): 2.0.0", version: "1.9.0" },
     });
   });
 });

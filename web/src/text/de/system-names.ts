@@ -25,6 +25,8 @@ export const systemNames: Translated<typeof en> = {
       distribution: "Verteilung auf Knoten",
       processes: "Prozesse",
       jobs: "Aufgaben",
+      "versions of processes": "Versionen der Prozesse",
+      "keys of processes": "Schlüssel der Prozesse",
       "paused endpoints": "Angehaltene Endpunkte",
       "secret keys": "Schlüssel der Geheimnisse",
       "partitions of events": "Partitionen der Ereignisse",
@@ -79,6 +81,10 @@ export const systemNames: Translated<typeof en> = {
       "processes-missing":
         "Seit einer Minute nicht gesehen: {{processes}}. Der Prozess wurde beendet oder erreicht die Datenbank nicht.",
       "jobs-failed": "Der letzte Lauf ist fehlgeschlagen: {{jobs}}. Das Log des Workers nennt den Grund.",
+      "versions-differ":
+        "Nicht die zuletzt gestartete Version {{version}}: {{processes}}. Starten Sie den Prozess neu, falls keine Aktualisierung läuft.",
+      "processes-lack-keys":
+        "Ohne einen Schlüssel, mit dem andere verschlüsseln: {{processes}}. Starten Sie den Prozess mit den aktuellen WEBHOOK_SECRET_KEYS neu.",
       "embedded-postgres":
         "Das eingebettete PostgreSQL ist zum Ausprobieren. Setzen Sie DATABASE_URL auf einen Server, der gewartet und gesichert wird.",
       "database-in-the-clear":

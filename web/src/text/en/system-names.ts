@@ -23,6 +23,8 @@ export const systemNames = {
       distribution: "Distribution over nodes",
       processes: "Processes",
       jobs: "Jobs",
+      "versions of processes": "Versions of the processes",
+      "keys of processes": "Keys of the processes",
       "paused endpoints": "Paused endpoints",
       "secret keys": "Keys of secrets",
       "partitions of events": "Partitions of events",
@@ -72,6 +74,10 @@ export const systemNames = {
       "processes-missing":
         "Not seen for a minute: {{processes}}. It was killed, or cannot reach the database.",
       "jobs-failed": "The last run failed: {{jobs}}. The log of the worker has the reason.",
+      "versions-differ":
+        "Not the version that started last, {{version}}: {{processes}}. Restart it, unless an upgrade is in progress.",
+      "processes-lack-keys":
+        "Without a key with which others encrypt: {{processes}}. Restart it with the current WEBHOOK_SECRET_KEYS.",
       "embedded-postgres":
         "The embedded PostgreSQL is for trials. Set DATABASE_URL to a server that is maintained and backed up.",
       "database-in-the-clear":
