@@ -35,7 +35,8 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
     const [title, detail] = [TITLES[exitCode], messageOf(error)];
     // Also before commander has read the options: a program that reads the errors gets no other form.
     const isForPrograms = args.includes("--json") || args.includes("api");
-    terminal.output.note(isForPrograms ? `${JSON.stringify({ title, detail })}\n` : `${detail}\n`);
+    const forPrograms = { title, detail: detail.replace(/^error: /, "").trim() };
+    terminal.output.note(isForPrograms ? `${JSON.stringify(forPrograms)}\n` : `${detail}\n`);
     return exitCode;
   }
 }

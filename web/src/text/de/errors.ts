@@ -30,8 +30,8 @@ const FORMATS: Readonly<Record<KnownValueFormat, string>> = {
 };
 
 const MISSING: Readonly<Record<KnownMissingKind, string>> = {
-  order_line: "gehört nicht dazu",
-  shipment_line: "gehört nicht dazu",
+  order_line: "ist keine Position dieser Bestellung",
+  shipment_line: "ist keine Position dieser Sendung",
   shipment: "ist keine Sendung dieser Bestellung",
   product: "ist kein Produkt dieser Verbindung",
   merchant_product: "ist kein Produkt des Händlers",
