@@ -11,18 +11,33 @@ create table merchants (
   currency              text        not null,
   credit_limit_minor    bigint,
   complete_when_shipped boolean     not null default false,
+  limits                jsonb       not null default '{}',
   created_at            timestamptz not null,
   constraint merchants_pkey primary key (id),
   constraint merchants_id_currency_key unique (id, currency),
   constraint merchants_name_length check (char_length(name) between 1 and 255),
   constraint merchants_currency_form check (currency ~ '^[A-Z]{3}$'),
-  constraint merchants_credit_limit_not_negative check (credit_limit_minor >= 0)
+  constraint merchants_credit_limit_not_negative check (credit_limit_minor >= 0),
+  constraint merchants_limits_object check (jsonb_typeof(limits) = 'object')
 );
 comment on table merchants is 'Companies that expose their products to partners and are charged for orders.';
 comment on column merchants.account_email is 'Address for mails with carrier tracking.';
 comment on column merchants.currency is 'ISO 4217; every price and charge of the merchant is in it.';
 comment on column merchants.credit_limit_minor is 'Limit of what the merchant may owe, in minor units; null means unlimited.';
 comment on column merchants.complete_when_shipped is 'The service completes orders once every line has shipped and every charge is paid.';
+comment on column merchants.limits is 'Maximum by name of the limits of a merchant that the operator has changed; all others have their defaults (src/merchants/limits.ts).';
+
+-- Apart from merchants, because an import of products locks that row for long, and so that counting waits for nothing else
+-- (docs/design/isolation-and-limits.md, "Stored things").
+create table merchant_counts (
+  merchant_id uuid    not null,
+  products    integer not null default 0,
+  constraint merchant_counts_pkey primary key (merchant_id),
+  constraint merchant_counts_merchant_fkey foreign key (merchant_id) references merchants (id),
+  constraint merchant_counts_products_not_negative check (products >= 0)
+) with (fillfactor = 50);
+comment on table merchant_counts is 'The row that a transaction locks while it counts what a merchant has. It is created when something is counted first.';
+comment on column merchant_counts.products is 'Products of the merchant. None is deleted, so the number only grows. Counting half a million rows for each new one would be slow.';
 
 create table connections (
   merchant_id                  uuid        not null,
@@ -71,7 +86,7 @@ create table api_keys (
   constraint api_keys_key_hash_is_sha256 check (octet_length(key_hash) = 32),
   constraint api_keys_mode_known check (mode in ('live', 'test'))
 );
-create index api_keys_connection_id_idx on api_keys (connection_id, id);
+create index api_keys_connection_idx on api_keys (merchant_id, connection_id, id);
 comment on table api_keys is 'Keys of connections, stored only as hashes. A shared table: a key is looked up before its connection is known, so there is no foreign key to connections.';
 comment on column api_keys.key_hash is 'SHA-256 of the whole key; the key has 256 random bits, so no salt or stretching is needed.';
 comment on column api_keys.mode is 'live: the key can do everything. test: it creates and changes test orders only, and finds no real order.';

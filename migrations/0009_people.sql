@@ -53,6 +53,7 @@ create table person_grants (
       else merchant_ids = '{}' and facility_ids is null and connection_ids = '{}'
     end)
 );
+create index person_grants_merchant_ids_idx on person_grants using gin (merchant_ids);
 comment on table person_grants is 'The roles of a person, each with what it is for.';
 comment on column person_grants.role is 'What the person may do.';
 comment on column person_grants.merchant_ids is 'For merchant: the merchants. For partner: the merchant of each connection, in their order. Else empty.';
@@ -244,6 +245,7 @@ create table back_office_tokens (
   constraint back_office_tokens_scopes_count check (cardinality(scopes) between 1 and 100),
   constraint back_office_tokens_merchants_of_connections check (cardinality(connection_merchant_ids) = cardinality(connection_ids))
 );
+create index back_office_tokens_merchants_idx on back_office_tokens using gin (merchant_ids, connection_merchant_ids);
 comment on table back_office_tokens is 'Tokens of programs that use the back office. The token of OPERATOR_TOKEN is not among them.';
 comment on column back_office_tokens.id is 'UUIDv7, made by the service. On the wire it has the prefix tok.';
 comment on column back_office_tokens.token_hash is 'SHA-256 of the token. The token itself is never stored.';

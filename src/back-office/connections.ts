@@ -5,14 +5,7 @@ import { type Connection, keyOf, policyVersion, type ReviewPolicy } from "../mer
 import { changeConnection, createConnection } from "../merchants/connections.ts";
 import { listAllConnections, listConnections } from "../merchants/connections-sql.ts";
 import { countKeys } from "../merchants/keys-sql.ts";
-import {
-  LIMIT_MAX,
-  LIMIT_NAMES,
-  type LimitName,
-  type LimitOverrides,
-  maximumOf,
-  STORED_LIMITS,
-} from "../merchants/limits.ts";
+import { CONNECTION_LIMITS } from "../merchants/limits.ts";
 import { countTestOrders } from "../orders/reading/test-orders.ts";
 import type { Context } from "../platform/context.ts";
 import { toTypeId } from "../platform/ids.ts";
@@ -30,7 +23,6 @@ import {
 import {
   cursorField,
   dateTime,
-  describedAs,
   idField,
   limitField,
   MoneyRequestSchema,
@@ -53,49 +45,11 @@ import {
   route,
   seesAsPartner,
 } from "./access.ts";
+import { limitSchemas, readUsageOf, toWireLimits } from "./limits.ts";
 import { ConnectionIdParams, findConnection, findMerchant, MerchantIdParams } from "./lookups.ts";
 import { amountErrors, minorOf } from "./money/amounts.ts";
 
-/** A member for each limit. */
-const forEachLimit = <Value>(make: (name: LimitName) => Value) =>
-  Object.fromEntries(LIMIT_NAMES.map((name) => [name, make(name)])) as Record<LimitName, Value>; // All names.
-
-const textOf = (name: LimitName): string =>
-  `${STORED_LIMITS[name].description} Null: the default, ${STORED_LIMITS[name].standard}.`;
-
-const LIMITS_TEXT =
-  "Limits on what the connection can store, where they differ from the defaults. The operator changes them.";
-
-const LimitsSchema = Type.Object(
-  forEachLimit((name) => nullable(Type.Integer(), textOf(name))),
-  { title: "ConnectionLimits", description: LIMITS_TEXT },
-);
-
-const LimitsRequestSchema = Type.Object(
-  forEachLimit((name) =>
-    Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: LIMIT_MAX }), textOf(name))),
-  ),
-  { title: "ConnectionLimitsUpdate", description: `${LIMITS_TEXT} Absent limits keep their values.` },
-);
-
-const toWireLimits = (overrides: LimitOverrides): Static<typeof LimitsSchema> =>
-  forEachLimit((name) => overrides[name] ?? null);
-
-const UsageOfLimitSchema = Type.Object(
-  {
-    used: nullable(
-      Type.Integer(),
-      "How much of the limit is used. A count ends at the higher of `maximum` and the default. Null if the limit does not count over the whole connection, but for one order or delivery.",
-    ),
-    maximum: Type.Integer({ description: "The value of the limit for this connection." }),
-  },
-  { title: "UsageOfLimit", description: "How much of a limit is used." },
-);
-
-const UsageSchema = Type.Object(
-  forEachLimit((name) => describedAs(UsageOfLimitSchema, STORED_LIMITS[name].description)),
-  { title: "ConnectionUsage", description: "What a connection has stored, and how much it can store." },
-);
+const { LimitsSchema, LimitsRequestSchema, UsageSchema } = limitSchemas(CONNECTION_LIMITS, "Connection");
 
 const POLICY_TEXT =
   "Which orders need no review. An order that exceeds a limit starts in PROCESSING. A quantity or value that is null is limited by REVIEW_ORDER_QUANTITY and REVIEW_ORDER_VALUES only.";
@@ -204,7 +158,7 @@ function toWireConnection(
     merchantName: connection.merchantName,
     name: connection.name,
     reviewPolicy: seesAsPartner(caller, keyOf(connection)) ? null : toWirePolicy(connection),
-    limits: toWireLimits(connection.limits),
+    limits: toWireLimits(CONNECTION_LIMITS, connection.limits),
     apiUrl: config.baseUrl,
     createdAt: connection.createdAt.toISOString(),
   };
@@ -233,7 +187,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       { title: "ConnectionRequest", description: "A new connection." },
     ),
     responses: { 201: { description: "The connection was created.", schema: ConnectionSchema } },
-    problems: ["not-found", "validation-failed"],
+    problems: ["not-found", "limit-reached", "validation-failed"],
     bodyErrors: async ({ caller, params, body }, { context }) =>
       policyErrors(body, await findMerchant(context, caller, params.id)),
     handle: async ({ caller, params, body, by }, { context }) => {
@@ -241,7 +195,9 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       if (merchant === null) return notFound("merchant");
       const fields = { name: body.name, reviewPolicy: toPolicy(body.reviewPolicy) };
       const connection = await createConnection(context, merchant, fields, by);
-      return { status: 201, body: toWireConnection(context, caller, connection) };
+      return isProblem(connection)
+        ? connection
+        : { status: 201, body: toWireConnection(context, caller, connection) };
     },
   }),
   route({
@@ -375,30 +331,22 @@ export const usageRoutes: readonly BackOfficeRoute[] = [
   }),
 ];
 
-/** No count reads more rows than the limit allows, or allowed before it was lowered. */
-async function readUsage(
-  { db, clock }: Context,
-  connection: Connection,
-): Promise<Static<typeof UsageSchema>> {
+function readUsage({ db, clock }: Context, connection: Connection): Promise<Static<typeof UsageSchema>> {
   const key = keyOf(connection);
-  const hourAgo = before(clock.now(), HOUR_MS);
-  const use = async (name: LimitName, count?: (countMax: number) => Promise<number>) => {
-    const maximum = maximumOf(connection.limits, name);
-    return { used: (await count?.(Math.max(maximum, STORED_LIMITS[name].standard))) ?? null, maximum };
-  };
-  return {
-    endpoints: await use("endpoints", (max) => countEndpoints(db, key, "live", max)),
-    testEndpoints: await use("testEndpoints", (max) => countEndpoints(db, key, "test", max)),
-    endpointCreationsPerHour: await use("endpointCreationsPerHour", async (max) =>
+  const now = clock.now();
+  const hourAgo = before(now, HOUR_MS);
+  return readUsageOf(CONNECTION_LIMITS, connection.limits, {
+    endpoints: (max) => countEndpoints(db, key, "live", max),
+    testEndpoints: (max) => countEndpoints(db, key, "test", max),
+    endpointCreationsPerHour: async (max) =>
       Math.max(
         await countEndpointsSince(db, key, { mode: "live", since: hourAgo }, max),
         await countEndpointsSince(db, key, { mode: "test", since: hourAgo }, max),
       ),
-    ),
-    testOrders: await use("testOrders", async (max) => (await countTestOrders(db, [key], max))(key)),
-    testOrderTransitions: await use("testOrderTransitions"),
-    redeliveriesPerDay: await use("redeliveriesPerDay"),
-    deliveryAttempts: await use("deliveryAttempts"),
-    apiKeys: await use("apiKeys", (max) => countKeys(db, key, max)),
-  };
+    testOrders: async (max) => (await countTestOrders(db, [key], max))(key),
+    testOrderTransitions: null,
+    redeliveriesPerDay: null,
+    deliveryAttempts: null,
+    apiKeys: (max) => countKeys(db, key, now, max),
+  });
 }

@@ -126,7 +126,7 @@ export const importRoutes: readonly BackOfficeRoute[] = [
         file: { mediaType: PROGRESS_TYPE, example: PROGRESS_EXAMPLE },
       },
     },
-    problems: ["not-found", "validation-failed"],
+    problems: ["not-found", "limit-reached", "validation-failed"],
     handle: async ({ caller, params, query, body: bytes, by }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");

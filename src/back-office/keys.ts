@@ -217,7 +217,7 @@ export const keyRotationRoutes: readonly BackOfficeRoute[] = [
     params: KeyIdParams,
     body: Type.Object(rotationFields("key"), { title: "KeyRotation", description: "How to replace a key." }),
     responses: { 201: { description: "The new key.", schema: RotatedKeySchema } },
-    problems: ["forbidden", "not-found", "key-not-rotatable", "limit-reached", "validation-failed"],
+    problems: ["forbidden", "not-found", "key-not-rotatable", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => expiryErrors(body, context),
     handle: async ({ caller, params, body, by }, { context }) => {
       const key = await findKey(context, caller, params.id);

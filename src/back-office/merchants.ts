@@ -1,7 +1,12 @@
 import { type Static, Type } from "typebox";
+import { countKeysOfMerchant } from "../merchants/keys-sql.ts";
+import { MERCHANT_LIMITS } from "../merchants/limits.ts";
 import { createMerchant } from "../merchants/merchants.ts";
-import { listMerchants, type Merchant } from "../merchants/merchants-sql.ts";
+import { countConnections, countProducts, listMerchants, type Merchant } from "../merchants/merchants-sql.ts";
 import { changeMerchant } from "../payments/account/account.ts";
+import { countPeopleOfMerchants } from "../people/people-sql.ts";
+import { countTokensOfMerchants } from "../people/tokens-sql.ts";
+import type { Context } from "../platform/context.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { formatMoney, isCurrency } from "../platform/money.ts";
 import { pagePosition, toPage } from "../platform/wire/cursor.ts";
@@ -19,7 +24,9 @@ import {
   shortText,
   toSearched,
 } from "../platform/wire/schemas.ts";
+import { countEndpointsOfMerchant } from "../webhooks/endpoints/endpoints-sql.ts";
 import { andMonitoring, type BackOfficeRoute, confinedTo, everyone, operatorOnly, route } from "./access.ts";
+import { limitSchemas, readUsageOf, toWireLimits } from "./limits.ts";
 import { findMerchant, MerchantIdParams } from "./lookups.ts";
 import { amountErrors, minorOf, valueAt } from "./money/amounts.ts";
 
@@ -35,6 +42,8 @@ const TEXTS = {
     "Whether the service completes orders when everything is shipped and paid. Otherwise the warehouse completes them.",
 } as const;
 
+const { LimitsSchema, LimitsRequestSchema, UsageSchema } = limitSchemas(MERCHANT_LIMITS, "Merchant");
+
 const MerchantSchema = Type.Object(
   {
     id: idField("mer", "Id of the merchant, set by the service."),
@@ -43,6 +52,7 @@ const MerchantSchema = Type.Object(
     currency: Type.String({ description: TEXTS.currency, examples: [CURRENCY_DEFAULT] }),
     creditLimit: nullable(MoneySchema, TEXTS.creditLimit),
     completeWhenShipped: Type.Boolean({ description: TEXTS.completeWhenShipped }),
+    limits: LimitsSchema,
     createdAt: dateTime("When the merchant was created."),
   },
   {
@@ -84,6 +94,7 @@ const MerchantChangeSchema = Type.Object(
     accountEmail: Type.Optional(accountEmailField),
     creditLimit: Type.Optional(nullable(MoneyRequestSchema, TEXTS.creditLimit)),
     completeWhenShipped: Type.Optional(Type.Boolean({ description: TEXTS.completeWhenShipped })),
+    limits: Type.Optional(LimitsRequestSchema),
   },
   { title: "MerchantUpdate", description: "Changes of a merchant. Absent fields keep their values." },
 );
@@ -98,6 +109,7 @@ const toWireMerchant = (merchant: Merchant): Static<typeof MerchantSchema> => ({
       ? null
       : formatMoney({ minor: merchant.creditLimitMinor, currency: merchant.currency }),
   completeWhenShipped: merchant.completeWhenShipped,
+  limits: toWireLimits(MERCHANT_LIMITS, merchant.limits),
   createdAt: merchant.createdAt.toISOString(),
 });
 
@@ -202,4 +214,37 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
       return merchant === null ? notFound("merchant") : { status: 200, body: toWireMerchant(merchant) };
     },
   }),
+  route({
+    method: "GET",
+    path: "/api/merchants/{id}/usage",
+    operationId: "getMerchantUsage",
+    admits: andMonitoring(everyone),
+    tag: "Merchants",
+    summary: "Get a merchant's usage",
+    description:
+      "What the merchant has, over all its connections, of everything that has a limit, and the limits.",
+    params: MerchantIdParams,
+    responses: { 200: { description: "The usage.", schema: UsageSchema } },
+    problems: ["not-found"],
+    handle: async ({ caller, params }, { context }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      return merchant === null
+        ? notFound("merchant")
+        : { status: 200, body: await readUsage(context, merchant) };
+    },
+  }),
 ];
+
+function readUsage({ db, clock }: Context, { id, limits }: Merchant): Promise<Static<typeof UsageSchema>> {
+  const now = clock.now();
+  return readUsageOf(MERCHANT_LIMITS, limits, {
+    connections: (max) => countConnections(db, id, max),
+    products: () => countProducts(db, id),
+    merchantApiKeys: (max) => countKeysOfMerchant(db, id, now, max),
+    merchantEndpoints: (max) => countEndpointsOfMerchant(db, id, "live", max),
+    merchantTestEndpoints: (max) => countEndpointsOfMerchant(db, id, "test", max),
+    merchantTokens: async (max) => (await countTokensOfMerchants(db, [id], now, max))(id),
+    merchantPeople: async (max) => (await countPeopleOfMerchants(db, [id], max))(id),
+    merchantStreams: null,
+  });
+}

@@ -88,7 +88,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     params: MerchantIdParams,
     body: ProductRequestSchema,
     responses: { 201: { description: "The product was created.", schema: BackOfficeProductSchema } },
-    problems: ["not-found", "validation-failed"],
+    problems: ["not-found", "limit-reached", "validation-failed"],
     bodyErrors: async ({ caller, params, body }, { context }) =>
       priceErrors(body, await findMerchant(context, caller, params.id)),
     handle: async ({ caller, params, body, by }, { context }) => {

@@ -195,7 +195,7 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     tag: "Tokens",
     summary: "Create a token",
     description:
-      "A token of a program that uses the back office. Its scopes say what of its role it may do: without `scopes`, it may neither issue credentials nor move money. A caller of a merchant creates tokens for its own merchants and for connections of these only, as long as fewer than 100 valid ones share a merchant with the new one. Up to 1,000 tokens are stored; beyond them the one that ended first is deleted, and the limit is reached if all are valid.",
+      "A token of a program that uses the back office. Its scopes say what of its role it may do: without `scopes`, it may neither issue credentials nor move money. A caller of a merchant creates tokens for its own merchants and for connections of these only, up to the limit `merchantTokens` of each merchant. The operator is not bound by it, and creates up to 1,000 valid tokens that are for no merchant. Of ended tokens, the newest 100 of a merchant are kept.",
     body: Type.Object(
       {
         name: shortText("Name of the program, as timelines and the audit log show it.", [
@@ -302,7 +302,7 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
       description: "How to replace a token.",
     }),
     responses: { 201: { description: "The new token.", schema: RotatedTokenSchema } },
-    problems: ["not-found", "token-not-rotatable", "limit-reached", "validation-failed"],
+    problems: ["not-found", "token-not-rotatable", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => expiryErrors(body, context),
     handle: async ({ caller, params, body, by }, { context }) => {
       const token = await findToken(context, caller, params.id);

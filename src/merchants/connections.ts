@@ -6,17 +6,22 @@ import { versionChanged } from "../platform/wire/content-version.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 import { type Connection, keyOf, policyVersion, type ReviewPolicy } from "./connection.ts";
 import { insertConnection, lockConnection, updateConnection } from "./connections-sql.ts";
-import { changedOverrides, type LimitName } from "./limits.ts";
-import type { Merchant } from "./merchants-sql.ts";
+import { type ConnectionLimitName, changedOverrides, type LimitChange, limitReached } from "./limits.ts";
+import { countConnections, lockCounts, type Merchant, readMerchantMaximum } from "./merchants-sql.ts";
 
+/** The counts of the merchant are locked, so that concurrent requests cannot exceed the limit. */
 export async function createConnection(
   context: Context,
   merchant: Merchant,
   fields: { name: string; reviewPolicy: ReviewPolicy },
   by: Initiator,
-): Promise<Connection> {
+): Promise<Connection | Problem> {
   const { clock, newId } = context;
   return inTransaction(context, async (tx) => {
+    await lockCounts(tx, merchant.id);
+    const connectionsMax = (await readMerchantMaximum(tx, [merchant.id], "connections"))(merchant.id);
+    if ((await countConnections(tx, merchant.id, connectionsMax)) >= connectionsMax)
+      return limitReached("connections", connectionsMax);
     const connection: Connection = {
       ...fields,
       id: newId(),
@@ -36,7 +41,7 @@ export async function createConnection(
 type ConnectionChange = {
   readonly name?: string;
   readonly reviewPolicy?: ReviewPolicy;
-  readonly limits?: { [Name in LimitName]?: number | null };
+  readonly limits?: LimitChange<ConnectionLimitName>;
   /** The version of the policy that is to be replaced; undefined if it does not matter. */
   readonly expectedVersion?: string | undefined;
 };

@@ -77,8 +77,13 @@ export async function listKeys(
   return rows.map(toShown);
 }
 
-/** How many keys a connection has, with revoked and expired ones, at most `countMax`. */
-export async function countKeys(db: Queryable, connection: ConnectionKey, countMax: number): Promise<number> {
+/** How many valid keys a connection has, at most `countMax`. Of the others, few are kept. */
+export async function countKeys(
+  db: Queryable,
+  connection: ConnectionKey,
+  now: Date,
+  countMax: number,
+): Promise<number> {
   const [row] = await db.query<{ count: number }>({
     name: "count-keys",
     text: `
@@ -86,11 +91,89 @@ export async function countKeys(db: Queryable, connection: ConnectionKey, countM
       from (
         select
         from api_keys
-        where merchant_id = $1 and connection_id = $2
-        limit $3) as counted`,
-    values: [connection.merchantId, connection.connectionId, countMax],
+        where merchant_id = $1 and connection_id = $2 and revoked_at is null
+          and (expires_at is null or expires_at > $3)
+        limit $4) as counted`,
+    values: [connection.merchantId, connection.connectionId, now, countMax],
   });
   return row?.count ?? 0;
+}
+
+/** How many valid keys the connections of a merchant have, at most `countMax`. */
+export async function countKeysOfMerchant(
+  db: Queryable,
+  merchantId: string,
+  now: Date,
+  countMax: number,
+): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-keys-of-merchant",
+    text: `
+      select count(*)::integer as count
+      from (
+        select
+        from api_keys
+        where merchant_id = $1 and revoked_at is null and (expires_at is null or expires_at > $2)
+        limit $3) as counted`,
+    values: [merchantId, now, countMax],
+  });
+  return row?.count ?? 0;
+}
+
+/**
+ * Deletes the keys of a connection that ended first, but for the newest `kept` that have ended. The caller has locked the
+ * connection.
+ */
+export async function deleteEndedKeys(
+  tx: Queryable,
+  connection: ConnectionKey,
+  now: Date,
+  kept: number,
+): Promise<void> {
+  await tx.query({
+    name: "delete-ended-keys",
+    text: `
+      with deleted as (
+        delete from api_keys
+        where id in (
+          select k.id
+          from api_keys k
+          where k.merchant_id = $1 and k.connection_id = $2 and least(k.revoked_at, k.expires_at) <= $3
+          order by least(k.revoked_at, k.expires_at) desc, k.id desc
+          offset $4)
+        returning id)
+      delete from api_key_uses
+      where key_id in (select deleted.id from deleted)`,
+    values: [connection.merchantId, connection.connectionId, now, kept],
+  });
+}
+
+/**
+ * Ends a key that rotations have replaced, if it is the one that is `distance` rotations before this key. The caller has locked the
+ * connection.
+ */
+export async function endEarlierKey(
+  tx: Queryable,
+  connection: ConnectionKey,
+  keyId: string,
+  { distance, now }: { readonly distance: number; readonly now: Date },
+): Promise<void> {
+  await tx.query({
+    name: "end-earlier-key",
+    text: `
+      with recursive earlier as (
+        select $3::uuid as id, 0 as distance
+        union all
+        select k.id, e.distance + 1
+        from earlier e
+        join api_keys k on k.replaced_by_id = e.id
+        where k.merchant_id = $1 and k.connection_id = $2 and e.distance < $4
+      )
+      update api_keys
+      set expires_at = least(expires_at, $5)
+      where id = (select e.id from earlier e where e.distance = $4)`,
+    values: [connection.merchantId, connection.connectionId, keyId, distance, now],
+  });
 }
 
 export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promise<void> {

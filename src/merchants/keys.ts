@@ -1,6 +1,7 @@
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
+import type { Queryable } from "../platform/database/database.ts";
 import { groupCalls } from "../platform/database/group.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { before, MINUTE_MS } from "../platform/time.ts";
@@ -14,13 +15,30 @@ import {
   type ShownKey,
   whyNotRotatable,
 } from "./api-key.ts";
+import { type Connection, keyOf } from "./connection.ts";
 import { lockConnection } from "./connections-sql.ts";
-import { countKeys, insertKey, markKeyReplaced, markKeyRevoked, readKey, recordKeyUses } from "./keys-sql.ts";
+import {
+  countKeys,
+  countKeysOfMerchant,
+  deleteEndedKeys,
+  endEarlierKey,
+  insertKey,
+  markKeyReplaced,
+  markKeyRevoked,
+  readKey,
+  recordKeyUses,
+} from "./keys-sql.ts";
 import { limitReached, maximumOf } from "./limits.ts";
+import { lockCounts, readMerchantMaximum } from "./merchants-sql.ts";
+
+/** Ended keys of a connection that are kept for its list. The audit log has all. */
+const ENDED_KEPT = 100;
+/** Of the keys that rotations have replaced one after the other, so many newest ones keep their overlap. */
+const OVERLAPS_MAX = 10;
 
 /**
- * Issues a key of a connection. Only this call returns the key itself. Only its hash is stored. The connection is locked,
- * so that concurrent requests cannot exceed the limit.
+ * Issues a key of a connection. Only this call returns the key itself. Only its hash is stored. The connection and the counts
+ * of the merchant are locked, so that concurrent requests cannot exceed the limits.
  */
 export async function issueKey(
   context: Context,
@@ -31,11 +49,13 @@ export async function issueKey(
   return inTransaction(context, async (tx) => {
     const connection = await lockConnection(tx, fields);
     if (connection === null) return notFound("connection");
-    const keysMax = maximumOf(connection.limits, "apiKeys");
-    if ((await countKeys(tx, fields, keysMax)) >= keysMax) return limitReached("apiKeys", keysMax);
+    const now = clock.now();
+    const reached = await reachedLimit(tx, connection, now);
+    if (reached !== null) return reached;
     const { key, prefix, hash } = makeKey(fields.mode);
-    const issued: ApiKey = { ...fields, id: newId(), prefix, createdAt: clock.now(), revokedAt: null };
+    const issued: ApiKey = { ...fields, id: newId(), prefix, createdAt: now, revokedAt: null };
     await insertKey(tx, issued, hash);
+    await deleteEndedKeys(tx, fields, now, ENDED_KEPT);
     const { merchantId, connectionId, name, mode, expiresAt } = issued;
     await recordAudit(tx, context, by, {
       merchantId,
@@ -46,6 +66,18 @@ export async function issueKey(
     });
     return { key, issued: { ...issued, lastUsedAt: null, replacedById: null } };
   });
+}
+
+async function reachedLimit(tx: Queryable, connection: Connection, now: Date): Promise<Problem | null> {
+  const keysMax = maximumOf(connection.limits, "apiKeys");
+  if ((await countKeys(tx, keyOf(connection), now, keysMax)) >= keysMax)
+    return limitReached("apiKeys", keysMax);
+  const { merchantId } = connection;
+  await lockCounts(tx, merchantId);
+  const ofMerchantMax = (await readMerchantMaximum(tx, [merchantId], "merchantApiKeys"))(merchantId);
+  return (await countKeysOfMerchant(tx, merchantId, now, ofMerchantMax)) >= ofMerchantMax
+    ? limitReached("merchantApiKeys", ofMerchantMax)
+    : null;
 }
 
 /** Revokes a key. Keeps the time of the first revocation if it is repeated. Null if there is no such key. */
@@ -156,7 +188,8 @@ type RotatedKey = { readonly key: string; readonly issued: ShownKey; readonly pr
 /**
  * Replaces a key by a new one with the same name and mode (docs/design/isolation-and-limits.md, "Keys"). The old one stays
  * valid for the overlap, but never longer than before. The connection is locked, so a key is rotated once: after a response
- * that was lost, revoke the new key and issue another.
+ * that was lost, revoke the new key and issue another. It counts for no limit: the new key replaces one
+ * (docs/design/isolation-and-limits.md, "Stored things").
  *
  * @param expiresAt undefined: as long after the rotation as the replaced key was given
  */
@@ -175,8 +208,6 @@ export async function rotateKey(
     const now = clock.now();
     const reason = whyNotRotatable(old, now);
     if (reason !== null) return notRotatable(old, reason);
-    const keysMax = maximumOf(locked.limits, "apiKeys");
-    if ((await countKeys(tx, old, keysMax)) >= keysMax) return limitReached("apiKeys", keysMax);
     const { key, prefix, hash } = makeKey(old.mode);
     const { merchantId, connectionId, name, mode } = old;
     const issued: ApiKey = {
@@ -193,6 +224,8 @@ export async function rotateKey(
     await insertKey(tx, issued, hash);
     const previousExpiresAt = endOfOverlap(old, overlapHours, now);
     await markKeyReplaced(tx, old.id, issued.id, previousExpiresAt);
+    await endEarlierKey(tx, old, issued.id, { distance: OVERLAPS_MAX + 1, now });
+    await deleteEndedKeys(tx, old, now, ENDED_KEPT);
     await recordAudit(tx, context, by, {
       merchantId,
       connectionId,

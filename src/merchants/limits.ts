@@ -1,7 +1,7 @@
 import type { Problem } from "../platform/wire/problems.ts";
 
-type StoredLimit = {
-  /** The maximum, unless the operator has set another one for a connection. */
+export type StoredLimit = {
+  /** The maximum, unless the operator has set another one for the connection or the merchant. */
   readonly standard: number;
   /** The counted thing, in the plural. */
   readonly unit: string;
@@ -15,7 +15,7 @@ type StoredLimit = {
  * What one connection can store at most (docs/design/isolation-and-limits.md, "Stored things"): the only list of these limits.
  * Each is so high that normal use never reaches it. `docs/limits.md` documents them for readers.
  */
-export const STORED_LIMITS = {
+export const CONNECTION_LIMITS = {
   endpoints: {
     standard: 200,
     unit: "webhook endpoints",
@@ -61,48 +61,125 @@ export const STORED_LIMITS = {
     remedy: "Read the event from the event feed.",
   },
   apiKeys: {
-    standard: 1_000,
-    unit: "API keys",
-    description: "Keys of the connection, with revoked and expired ones.",
-    remedy: "The operator can raise the limit.",
+    standard: 100,
+    unit: "valid API keys",
+    description:
+      "Valid keys of the connection. Revoked and expired ones do not count. A rotation is never rejected.",
+    remedy: "Revoke one first.",
   },
 } as const satisfies Record<string, StoredLimit>;
 
-export type LimitName = keyof typeof STORED_LIMITS;
+/**
+ * What one merchant can have at most, over all its connections (docs/design/isolation-and-limits.md, "Stored things"). The names
+ * differ from those of a connection, because a problem names a limit of either.
+ */
+export const MERCHANT_LIMITS = {
+  connections: {
+    standard: 100,
+    unit: "connections",
+    description: "Connections of the merchant.",
+    remedy: "The operator can raise the limit.",
+  },
+  products: {
+    standard: 500_000,
+    unit: "products",
+    description: "Products of the merchant, with discontinued ones.",
+    remedy: "The operator can raise the limit.",
+  },
+  merchantApiKeys: {
+    standard: 1_000,
+    unit: "valid API keys of a merchant",
+    description: "Valid keys of all connections of the merchant. A rotation is never rejected.",
+    remedy: "Revoke one first.",
+  },
+  merchantEndpoints: {
+    standard: 2_000,
+    unit: "webhook endpoints of a merchant",
+    description: "Live webhook endpoints of all connections of the merchant. Deleted ones do not count.",
+    remedy: "Delete one first.",
+  },
+  merchantTestEndpoints: {
+    standard: 200,
+    unit: "test webhook endpoints of a merchant",
+    description:
+      "Webhook endpoints for test orders only, of all connections of the merchant. Deleted ones do not count.",
+    remedy: "Delete one first.",
+  },
+  merchantTokens: {
+    standard: 100,
+    unit: "valid tokens of a merchant",
+    description:
+      "Valid tokens for the merchant or for connections of it. The operator's requests, and rotations, are never rejected.",
+    remedy: "Revoke one first.",
+  },
+  merchantPeople: {
+    standard: 200,
+    unit: "people of a merchant",
+    description:
+      "People with access to the merchant or to connections of it. The operator's requests are never rejected.",
+    remedy: "The operator can raise the limit.",
+  },
+  merchantStreams: {
+    standard: 50,
+    unit: "open streams of updates of a merchant",
+    description: "Open streams of updates of the merchant's people and tokens, in each process.",
+    remedy: "Close one first.",
+  },
+} as const satisfies Record<string, StoredLimit>;
 
-/** The other limits of the back office, by what counts. They are the same for all, and stand where they are checked. */
+const STORED_LIMITS = { ...CONNECTION_LIMITS, ...MERCHANT_LIMITS };
+
+export type ConnectionLimitName = keyof typeof CONNECTION_LIMITS;
+export type MerchantLimitName = keyof typeof MERCHANT_LIMITS;
+export type LimitName = ConnectionLimitName | MerchantLimitName;
+
+/**
+ * The other limits of the back office, by what counts. They are the same for all, and stand where they are checked. None counts
+ * things of several tenants (docs/design/isolation-and-limits.md, "Stored things").
+ */
 export const FIXED_LIMITS = {
   orderNotes: "Notes of one order.",
   openResends: "Resends of one connection that have not ended.",
   views: "Saved views of one person or token.",
-  people: "People of the service.",
-  merchantPeople: "People of the merchants of the caller.",
-  tokens: "Valid tokens.",
-  merchantTokens: "Valid tokens of the merchants of the caller.",
+  people: "People without access to a merchant. Only the operator invites them.",
+  tokens: "Valid tokens that are for no merchant. Only the operator creates them.",
   passkeys: "Passkeys of one person.",
   streams: "Open streams of updates of one caller.",
-  merchantStreams: "Open streams of updates of one merchant.",
 } as const;
-export type FixedLimitName = keyof typeof FIXED_LIMITS;
-
-/** All names, in the order of the list. */
-export const LIMIT_NAMES = Object.keys(STORED_LIMITS) as LimitName[]; // The list's own keys.
 
 /** What counts, by the name of the limit. */
-export const LIMIT_DESCRIPTIONS: Readonly<Record<string, string>> = Object.fromEntries(
-  LIMIT_NAMES.map((name) => [name, STORED_LIMITS[name].description]),
-);
+export const LIMIT_DESCRIPTIONS: Readonly<Record<LimitName, string>> = {
+  ...descriptionsOf(CONNECTION_LIMITS),
+  ...descriptionsOf(MERCHANT_LIMITS),
+};
+
+/** Those that a request of a partner can reach. */
+export const PARTNER_LIMIT_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  ...descriptionsOf(CONNECTION_LIMITS),
+  merchantEndpoints: MERCHANT_LIMITS.merchantEndpoints.description,
+  merchantTestEndpoints: MERCHANT_LIMITS.merchantTestEndpoints.description,
+};
+
+function descriptionsOf<Name extends string>(
+  limits: Readonly<Record<Name, StoredLimit>>,
+): Record<Name, string> {
+  const entries = Object.entries<StoredLimit>(limits);
+  return Object.fromEntries(entries.map(([name, { description }]) => [name, description])) as Record<
+    Name,
+    string
+  >; // All names.
+}
 
 /** The highest maximum that the operator can set. */
 export const LIMIT_MAX = 10_000_000;
 
-/** The maximums that the operator has set for one connection. All other limits have their standard maximum. */
-export type LimitOverrides = { readonly [Name in LimitName]?: number };
+/** The maximums that the operator has set for one connection or merchant. All other limits have their standard maximum. */
+export type LimitOverrides<Name extends LimitName = LimitName> = { readonly [Limit in Name]?: number };
 
 export const maximumOf = (overrides: LimitOverrides, name: LimitName): number =>
   overrides[name] ?? STORED_LIMITS[name].standard;
 
-/** 409: the request is valid, but the connection has stored as much of this as it may. */
+/** 409: the request is valid, but the connection or the merchant has as much of this as it may. */
 export function limitReached(name: LimitName, maximum: number): Problem {
   const { unit, remedy } = STORED_LIMITS[name];
   return {
@@ -112,11 +189,11 @@ export function limitReached(name: LimitName, maximum: number): Problem {
   };
 }
 
-/** Overrides after a change: a number sets a maximum, null returns to the standard one. */
-export function changedOverrides(
-  overrides: LimitOverrides,
-  change: { readonly [Name in LimitName]?: number | null },
-): LimitOverrides {
+/** A number sets a maximum, null returns to the standard one. */
+export type LimitChange<Name extends LimitName = LimitName> = { readonly [Limit in Name]?: number | null };
+
+/** Overrides after a change. */
+export function changedOverrides(overrides: LimitOverrides, change: LimitChange): LimitOverrides {
   const changed = { ...overrides, ...change };
   return Object.fromEntries(Object.entries(changed).filter(([, maximum]) => maximum !== null));
 }

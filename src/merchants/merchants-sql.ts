@@ -1,6 +1,7 @@
 import type { ConnectionScope } from "../audit/grant.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
+import { type LimitOverrides, type MerchantLimitName, maximumOf } from "./limits.ts";
 
 /** A company that opens its products to partners and is charged for orders. */
 export type Merchant = {
@@ -13,6 +14,8 @@ export type Merchant = {
   readonly creditLimitMinor: bigint | null;
   /** True if orders are completed automatically once everything has been shipped and paid. */
   readonly completeWhenShipped: boolean;
+  /** The operator's changes of the limits on what the merchant can have. */
+  readonly limits: LimitOverrides;
   readonly createdAt: Date;
 };
 
@@ -23,6 +26,7 @@ type MerchantRow = {
   currency: string;
   credit_limit_minor: bigint | null;
   complete_when_shipped: boolean;
+  limits: LimitOverrides;
   created_at: Date;
 };
 
@@ -48,7 +52,7 @@ export async function readMerchant(db: Queryable, merchantId: string): Promise<M
   const [row] = await db.query<MerchantRow>({
     name: "read-merchant",
     text: `
-      select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, created_at
+      select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, limits, created_at
       from merchants
       where id = $1`,
     values: [merchantId],
@@ -71,7 +75,7 @@ export async function lockMerchant(tx: Queryable, merchantId: string): Promise<M
   const [row] = await tx.query<MerchantRow>({
     name: "lock-merchant",
     text: `
-      select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, created_at
+      select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, limits, created_at
       from merchants
       where id = $1
       for no key update`,
@@ -85,7 +89,7 @@ export async function updateMerchant(tx: Queryable, merchant: Merchant): Promise
     name: "update-merchant",
     text: `
       update merchants
-      set name = $2, account_email = $3, credit_limit_minor = $4, complete_when_shipped = $5
+      set name = $2, account_email = $3, credit_limit_minor = $4, complete_when_shipped = $5, limits = $6
       where id = $1`,
     values: [
       merchant.id,
@@ -93,8 +97,73 @@ export async function updateMerchant(tx: Queryable, merchant: Merchant): Promise
       merchant.accountEmail,
       merchant.creditLimitMinor,
       merchant.completeWhenShipped,
+      JSON.stringify(merchant.limits),
     ],
   });
+}
+
+/** The maximum of a limit for each of these merchants. */
+export async function readMerchantMaximum(
+  db: Queryable,
+  merchantIds: readonly string[],
+  name: MerchantLimitName,
+): Promise<(merchantId: string) => number> {
+  const rows = await db.query<{ id: string; limits: LimitOverrides }>({
+    name: "read-merchant-limits",
+    text: "select id, limits from merchants where id = any($1::uuid[])",
+    values: [merchantIds],
+  });
+  const overrides = new Map(rows.map(({ id, limits }) => [id, limits]));
+  return (merchantId) => maximumOf(overrides.get(merchantId) ?? {}, name);
+}
+
+/**
+ * Locks the counts of a merchant until the transaction ends: other transactions that count what it has wait. Lock them late, so
+ * that they wait briefly. Returns how many products it has.
+ */
+export async function lockCounts(tx: Queryable, merchantId: string): Promise<number> {
+  const [row] = await tx.query<{ products: number }>({
+    name: "lock-merchant-counts",
+    text: `
+      insert into merchant_counts (merchant_id)
+      values ($1)
+      on conflict (merchant_id) do update set products = merchant_counts.products
+      returning products`,
+    values: [merchantId],
+  });
+  if (row === undefined) throw new Error("The row was inserted or updated.");
+  return row.products;
+}
+
+/** Counts new products of a merchant whose counts this transaction has locked. */
+export async function addProducts(tx: Queryable, merchantId: string, count: number): Promise<void> {
+  await tx.query({
+    name: "add-products",
+    text: "update merchant_counts set products = products + $2 where merchant_id = $1",
+    values: [merchantId, count],
+  });
+}
+
+/** How many products a merchant has. */
+export async function countProducts(db: Queryable, merchantId: string): Promise<number> {
+  const [row] = await db.query<{ products: number }>({
+    name: "count-products",
+    text: "select products from merchant_counts where merchant_id = $1",
+    values: [merchantId],
+  });
+  return row?.products ?? 0;
+}
+
+/** How many connections a merchant has, at most `countMax`. */
+export async function countConnections(db: Queryable, merchantId: string, countMax: number): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-connections",
+    text: `
+      select count(*)::integer as count
+      from (select from connections where merchant_id = $1 limit $2) as counted`,
+    values: [merchantId, countMax],
+  });
+  return row?.count ?? 0;
 }
 
 /** The recipient of mail about the orders of a connection. */
@@ -124,7 +193,7 @@ export async function listMerchants(
   const rows = await db.query<MerchantRow>({
     name: "list-merchants",
     text: `
-      select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, created_at
+      select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, limits, created_at
       from merchants
       where id > $1 and ($3::uuid[] is null or id = any($3))
         and ($4::text is null or strpos(lower(name), $4) > 0 or strpos(lower(account_email), $4) > 0)
@@ -142,6 +211,7 @@ const toMerchant = (row: MerchantRow): Merchant => ({
   currency: row.currency,
   creditLimitMinor: row.credit_limit_minor,
   completeWhenShipped: row.complete_when_shipped,
+  limits: row.limits,
   createdAt: row.created_at,
 });
 

@@ -2,7 +2,7 @@ import type { Json } from "../http/openapi/components.ts";
 import { describeApi } from "../http/openapi/document.ts";
 import { PARTNER_EXAMPLES } from "../http/openapi/examples.ts";
 import { RATE_LIMIT_FIELDS } from "../http/rate-limiter.ts";
-import { LIMIT_DESCRIPTIONS } from "../merchants/limits.ts";
+import { PARTNER_LIMIT_DESCRIPTIONS } from "../merchants/limits.ts";
 import { ruleSchema, SANDBOX_RULES } from "../orders/changes/transition-order.ts";
 import { TestOrderTransitionSchema } from "../orders/changes/transition-test-order.ts";
 import { type Config, readVersion } from "../platform/config.ts";
@@ -48,7 +48,7 @@ export const describePartnerApi = (
       codes: ["rate-limited"],
       transition: describedAs(TestOrderTransitionSchema, "The requested transition."),
       rule: ruleSchema(SANDBOX_RULES),
-      limits: LIMIT_DESCRIPTIONS,
+      limits: PARTNER_LIMIT_DESCRIPTIONS,
     },
     rejectedHeaders: {},
     headers: RATE_LIMIT_FIELDS,

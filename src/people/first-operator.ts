@@ -3,8 +3,8 @@ import { inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { type MadeLink, makeLink } from "./links.ts";
 import {
-  countPeople,
   hasActiveOperator,
+  hasPeople,
   insertPerson,
   lockPeople,
   lockPerson,
@@ -20,11 +20,11 @@ export const FIRST_OPERATOR_EMAIL = "operator@localhost";
  * start together make one.
  */
 export async function ensureFirstOperator(context: PeopleContext): Promise<void> {
-  if ((await countPeople(context.db)) > 0) return;
+  if (await hasPeople(context.db)) return;
   const by = byService("createFirstOperator");
   await inTransaction(context, async (tx) => {
     await lockPeople(tx);
-    if ((await countPeople(tx)) > 0) return;
+    if (await hasPeople(tx)) return;
     const fields = { name: "Operator", email: FIRST_OPERATOR_EMAIL, grants: [{ role: "operator" }] as const };
     const person = newPerson(context, fields, by.actor);
     await insertPerson(tx, person);

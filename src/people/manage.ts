@@ -2,6 +2,8 @@ import { type BackOfficeCaller, type Grant, grantsWith, isWithin, merchantScope 
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
 import { lackedScope, scopeRequired, scopesOfRole } from "../audit/scope.ts";
 import { isValid } from "../merchants/api-key.ts";
+import { limitReached } from "../merchants/limits.ts";
+import { readMerchantMaximum } from "../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { fromTypeId } from "../platform/ids.ts";
@@ -15,7 +17,7 @@ import { deletePasskeys } from "./passkeys.ts";
 import { readPasswordHash, storePassword } from "./passwords.ts";
 import {
   countOtherOperators,
-  countPeople,
+  countOtherPeople,
   countPeopleOfMerchants,
   insertPerson,
   lockPeople,
@@ -27,7 +29,6 @@ import {
 } from "./people-sql.ts";
 import {
   grantsVersion,
-  MERCHANT_PEOPLE_MAX,
   newPerson,
   normalEmail,
   PEOPLE_MAX,
@@ -38,6 +39,7 @@ import {
 } from "./person.ts";
 import { unlinkAccount } from "./provider.ts";
 import { endSessions } from "./sessions.ts";
+import { merchantsOfGrant } from "./token.ts";
 import { lockTokens, readToken } from "./tokens-sql.ts";
 
 const isOperator = ({ grants }: Pick<Person, "grants">): boolean =>
@@ -67,6 +69,10 @@ export const changeGrants = (
     if (expectedVersion !== undefined && expectedVersion !== version)
       return versionChanged("The grants", version);
     if (!isOperator(changed) && (await isLastOperator(tx, person))) return lastOperator;
+    const earlier = merchantsOf(person);
+    const added = merchantsOf(changed).filter((id) => !earlier.includes(id));
+    const reached = added.length === 0 ? null : await reachedLimit(tx, added, own);
+    if (reached !== null) return reached;
     await replaceGrants(tx, person.id, grants);
     await recordAudit(tx, context, request.by, personFact(changed));
     return changed;
@@ -267,16 +273,37 @@ export const invitePerson = (
     if (!fields.grants.every((grant) => isWithin(grant, own))) return rightsLost;
     const lacking = lacksScopes(giver, fields.grants);
     if (lacking !== null) return lacking;
-    const merchantIds = merchantScope(own);
-    if ((await countPeople(tx)) >= PEOPLE_MAX) return limitReached("people", PEOPLE_MAX);
-    if (merchantIds !== null && (await countPeopleOfMerchants(tx, merchantIds)) >= MERCHANT_PEOPLE_MAX)
-      return limitReached("merchantPeople", MERCHANT_PEOPLE_MAX);
+    const reached = await reachedLimit(tx, merchantsOf(fields), own);
+    if (reached !== null) return reached;
     const person = newPerson(context, { ...fields, email: normalEmail(fields.email) }, by.actor);
     if (!(await insertPerson(tx, person))) return personExists;
     await sendInvitation(tx, context, person, by);
     await recordAudit(tx, context, by, personFact(person));
     return person;
   });
+
+/** The merchants that a person has access to, or to connections of them. */
+const merchantsOf = ({ grants }: Pick<Person, "grants">): string[] => [
+  ...new Set(grants.flatMap(merchantsOfGrant)),
+];
+
+/**
+ * Whether a person more may have access to these merchants, or to none. The operator is never stopped by the people of a merchant
+ * (docs/design/isolation-and-limits.md, "Stored things"). The caller has locked the people.
+ */
+async function reachedLimit(
+  tx: Queryable,
+  merchantIds: readonly string[],
+  giver: readonly Grant[],
+): Promise<Problem | null> {
+  if (merchantIds.length === 0)
+    return (await countOtherPeople(tx, PEOPLE_MAX)) >= PEOPLE_MAX ? peopleLimitReached : null;
+  if (merchantScope(giver) === null) return null;
+  const maximumFor = await readMerchantMaximum(tx, merchantIds, "merchantPeople");
+  const countOf = await countPeopleOfMerchants(tx, merchantIds, Math.max(...merchantIds.map(maximumFor)));
+  const full = merchantIds.find((id) => countOf(id) >= maximumFor(id));
+  return full === undefined ? null : limitReached("merchantPeople", maximumFor(full));
+}
 
 /** Sends a new invitation. The link of an earlier one ends. Null if there is no such person. */
 export const resendInvitation = (context: PeopleContext, request: Change): Promise<Changed> =>
@@ -298,14 +325,11 @@ async function sendInvitation(
   await queuePersonMail(tx, context, person.email, invitationMail(person, by.actor.name, link));
 }
 
-const limitReached = (limit: "people" | "merchantPeople", maximum: number): Problem => ({
+const peopleLimitReached: Problem = {
   code: "limit-reached",
-  detail:
-    limit === "people"
-      ? `The maximum of ${maximum} people is reached.`
-      : `The maximum of ${maximum} people of a merchant is reached. Ask the operator.`,
-  members: { limit, maximum },
-});
+  detail: `The maximum of ${PEOPLE_MAX} people without access to a merchant is reached.`,
+  members: { limit: "people", maximum: PEOPLE_MAX },
+};
 
 const personExists: Problem = {
   code: "person-exists",

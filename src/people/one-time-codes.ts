@@ -59,7 +59,7 @@ export async function useCode(
 
 /**
  * Encrypts with the newest key all secrets of codes that were encrypted with another one, so that the older key can be removed.
- * Returns how many. One that cannot be decrypted is logged and not changed. There are at most PEOPLE_MAX, so one transaction is short.
+ * Returns how many. One that cannot be decrypted is logged and not changed. There are few, so one transaction is short.
  */
 export const resealCodes = (context: PeopleContext, stopping?: AbortSignal): Promise<number> =>
   inTransaction(context, async (tx) => {

@@ -68,7 +68,7 @@ export type PeopleFilter = {
   readonly withinMerchantIds: readonly string[] | null;
 };
 
-/** Oldest first. Returns one row more than the page if there is one. There are at most PEOPLE_MAX. */
+/** Oldest first. Returns one row more than the page if there is one. */
 export async function listPeople(
   db: Queryable,
   { text, role, state, withinMerchantIds }: PeopleFilter,
@@ -149,12 +149,24 @@ export async function hasActiveOperator(db: Queryable): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** How many people are stored. There are at most PEOPLE_MAX. */
-export async function countPeople(db: Queryable): Promise<number> {
+/** Whether any person is stored. */
+export async function hasPeople(db: Queryable): Promise<boolean> {
+  const rows = await db.query({ name: "has-people", text: "select from people limit 1", values: [] });
+  return rows.length > 0;
+}
+
+/** How many people have access to no merchant, at most `countMax`. */
+export async function countOtherPeople(db: Queryable, countMax: number): Promise<number> {
   const [row] = await db.query<{ count: number }>({
-    name: "count-people",
-    text: "select count(*)::integer as count from people",
-    values: [],
+    name: "count-other-people",
+    text: `
+      select count(*)::integer as count
+      from (
+        select
+        from people p
+        where not exists (select from person_grants g where g.person_id = p.id and g.merchant_ids <> '{}')
+        limit $1) as counted`,
+    values: [countMax],
   });
   return row?.count ?? 0;
 }
@@ -219,14 +231,27 @@ export const toPerson = (row: PersonRow): Person => ({
   disabledAt: row.disabled_at,
 });
 
-/** How many people have a grant for one of these merchants, or for a connection of them. */
-export async function countPeopleOfMerchants(tx: Queryable, merchantIds: readonly string[]): Promise<number> {
-  const [row] = await tx.query<{ count: number }>({
+/** How many people have a grant for each merchant, or for a connection of it, at most `countMax`. */
+export async function countPeopleOfMerchants(
+  db: Queryable,
+  merchantIds: readonly string[],
+  countMax: number,
+): Promise<(merchantId: string) => number> {
+  const rows = await db.query<{ id: string; count: number }>({
     name: "count-people-of-merchants",
-    text: "select count(distinct g.person_id)::integer as count from person_grants g where g.merchant_ids && $1::uuid[]",
-    values: [merchantIds],
+    text: `
+      select requested.id,
+             (select count(*)::integer
+              from (
+                select distinct g.person_id
+                from person_grants g
+                where g.merchant_ids @> array[requested.id]
+                limit $2) as counted) as count
+      from unnest($1::uuid[]) as requested (id)`,
+    values: [merchantIds, countMax],
   });
-  return row?.count ?? 0;
+  const counts = new Map(rows.map(({ id, count }) => [id, count]));
+  return (merchantId) => counts.get(merchantId) ?? 0;
 }
 
 /** Operators who can sign in, but for one person. The caller has locked the people. */

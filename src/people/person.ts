@@ -59,10 +59,8 @@ export const stateOf = ({
   return acceptedAt === null ? "invited" : "active";
 };
 
-/** Stored people. */
+/** People without access to a merchant, whom only the operator invites. Those of a merchant have a limit of their own. */
 export const PEOPLE_MAX = 10_000;
-/** People with a grant for a merchant, beyond which its own people invite no more. */
-export const MERCHANT_PEOPLE_MAX = 200;
 /** Sessions of a person. Beyond them the oldest ends. */
 export const SESSIONS_MAX = 50;
 

@@ -38,10 +38,12 @@ export const merchantsOfGrant = (grant: Grant): readonly string[] =>
       ? [...new Set(grant.connections.map(({ merchantId }) => merchantId))]
       : [];
 
-/** Stored tokens. To make room for a new one, the one that ended first is deleted. */
+/** Valid tokens that are for no merchant, which only the operator creates. Those of a merchant have a limit of their own. */
 export const TOKENS_MAX = 1_000;
-/** Valid tokens that share a merchant, beyond which a token of a merchant creates no more. */
-export const MERCHANT_TOKENS_MAX = 100;
+/** Ended tokens that are kept for the list of a merchant, or of those for no merchant. The audit log has all. */
+export const ENDED_TOKENS_KEPT = 100;
+/** Of the tokens that rotations have replaced one after the other, so many newest ones keep their overlap. */
+export const TOKEN_OVERLAPS_MAX = 10;
 
 const TOKEN_TEXT = new RegExp(`^pot_(${ROLES.join("|")})_[A-Za-z0-9_-]{43}$`);
 
@@ -58,15 +60,12 @@ export function makeToken(role: Role): { token: string; prefix: string; hash: st
 /** Whether a text has the form of a token. Another one is rejected without a look into the database. */
 export const isTokenText = (text: string): boolean => TOKEN_TEXT.test(text);
 
-/** 409: as many tokens are stored, or valid, as there may be. */
-export const tokenLimitReached = (limit: "tokens" | "merchantTokens", maximum: number): Problem => ({
+/** 409: as many tokens for no merchant are valid as there may be. */
+export const tokenLimitReached: Problem = {
   code: "limit-reached",
-  detail:
-    limit === "tokens"
-      ? `The maximum of ${maximum} valid tokens is reached. Revoke one first.`
-      : `The maximum of ${maximum} valid tokens of a merchant is reached. Revoke one first.`,
-  members: { limit, maximum },
-});
+  detail: `The maximum of ${TOKENS_MAX} valid tokens for no merchant is reached. Revoke one first.`,
+  members: { limit: "tokens", maximum: TOKENS_MAX },
+};
 
 /** What the audit log contains about a token. An entry about a token of one merchant belongs to that merchant. */
 export const tokenFact = (

@@ -128,50 +128,100 @@ export async function lockTokens(tx: Queryable): Promise<void> {
   });
 }
 
-/** How many tokens are stored, with those that have ended. There are at most TOKENS_MAX. */
-export async function countTokens(tx: Queryable): Promise<number> {
+/** How many valid tokens are for no merchant, at most `countMax`. */
+export async function countOtherTokens(tx: Queryable, now: Date, countMax: number): Promise<number> {
   const [row] = await tx.query<{ count: number }>({
-    name: "count-tokens",
-    text: "select count(*)::integer as count from back_office_tokens",
-    values: [],
+    name: "count-other-tokens",
+    text: `
+      select count(*)::integer as count
+      from (
+        select
+        from back_office_tokens t
+        where t.role not in ('merchant', 'partner') and t.revoked_at is null
+          and (t.expires_at is null or t.expires_at > $1)
+        limit $2) as counted`,
+    values: [now, countMax],
   });
   return row?.count ?? 0;
 }
 
-/** How many valid tokens are for one of these merchants, or for a connection of one. */
+/** How many valid tokens are for each merchant, or for a connection of it, at most `countMax`. */
 export async function countTokensOfMerchants(
+  db: Queryable,
+  merchantIds: readonly string[],
+  now: Date,
+  countMax: number,
+): Promise<(merchantId: string) => number> {
+  const rows = await db.query<{ id: string; count: number }>({
+    name: "count-tokens-of-merchants",
+    text: `
+      select requested.id,
+             (select count(*)::integer
+              from (
+                select
+                from back_office_tokens t
+                where (t.merchant_ids @> array[requested.id] or t.connection_merchant_ids @> array[requested.id])
+                  and t.revoked_at is null and (t.expires_at is null or t.expires_at > $2)
+                limit $3) as counted) as count
+      from unnest($1::uuid[]) as requested (id)`,
+    values: [merchantIds, now, countMax],
+  });
+  const counts = new Map(rows.map(({ id, count }) => [id, count]));
+  return (merchantId) => counts.get(merchantId) ?? 0;
+}
+
+/**
+ * Deletes the tokens that ended first, but for the newest `kept` that have ended: of those that share one of these merchants, or
+ * without merchants of those that are for none. Returns their ids.
+ */
+export async function deleteEndedTokens(
   tx: Queryable,
   merchantIds: readonly string[],
   now: Date,
-): Promise<number> {
-  const [row] = await tx.query<{ count: number }>({
-    name: "count-tokens-of-merchants",
-    text: `
-      select count(*)::integer as count
-      from back_office_tokens t
-      where (t.merchant_ids && $1::uuid[] or t.connection_merchant_ids && $1::uuid[]) and t.revoked_at is null
-        and (t.expires_at is null or t.expires_at > $2)`,
-    values: [merchantIds, now],
-  });
-  return row?.count ?? 0;
-}
-
-/** Deletes the token that ended first. Returns false if all are valid. */
-export async function deleteFirstEnded(tx: Queryable, now: Date): Promise<boolean> {
-  const rows = await tx.query({
-    name: "delete-first-ended-token",
+  kept: number,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "delete-ended-tokens",
     text: `
       delete from back_office_tokens
-      where id = (
+      where id in (
         select t.id
         from back_office_tokens t
-        where least(t.revoked_at, t.expires_at) <= $1
-        order by least(t.revoked_at, t.expires_at), t.id
-        limit 1)
+        where least(t.revoked_at, t.expires_at) <= $2
+          and case when $1::uuid[] = '{}' then t.role not in ('merchant', 'partner')
+              else t.merchant_ids && $1 or t.connection_merchant_ids && $1 end
+        order by least(t.revoked_at, t.expires_at) desc, t.id desc
+        offset $3)
       returning id`,
-    values: [now],
+    values: [merchantIds, now, kept],
   });
-  return rows.length > 0;
+  return rows.map(({ id }) => id);
+}
+
+/** Ends a token that rotations have replaced, if it is the one that is `distance` rotations before this token. */
+export async function endEarlierToken(
+  tx: Queryable,
+  tokenId: string,
+  { distance, now }: { readonly distance: number; readonly now: Date },
+): Promise<void> {
+  await tx.query({
+    name: "end-earlier-token",
+    text: `
+      with recursive earlier as (
+        select t.id, t.replaces_id, 0 as distance
+        from back_office_tokens t
+        where t.id = $1
+        union all
+        select t.id, t.replaces_id, e.distance + 1
+        from earlier e
+        join back_office_tokens t on t.id = e.replaces_id
+        where e.distance < $2
+      )
+      update back_office_tokens
+      set expires_at = least(expires_at, $3)
+      where id = (select e.id from earlier e where e.distance = $2)`,
+    values: [tokenId, distance, now],
+  });
 }
 
 export async function insertToken(tx: Queryable, token: Token, hash: string): Promise<void> {

@@ -1,15 +1,18 @@
 import type { Grant } from "../audit/grant.ts";
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
 import { endOfOverlap, type KeyEndReason, renewedExpiry, whyNotRotatable } from "../merchants/api-key.ts";
+import { limitReached } from "../merchants/limits.ts";
+import { readMerchantMaximum } from "../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { before, MINUTE_MS } from "../platform/time.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 import {
-  MERCHANT_TOKENS_MAX,
+  ENDED_TOKENS_KEPT,
   makeToken,
   merchantsOfGrant,
+  TOKEN_OVERLAPS_MAX,
   TOKENS_MAX,
   type Token,
   tokenFact,
@@ -17,15 +20,17 @@ import {
 } from "./token.ts";
 import {
   bringExpiryForward,
-  countTokens,
+  countOtherTokens,
   countTokensOfMerchants,
-  deleteFirstEnded,
+  deleteEndedTokens,
+  endEarlierToken,
   insertToken,
   lockTokens,
   markTokenRevoked,
   readToken,
   recordTokenUse,
 } from "./tokens-sql.ts";
+import { deleteViewsOf } from "./views.ts";
 
 /** Whether who gives a right has it still: null, or the problem. It is called before tokens are locked (docs/design/people.md, "Giving access"). */
 export type GrantCheck = (tx: Queryable, grant: Grant) => Promise<Problem | null>;
@@ -51,22 +56,40 @@ export async function createToken(
     const rejected = await check(tx, fields.grant);
     if (rejected !== null) return rejected;
     await lockTokens(tx);
-    const isFull =
-      ownMerchantIds !== null &&
-      (await countTokensOfMerchants(tx, merchantsOfGrant(fields.grant), now)) >= MERCHANT_TOKENS_MAX;
-    if (isFull) return tokenLimitReached("merchantTokens", MERCHANT_TOKENS_MAX);
-    if (!(await makeRoom(tx, now))) return tokenLimitReached("tokens", TOKENS_MAX);
+    const reached = await reachedLimit(tx, fields.grant, ownMerchantIds, now);
+    if (reached !== null) return reached;
     const made = await storeToken(tx, context, { ...fields, replacesId: null }, by);
     await recordAudit(tx, context, by, tokenFact(made.created));
     return made;
   });
 }
 
-/** Whether there is room for one more token, after the one that ended first was deleted if necessary. */
-const makeRoom = async (tx: Queryable, now: Date): Promise<boolean> =>
-  (await countTokens(tx)) < TOKENS_MAX || (await deleteFirstEnded(tx, now));
+/**
+ * The operator is never stopped by the tokens of a merchant, and merchants not by those of others
+ * (docs/design/isolation-and-limits.md, "Stored things").
+ */
+async function reachedLimit(
+  tx: Queryable,
+  grant: Grant,
+  ownMerchantIds: readonly string[] | null,
+  now: Date,
+): Promise<Problem | null> {
+  const merchantIds = merchantsOfGrant(grant);
+  if (merchantIds.length === 0)
+    return (await countOtherTokens(tx, now, TOKENS_MAX)) >= TOKENS_MAX ? tokenLimitReached : null;
+  if (ownMerchantIds === null) return null;
+  const maximumFor = await readMerchantMaximum(tx, merchantIds, "merchantTokens");
+  const countOf = await countTokensOfMerchants(
+    tx,
+    merchantIds,
+    now,
+    Math.max(...merchantIds.map(maximumFor)),
+  );
+  const full = merchantIds.find((id) => countOf(id) >= maximumFor(id));
+  return full === undefined ? null : limitReached("merchantTokens", maximumFor(full));
+}
 
-/** Makes and stores a token. The caller has locked the tokens and made room. */
+/** Makes and stores a token, and deletes old ended ones. The caller has locked the tokens. */
 async function storeToken(
   tx: Queryable,
   { clock, newId }: Context,
@@ -85,6 +108,10 @@ async function storeToken(
     replacedById: null,
   };
   await insertToken(tx, created, hash);
+  const merchantIds = merchantsOfGrant(created.grant);
+  const deleted = await deleteEndedTokens(tx, merchantIds, created.createdAt, ENDED_TOKENS_KEPT);
+  const owners = deleted.map((id) => toTypeId("tok", id));
+  await deleteViewsOf(tx, owners);
   return { token, created };
 }
 
@@ -130,7 +157,8 @@ export type Rotation = {
 
 /**
  * Replaces a token by a new one with the same name and the same rights. The old one stays valid for the overlap, but never
- * longer than before. A token is rotated once: after a response that was lost, revoke the new token and create another.
+ * longer than before. A token is rotated once: after a response that was lost, revoke the new token and create another. It counts for
+ * no limit: the new token replaces one.
  * Null if there is no such token.
  */
 export async function rotateToken(
@@ -150,7 +178,6 @@ export async function rotateToken(
     if (token === null) return null;
     const reason = whyNotRotatable(token, now);
     if (reason !== null) return notRotatable(token, reason);
-    if (!(await makeRoom(tx, now))) return tokenLimitReached("tokens", TOKENS_MAX);
     const previousExpiresAt = endOfOverlap(token, overlapHours, now);
     await bringExpiryForward(tx, token.id, previousExpiresAt);
     const { name, grant, scopes } = token;
@@ -158,6 +185,7 @@ export async function rotateToken(
     const fields = { name, grant, scopes, expiresAt: renewed, replacesId: token.id };
     const made = await storeToken(tx, context, fields, by);
     const { id } = made.created;
+    await endEarlierToken(tx, id, { distance: TOKEN_OVERLAPS_MAX + 1, now });
     const fact = tokenFact(made.created, { replaces: toTypeId("tok", token.id), previousExpiresAt });
     await recordAudit(tx, context, by, { ...fact, ids: [id, token.id] });
     return { ...made, previousExpiresAt };

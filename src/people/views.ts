@@ -88,6 +88,16 @@ export const removeView = (
     return null;
   });
 
+/** Deletes the views of owners that are not stored any more. */
+export async function deleteViewsOf(tx: Queryable, ownerIds: readonly string[]): Promise<void> {
+  if (ownerIds.length === 0) return;
+  await tx.query({
+    name: "delete-views-of-owners",
+    text: "delete from saved_views where owner_id = any($1::text[])",
+    values: [ownerIds],
+  });
+}
+
 type Row = { id: string; name: string; page: string; query: string; created_at: Date; updated_at: Date };
 
 const toView = ({ created_at, updated_at, ...view }: Row): View => ({

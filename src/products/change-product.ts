@@ -1,7 +1,9 @@
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
-import type { Merchant } from "../merchants/merchants-sql.ts";
+import { limitReached } from "../merchants/limits.ts";
+import { addProducts, lockCounts, type Merchant, readMerchantMaximum } from "../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import { isTaken, type Queryable } from "../platform/database/database.ts";
+import { type Problem, ProblemError } from "../platform/wire/problems.ts";
 import { auditedDetails, type Product, type ProductDetails } from "./product.ts";
 import { insertProduct, lockProduct, updateProduct } from "./products-sql.ts";
 
@@ -41,7 +43,10 @@ async function lockAndChange(
 const isUnchanged = (product: Product, after: Required<Change>): boolean =>
   (Object.keys(after) as (keyof Change)[]).every((field) => product[field] === after[field]); // Its own fields.
 
-/** Adds a product to a merchant's catalog, in the merchant's currency. No connection sees it yet. */
+/**
+ * Adds a product to a merchant's catalog, in the merchant's currency. No connection sees it yet.
+ * @throws ProblemError if the merchant may not have more products
+ */
 export async function createProduct(
   context: Context,
   merchant: Merchant,
@@ -63,9 +68,31 @@ export async function createProduct(
     inTransaction(context, async (tx) => {
       await insertProduct(tx, product);
       await recordAudit(tx, context, by, { ...fact, details: auditedDetails(details) });
+      await countCreated(tx, merchant.id, 1);
       return product;
     }),
   );
+}
+
+/**
+ * Counts products that this transaction has stored, under the lock of the merchant's counts. Others wait from here on, so it is the
+ * last step: an import stores for long, and a creation may wait for its barcodes.
+ * @throws ProblemError beyond the limit, so that nothing stays stored
+ */
+export async function countCreated(tx: Queryable, merchantId: string, created: number): Promise<void> {
+  const reached = await reachedLimit(tx, merchantId, (await lockCounts(tx, merchantId)) + created);
+  if (reached !== null) throw new ProblemError(reached);
+  await addProducts(tx, merchantId, created);
+}
+
+/** Null: the merchant may have so many products. */
+export async function reachedLimit(
+  db: Queryable,
+  merchantId: string,
+  products: number,
+): Promise<Problem | null> {
+  const productsMax = (await readMerchantMaximum(db, [merchantId], "products"))(merchantId);
+  return products > productsMax ? limitReached("products", productsMax) : null;
 }
 
 /** Another product of the merchant has the barcode. The unique index decides (docs/design/fulfilment.md, "Scanning"). */

@@ -113,6 +113,7 @@ async function makeDemo(context: Context): Promise<KeptDemo> {
   );
   const reviewPolicy = { maxQuantity: 1_000, maxOrderValueMinor: null, countries: null };
   const connection = await createConnection(context, merchant, { name: "Demo Partner", reviewPolicy }, by);
+  if (isProblem(connection)) throw new Error("A new merchant may have a connection.");
   const productIds: string[] = [];
   for (const details of PRODUCTS) {
     const product = await createProduct(context, merchant, { ...details, imageUrl: null }, by);

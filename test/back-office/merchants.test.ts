@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MERCHANT_LIMITS } from "../../src/merchants/limits.ts";
 import { countRows, createPartner, placeOrder } from "../support/builders.ts";
 import { processDuePayments, setCreditLimit } from "../support/payments.ts";
 import { startServiceForTest, startTestService, type TestService } from "../support/test-service.ts";
@@ -33,6 +34,7 @@ describe("POST /api/merchants", () => {
       currency: "EUR",
       creditLimit: null,
       completeWhenShipped: false,
+      limits: Object.fromEntries(Object.keys(MERCHANT_LIMITS).map((name) => [name, null])),
       createdAt: test.clock.now().toISOString(),
     });
     expect((await test.backOffice.get(`/api/merchants/${body.id}`)).body).toEqual(body);

@@ -1,14 +1,12 @@
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { Grant } from "../../src/audit/grant.ts";
+import type { BackOfficeCaller } from "../../src/audit/grant.ts";
 import { createBackOffice } from "../../src/back-office/app.ts";
 import { operatorAuthentication } from "../../src/back-office/authentication.ts";
-import {
-  STREAMS_OF_CALLER_MAX,
-  STREAMS_OF_MERCHANT_MAX,
-  UpdateHub,
-} from "../../src/back-office/updates/hub.ts";
+import { STREAMS_OF_CALLER_MAX, UpdateHub } from "../../src/back-office/updates/hub.ts";
+import { readTokens } from "../../src/people/tokens-sql.ts";
+import { toTypeId } from "../../src/platform/ids.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { openSignalChannel } from "../../src/platform/signals.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
@@ -44,6 +42,30 @@ const asOperator = (service = test): Promise<Updates> => openUpdates(service, be
 async function withToken(fields: object): Promise<{ updates: Updates; id: string }> {
   const { body } = await tokensOf(test).create(fields);
   return { updates: await openUpdates(test, bearer(body.token)), id: body.id };
+}
+
+const OPERATOR: BackOfficeCaller = { type: "token", id: null, name: "T", grants: [{ role: "operator" }] };
+
+/** Callers with new tokens of a role. */
+async function callersWith(fields: object, count: number): Promise<BackOfficeCaller[]> {
+  const made = await Promise.all(Array.from({ length: count }, () => tokensOf(test).create(fields)));
+  const stored = await readTokens(
+    test.db,
+    made.map(({ body }) => uuidIn("tok", body.id)),
+  );
+  return stored.map(({ id, name, grant }) => ({
+    type: "token",
+    id: toTypeId("tok", id),
+    name,
+    grants: [grant],
+  }));
+}
+
+/** The callers in turn. */
+function at(callers: readonly BackOfficeCaller[], number: number): BackOfficeCaller {
+  const caller = callers[number % callers.length];
+  if (caller === undefined) throw new Error("There are callers.");
+  return caller;
 }
 
 type Changed = {
@@ -198,25 +220,57 @@ describe("GET /api/updates", () => {
     }
   });
 
-  it("has a limit for the callers of each merchant, so that those of others find room", async () => {
+  it("has a limit for the callers of each merchant, which the operator raises", async () => {
     const hub = new UpdateHub(test.context);
     onTestFinished(() => hub.close());
-    const callerOf = (number: number, grant: Grant) => ({
-      type: "token" as const,
-      id: `tok_${number}`,
-      name: "Test",
-      grants: [grant],
-    });
-    const { merchantId } = connectionKey(partner);
-    const developer: Grant = { role: "partner", connections: [connectionKey(partner)] };
-    const staff: Grant = { role: "merchant", merchantIds: [merchantId] };
-    for (let number = 0; number < STREAMS_OF_MERCHANT_MAX; number += 1)
-      expect(hub.open(callerOf(number % 7, number % 2 ? staff : developer))).toBeInstanceOf(Readable);
-    for (const grant of [developer, staff])
-      expect(hub.open(callerOf(99, grant))).toMatchObject({ members: { limit: "merchantStreams" } });
-    const foreign: Grant = { role: "partner", connections: [connectionKey(other)] };
-    for (const grant of [foreign, { role: "operator" } as const])
-      expect(hub.open(callerOf(99, grant))).toBeInstanceOf(Readable);
+    const { merchantId, connectionId } = partner;
+    const callers = [
+      ...(await callersWith({ role: "merchant", merchantIds: [merchantId] }, 4)),
+      ...(await callersWith({ role: "partner", connectionIds: [connectionId] }, 3)),
+    ];
+    const opened = await Promise.all(
+      Array.from({ length: 60 }, (_, number) => hub.open(at(callers, number))),
+    );
+    expect(opened.filter((one) => one instanceof Readable)).toHaveLength(50);
+    for (const refused of opened.filter((one) => !(one instanceof Readable)))
+      expect(refused).toMatchObject({ members: { limit: "merchantStreams", maximum: 50 } });
+    const [foreign] = await callersWith({ role: "partner", connectionIds: [other.connectionId] }, 1);
+    for (const caller of [foreign, OPERATOR])
+      expect(await hub.open(caller ?? OPERATOR)).toBeInstanceOf(Readable);
+    const setLimit = (merchantStreams: number | null) =>
+      test.backOffice.request("PATCH", `/api/merchants/${merchantId}`, {
+        body: { limits: { merchantStreams } },
+      });
+    await setLimit(51);
+    onTestFinished(async () => void (await setLimit(null)));
+    const more = await Promise.all([0, 1].map((number) => hub.open(at(callers, number))));
+    expect(more.filter((one) => one instanceof Readable)).toHaveLength(1);
+  });
+
+  it("has room for the operator, the warehouse and each merchant, however many streams merchants have", async () => {
+    const hub = new UpdateHub(test.context);
+    onTestFinished(() => hub.close());
+    const callers: BackOfficeCaller[][] = [];
+    for (let count = 0; count < 20; count += 1) {
+      const { body } = await test.backOffice.post("/api/merchants", {
+        name: "M",
+        accountEmail: "m@example.com",
+      });
+      callers.push(await callersWith({ role: "merchant", merchantIds: [body.id] }, 5));
+    }
+    const opened = await Promise.all(
+      callers.flatMap((own) => Array.from({ length: 50 }, (_, number) => hub.open(at(own, number)))),
+    );
+    expect(opened.every((one) => one instanceof Readable)).toBe(true);
+    const [warehouse] = await callersWith({ role: "warehouse" }, 1);
+    for (const caller of [OPERATOR, warehouse])
+      expect(await hub.open(caller ?? OPERATOR)).toBeInstanceOf(Readable);
+    const [small] = await callersWith({ role: "merchant", merchantIds: [partner.merchantId] }, 1);
+    expect(await hub.open(small ?? OPERATOR), "a merchant with fewer").toBeInstanceOf(Readable);
+    const ended = opened.filter(
+      (one) => one instanceof Readable && String(one.read()).includes("event: end"),
+    );
+    expect(ended, "the oldest of a merchant that has the most").toHaveLength(1);
   });
 
   it("ends when the service stops, and is not opened then", async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBackOffice } from "../../src/back-office/app.ts";
 import { operatorAuthentication } from "../../src/back-office/authentication.ts";
 import { BODY_LIMIT_BYTES } from "../../src/http/body.ts";
-import { STORED_LIMITS } from "../../src/merchants/limits.ts";
+import { CONNECTION_LIMITS } from "../../src/merchants/limits.ts";
 import { TRANSITION_RULES } from "../../src/orders/changes/transition-order.ts";
 import { createPartnerApi } from "../../src/partner-api/app.ts";
 import { openDatabase } from "../../src/platform/database/database.ts";
@@ -91,7 +91,7 @@ describe("every code of the table", () => {
     },
     "limit-reached": async () => {
       const full = await createPartner(wire.test);
-      for (let count = 0; count < STORED_LIMITS.endpoints.standard; count += 1) await createEndpoint(full);
+      for (let count = 0; count < CONNECTION_LIMITS.endpoints.standard; count += 1) await createEndpoint(full);
       const headers = { ...wire.authorizedJson(), authorization: `Bearer ${full.key}` };
       return [await wire.send(`POST ${ENDPOINTS}`, headers, JSON.stringify(anEndpoint())), ENDPOINTS];
     },

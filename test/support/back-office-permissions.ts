@@ -5,6 +5,7 @@ export const OWN_VIEWS = ["listViews", "createView", "updateView", "deleteView"]
 export const MERCHANTS_TOO = [
   "listMerchants",
   "getMerchant",
+  "getMerchantUsage",
   "listAllConnections",
   "listConnections",
   "getConnection",
@@ -198,6 +199,7 @@ export const FOR_MONITORING = [
   "listAllConnections",
   "listMerchants",
   "getMerchant",
+  "getMerchantUsage",
   "getAccount",
   "listAllConnections",
   "listConnections",

@@ -298,7 +298,7 @@ export const personRoutes: readonly BackOfficeRoute[] = [
       { title: "Grants", description: "All grants of a person." },
     ),
     responses: aPerson("The person."),
-    problems: ["not-found", "person-state", "version-changed", "validation-failed"],
+    problems: ["not-found", "person-state", "version-changed", "limit-reached", "validation-failed"],
     bodyErrors: async ({ caller, params, body }, { context }) =>
       (await findPerson(context, caller, params.id)) === null ? [] : grantsErrors(context, caller, body),
     handle: (request, { context }) =>

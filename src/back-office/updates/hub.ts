@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { type BackOfficeCaller, merchantScope, orderScope } from "../../audit/grant.ts";
-import type { FixedLimitName } from "../../merchants/limits.ts";
+import { limitReached } from "../../merchants/limits.ts";
+import { readMerchantMaximum } from "../../merchants/merchants-sql.ts";
 import { readFacilitiesOfOrders } from "../../orders/owners-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
@@ -15,7 +16,7 @@ import {
   NEW_EVENTS_OF_MERCHANT_MAX,
   type NewEvent,
 } from "../../webhooks/events/number-events.ts";
-import { type Changes, isShared, type StreamEndReason, stillAdmitted, UpdateStream } from "./stream.ts";
+import { type Changes, type StreamEndReason, stillAdmitted, UpdateStream } from "./stream.ts";
 
 /** Orders, connections and merchants that are kept between two rounds. */
 const KEPT_MAX = 500;
@@ -104,9 +105,12 @@ function merchantsCut(events: readonly NewEvent[], fresh: readonly NewEvent[]): 
   return [...ofMerchants].flatMap(([id, own]) => (own.length >= NEW_EVENTS_OF_MERCHANT_MAX ? [id] : []));
 }
 
-/** Open streams of a process; of the callers of one merchant among them, so that others find room; and of one caller. */
-const STREAMS_MAX = 200;
-export const STREAMS_OF_MERCHANT_MAX = 50;
+/**
+ * Open streams of a process: of the callers of merchants, and of all others, so that merchants take no room of the operator and the
+ * warehouse. A merchant has a limit of its own (docs/design/console.md, "Live updates").
+ */
+const MERCHANT_STREAMS_MAX = 1_000;
+const OTHER_STREAMS_MAX = 200;
 export const STREAMS_OF_CALLER_MAX = 10;
 /** A stream writes at most one message in this time. */
 const ROUND_MS = 500;
@@ -140,24 +144,49 @@ export class UpdateHub {
   }
 
   /** Opens a stream for a caller, which the row has admitted. */
-  open(caller: BackOfficeCaller): Readable | Problem {
-    if (this.#stopping.signal.aborted || this.#streams.size >= STREAMS_MAX) return unavailable;
-    const own = [...this.#streams].filter((stream) => keyOf(stream.caller) === keyOf(caller));
-    if (own.length >= STREAMS_OF_CALLER_MAX) return tooMany("streams", STREAMS_OF_CALLER_MAX);
+  async open(caller: BackOfficeCaller): Promise<Readable | Problem> {
     const stream = new UpdateStream(caller);
-    if (this.#countBeside(stream) >= STREAMS_OF_MERCHANT_MAX)
-      return tooMany("merchantStreams", STREAMS_OF_MERCHANT_MAX);
+    const merchantIds = stream.merchantIds === null ? null : [...stream.merchantIds];
+    const maximumFor =
+      merchantIds === null
+        ? () => OTHER_STREAMS_MAX
+        : await readMerchantMaximum(this.#context.db, merchantIds, "merchantStreams");
+    // Nothing is awaited from here on, so that concurrent requests cannot exceed a limit.
+    if (this.#stopping.signal.aborted) return unavailable;
+    const own = [...this.#streams].filter((open) => keyOf(open.caller) === keyOf(caller));
+    if (own.length >= STREAMS_OF_CALLER_MAX) return tooMany;
+    const countOf = this.#countByMerchant();
+    const full = merchantIds?.find((id) => countOf(id) >= maximumFor(id));
+    if (full !== undefined) return limitReached("merchantStreams", maximumFor(full));
+    const hasRoom = merchantIds === null ? this.#hasRoomForOthers() : this.#makeRoom(merchantIds, countOf);
+    if (!hasRoom) return unavailable;
     this.#streams.add(stream);
     stream.body.once("close", () => this.#streams.delete(stream));
     this.#start();
     return stream.body;
   }
 
-  /** Streams whose callers see some merchants only, one of those of this stream among them. */
-  #countBeside({ merchantIds: own }: UpdateStream): number {
-    if (own === null) return 0;
-    return [...this.#streams].filter(({ merchantIds }) => merchantIds !== null && isShared(merchantIds, own))
-      .length;
+  /** How many open streams show something of a merchant, of callers who see some merchants only. */
+  #countByMerchant(): (merchantId: string) => number {
+    const counts = new Map<string, number>();
+    for (const { merchantIds } of this.#streams)
+      for (const id of merchantIds ?? []) counts.set(id, (counts.get(id) ?? 0) + 1);
+    return (merchantId) => counts.get(merchantId) ?? 0;
+  }
+
+  #hasRoomForOthers(): boolean {
+    return [...this.#streams].filter(({ merchantIds }) => merchantIds === null).length < OTHER_STREAMS_MAX;
+  }
+
+  /** If merchants have as many streams as they may, ends the oldest of the merchant that has the most, unless that is this one. */
+  #makeRoom(merchantIds: readonly string[], countOf: (merchantId: string) => number): boolean {
+    const ofMerchants = [...this.#streams].filter((stream) => stream.merchantIds !== null);
+    if (ofMerchants.length < MERCHANT_STREAMS_MAX) return true;
+    const most = (ids: Iterable<string>): number => Math.max(0, ...[...ids].map(countOf));
+    const [largest] = ofMerchants.toSorted((a, b) => most(b.merchantIds ?? []) - most(a.merchantIds ?? []));
+    if (largest === undefined || most(largest.merchantIds ?? []) <= most(merchantIds) + 1) return false;
+    this.#end(largest, "unavailable");
+    return true;
   }
 
   #start(): void {
@@ -272,8 +301,8 @@ export class UpdateHub {
 /** Sessions of one person count together, and so do programs with `OPERATOR_TOKEN`. */
 const keyOf = ({ id }: BackOfficeCaller): string => id ?? "operator";
 
-const tooMany = (limit: FixedLimitName, maximum: number): Problem => ({
+const tooMany: Problem = {
   code: "limit-reached",
-  detail: `The maximum of ${maximum} open streams is reached. Close one first.`,
-  members: { limit, maximum },
-});
+  detail: `The maximum of ${STREAMS_OF_CALLER_MAX} open streams is reached. Close one first.`,
+  members: { limit: "streams", maximum: STREAMS_OF_CALLER_MAX },
+};

@@ -31,7 +31,7 @@ export const updateRoutes: readonly BackOfficeRoute[] = [
     },
     problems: ["limit-reached"],
     handle: async ({ caller }, { updates }) => {
-      const body = updates.open(caller);
+      const body = await updates.open(caller);
       if (isProblem(body)) return body;
       const headers = {
         "content-type": "text/event-stream; charset=utf-8",

@@ -122,7 +122,7 @@ export class UpdateStream {
 }
 
 /** True if two sets have an element in common. */
-export const isShared = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+const isShared = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
   [...one].some((element) => other.has(element));
 
 /** The roles that the route of updates admits. */

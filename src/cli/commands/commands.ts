@@ -52,6 +52,7 @@ export const COMMANDS: readonly RequestCommand[] = [
   },
   { words: "merchant show", operationId: "getMerchant" },
   { words: "merchant change", operationId: "updateMerchant" },
+  { words: "merchant usage", operationId: "getMerchantUsage" },
   { words: "account show", argument: "merchant", operationId: "getAccount" },
   {
     words: "account list",

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import type { ClaimedPayment } from "../../ledger/due-payments-sql.ts";
+import { changedOverrides, type LimitChange, type MerchantLimitName } from "../../merchants/limits.ts";
 import { lockMerchant, type Merchant, updateMerchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { groupCalls } from "../../platform/database/group.ts";
@@ -68,14 +69,23 @@ function bookAll(context: Context, bookings: readonly Booking[]): Promise<Gatewa
 export async function changeMerchant(
   context: Context,
   merchantId: string,
-  change: Partial<Pick<Merchant, "name" | "accountEmail" | "creditLimitMinor" | "completeWhenShipped">>,
+  {
+    limits: limitChange = {},
+    ...change
+  }: Partial<Pick<Merchant, "name" | "accountEmail" | "creditLimitMinor" | "completeWhenShipped">> & {
+    readonly limits?: LimitChange<MerchantLimitName>;
+  },
   by: Initiator,
 ): Promise<Merchant | null> {
   return inTransaction(context, async (tx) => {
     const merchant = await lockMerchant(tx, merchantId);
     if (merchant === null) return null;
     const { name, accountEmail, creditLimitMinor, completeWhenShipped } = { ...merchant, ...change };
-    const changed: Merchant = { ...merchant, name, accountEmail, creditLimitMinor, completeWhenShipped };
+    const limits = changedOverrides(merchant.limits, limitChange);
+    const changed: Merchant = {
+      ...merchant,
+      ...{ name, accountEmail, creditLimitMinor, completeWhenShipped, limits },
+    };
     const isRetried = change.creditLimitMinor !== undefined && !isLowered(merchant, changed);
     if (isDeepStrictEqual(changed, merchant)) {
       if (isRetried) await requestPaymentRetry(tx, context, merchantId);
@@ -85,7 +95,8 @@ export async function changeMerchant(
     // after this change.
     if (change.creditLimitMinor !== undefined) await lockAccounts(tx, [merchantId]);
     await updateMerchant(tx, changed);
-    await recordAudit(tx, context, by, { merchantId, subject: "mer", ids: [merchantId], details: change });
+    const fact = { merchantId, subject: "mer", ids: [merchantId] } as const;
+    await recordAudit(tx, context, by, { ...fact, details: { ...change, ...limitChange } });
     if (isRetried) await requestPaymentRetry(tx, context, merchantId);
     return changed;
   });

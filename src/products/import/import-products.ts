@@ -1,8 +1,9 @@
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
-import { lockMerchant, type Merchant } from "../../merchants/merchants-sql.ts";
+import { countProducts, lockMerchant, type Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { isTaken, planBatch, type Queryable } from "../../platform/database/database.ts";
 import { type Problem, ProblemError } from "../../platform/wire/problems.ts";
+import { countCreated, reachedLimit } from "../change-product.ts";
 import {
   checkFile,
   createTemporaryFile,
@@ -62,6 +63,8 @@ export async function importProducts(
     const { errors, header } = await checkFile(context.db, merchant, { bytes, match, temporaryFile });
     if (errors.count > 0) return errors.toProblem();
     const expected = await previewAll(temporaryFile);
+    const reached = await foreseenLimit(context, merchant.id, expected);
+    if (reached !== null) return reached;
     if (dryRun || expected.created + expected.changed === 0) return expected;
     const total = expected.created + expected.changed + expected.unchanged;
     onStored(0, total);
@@ -73,6 +76,7 @@ export async function importProducts(
       const fact = { merchantId: merchant.id, subject: "mer", ids: [merchant.id] } as const;
       const { products: _, ...counts } = imported;
       await recordAudit(tx, context, by, { ...fact, details: { ...counts, match } });
+      if (imported.created > 0) await countCreated(tx, merchant.id, imported.created);
       return imported;
     });
   } catch (error) {
@@ -82,6 +86,16 @@ export async function importProducts(
   } finally {
     await temporaryFile.close();
   }
+}
+
+/** Rejects a file that exceeds the limit before its rows are stored in vain. The transaction decides. */
+async function foreseenLimit(
+  { db }: Context,
+  merchantId: string,
+  { created }: Imported,
+): Promise<Problem | null> {
+  if (created === 0) return null;
+  return reachedLimit(db, merchantId, (await countProducts(db, merchantId)) + created);
 }
 
 /** Counts and lists the products of a file. Rows are added in the order of the file. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import { lockConnection, takeEndpointNumber } from "../../merchants/connections-sql.ts";
 import { type LimitOverrides, limitReached, maximumOf } from "../../merchants/limits.ts";
+import { lockCounts, readMerchantMaximum } from "../../merchants/merchants-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -21,6 +22,7 @@ import {
 } from "./endpoint.ts";
 import {
   countEndpoints,
+  countEndpointsOfMerchant,
   countEndpointsSince,
   insertEndpoint,
   listConnectionsWithDeletedEndpoints,
@@ -32,8 +34,8 @@ import {
 import { deleteSecrets, issueSecret } from "./secrets.ts";
 
 /**
- * Registers an endpoint. Returns its signing secret, this once; it is stored encrypted. The row of the connection is
- * locked, so that concurrent creations get different numbers and cannot exceed the limits.
+ * Registers an endpoint. Returns its signing secret, this once; it is stored encrypted. The row of the connection and the counts
+ * of the merchant are locked, so that concurrent creations get different numbers and cannot exceed the limits.
  */
 export async function createEndpoint(
   context: WebhookContext,
@@ -67,7 +69,7 @@ export async function createEndpoint(
 }
 
 /**
- * Both limits are exact, because the connection is locked. Each mode has its own, so that a test key cannot use up those of
+ * The limits are exact, because connection and counts are locked. Each mode has its own, so that a test key cannot use up those of
  * the endpoints in production.
  */
 async function reachedLimit(
@@ -83,7 +85,14 @@ async function reachedLimit(
   const creationsMax = maximumOf(overrides, "endpointCreationsPerHour");
   const lastHour = { mode, since: before(now, HOUR_MS) };
   const created = await countEndpointsSince(tx, connection, lastHour, creationsMax);
-  return created >= creationsMax ? limitReached("endpointCreationsPerHour", creationsMax) : null;
+  if (created >= creationsMax) return limitReached("endpointCreationsPerHour", creationsMax);
+  const { merchantId } = connection;
+  await lockCounts(tx, merchantId);
+  const ofMerchant = mode === "test" ? "merchantTestEndpoints" : "merchantEndpoints";
+  const ofMerchantMax = (await readMerchantMaximum(tx, [merchantId], ofMerchant))(merchantId);
+  return (await countEndpointsOfMerchant(tx, merchantId, mode, ofMerchantMax)) >= ofMerchantMax
+    ? limitReached(ofMerchant, ofMerchantMax)
+    : null;
 }
 
 /** Changes the given settings. Null when there is no such endpoint. */

@@ -124,6 +124,27 @@ export async function countEndpoints(
   return row?.count ?? 0;
 }
 
+/** How many endpoints of a mode the connections of a merchant have, at most `countMax`. Deleted ones are not read. */
+export async function countEndpointsOfMerchant(
+  db: Queryable,
+  merchantId: string,
+  mode: KeyMode,
+  countMax: number,
+): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-endpoints-of-merchant",
+    text: `
+      select count(*)::integer as count
+      from (
+        select
+        from webhook_endpoints
+        where merchant_id = $1 and status <> 'deleted' and mode = $3
+        limit $2) as counted`,
+    values: [merchantId, countMax, mode],
+  });
+  return row?.count ?? 0;
+}
+
 /**
  * How many endpoints of a mode, also deleted ones, were created since a time, at most `countMax`. Their ids are in time
  * order.

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type TSchema, type TStringOptions, Type } from "typebox";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { FIXED_LIMITS, LIMIT_NAMES } from "../../../src/merchants/limits.ts";
+import { FIXED_LIMITS, LIMIT_DESCRIPTIONS } from "../../../src/merchants/limits.ts";
 import { TRANSITION_RULES, transitionRefused } from "../../../src/orders/changes/transition-order.ts";
 import {
   PROBLEMS,
@@ -189,7 +189,7 @@ describe.each(languages)("why a change is not possible, in %s", (_, texts) => {
   });
 
   it("is said for each limit, with its maximum", () => {
-    const limits = [...LIMIT_NAMES, ...Object.keys(FIXED_LIMITS)];
+    const limits = Object.keys({ ...LIMIT_DESCRIPTIONS, ...FIXED_LIMITS });
     expect(described["KnownLimitName"]?.enum).toEqual(limits);
     const said = limits.map((limit) =>
       textOf({ code: "limit-reached", detail: "", members: { limit, maximum: 7 } }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ROLES } from "../../../src/audit/grant.ts";
-import { isTokenText, makeToken, merchantsOfGrant, tokenLimitReached } from "../../../src/people/token.ts";
+import { isTokenText, makeToken, merchantsOfGrant } from "../../../src/people/token.ts";
 
 describe("the text of a token", () => {
   it.each(ROLES)("shows the role %s, and a few characters to recognize it by", (role) => {
@@ -28,16 +28,5 @@ describe("a token", () => {
     expect(merchantsOfGrant({ role: "merchant", merchantIds: ["m", "n"] })).toEqual(["m", "n"]);
     expect(merchantsOfGrant({ role: "partner", connections })).toEqual(["m", "n"]);
     expect(merchantsOfGrant({ role: "warehouse", facilityIds: ["f"] })).toEqual([]);
-  });
-
-  it.each([
-    ["tokens", "The maximum of 9 valid tokens is reached. Revoke one first."],
-    ["merchantTokens", "The maximum of 9 valid tokens of a merchant is reached. Revoke one first."],
-  ] as const)("beyond the limit of %s is a problem that says what to do", (limit, detail) => {
-    expect(tokenLimitReached(limit, 9)).toEqual({
-      code: "limit-reached",
-      detail,
-      members: { limit, maximum: 9 },
-    });
   });
 });

@@ -11,11 +11,11 @@ import { ButtonLink, TextLink } from "../../ui/link.tsx";
 import { Crumbs, Page } from "../../ui/page.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Time } from "../../ui/time.tsx";
+import { ConnectionUsageSection } from "../../ui/usage-section.tsx";
 import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import { connectionQuery } from "./queries.ts";
 import { ReviewPolicySection } from "./review-policy.tsx";
-import { UsageSection } from "./usage-section.tsx";
 
 const route = getRouteApi("/signed-in/connections/$connectionId");
 
@@ -65,7 +65,7 @@ export function ConnectionPage() {
           <Stack gap="md">
             {seesKeys && <KeysSection connection={connection} />}
             <EndpointsSection connectionId={connectionId} />
-            <UsageSection connectionId={connectionId} />
+            <ConnectionUsageSection connectionId={connectionId} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: 4 }}>

@@ -8,9 +8,6 @@ export const connectionsQuery = (filters: { q?: string | undefined; cursor?: str
 
 export const connectionQuery = (id: string) => read("/api/connections/{id}", { params: pathOf(id) });
 
-export const connectionUsageQuery = (id: string) =>
-  read("/api/connections/{id}/usage", { params: pathOf(id) });
-
 /** A connection has few keys: those that are valid come first. */
 export const connectionKeysQuery = (id: string) =>
   read("/api/connections/{id}/keys", { params: { ...pathOf(id), query: { limit: 100 } } });

@@ -1,4 +1,4 @@
-import { Stack, TextInput, Title } from "@mantine/core";
+import { Grid, Stack, TextInput, Title } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -17,6 +17,7 @@ import { Money } from "../../ui/money.tsx";
 import { Crumbs } from "../../ui/page.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Time } from "../../ui/time.tsx";
+import { MerchantUsageSection } from "../../ui/usage-section.tsx";
 import { merchantConnectionsQuery, merchantQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/merchants/$merchantId");
@@ -34,9 +35,16 @@ export function MerchantPage() {
       title={merchant.name}
       crumbs={<Crumbs of={[[t("merchants.title"), paths.merchants()]]} />}
       above={
-        <Section title={t("merchants.details")}>
-          <MerchantFacts merchant={merchant} />
-        </Section>
+        <Grid gap="md">
+          <Grid.Col span={{ base: 12, lg: 5 }}>
+            <Section title={t("merchants.details")}>
+              <MerchantFacts merchant={merchant} />
+            </Section>
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, lg: 7 }}>
+            <MerchantUsageSection merchantId={merchantId} />
+          </Grid.Col>
+        </Grid>
       }
       actions={
         <>

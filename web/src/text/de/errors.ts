@@ -113,15 +113,26 @@ const LIMITS: Readonly<Record<KnownLimitName, (maximum: string) => string>> = {
   deliveryAttempts: (maximum) =>
     `Die Zustellung hat ${maximum} Versuche, mehr geht nicht. Lesen Sie das Ereignis aus der Ereignisliste.`,
   apiKeys: (maximum) =>
-    `Die Verbindung hat ${maximum} Schlüssel, mehr geht nicht. Der Betreiber kann die Grenze anheben.`,
+    `Die Verbindung hat ${maximum} gültige Schlüssel, mehr geht nicht. Widerrufen Sie erst einen.`,
+  connections: (maximum) =>
+    `Der Händler hat ${maximum} Verbindungen, mehr geht nicht. Der Betreiber kann die Grenze anheben.`,
+  products: (maximum) =>
+    `Der Händler kann höchstens ${maximum} Produkte haben. Der Betreiber kann die Grenze anheben.`,
+  merchantApiKeys: (maximum) =>
+    `Der Händler hat ${maximum} gültige Schlüssel, mehr geht nicht. Widerrufen Sie erst einen.`,
+  merchantEndpoints: (maximum) =>
+    `Die Verbindungen des Händlers haben ${maximum} Endpunkte, mehr geht nicht. Löschen Sie erst einen.`,
+  merchantTestEndpoints: (maximum) =>
+    `Die Verbindungen des Händlers haben ${maximum} Testendpunkte, mehr geht nicht. Löschen Sie erst einen.`,
   orderNotes: (maximum) => `Die Bestellung hat ${maximum} Notizen, mehr geht nicht.`,
   openResends: (maximum) =>
     `${maximum} Wiederholungen laufen, mehr geht nicht. Warten Sie, bis eine fertig ist, oder brechen Sie eine ab.`,
   views: (maximum) => `Sie haben ${maximum} gespeicherte Ansichten, mehr geht nicht. Löschen Sie erst eine.`,
-  people: (maximum) => `Es gibt ${maximum} Personen, mehr geht nicht.`,
+  people: (maximum) => `Es gibt ${maximum} Personen ohne Zugang zu einem Händler, mehr geht nicht.`,
   merchantPeople: (maximum) =>
     `Der Händler hat ${maximum} Personen, mehr geht nicht. Wenden Sie sich an den Betreiber.`,
-  tokens: (maximum) => `Es gibt ${maximum} gültige Tokens, mehr geht nicht. Widerrufen Sie erst eines.`,
+  tokens: (maximum) =>
+    `Es gibt ${maximum} gültige Tokens, die für keinen Händler sind, mehr geht nicht. Widerrufen Sie erst eines.`,
   merchantTokens: (maximum) =>
     `Der Händler hat ${maximum} gültige Tokens, mehr geht nicht. Widerrufen Sie erst eines.`,
   passkeys: (maximum) => `Sie haben ${maximum} Passkeys, mehr geht nicht. Entfernen Sie erst einen.`,

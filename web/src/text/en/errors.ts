@@ -107,15 +107,23 @@ const LIMITS: Readonly<Record<KnownLimitName, (maximum: string) => string>> = {
     `The delivery was sent again ${maximum} times in 24 hours, which is the maximum. Try again tomorrow.`,
   deliveryAttempts: (maximum) =>
     `The delivery has its maximum of ${maximum} attempts. Read the event from the event feed.`,
-  apiKeys: (maximum) =>
-    `The connection has its maximum of ${maximum} keys. The operator can raise the limit.`,
+  apiKeys: (maximum) => `The connection has its maximum of ${maximum} valid keys. Revoke one first.`,
+  connections: (maximum) =>
+    `The merchant has its maximum of ${maximum} connections. The operator can raise the limit.`,
+  products: (maximum) =>
+    `The merchant can have ${maximum} products at most. The operator can raise the limit.`,
+  merchantApiKeys: (maximum) => `The merchant has its maximum of ${maximum} valid keys. Revoke one first.`,
+  merchantEndpoints: (maximum) =>
+    `The connections of the merchant have their maximum of ${maximum} endpoints. Delete one first.`,
+  merchantTestEndpoints: (maximum) =>
+    `The connections of the merchant have their maximum of ${maximum} test endpoints. Delete one first.`,
   orderNotes: (maximum) => `The order has its maximum of ${maximum} notes.`,
   openResends: (maximum) =>
     `The maximum of ${maximum} resends at a time is reached. Wait until one has ended, or cancel one.`,
   views: (maximum) => `You have the maximum of ${maximum} saved views. Delete one first.`,
-  people: (maximum) => `The maximum of ${maximum} people is reached.`,
+  people: (maximum) => `The maximum of ${maximum} people without access to a merchant is reached.`,
   merchantPeople: (maximum) => `The merchant has its maximum of ${maximum} people. Ask the operator.`,
-  tokens: (maximum) => `The maximum of ${maximum} valid tokens is reached. Revoke one first.`,
+  tokens: (maximum) => `The maximum of ${maximum} valid tokens for no merchant is reached. Revoke one first.`,
   merchantTokens: (maximum) => `The merchant has its maximum of ${maximum} valid tokens. Revoke one first.`,
   passkeys: (maximum) => `You have the maximum of ${maximum} passkeys. Remove one first.`,
   streams: (maximum) => `You have the maximum of ${maximum} live pages open. Close one first.`,

@@ -1,22 +1,34 @@
 import { Progress, Skeleton, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
-import type { ConnectionUsage, UsageOfLimit } from "../../api/schema.d.ts";
-import { formatNumber } from "../../text/format.ts";
-import { DataTable } from "../../ui/list/data-table.tsx";
-import { ProblemMessage } from "../../ui/problem-message.tsx";
-import { Section } from "../../ui/section.tsx";
-import { connectionUsageQuery } from "./queries.ts";
+import { read } from "../api/read.ts";
+import type { ConnectionUsage, MerchantUsage, UsageOfLimit } from "../api/schema.d.ts";
+import { formatNumber } from "../text/format.ts";
+import { DataTable } from "./list/data-table.tsx";
+import { ProblemMessage } from "./problem-message.tsx";
+import { Section } from "./section.tsx";
 
-type Limit = keyof ConnectionUsage;
+type Limit = keyof ConnectionUsage | keyof MerchantUsage;
 
 /** From this part of a limit on, the bar warns. */
 const WARN_FROM = 0.8;
 
 /** What the connection has stored of everything that has a limit. */
-export function UsageSection({ connectionId }: { connectionId: string }) {
+export function ConnectionUsageSection({ connectionId }: { connectionId: string }) {
+  const params = { path: { id: connectionId } };
+  return <UsageSection {...useQuery(read("/api/connections/{id}/usage", { params }))} />;
+}
+
+/** What the merchant has over all its connections. */
+export function MerchantUsageSection({ merchantId }: { merchantId: string }) {
+  const params = { path: { id: merchantId } };
+  return <UsageSection {...useQuery(read("/api/merchants/{id}/usage", { params }))} />;
+}
+
+type Usage = Pick<UseQueryResult<ConnectionUsage | MerchantUsage>, "data" | "error" | "refetch">;
+
+function UsageSection({ data, error, refetch }: Usage) {
   const { t } = useTranslation();
-  const { data, error, refetch } = useQuery(connectionUsageQuery(connectionId));
   return (
     <Section title={t("usage.title")}>
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
