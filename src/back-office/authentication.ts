@@ -78,6 +78,12 @@ const callerOf = (token: Token): BackOfficeCaller => ({
   scopes: token.scopes,
 });
 
+/**
+ * 128 random bits in hex. A shorter `OPERATOR_TOKEN` still works, so that an update stops no deployment
+ * (docs/design/people.md, "Roles and grants").
+ */
+export const TOKEN_LENGTH_ADVISED = 32;
+
 /** Wrong tokens that one address can send within a minute. */
 export const FAILURES_MAX = 20;
 /** Addresses that are remembered. Beyond them the oldest is forgotten. */
@@ -87,13 +93,15 @@ type Failures = { count: number; readonly sinceMs: number };
 
 /**
  * Limits how fast an address can guess the operator token, and logs failures. An address that has sent too many wrong tokens is
- * rejected for the rest of its minute, with the right token as well: otherwise it would still learn which guess is right
+ * rejected for the rest of its minute, with a right `OPERATOR_TOKEN` that is short as well: otherwise it would still learn which
+ * guess is right. Tokens that cannot be guessed are never locked out, because many clients can have the address of one proxy
  * (docs/design/people.md, "Roles and grants"). A request without a token is no guess, and neither is one with a token that was
  * revoked or has expired. Each process counts for itself.
  */
 export function limitAttempts(
   authenticate: BackOfficeAuthentication,
   { clock, log }: Pick<Context, "clock" | "log">,
+  operatorToken: string,
 ): BackOfficeAuthentication {
   const failures = new Map<string, Failures>();
   const logFailure = failedAuthenticationLog(log.child({ listener: "back-office" }), clock);
@@ -117,15 +125,23 @@ export function limitAttempts(
     const nowMs = clock.now().getTime();
     const network = networkOf(request);
     const earlier = recent(network, nowMs);
-    if (earlier !== undefined && earlier.count >= FAILURES_MAX)
-      return tooManyAttempts(request, earlier.sinceMs + MINUTE_MS - nowMs);
+    const isLimited = earlier !== undefined && earlier.count >= FAILURES_MAX;
+    const rejected = () => tooManyAttempts(request, (earlier?.sinceMs ?? nowMs) + MINUTE_MS - nowMs);
+    if (isLimited && operatorToken.length < TOKEN_LENGTH_ADVISED && !sendsNamedToken(request))
+      return rejected();
     const caller = await authenticate(request);
     if (!isProblem(caller)) return caller;
+    if (isLimited) return rejected();
     const { tokenId } = caller;
     logFailure({ address: clientAddress(request), requestId: request.id, ...(tokenId && { tokenId }) });
     if (request.headers.authorization !== undefined && tokenId === undefined) count(network, nowMs);
     return caller;
   };
+}
+
+function sendsNamedToken({ headers }: FastifyRequest): boolean {
+  const sent = bearerToken(headers.authorization ?? "");
+  return sent !== null && isTokenText(sent);
 }
 
 /** An IPv6 address counts as its network of 64 bits, because one caller has all of it. */

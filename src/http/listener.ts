@@ -1,6 +1,11 @@
 import type { Socket } from "node:net";
 import stringify from "fast-json-stringify";
-import Fastify, { type FastifyInstance, type FastifySerializerCompiler, LogController } from "fastify";
+import Fastify, {
+  type FastifyInstance,
+  type FastifyRequest,
+  type FastifySerializerCompiler,
+  LogController,
+} from "fastify";
 import type { Logger } from "pino";
 import type { TSchema } from "typebox";
 import type { Initiator } from "../audit/record-audit.ts";
@@ -86,9 +91,12 @@ export function createListener<Operations, Caller extends object>(
   addRequestLog(app, requests, membersOf);
   addBodyParsers(app, (caller) => bodyOwner(caller as Caller)); // The same.
   if (options.bodyTimeoutMs !== undefined) addBodyTimeout(app, options.bodyTimeoutMs);
+  const noteForwarded =
+    options.trustedProxies?.length === 0 ? forwardedWarning(options.log) : () => undefined;
   // The hooks of every request create no promises, and use no objects that Fastify creates on demand.
   app.addHook("onRequest", (request, reply, done) => {
     setCommonFields(reply, request.id);
+    noteForwarded(request);
     if (request.is404) problems.send(reply, noRoute(request.method, pathOf(request.raw.url ?? "/")));
     else done();
   });
@@ -111,6 +119,19 @@ export function createListener<Operations, Caller extends object>(
   });
   for (const route of options.routes) addRoute(app, route, options, problems);
   return app;
+}
+
+/** Warns once of a proxy that is not trusted: limits by address then count all of its clients as one. */
+function forwardedWarning(log: Logger): (request: FastifyRequest) => void {
+  let isWarned = false;
+  return ({ headers, socket }) => {
+    if (isWarned || headers["x-forwarded-for"] === undefined) return;
+    isWarned = true;
+    log.warn(
+      { address: socket.remoteAddress },
+      "X-Forwarded-For arrives, and TRUSTED_PROXIES is empty: all clients of a proxy count as one",
+    );
+  };
 }
 
 function createApp<Operations, Caller>(

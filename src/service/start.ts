@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import { createBackOffice, type Sites } from "../back-office/app.ts";
-import { limitAttempts, tokenAuthentication } from "../back-office/authentication.ts";
+import { limitAttempts, TOKEN_LENGTH_ADVISED, tokenAuthentication } from "../back-office/authentication.ts";
 import { createHealthListener, createStartListener } from "../back-office/health.ts";
 import { sessionAuthentication } from "../back-office/people/session-authentication.ts";
 import { KnownKeys } from "../merchants/keys.ts";
@@ -53,12 +53,6 @@ export type RunningService = {
  * all the time learns from a response that they are about to be closed. Less than `SHUTDOWN_DELAY_MAX_MS` of config.ts.
  */
 const ANNOUNCEMENT_MS = 250;
-
-/**
- * 128 random bits in hex. A shorter token still works, so that an update stops no deployment
- * (docs/design/people.md, "Roles and grants").
- */
-const TOKEN_LENGTH_ADVISED = 32;
 
 type StartOptions = {
   readonly telemetry?: Telemetry;
@@ -249,7 +243,7 @@ async function listenBackOffice(
   if (config.roles.has("back-office")) {
     const backOffice = { ...context, db: pools.get("back-office") };
     const people = { ...context, db: pools.get("people") };
-    const programs = limitAttempts(tokenAuthentication(operatorToken, people), backOffice);
+    const programs = limitAttempts(tokenAuthentication(operatorToken, people), backOffice, operatorToken);
     const authenticate = sessionAuthentication(people, programs);
     const app = createBackOffice(backOffice, authenticate, metrics, { health, people }, sites);
     limitConnections(app.server, connectionsMax("back-office"), log);
