@@ -4,6 +4,7 @@ import {
   answerAtOnce,
   endlessChunkExtension,
   endlessEarlyHints,
+  endlessHeaderFields,
   type HostileReceiver,
 } from "./hostile-receivers.ts";
 import { orderBody, type PartnerAccess, type PartnerClient } from "./partner-client.ts";
@@ -124,6 +125,14 @@ export const ATTACKS: readonly Attack[] = [
     async run(attacker) {
       const url = await attacker.receiver(endlessChunkExtension);
       await endpoints(attacker, 40, (index) => `${url}/${index}`);
+      await attacker.attack((count) => (count < 20 ? order(attacker, count) : Promise.resolve()));
+    },
+  },
+  {
+    name: "receivers that send header fields without end",
+    async run(attacker) {
+      const url = await attacker.receiver(endlessHeaderFields);
+      await endpoints(attacker, 30, (index) => `${url}/${index}`);
       await attacker.attack((count) => (count < 20 ? order(attacker, count) : Promise.resolve()));
     },
   },

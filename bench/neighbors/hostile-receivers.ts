@@ -33,6 +33,12 @@ export const endlessChunkExtension: HostileReceiver = (socket) => {
   forever(socket, Buffer.alloc(1 << 16, "x"));
 };
 
+const SHORT_FIELDS = Buffer.from("a: b\r\n".repeat(10_000));
+export const endlessHeaderFields: HostileReceiver = (socket) => {
+  socket.write("HTTP/1.1 200 OK\r\n");
+  forever(socket, SHORT_FIELDS);
+};
+
 export type Started = { url: string; close(): void };
 
 export async function startHostileReceiver(behave: HostileReceiver): Promise<Started> {

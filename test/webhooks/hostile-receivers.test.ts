@@ -98,7 +98,7 @@ const CASES: {
       withoutEnd(socket, `a: ${"b".repeat(1_000)}\r\n`);
     },
     responseStatus: null,
-    error: "headers too large",
+    error: "response too large",
   },
   {
     name: "does not speak HTTP",

@@ -157,7 +157,7 @@ describe("a receiver", () => {
     [
       "sends huge headers",
       (socket) => socket.end(`HTTP/1.1 200 OK\r\na: ${"b".repeat(100_000)}\r\n\r\n`),
-      { responseStatus: null, error: "headers too large" },
+      { responseStatus: null, error: "response too large" },
     ],
     [
       "sends headers without end",
@@ -165,7 +165,7 @@ describe("a receiver", () => {
         socket.write("HTTP/1.1 200 OK\r\n");
         flood(socket, `a: ${"b".repeat(1_000)}\r\n`);
       },
-      { responseStatus: null, error: "headers too large" },
+      { responseStatus: null, error: "response too large" },
     ],
     [
       "sends interim answers without end",
@@ -181,6 +181,12 @@ describe("a receiver", () => {
       "sends a sixth interim answer",
       (socket) => socket.end(`${"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(6)}HTTP/1.1 200 OK\r\n\r\nabc`),
       { responseStatus: null, error: "too many interim responses" },
+    ],
+    ["sends short header fields without end", endless("HTTP/1.1 200 OK\r\n", "a: b\r\n"), TOO_LARGE],
+    [
+      "sends short trailers without end",
+      endless(`${CHUNKED}0\r\n`, "a: b\r\n"),
+      { ...TOO_LARGE, responseStatus: 200 },
     ],
     ["sends a status text without end", endless("HTTP/1.1 200 ", "a"), TOO_LARGE],
     ["sends a chunk size without end", endless(CHUNKED, "0"), { ...TOO_LARGE, responseStatus: 200 }],

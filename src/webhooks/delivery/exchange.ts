@@ -4,7 +4,6 @@ import { type Dispatcher, errors } from "undici";
 import { readVersion } from "../../platform/config.ts";
 import { LookupFailedError, NoSuchNameError } from "./public-lookup.ts";
 
-const READ_MAX_BYTES = 16 * 1_024;
 const KEPT_BYTES = 1_024;
 /** Responses such as 103, before the actual one. */
 const INTERIM_MAX = 5;
@@ -69,8 +68,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#readBytes < KEPT_BYTES) this.#chunks.push(chunk);
     this.#readBytes += chunk.length;
-    // The status counts, and the rest is not read, so the connection cannot be reused.
-    if (this.#readBytes > READ_MAX_BYTES) this.end(null);
   }
 
   /** The response was read to its end, so the connection can be reused. */
@@ -81,7 +78,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.end(failureOf(error));
+    // All that is kept of the body is there: the status counts, and the rest is not read.
+    const isKept = error instanceof ResponseTooLargeError && this.#readBytes >= KEPT_BYTES;
+    this.end(isKept ? null : failureOf(error));
   }
 
   end(error: string | null): void {
@@ -193,9 +192,38 @@ export class InFlight<Thing extends Positioned> {
 }
 
 /**
- * What may be received for one request. The client limits header fields and the sender the body, but nothing else:
- * chunk sizes and their extensions, a status text, and what TLS itself receives. No ordinary response comes near it.
+ * What the client may parse of one response, whatever it is: status texts, header fields, chunk sizes and extensions, body,
+ * trailers. A shorter body is read to its end although less of it is kept, because the connection can then be used again: a
+ * further TLS handshake would cost more.
  */
+export const PARSED_MAX_BYTES = 24 * 1_024;
+/** What the client parses at a time. */
+const PIECE_BYTES = 4 * 1_024;
+
+/**
+ * Gives the client what has arrived in small pieces, and ends the connection at the limit, before the client parses more. The
+ * client has a limit of its own for header fields, but parses what it has to the end, and makes an error for each further
+ * field: 60 ms for 64 KiB of short ones.
+ */
+function limitReads(socket: Socket): void {
+  const read = socket.read.bind(socket);
+  let [parsed, sent] = [0, 0];
+  socket.read = (size?: number): unknown => {
+    if (size !== undefined) return read(size); // Of the stream itself, which gets no data.
+    if (socket.destroyed) return null;
+    // Only a request is ever sent, so a further one began when more was sent.
+    if (socket.bytesWritten !== sent) [parsed, sent] = [0, socket.bytesWritten];
+    if (parsed >= PARSED_MAX_BYTES) {
+      socket.destroy(new ResponseTooLargeError());
+      return null;
+    }
+    const piece = socket.readableLength > PIECE_BYTES ? read(PIECE_BYTES) : read();
+    parsed += piece?.length ?? 0;
+    return piece;
+  };
+}
+
+/** What may be received for one request, with what TLS itself receives. */
 const RECEIVED_MAX_BYTES = 256 * 1_024;
 /** Finds what arrives without being announced as readable, such as records of TLS. */
 const CHECK_EVERY_MS = 250;
@@ -224,6 +252,7 @@ export class ReadLimit {
 
   /** @param connected the event after which a request is sent */
   watch(socket: Socket, connected: "connect" | "secureConnect"): void {
+    limitReads(socket);
     const counts = { received: 0, sent: 0 };
     this.#sockets.set(socket, counts);
     this.#timer ??= setInterval(() => this.#checkAll(), CHECK_EVERY_MS).unref();
@@ -326,7 +355,6 @@ const FAILURES: Readonly<Record<string, string>> = {
   ETIMEDOUT: "timeout",
   UND_ERR_CONNECT_TIMEOUT: "timeout",
   UND_ERR_SOCKET: "connection closed",
-  UND_ERR_HEADERS_OVERFLOW: "headers too large",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "invalid HTTP response",
   UND_ERR_CLOSED: "canceled",
   UND_ERR_DESTROYED: "canceled",

@@ -9,6 +9,7 @@ import {
   InFlight,
   NoPublicAddressError,
   NotHttpsError,
+  PARSED_MAX_BYTES,
   ReadLimit,
   type SendResult,
 } from "./exchange.ts";
@@ -124,6 +125,7 @@ function openClient({
     keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
     allowH2: false,
     pipelining: 1,
+    maxHeaderSize: 2 * PARSED_MAX_BYTES, // Never reached: the connection ends before.
     // The deadline takes their place. They start again with every byte, so a slow response would never end.
     headersTimeout: 0,
     bodyTimeout: 0,

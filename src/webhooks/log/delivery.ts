@@ -54,7 +54,6 @@ const CODES: Readonly<Record<string, AttemptErrorCode>> = {
   "connection closed": "connection_closed",
   "host unreachable": "host_unreachable",
   "invalid HTTP response": "invalid_response",
-  "headers too large": "response_too_large",
   "response too large": "response_too_large",
   "too many interim responses": "response_too_large",
   "URL is not https": "url_not_https",
