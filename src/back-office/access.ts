@@ -17,8 +17,10 @@ import type { Actor } from "../lifecycle/applied-transition.ts";
 import { type SystemReader, systemReader } from "../operations/system.ts";
 import { orderReader, type ReadOrder } from "../orders/reading/read-order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
+import type { Database } from "../platform/database/database.ts";
 import { forbidden, type Problem } from "../platform/wire/problems.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
+import { BulkGate } from "./bulk-gate.ts";
 import type { HealthContext } from "./health.ts";
 import { UpdateHub } from "./updates/hub.ts";
 
@@ -182,6 +184,7 @@ export type BackOfficeRoute = Route<BackOfficeOperations, Role>;
 /** The operations that handlers of the back office receive. */
 type BackOfficeOperations = {
   readonly context: WebhookContext;
+  readonly bulk: BulkGate;
   readonly readOrder: ReadOrder;
   readonly system: SystemReader;
   readonly updates: UpdateHub;
@@ -190,12 +193,15 @@ type BackOfficeOperations = {
 /**
  * Creates them once for a listener, so that reads that arrive together are done together.
  * @param health its connections read the state of the service, so that this does not depend on what others do
+ * @param bulkDb its connections do bulk work, so that the requests of others do not wait for it
  */
 export const backOfficeOperations = (
   context: WebhookContext,
   health: Pick<HealthContext, "db" | "stopping"> = context,
+  bulkDb: Database = context.db,
 ): BackOfficeOperations => ({
   context,
+  bulk: new BulkGate(context, bulkDb),
   readOrder: orderReader(context),
   system: systemReader({ ...context, db: health.db }),
   updates: new UpdateHub(context, health.stopping),

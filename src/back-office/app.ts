@@ -6,6 +6,7 @@ import { createRateLimiter } from "../http/rate-limiter.ts";
 import { describePartnerApi } from "../partner-api/description.ts";
 import type { PeopleContext } from "../people/person.ts";
 import type { Config } from "../platform/config.ts";
+import type { Database } from "../platform/database/database.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { MINUTE_MS } from "../platform/time.ts";
 import { PROBLEMS } from "../platform/wire/problems.ts";
@@ -45,6 +46,8 @@ export type OwnConnections = {
   readonly health?: HealthContext;
   /** Sign-in, the look-up of sessions and tokens, and rate limits. */
   readonly people?: PeopleContext;
+  /** Imports, exports and other work on many rows at once. */
+  readonly bulk?: Database;
 };
 
 /**
@@ -54,11 +57,11 @@ export function createBackOffice(
   context: WebhookContext,
   authenticate: BackOfficeAuthentication,
   metrics: Metrics,
-  { health = context, people = context }: OwnConnections = {},
+  { health = context, people = context, bulk = context.db }: OwnConnections = {},
   sites: Sites = {},
 ): FastifyInstance {
   const { config, log } = context;
-  const operations = backOfficeOperations(context, health);
+  const operations = backOfficeOperations(context, health, bulk);
   const app = createListener({
     name: "back-office",
     routes: backOfficeRoutes,

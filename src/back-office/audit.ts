@@ -1,4 +1,3 @@
-import { Readable } from "node:stream";
 import { type Static, Type } from "typebox";
 import {
   type AuditEntry,
@@ -250,25 +249,24 @@ export const auditExportRoutes: readonly BackOfficeRoute[] = [
         ],
       },
     },
-    problems: ["validation-failed"],
-    handle: async ({ query, by }, { context }) => {
+    problems: ["limit-reached", "validation-failed"],
+    handle: async ({ caller, query, by }, { bulk }) => {
       const errors = auditFilterErrors(query);
       if (errors.length > 0) return validationFailed(errors);
       const filter = toAuditFilter(query);
       const range = auditRange({ afterId: UUID_MAX, limit: 0 }, query);
       const format = FORMATS[query.format ?? "csv"];
-      await recordAudit(context.db, context, by, {
-        merchantId: filter.merchantId,
-        connectionId: filter.connectionId,
-        subject: "mer",
-        ids: filter.merchantId === null ? [] : [filter.merchantId],
-        details: detailsOf(query),
+      return bulk.export(caller, null, async (context) => {
+        await recordAudit(context.db, context, by, {
+          merchantId: filter.merchantId,
+          connectionId: filter.connectionId,
+          subject: "mer",
+          ids: filter.merchantId === null ? [] : [filter.merchantId],
+          details: detailsOf(query),
+        });
+        const parts = textsOf(exportAuditEntries(context.db, filter, range), format);
+        return { parts, mediaType: format.mediaType };
       });
-      return {
-        status: 200,
-        body: Readable.from(textsOf(exportAuditEntries(context.db, filter, range), format)),
-        headers: { "content-type": `${format.mediaType}; charset=utf-8` },
-      };
     },
   }),
 ];

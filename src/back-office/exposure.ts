@@ -96,7 +96,7 @@ const ExposureResultSchema = Type.Object(
     }),
     nextCursor: nullable(
       Type.String(),
-      `With \`filter\`: \`cursor\` of the next request, because one changes at most ${EXPOSURE_PRODUCTS_MAX} products and reads at most ${ROWS_READ_MAX}. Null if all are done.`,
+      `With \`filter\`: \`cursor\` of the next request, because one changes at most ${EXPOSURE_PRODUCTS_MAX} products, fewer if the connection has very many endpoints, and reads at most ${ROWS_READ_MAX}. Null if all are done.`,
     ),
   },
   { title: "ExposureResult", description: "The result of a change of exposure." },
@@ -111,11 +111,11 @@ const row = {
   responses: {
     200: { description: "The products are exposed, or withdrawn.", schema: ExposureResultSchema },
   },
-  problems: ["not-found", "validation-failed"],
+  problems: ["not-found", "limit-reached", "validation-failed"],
 } as const;
 
 const DESCRIPTION =
-  "The products are stored in batches of 100, each whole or not at all. Repeating the request has no further effect, so a retry is safe. If one of `productIds` is not a product of the merchant, nothing changes.";
+  "The products are stored in batches of up to 100, fewer if the connection has many endpoints, each whole or not at all. Repeating the request has no further effect, so a retry is safe. If one of `productIds` is not a product of the merchant, nothing changes.";
 
 export const exposureRoutes: readonly BackOfficeRoute[] = [
   route({
@@ -124,10 +124,13 @@ export const exposureRoutes: readonly BackOfficeRoute[] = [
     operationId: "exposeProducts",
     summary: "Expose many products to a connection",
     description: `Publishes \`product.published\` once for each product that was not exposed before. ${DESCRIPTION}`,
-    handle: async ({ caller, params, body, by }, { context }) => {
+    handle: async ({ caller, params, body, by }, { context, bulk }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return toResponse(await change(context, keyOf(connection), "expose", body, by));
+      const key = keyOf(connection);
+      return bulk.run("runningExposures", caller, key.merchantId, async (context) =>
+        toResponse(await change(context, key, "expose", body, by)),
+      );
     },
   }),
   route({
@@ -136,10 +139,13 @@ export const exposureRoutes: readonly BackOfficeRoute[] = [
     operationId: "withdrawProducts",
     summary: "Withdraw many products from a connection",
     description: `Existing orders do not change. ${DESCRIPTION}`,
-    handle: async ({ caller, params, body, by }, { context }) => {
+    handle: async ({ caller, params, body, by }, { context, bulk }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
-      return toResponse(await change(context, keyOf(connection), "withdraw", body, by));
+      const key = keyOf(connection);
+      return bulk.run("runningExposures", caller, key.merchantId, async (context) =>
+        toResponse(await change(context, key, "withdraw", body, by)),
+      );
     },
   }),
 ];

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { Type } from "typebox";
 import { problemOf } from "../http/replies.ts";
+import { readMerchant } from "../merchants/merchants-sql.ts";
 import type { Context } from "../platform/context.ts";
 import { isProblem, notFound, type Problem, problemDocument } from "../platform/wire/problems.ts";
 import { describedAs, enumeration, flagField, NoParameters, nullable } from "../platform/wire/schemas.ts";
@@ -14,7 +15,7 @@ import {
   type OnStored,
 } from "../products/import/import-products.ts";
 import { type BackOfficeRoute, everyone, merchantSide, route } from "./access.ts";
-import { findMerchant, MerchantIdParams } from "./lookups.ts";
+import { findMerchant, MerchantIdParams, seenMerchantId } from "./lookups.ts";
 
 const PROGRESS_TYPE = "application/x-ndjson";
 
@@ -127,16 +128,20 @@ export const importRoutes: readonly BackOfficeRoute[] = [
       },
     },
     problems: ["not-found", "limit-reached", "validation-failed"],
-    handle: async ({ caller, params, query, body: bytes, by }, { context }) => {
-      const merchant = await findMerchant(context, caller, params.id);
-      if (merchant === null) return notFound("merchant");
+    handle: async ({ caller, params, query, body: bytes, by }, { context, bulk }) => {
+      const merchantId = seenMerchantId(caller, params.id);
+      if (merchantId === null) return notFound("merchant");
       const { match = "id", dryRun = false, progress = false } = query;
       const file = { bytes, match, dryRun };
+      const importAll = (onStored?: OnStored) =>
+        bulk.run("runningImports", caller, merchantId, async (importing) => {
+          const merchant = await readMerchant(importing.db, merchantId);
+          if (merchant === null) return notFound("merchant");
+          return importProducts(importing, merchant, { ...file, ...(onStored && { onStored }) }, by);
+        });
       if (progress)
-        return importWithProgress(context, `/api/merchants/${params.id}/products/import`, (onStored) =>
-          importProducts(context, merchant, { ...file, onStored }, by),
-        );
-      const imported = await importProducts(context, merchant, file, by);
+        return importWithProgress(context, `/api/merchants/${params.id}/products/import`, importAll);
+      const imported = await importAll();
       return isProblem(imported) ? imported : { status: 200, body: imported };
     },
   }),
@@ -155,15 +160,14 @@ export const importRoutes: readonly BackOfficeRoute[] = [
     responses: {
       200: { description: "The products.", file: { mediaType: "text/csv", example: EXPORT_EXAMPLE } },
     },
-    problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params }, { context }) => {
+    problems: ["not-found", "limit-reached", "validation-failed"],
+    handle: async ({ caller, params }, { context, bulk }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
-      return {
-        status: 200,
-        body: Readable.from(exportProducts(context.db, merchant.id)),
-        headers: { "content-type": "text/csv; charset=utf-8" },
-      };
+      return bulk.export(caller, merchant.id, async ({ db }) => ({
+        parts: exportProducts(db, merchant.id),
+        mediaType: "text/csv",
+      }));
     },
   }),
 ];

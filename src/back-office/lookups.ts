@@ -26,8 +26,14 @@ export async function findMerchant(
   caller: BackOfficeCaller,
   text: string,
 ): Promise<Merchant | null> {
+  const id = seenMerchantId(caller, text);
+  return id === null ? null : readMerchant(db, id);
+}
+
+/** The id of a merchant that the caller may see, if there is one. */
+export function seenMerchantId(caller: BackOfficeCaller, text: string): string | null {
   const id = fromTypeId("mer", text);
-  return id === null || !maySee(caller, id) ? null : readMerchant(db, id);
+  return id === null || !maySee(caller, id) ? null : id;
 }
 
 export async function findConnection(

@@ -40,14 +40,16 @@ export const resendRoutes: readonly BackOfficeRoute[] = [
     responses: { 202: { description: "The resend.", schema: ResendSchema } },
     problems: ["not-found", "limit-reached", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => resendErrors(body, context.clock.now()),
-    handle: async ({ caller, params, body, by }, { context }) => {
+    handle: async ({ caller, params, body, by }, { context, bulk }) => {
       const connection = await findConnection(context, caller, params.id);
       if (connection === null) return notFound("connection");
       const key = keyOf(connection);
-      const scope = await scopeOf(context.db, key, body, context.clock.now());
-      if (isProblem(scope)) return scope;
-      const resend = await createResend(context, key, scope, by);
-      return isProblem(resend) ? resend : { status: 202, body: toWireResend(resend) };
+      return bulk.run("runningResends", caller, key.merchantId, async (context) => {
+        const scope = await scopeOf(context.db, key, body, context.clock.now());
+        if (isProblem(scope)) return scope;
+        const resend = await createResend(context, key, scope, by);
+        return isProblem(resend) ? resend : { status: 202, body: toWireResend(resend) };
+      });
     },
   }),
   route({

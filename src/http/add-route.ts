@@ -1,6 +1,9 @@
+import { Socket } from "node:net";
+import { finished, Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RequestMetrics } from "../platform/metrics.ts";
 import { withinSpan } from "../platform/telemetry/tracing.ts";
+import { SECOND_MS } from "../platform/time.ts";
 import {
   forbidden,
   isProblem,
@@ -158,8 +161,19 @@ function responder<Operations, Caller extends object>(
     if (isProblem(answer)) return problems.send(reply, answer);
     if (answer.headers !== undefined) reply.headers(answer.headers);
     reply.code(answer.status);
+    if (answer.ended !== undefined) finished(reply.raw, answer.ended);
+    if (answer.body instanceof Readable) endIfStalled(reply);
     return answer.json === undefined ? reply.send(answer.body) : reply.type(JSON_TYPE).send(answer.json);
   };
+}
+
+/** A client that reads nothing of a file for this long is cut off. What was not sent would be kept for it. */
+const STALLED_MS = 30 * SECOND_MS;
+
+/** Node destroys a socket that makes no progress within its timeout, and sets it again when the response is sent. */
+function endIfStalled(reply: FastifyReply): void {
+  const { socket } = reply.raw;
+  if (socket instanceof Socket) socket.setTimeout(STALLED_MS); // Requests of tests have none.
 }
 
 /** Fastify reads no body of a GET. */

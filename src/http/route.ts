@@ -12,6 +12,8 @@ export type RouteResponse = {
   /** A long text as bytes, if several requests share it: each of them would copy a string. */
   json?: string | Buffer;
   headers?: Readonly<Record<string, string | string[]>>;
+  /** Called once when the client has the response, or has left. */
+  ended?(): void;
 };
 
 type RouteInput<Caller, Params, Query, Headers, Body> = {

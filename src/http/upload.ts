@@ -1,7 +1,8 @@
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { SECOND_MS } from "../platform/time.ts";
 import { ProblemError } from "../platform/wire/problems.ts";
-import { encodingProblem } from "./body.ts";
+import { createBodyTurns, encodingProblem } from "./body.ts";
 
 /** A body that is not JSON and can be large. Its route reads it as it arrives, so it is never completely in memory. */
 export type Upload = {
@@ -14,8 +15,23 @@ export type Upload = {
 
 /** In the route's own scope: gives its handler the bytes, which throw an error beyond the limit. */
 export function addUploadParser(scope: FastifyInstance, { limitBytes }: Upload): void {
+  const turn = createBodyTurns();
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser("*", (_request, payload, done) => done(null, readUpload(payload, limitBytes)));
+  scope.addContentTypeParser("*", (request, payload, done) =>
+    done(
+      null,
+      readUpload(payload, limitBytes, (bytes) => turn(request.id, bytes)),
+    ),
+  );
+  scope.addHook("onResponse", endUnread);
+}
+
+/** What a client may still send of a rejected upload, so that it reads the response. Then its connection is cut off. */
+const UNREAD_MS = 5 * SECOND_MS;
+
+function endUnread({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  if (!raw.complete) setTimeout(() => raw.complete || raw.destroy(), UNREAD_MS).unref();
+  done();
 }
 
 /** An `onRequest` hook: runs before anything is read. */
@@ -31,14 +47,25 @@ export function uploadTypeCheck({ mediaType }: Upload) {
   };
 }
 
-async function* readUpload(payload: Readable, limitBytes: number): AsyncGenerator<Buffer> {
+/** What is read in one round of the event loop: checking it takes some milliseconds. */
+const PIECE_BYTES = 32 * 1024;
+
+async function* readUpload(
+  payload: Readable,
+  limitBytes: number,
+  turn: (bytes: number) => Promise<void> | null,
+): AsyncGenerator<Buffer> {
   let received = 0;
   try {
     // Destroying the request would close its connection, and the client would lose the error.
     for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
       received += chunk.length;
       if (received > limitBytes) throw new ProblemError(tooLarge(limitBytes));
-      yield chunk;
+      for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
+        const piece = chunk.subarray(start, start + PIECE_BYTES);
+        await turn(piece.length);
+        yield piece;
+      }
     }
   } finally {
     payload.resume(); // A client that is still sending reads the response only afterwards.

@@ -145,7 +145,13 @@ export const FIXED_LIMITS = {
   tokens: "Valid tokens that are for no merchant. Only the operator creates them.",
   passkeys: "Passkeys of one person.",
   streams: "Open streams of updates of one caller.",
+  runningImports: "Imports of one merchant that are under way.",
+  runningExports: "Files that are being sent to one merchant, or to one other caller.",
+  runningExposures: "Bulk changes of exposure of one merchant that are under way.",
+  runningResends: "Requests for a resend of one merchant that are under way.",
+  runningStatements: "Statements of one merchant's account that are being read.",
 } as const;
+export type FixedLimitName = keyof typeof FIXED_LIMITS;
 
 /** What counts, by the name of the limit. */
 export const LIMIT_DESCRIPTIONS: Readonly<Record<LimitName, string>> = {
@@ -188,6 +194,17 @@ export function limitReached(name: LimitName, maximum: number): Problem {
     members: { limit: name, maximum },
   };
 }
+
+/** Seconds after which work that takes long may have ended. */
+export const RETRY_SOON = { "retry-after": "5" };
+
+/** 409: as much work of this kind is under way as may be. Nothing was done. */
+export const tooManyAtOnce = (limit: FixedLimitName, maximum: number, unit: string): Problem => ({
+  code: "limit-reached",
+  detail: `The maximum of ${maximum} ${unit}${maximum === 1 ? "" : "s"} at a time is reached. Nothing was done: retry when one has ended.`,
+  members: { limit, maximum },
+  headers: RETRY_SOON,
+});
 
 /** A number sets a maximum, null returns to the standard one. */
 export type LimitChange<Name extends LimitName = LimitName> = { readonly [Limit in Name]?: number | null };

@@ -3,9 +3,10 @@ import { type Connection, keyOf } from "../merchants/connection.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { inBatches } from "../platform/run-in-turn.ts";
 import { ROWS_READ_MAX } from "../platform/wire/cursor.ts";
 import { type EventRow, eventRow } from "../webhooks/events/event.ts";
-import { insertEvents } from "../webhooks/publishing-sql.ts";
+import { countDeliveriesOf, insertEvents } from "../webhooks/publishing-sql.ts";
 import {
   countExposed,
   endExposure,
@@ -21,8 +22,11 @@ import { lockProduct, type ProductFilter, readProducts } from "./products-sql.ts
 export const EXPOSURE_PRODUCTS_MAX = 500;
 /** Products that one preview counts. */
 const PREVIEWED_MAX = ROWS_READ_MAX;
-/** Products of one transaction. Each can have a delivery for each endpoint of the connection. */
+/** Products of one transaction, and deliveries that it may write: each product has one for each endpoint of the connection. */
 const BATCH_SIZE = 100;
+const BATCH_DELIVERIES = 2_000;
+/** Deliveries that one request with a filter writes. With very many endpoints it ends earlier, and the next one continues. */
+const REQUEST_DELIVERIES = 20_000;
 
 export type ExposureChange = "expose" | "withdraw";
 
@@ -38,9 +42,9 @@ export async function changeExposure(
   productIds: readonly string[],
   by: Initiator,
 ): Promise<number> {
+  const deliveries = await deliveriesOfEach(context, key, change);
   let changed = 0;
-  for (let start = 0; start < productIds.length; start += BATCH_SIZE) {
-    const batch = productIds.slice(start, start + BATCH_SIZE);
+  for (const batch of inBatches(productIds, productsFor(BATCH_DELIVERIES, deliveries, BATCH_SIZE))) {
     changed += await inTransaction(context, (tx) =>
       change === "expose"
         ? exposeBatch(tx, context, key, batch, by)
@@ -62,9 +66,19 @@ export async function changeExposureOfNext(
   search: NextProducts,
   by: Initiator,
 ): Promise<ChangedPart> {
-  const { ids, continueAfterId } = await nextProducts(context, key, change, search, EXPOSURE_PRODUCTS_MAX);
+  const deliveries = await deliveriesOfEach(context, key, change);
+  const limit = productsFor(REQUEST_DELIVERIES, deliveries, EXPOSURE_PRODUCTS_MAX);
+  const { ids, continueAfterId } = await nextProducts(context, key, change, search, limit);
   return { changed: await changeExposure(context, key, change, ids, by), continueAfterId };
 }
+
+/** How many deliveries the change of one product writes. */
+const deliveriesOfEach = ({ db }: Context, key: ConnectionKey, change: ExposureChange): Promise<number> =>
+  change === "expose" ? countDeliveriesOf(db, key, "product.published") : Promise.resolve(0);
+
+/** As many products as make so many deliveries, at least one. */
+const productsFor = (deliveriesMax: number, deliveriesOfEach: number, max: number): number =>
+  Math.max(1, Math.min(max, Math.floor(deliveriesMax / Math.max(1, deliveriesOfEach))));
 
 /** How many of these products of the merchant a change would change (docs/design/fulfilment.md, "Exposure"). */
 export async function previewExposure(

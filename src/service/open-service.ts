@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import { Counter, Gauge, type Registry } from "prom-client";
+import { BULK_CONNECTIONS_MAX } from "../back-office/bulk-gate.ts";
 import { openKeyring } from "../operations/keyring.ts";
 import type { Config } from "../platform/config.ts";
 import { commandsOnCitus } from "../platform/database/commands-on-citus.ts";
@@ -207,7 +208,9 @@ export const POOLS = {
    * (docs/design/isolation-and-limits.md, "Pools and fair shares").
    */
   people: { connectionsMax: 3, statementTimeoutMs: 5_000 },
-  "back-office": { connectionsMax: 6, statementTimeoutMs: 15_000 },
+  "back-office": { connectionsMax: 5, statementTimeoutMs: 15_000 },
+  /** Work of the back office on many rows at once: `src/back-office/bulk-gate.ts` says how much of it. */
+  bulk: { connectionsMax: BULK_CONNECTIONS_MAX, statementTimeoutMs: 15_000 },
   jobs: { connectionsMax: 8, statementTimeoutMs: 15_000 },
   dispatcher: { connectionsMax: 6, statementTimeoutMs: 5_000 },
   /** Readiness and metrics. */

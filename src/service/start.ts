@@ -245,7 +245,8 @@ async function listenBackOffice(
     const people = { ...context, db: pools.get("people") };
     const programs = limitAttempts(tokenAuthentication(operatorToken, people), backOffice, operatorToken);
     const authenticate = sessionAuthentication(people, programs);
-    const app = createBackOffice(backOffice, authenticate, metrics, { health, people }, sites);
+    const ownConnections = { health, people, bulk: pools.get("bulk") };
+    const app = createBackOffice(backOffice, authenticate, metrics, ownConnections, sites);
     limitConnections(app.server, connectionsMax("back-office"), log);
     await app.ready();
     await start.close();

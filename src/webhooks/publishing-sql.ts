@@ -50,6 +50,24 @@ export async function insertEvents(
   return distinctConnections(events.filter(({ connectionId }) => sending.has(connectionId)));
 }
 
+/** How many deliveries an event of this type has that is not about a test order. Paused endpoints have them too. */
+export async function countDeliveriesOf(
+  db: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  type: string,
+): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-deliveries-of-event",
+    text: `
+      select count(*)::integer as count
+      from webhook_endpoints w
+      where w.merchant_id = $1 and w.connection_id = $2 and w.status <> 'deleted' and w.mode = 'live'
+        and $3 = any(w.event_types)`,
+    values: [merchantId, connectionId, type],
+  });
+  return row?.count ?? 0;
+}
+
 /** Deletes at most `limit` events of test orders that are erased. Returns how many. */
 export async function eraseEvents(
   tx: Queryable,

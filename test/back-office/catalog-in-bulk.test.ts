@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { lockMerchant } from "../../src/merchants/merchants-sql.ts";
+import { type Merchant, readMerchant } from "../../src/merchants/merchants-sql.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
+import { importProducts } from "../../src/products/import/import-products.ts";
+import { tryToLockImports } from "../../src/products/import/import-sql.ts";
+import { betweenTransactions } from "../support/between-transactions.ts";
 import { untilBlocked } from "../support/blocked.ts";
 import { createProduct } from "../support/builders.ts";
 import { importCsv } from "../support/imports.ts";
+import { expectProblem } from "../support/orders.ts";
 import { dumpTables } from "../support/tables.ts";
 import { type Answer, startTestService, type TestService } from "../support/test-service.ts";
 
@@ -20,6 +24,18 @@ const exported = async (merchantId: string): Promise<string> =>
   (await test.backOffice.get(`/api/merchants/${merchantId}/products.csv`)).body;
 const aMerchant = async (): Promise<string> =>
   (await test.backOffice.post("/api/merchants", { name: "M", accountEmail: "m@example.com" })).body.id;
+
+const BY = { actor: { kind: "operator", name: null }, requestId: null, action: "importProducts" } as const;
+
+async function* bytesOf(text: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(text);
+}
+
+async function merchantOf(id: string): Promise<Merchant> {
+  const merchant = await readMerchant(test.db, fromTypeId("mer", id) ?? "");
+  if (merchant === null) throw new Error("There is no such merchant.");
+  return merchant;
+}
 
 describe("an import of a file that was imported before", () => {
   it("is rejected by default, and changes nothing", async () => {
@@ -125,19 +141,28 @@ describe("an import of a file that was imported before", () => {
     expect(updatedAt).toBe(test.clock.now().toISOString());
   });
 
-  it("twice at the same time creates each product once", async () => {
+  it("is rejected if its products were created between its check and its storing", async () => {
     const merchant = await aMerchant();
-    const rows = Array.from({ length: 50 }, (_, at) => `SKU-${at},Name,1\n`).join("");
-    // All three have checked their file before the first one stores its rows.
-    const answers = await test.db.transaction(async (tx) => {
-      await lockMerchant(tx, fromTypeId("mer", merchant) ?? "");
-      const imports = [1, 2, 3].map(() => importInto(merchant, `${HEADER}\n${rows}`));
-      await untilBlocked(test, imports.length);
-      return imports;
-    });
-    const statuses = (await Promise.all(answers)).map(({ status }) => status);
-    expect(statuses.sort()).toEqual([200, 422, 422]);
-    expect((await exported(merchant)).trimEnd().split("\r\n")).toHaveLength(51);
+    const before = await dumpTables(test);
+    let created: unknown;
+    const file = { bytes: bytesOf(`${HEADER}\nB,Bowl,1\nA,Apron,1\n`), match: "id", dryRun: false } as const;
+    const imported = importProducts(
+      {
+        ...test.context,
+        // Another process does so.
+        storing: betweenTransactions(test.context, async () => {
+          await createProduct(test, merchant, { sku: "A" });
+          created = await dumpTables(test);
+        }).db,
+      },
+      await merchantOf(merchant),
+      file,
+      BY,
+    );
+    const errors = [{ line: 3, column: "sku", rule: "given_away" }];
+    await expect(imported).rejects.toMatchObject({ problem: { members: { errors } } });
+    expect(created).not.toEqual(before);
+    expect(await dumpTables(test)).toEqual(created);
   });
 });
 
@@ -173,21 +198,33 @@ describe("an import with its progress", () => {
     expect([again.status, again.body.unchanged]).toEqual([200, 2]);
   });
 
-  it("ends with the problem if another import was faster, and has then stored nothing", async () => {
+  it("ends with the problem that stopped it, and has then stored nothing", async () => {
     const merchant = await aMerchant();
-    const imports = await test.db.transaction(async (tx) => {
-      await lockMerchant(tx, fromTypeId("mer", merchant) ?? "");
-      const started = [1, 2].map(() => follow(merchant, `${HEADER}\n${rowsOf(3)}`));
-      await untilBlocked(test, 2);
-      return started;
+    const answer = await test.db.transaction(async (tx) => {
+      await tryToLockImports(tx, fromTypeId("mer", merchant) ?? "");
+      return follow(merchant, `${HEADER}\n${rowsOf(3)}`);
     });
-    const last = (await Promise.all(imports)).map((answer) => linesOf(answer).at(-1));
-    expect(last.filter(({ result }) => result?.created === 3)).toHaveLength(1);
-    expect(last.find(({ problem }) => problem !== undefined)?.problem).toMatchObject({
+    expectProblem(answer, 409, "limit-reached", { limit: "runningImports", maximum: 1 });
+    // Another transaction gives the SKU away after the first lines are sent: the last one says it.
+    const blocked = await test.db.transaction(async (tx) => {
+      await tx.query({
+        name: "test-take-sku",
+        text: `
+          insert into products (id, merchant_id, sku, name, price_minor, currency, status, created_at, updated_at, barcode)
+          values (gen_random_uuid(), $1, 'TAKEN', 'N', 100, 'EUR', 'active', $2, $2, '4006381333931')`,
+        values: [fromTypeId("mer", merchant), test.clock.now()],
+      });
+      const started = follow(merchant, `${HEADER},barcode\nNEW,Name,1,4006381333931\n`);
+      await untilBlocked(test, 1);
+      return { started };
+    });
+    const lines = linesOf(await blocked.started);
+    expect(lines[0]).toEqual({ stored: 0, total: 1 });
+    expect(lines.at(-1).problem).toMatchObject({
       ...{ code: "validation-failed", status: 422 },
       instance: `/api/merchants/${merchant}/products/import`,
     });
-    expect((await exported(merchant)).trimEnd().split("\r\n")).toHaveLength(4);
+    expect((await exported(merchant)).trimEnd().split("\r\n")).toHaveLength(2);
   });
 });
 

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
 import pg from "pg";
 import { onTestFinished, inject as provided } from "vitest";
@@ -24,6 +26,9 @@ import { copyTemplate, createOnNodes, dropCopies } from "./citus.ts";
 import { TEMPLATE } from "./global-setup.ts";
 import { addressOfKept, reused, type TestDatabase } from "./reused-databases.ts";
 import { createTestClock, type TestClock } from "./test-clock.ts";
+
+/** Imports keep their rows there. */
+const DATA_FOLDER = join(tmpdir(), "partner-orders-tests");
 
 export const OPERATOR_TOKEN = "operator-token-of-the-tests";
 
@@ -179,7 +184,7 @@ export async function startTestService(
   const clock = createTestClock();
   const { url, db, giveBack } = await openFor(options.databaseUrl);
   const config: Config = {
-    ...readConfig({ RATE_LIMIT_PER_MINUTE: "0" }),
+    ...readConfig({ RATE_LIMIT_PER_MINUTE: "0", DATA_DIR: DATA_FOLDER }),
     databaseUrl: url,
     ...options.config,
   };

@@ -1,4 +1,3 @@
-import { Readable } from "node:stream";
 import { type Static, Type } from "typebox";
 import type { Merchant } from "../../merchants/merchants-sql.ts";
 import {
@@ -90,14 +89,18 @@ export const statementRoutes: readonly BackOfficeRoute[] = [
     params: MerchantIdParams,
     query: Type.Object({ ...period, limit: limitField, cursor: cursorField }),
     responses: { 200: { description: "The statement.", schema: StatementSchema } },
-    problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params, query }, { context }) => {
+    problems: ["not-found", "limit-reached", "validation-failed"],
+    handle: async ({ caller, params, query }, { context, bulk }) => {
       const { limit = PAGE_SIZE_DEFAULT, cursor } = query;
       const after = cursor === undefined ? null : toPosition(cursor);
       if (after !== null && isProblem(after)) return after;
-      const found = await findPeriod(context, await findMerchant(context, caller, params.id), query);
-      if (isProblem(found)) return found;
-      return { status: 200, body: await toWireStatement(context, found, after, limit) };
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      return bulk.run("runningStatements", caller, merchant.id, async (context) => {
+        const found = await findPeriod(context, merchant, query);
+        if (isProblem(found)) return found;
+        return { status: 200, body: await toWireStatement(context, found, after, limit) };
+      });
     },
   }),
   route({
@@ -115,15 +118,15 @@ export const statementRoutes: readonly BackOfficeRoute[] = [
     responses: {
       200: { description: "The statement.", file: { mediaType: "text/csv", example: CSV_EXAMPLE } },
     },
-    problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params, query }, { context }) => {
-      const found = await findPeriod(context, await findMerchant(context, caller, params.id), query);
-      if (isProblem(found)) return found;
-      return {
-        status: 200,
-        body: Readable.from(statementRows(context, found.merchant, found.period)),
-        headers: { "content-type": "text/csv; charset=utf-8" },
-      };
+    problems: ["not-found", "limit-reached", "validation-failed"],
+    handle: async ({ caller, params, query }, { context, bulk }) => {
+      const merchant = await findMerchant(context, caller, params.id);
+      if (merchant === null) return notFound("merchant");
+      return bulk.export(caller, merchant.id, async (context) => {
+        const found = await findPeriod(context, merchant, query);
+        if (isProblem(found)) return found;
+        return { parts: statementRows(context, merchant, found.period), mediaType: "text/csv" };
+      });
     },
   }),
 ];
@@ -132,10 +135,9 @@ type MerchantPeriod = { readonly merchant: Merchant; readonly period: Period };
 
 async function findPeriod(
   context: Context,
-  merchant: Merchant | null,
+  merchant: Merchant,
   query: PeriodQuery,
 ): Promise<MerchantPeriod | Problem> {
-  if (merchant === null) return notFound("merchant");
   const now = context.clock.now();
   const from = query.from === undefined ? beginOfMonth(now) : parseTime(query.from);
   const to = query.to === undefined ? now : parseTime(query.to);

@@ -1,4 +1,3 @@
-import { Readable } from "node:stream";
 import { type Static, Type } from "typebox";
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import { idErrors, idIn } from "../../http/route.ts";
@@ -62,11 +61,13 @@ export const exportRoutes: readonly BackOfficeRoute[] = [
         ],
       },
     },
-    problems: ["not-found", "validation-failed"],
-    handle: async ({ query, by }, { context }) => {
+    problems: ["not-found", "limit-reached", "validation-failed"],
+    handle: async ({ caller, query, by }, { bulk }) => {
       const errors = [...idErrors("mer", "merchantId", query), ...idErrors("con", "connectionId", query)];
       if (errors.length > 0) return validationFailed(errors);
-      return startExport(context, by, toFilter(query), FILES[query.format ?? "csv"]);
+      return bulk.export(caller, null, (context) =>
+        startExport(context, by, toFilter(query), FILES[query.format ?? "csv"]),
+      );
     },
   }),
 ];
@@ -87,11 +88,7 @@ async function startExport(
 ) {
   if (!(await isExportable(context, filter))) return noSuchOwner(filter);
   await recordExport(context, by, filter);
-  return {
-    status: 200,
-    body: Readable.from(textsOf(context, filter, format)),
-    headers: { "content-type": `${mediaType}; charset=utf-8` },
-  };
+  return { parts: textsOf(context, filter, format), mediaType };
 }
 
 const noSuchOwner = ({ merchantId, connectionId }: ExportFilter): Problem =>

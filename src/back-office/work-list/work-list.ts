@@ -1,4 +1,3 @@
-import { Readable } from "node:stream";
 import { Type } from "typebox";
 import type { Initiator } from "../../audit/record-audit.ts";
 import { releasePickList, takePickList } from "../../fulfilment/pick-lists.ts";
@@ -301,17 +300,16 @@ export const workExportRoutes: readonly BackOfficeRoute[] = [
     responses: {
       200: { description: "The orders.", file: [{ mediaType: "text/csv", example: csvWorkHead }] },
     },
-    problems: ["validation-failed"],
-    handle: async ({ caller, query, by }, { context }) => {
+    problems: ["limit-reached", "validation-failed"],
+    handle: async ({ caller, query, by }, { bulk }) => {
       const errors = idErrors("fac", "facilityId", query);
       if (errors.length > 0) return validationFailed(errors);
       const facilityIds = shownFacilities(caller, idIn("fac", query.facilityId));
       const filter = { facilityIds, taken: query.taken ?? null };
-      return {
-        status: 200,
-        body: Readable.from(textsOf(context, by, filter)),
-        headers: { "content-type": "text/csv; charset=utf-8" },
-      };
+      return bulk.export(caller, null, async (context) => ({
+        parts: textsOf(context, by, filter),
+        mediaType: "text/csv",
+      }));
     },
   }),
 ];

@@ -1,8 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Merchant } from "../../merchants/merchants-sql.ts";
+import { makeDataDir } from "../../platform/data-dir.ts";
 import { type Database, planBatch, type Queryable } from "../../platform/database/database.ts";
 import { describedErrors, type Problem } from "../../platform/wire/problems.ts";
 import { listOwnProducts } from "../products-sql.ts";
@@ -18,21 +18,49 @@ import {
 } from "./import-row.ts";
 import { compareImported, listBarcodeOwners, listSkuOwners } from "./import-sql.ts";
 
-/** The SKUs of the rows of a file so far. */
-class SeenSkus {
-  /** By digest, because half a million SKUs of 255 characters would take much memory: whether a row had no id. */
-  readonly #withoutId = new Map<string, boolean>();
+/**
+ * What the rows of a file have in their columns so far. Each value is kept as 63 bits of its digest, in an array: half a million
+ * ids, SKUs and barcodes take 16 MB, whatever their length, and the garbage collector does not visit them.
+ */
+export class SeenValues {
+  /** Two words for each value: its digest, whose last bit is the mark. No value: two zeros. Its length is a power of two. */
+  #slots = new Uint32Array(2 * 1_024);
+  #count = 0;
 
-  /**
-   * Adds the SKU of a row. Returns true if the file does not determine which product is meant: an earlier row has the same SKU,
-   * and one of the two has no id.
-   */
-  add(sku: string, hasId: boolean): boolean {
-    const digest = createHash("sha256").update(sku).digest("base64").slice(0, 20);
-    const earlier = this.#withoutId.get(digest);
-    this.#withoutId.set(digest, earlier === true || !hasId);
-    return earlier !== undefined && (earlier || !hasId);
+  /** Adds a value of a column with a mark. Returns whether an earlier row has it: with the mark, without it, or null. */
+  add(column: "id" | "sku" | "barcode", value: string, mark = false): boolean | null {
+    const digest = hash("sha256", `${column} ${value}`, "buffer");
+    const [high, low] = [digest.readUInt32LE(0) || 1, digest.readUInt32LE(4) & ~1];
+    const slot = slotOf(this.#slots, high, low);
+    const last = this.#slots[slot + 1] ?? 0;
+    const isKnown = this.#slots[slot] !== 0;
+    this.#slots[slot] = high;
+    this.#slots[slot + 1] = low | (isKnown ? last & 1 : 0) | (mark ? 1 : 0);
+    if (isKnown) return (last & 1) === 1;
+    this.#count += 1;
+    if (this.#count > (this.#slots.length / 2) * FILLED_MAX) this.#grow();
+    return null;
   }
+
+  #grow(): void {
+    const slots = new Uint32Array(2 * this.#slots.length);
+    for (let from = 0; from < this.#slots.length; from += 2) {
+      const [high = 0, low = 0] = this.#slots.subarray(from, from + 2);
+      if (high === 0) continue;
+      slots.set([high, low], slotOf(slots, high, low & ~1));
+    }
+    this.#slots = slots;
+  }
+}
+
+const FILLED_MAX = 0.75;
+
+/** The slot of a digest, or the free one where it belongs. */
+function slotOf(slots: Uint32Array, high: number, low: number): number {
+  let slot = low & (slots.length - 1); // Even, as `low` is.
+  while (slots[slot] !== 0 && (slots[slot] !== high || ((slots[slot + 1] ?? 0) & ~1) !== low))
+    slot = (slot + 2) & (slots.length - 1);
+  return slot;
 }
 
 /** What one transaction can store in about ten seconds. A larger catalog is split into several files. */
@@ -91,9 +119,7 @@ type RowsContext = {
 /** Checks each row, and the ids and SKUs of a batch of rows together. */
 class CheckedRows {
   readonly #context: RowsContext;
-  readonly #idsSeen = new Set<string>();
-  readonly #skusSeen = new SeenSkus();
-  readonly #barcodesSeen = new SeenSkus();
+  readonly #seen = new SeenValues();
   #batch: ImportRow[] = [];
   #count = 0;
 
@@ -112,13 +138,12 @@ class CheckedRows {
     if (this.isFull) return errors.add([{ line, rule: "max_rows", max: IMPORT_ROWS_MAX }]);
     const row = readRow(csvRow, header, merchant.currency);
     if ("errors" in row) return errors.add(row.errors);
-    if (row.id !== null && this.#idsSeen.has(row.id))
+    if (row.id !== null && this.#seen.add("id", row.id) !== null)
       return errors.add([{ line, column: "id", rule: "earlier_row", field: "id" }]);
-    if (row.id !== null) this.#idsSeen.add(row.id);
     if (match !== "none" && isPadded(row)) return errors.add([{ line, column: "sku", rule: "sku_padded" }]);
-    if (match !== "none" && this.#skusSeen.add(row.sku, row.id !== null))
+    if (match !== "none" && this.#isSkuUnclear(row))
       return errors.add([{ line, column: "sku", rule: "earlier_row", field: "sku" }]);
-    if (row.barcode !== null && this.#barcodesSeen.add(row.barcode, false))
+    if (row.barcode !== null && this.#seen.add("barcode", row.barcode) !== null)
       return errors.add([{ line, column: "barcode", rule: "earlier_row", field: "barcode" }]);
     this.#batch.push(row);
     if (this.#batch.length === BATCH_SIZE) await this.flush(header);
@@ -157,11 +182,16 @@ class CheckedRows {
     if (errors.count === 0 && rows.length > 0) await temporaryFile.add(rows);
   }
 
+  /** An earlier row has the same SKU, and one of the two has no id: which product is meant? */
+  #isSkuUnclear({ sku, id }: ImportRow): boolean {
+    const earlierHasNoId = this.#seen.add("sku", sku, id === null);
+    return earlierHasNoId !== null && (earlierHasNoId || id === null);
+  }
+
   /** The error of a row that changes the product of an earlier row. */
   #matchedTwice({ id, isMatched, line }: ImportRow): ImportError | null {
     if (!isMatched || id === null) return null;
-    const isTwice = this.#idsSeen.has(id);
-    this.#idsSeen.add(id);
+    const isTwice = this.#seen.add("id", id) !== null;
     return isTwice ? { line, column: "sku", rule: "sku_of_other_row" } : null;
   }
 }
@@ -298,9 +328,13 @@ export type TemporaryFile<T> = {
 
 type Extent = { readonly position: number; readonly length: number };
 
-/** The file is unlinked at once, so nothing is left of it however the process ends. */
-export async function createTemporaryFile<T>(): Promise<TemporaryFile<T>> {
-  const path = join(tmpdir(), `partner-orders-${randomUUID()}`);
+/**
+ * The file is unlinked at once, so nothing is left of it however the process ends. It is in `DATA_DIR`, because the folder of
+ * the system for such files is often read-only or in memory (docs/design/fulfilment.md, "Imports of a catalog").
+ */
+export async function createTemporaryFile<T>(dataDir: string): Promise<TemporaryFile<T>> {
+  await makeDataDir(dataDir);
+  const path = join(dataDir, `import-${randomUUID()}`);
   const file = await open(path, "wx+", 0o600);
   await unlink(path);
   const extents: Extent[] = [];

@@ -1,8 +1,10 @@
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
-import { countProducts, lockMerchant, type Merchant } from "../../merchants/merchants-sql.ts";
+import { tooManyAtOnce } from "../../merchants/limits.ts";
+import { countProducts, type Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
-import { isTaken, planBatch, type Queryable } from "../../platform/database/database.ts";
+import { type Database, isTaken, planBatch, type Queryable } from "../../platform/database/database.ts";
 import { type Problem, ProblemError } from "../../platform/wire/problems.ts";
+import type { WebhookContext } from "../../webhooks/conditions-sql.ts";
 import { countCreated, reachedLimit } from "../change-product.ts";
 import {
   checkFile,
@@ -13,7 +15,7 @@ import {
   type TemporaryFile,
 } from "./check-file.ts";
 import type { ImportError, ImportHeader, ImportRow } from "./import-row.ts";
-import { insertImported, updateImported } from "./import-sql.ts";
+import { insertImported, tryToLockImports, updateImported } from "./import-sql.ts";
 
 /** Products that a response names. An export names all. */
 export const IMPORTED_LISTED_MAX = 10_000;
@@ -47,18 +49,24 @@ export type ImportFile = {
 };
 
 /**
+ * `storing` gives its connection to one import after the other: each may use it for a minute. The short reads of imports that
+ * arrive use others.
+ */
+export type ImportContext = WebhookContext & { readonly storing: Database };
+
+/**
  * Creates and changes products of a merchant from CSV, all of them or none (docs/design/fulfilment.md, "Imports of a catalog").
  * First, the file is read and validated as it arrives, and valid rows are kept on disk. Then all rows are stored in one
  * transaction, which waits for nothing outside. A file that changes nothing stores nothing, and waits for no other import
  * (docs/design/fulfilment.md, "Imports of a catalog").
  */
 export async function importProducts(
-  context: Context,
+  context: ImportContext,
   merchant: Merchant,
   { bytes, match, dryRun, onStored = () => undefined }: ImportFile,
   by: Initiator,
 ): Promise<Imported | Problem> {
-  const temporaryFile = await createTemporaryFile<ImportRow>();
+  const temporaryFile = await createTemporaryFile<ImportRow>(context.config.dataDir);
   try {
     const { errors, header } = await checkFile(context.db, merchant, { bytes, match, temporaryFile });
     if (errors.count > 0) return errors.toProblem();
@@ -67,8 +75,9 @@ export async function importProducts(
     if (reached !== null) return reached;
     if (dryRun || expected.created + expected.changed === 0) return expected;
     const total = expected.created + expected.changed + expected.unchanged;
-    onStored(0, total);
-    return await inTransaction(context, async (tx) => {
+    return await inTransaction({ ...context, db: context.storing }, async (tx) => {
+      if (!(await tryToLockImports(tx, merchant.id))) return tooManyAtOnce("runningImports", 1, "import");
+      onStored(0, total);
       const imported = await storeAll(tx, context, {
         ...{ merchant, header, match, temporaryFile },
         onStored: (stored) => onStored(stored, total),
@@ -150,8 +159,6 @@ async function storeAll(
   { clock, newId }: Context,
   { merchant, header, match, temporaryFile, onStored }: Storable,
 ): Promise<Imported> {
-  // Imports of one merchant run one after the other, because they can change the same products.
-  await lockMerchant(tx, merchant.id);
   await planBatch(tx); // The first batches find an empty table, and the last ones a large one.
   const now = clock.now();
   const summary = new Summary();

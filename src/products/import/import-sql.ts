@@ -2,6 +2,19 @@ import type { Merchant } from "../../merchants/merchants-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { ImportHeader, ImportRow } from "./import-row.ts";
 
+/**
+ * Imports of one merchant can change the same products, so a process stores none while another one does. False: it does. The
+ * merchant itself is not locked: its account and its name can be changed while an import stores rows.
+ */
+export async function tryToLockImports(tx: Queryable, merchantId: string): Promise<boolean> {
+  const [row] = await tx.query<{ locked: boolean }>({
+    name: "try-to-lock-imports",
+    text: "select pg_try_advisory_xact_lock(7305222, hashtext($1)) as locked",
+    values: [merchantId],
+  });
+  return row?.locked ?? false;
+}
+
 /** The merchant's products with these SKUs: of each SKU the oldest, and how many there are. */
 export async function listSkuOwners(
   db: Queryable,

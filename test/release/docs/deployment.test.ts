@@ -85,7 +85,7 @@ describe("the example for Kubernetes", () => {
           readConfig({}).backOfficePort,
         );
       expect(container.securityContext.readOnlyRootFilesystem).toBe(true);
-      expect(container.volumeMounts).toMatchObject([{ mountPath: "/tmp" }]); // For imports.
+      expect(container.volumeMounts).toMatchObject([{ mountPath: "/data" }]); // For imports.
     }
     const variables = items.flatMap(({ data = {} }) => Object.keys(data));
     expect(variables.filter((name) => !known.has(name))).toEqual([]);

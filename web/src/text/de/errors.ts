@@ -140,6 +140,16 @@ const LIMITS: Readonly<Record<KnownLimitName, (maximum: string) => string>> = {
     `Sie haben ${maximum} Seiten mit laufender Anzeige offen, mehr geht nicht. Schließen Sie erst eine.`,
   merchantStreams: (maximum) =>
     `Beim Händler sind ${maximum} Seiten mit laufender Anzeige offen, mehr geht nicht. Schließen Sie erst eine.`,
+  runningImports: (maximum) =>
+    `Beim Händler läuft ${maximum} Import, mehr geht nicht. Warten Sie, bis er fertig ist.`,
+  runningExports: (maximum) =>
+    `${maximum} Exporte laufen, mehr geht nicht. Warten Sie, bis einer fertig ist.`,
+  runningExposures: (maximum) =>
+    `${maximum} Änderungen von Freigaben laufen, mehr geht nicht. Warten Sie, bis eine fertig ist.`,
+  runningResends: (maximum) =>
+    `${maximum} Anfragen nach einer Wiederholung laufen, mehr geht nicht. Versuchen Sie es in einigen Sekunden.`,
+  runningStatements: (maximum) =>
+    `${maximum} Kontoauszüge werden gelesen, mehr geht nicht. Versuchen Sie es in einigen Sekunden.`,
 };
 
 /** Why a transition of an order is not possible. `maximum` is that of the rules that have one. */

@@ -129,6 +129,16 @@ const LIMITS: Readonly<Record<KnownLimitName, (maximum: string) => string>> = {
   streams: (maximum) => `You have the maximum of ${maximum} live pages open. Close one first.`,
   merchantStreams: (maximum) =>
     `The merchant has its maximum of ${maximum} live pages open. Close one first.`,
+  runningImports: (maximum) =>
+    `The merchant has its maximum of ${maximum} import under way. Wait until it has ended, then try again.`,
+  runningExports: (maximum) =>
+    `You have the maximum of ${maximum} exports under way. Wait until one has ended.`,
+  runningExposures: (maximum) =>
+    `The maximum of ${maximum} changes of exposure at a time is reached. Wait until one has ended, then try again.`,
+  runningResends: (maximum) =>
+    `The maximum of ${maximum} requests for a resend at a time is reached. Try again in some seconds.`,
+  runningStatements: (maximum) =>
+    `The maximum of ${maximum} statements at a time is reached. Try again in some seconds.`,
 };
 
 /** Why a transition of an order is not possible. `maximum` is that of the rules that have one. */
