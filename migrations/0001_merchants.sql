@@ -81,16 +81,19 @@ create table api_keys (
   created_at     timestamptz not null,
   expires_at     timestamptz,
   revoked_at     timestamptz,
+  token_id       uuid,
   constraint api_keys_pkey primary key (key_hash),
   constraint api_keys_id_key unique (id),
   constraint api_keys_key_hash_is_sha256 check (octet_length(key_hash) = 32),
   constraint api_keys_mode_known check (mode in ('live', 'test'))
 );
 create index api_keys_connection_idx on api_keys (merchant_id, connection_id, id);
+create index api_keys_token_id_idx on api_keys (token_id) where token_id is not null;
 comment on table api_keys is 'Keys of connections, stored only as hashes. A shared table: a key is looked up before its connection is known, so there is no foreign key to connections.';
 comment on column api_keys.key_hash is 'SHA-256 of the whole key; the key has 256 random bits, so no salt or stretching is needed.';
 comment on column api_keys.mode is 'live: the key can do everything. test: it creates and changes test orders only, and finds no real order.';
 comment on column api_keys.prefix is 'First characters of the key, by which people recognize it.';
+comment on column api_keys.token_id is 'The token of the back office that issued it, with whose revocation it ends. Null: a person, OPERATOR_TOKEN or the command line did.';
 comment on column api_keys.replaced_by_id is 'The key that a rotation has put in its place. Null if it was not rotated. A key is rotated once.';
 
 -- Apart from api_keys, so that the rows that every request of a partner reads are not written for their uses

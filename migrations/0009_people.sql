@@ -40,6 +40,7 @@ create table person_grants (
   merchant_ids   uuid[] not null,
   facility_ids   uuid[],
   connection_ids uuid[] not null,
+  token_id       uuid,
   constraint person_grants_pkey primary key (person_id, role),
   constraint person_grants_person_id_fkey foreign key (person_id) references people (id) on delete cascade,
   constraint person_grants_role_known check (role in ('operator', 'warehouse', 'merchant', 'partner', 'support', 'monitoring')),
@@ -54,11 +55,13 @@ create table person_grants (
     end)
 );
 create index person_grants_merchant_ids_idx on person_grants using gin (merchant_ids);
+create index person_grants_token_id_idx on person_grants (token_id) where token_id is not null;
 comment on table person_grants is 'The roles of a person, each with what it is for.';
 comment on column person_grants.role is 'What the person may do.';
 comment on column person_grants.merchant_ids is 'For merchant: the merchants. For partner: the merchant of each connection, in their order. Else empty.';
 comment on column person_grants.facility_ids is 'For warehouse: the facilities; null: all of them, also later ones. Null for other roles.';
 comment on column person_grants.connection_ids is 'For partner: the connections. Else empty.';
+comment on column person_grants.token_id is 'The token that gave it, with whose revocation it ends. Null: a person, OPERATOR_TOKEN or the command line did.';
 
 create table person_provider_accounts (
   person_id uuid        not null,
@@ -230,6 +233,7 @@ create table back_office_tokens (
   revoked_at              timestamptz,
   last_used_at            timestamptz,
   replaces_id             uuid,
+  made_by_id              uuid,
   constraint back_office_tokens_pkey primary key (id),
   constraint back_office_tokens_hash_key unique (token_hash),
   constraint back_office_tokens_replaces_key unique (replaces_id),
@@ -264,6 +268,7 @@ comment on column back_office_tokens.created_at is 'When it was created.';
 comment on column back_office_tokens.expires_at is 'From this time on it is not valid. Null: it does not expire. A rotation brings it forward.';
 comment on column back_office_tokens.revoked_at is 'When it was revoked. Null if it was not.';
 comment on column back_office_tokens.last_used_at is 'When it was used, written at most once in five minutes. Null: it never was.';
+comment on column back_office_tokens.made_by_id is 'The token that made it, with whose revocation it ends; after a rotation of that one, the token that replaced it. Null: none.';
 comment on column back_office_tokens.replaces_id is 'The token that a rotation replaced with this one. Null if none. Unique: a token is rotated once.';
 
 -- A view belongs to a person or to a token, not to a merchant (docs/design/console.md, "Saved views").

@@ -3,6 +3,7 @@ import { KeyModeSchema, type ShownKey } from "../merchants/api-key.ts";
 import { keyOf } from "../merchants/connection.ts";
 import { issueKey, revokeKey, rotateKey } from "../merchants/keys.ts";
 import { listKeys, readKey } from "../merchants/keys-sql.ts";
+import { makerOf } from "../people/tokens.ts";
 import type { Context } from "../platform/context.ts";
 import { fromTypeId, toTypeId } from "../platform/ids.ts";
 import { parseTime } from "../platform/time.ts";
@@ -109,7 +110,11 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
         mode: Type.Optional(
           describedAs(KeyModeSchema, "What the key can do. It cannot be changed. Default: `live`."),
         ),
-        expiresAt: Type.Optional(dateTime("When the key expires, in the future. Default: never.")),
+        expiresAt: Type.Optional(
+          dateTime(
+            "When the key expires, in the future. Default: never. A key that a token issues ends with the token at the latest, and with its revocation.",
+          ),
+        ),
       },
       { title: "KeyRequest", description: "A new key." },
     ),
@@ -122,7 +127,12 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       const expiresAt = body.expiresAt === undefined ? null : parseTime(body.expiresAt);
       const { name = null, mode = "live" } = body;
       if (mode === "live" && seesAsPartner(caller, keyOf(connection))) return LIVE_KEYS_ARE_THE_MERCHANTS;
-      const made = await issueKey(context, { ...keyOf(connection), name, mode, expiresAt }, by);
+      const made = await issueKey(
+        context,
+        { ...keyOf(connection), name, mode, expiresAt },
+        makerOf(context, caller),
+        by,
+      );
       return isProblem(made) ? made : { status: 201, body: { ...toWireKey(made.issued), key: made.key } };
     },
   }),
@@ -223,7 +233,7 @@ export const keyRotationRoutes: readonly BackOfficeRoute[] = [
       const key = await findKey(context, caller, params.id);
       if (key === null) return notFound("key");
       if (key.mode === "live" && seesAsPartner(caller, key)) return LIVE_KEYS_ARE_THE_MERCHANTS;
-      const made = await rotateKey(context, key.id, key, rotationOf(body), by);
+      const made = await rotateKey(context, key.id, key, rotationOf(body), makerOf(context, caller), by);
       if (isProblem(made)) return made;
       const previousExpiresAt = made.previousExpiresAt.toISOString();
       return { status: 201, body: { ...toWireKey(made.issued), key: made.key, previousExpiresAt } };

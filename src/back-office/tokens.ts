@@ -15,7 +15,7 @@ import {
 } from "../audit/scope.ts";
 import { checkGiving } from "../people/manage.ts";
 import type { Token } from "../people/token.ts";
-import { createToken, type GrantCheck, revokeToken, rotateToken } from "../people/tokens.ts";
+import { createToken, type GrantCheck, makerOf, revokeToken, rotateToken } from "../people/tokens.ts";
 import { listTokens, readToken } from "../people/tokens-sql.ts";
 import type { Context } from "../platform/context.ts";
 import { fromTypeId, toTypeId } from "../platform/ids.ts";
@@ -203,7 +203,11 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
         ]),
         ...grantFields,
         scopes: ScopesField,
-        expiresAt: Type.Optional(dateTime("When the token expires, in the future. Default: never.")),
+        expiresAt: Type.Optional(
+          dateTime(
+            "When the token expires, in the future. Default: never. A token that a token makes ends with that one at the latest.",
+          ),
+        ),
       },
       { title: "TokenRequest", description: "A new token." },
     ),
@@ -219,7 +223,14 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
       const grant = await grantOfRequest(context, body);
       const scopes = givenScopes(caller, body.role, body.scopes);
       const fields = { name: body.name, grant, scopes, expiresAt };
-      const made = await createToken(context, fields, confinedTo(caller), checkOf(context, caller), by);
+      const made = await createToken(
+        context,
+        fields,
+        confinedTo(caller),
+        checkOf(context, caller),
+        makerOf(context, caller),
+        by,
+      );
       if (isProblem(made)) return made;
       return { status: 201, body: { ...toWireToken(made.created), token: made.token } };
     },
@@ -276,7 +287,8 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Tokens",
     summary: "Revoke a token",
-    description: "The next request with the token is rejected. Repeating the request has no further effect.",
+    description:
+      "The next request with the token is rejected, and with all that it has made: tokens, keys, and the roles that it has given to people. A person who has no other role is disabled. Repeating the request has no further effect.",
     params: TokenIdParams,
     responses: { 200: { description: "The revoked token.", schema: TokenSchema } },
     problems: ["not-found"],
@@ -295,7 +307,7 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     tag: "Tokens",
     summary: "Rotate a token",
     description:
-      "Creates a token with the same name, the same rights and the same scopes. The old one stays valid for the overlap, and never longer than before. A token is rotated once: if the response was lost, revoke the new token and create another one. The body may be omitted.",
+      "Creates a token with the same name, the same rights and the same scopes. The old one stays valid for the overlap, and never longer than before. What the old one has made belongs to the new one. A token is rotated once: if the response was lost, revoke the new token and create another one. The body may be omitted.",
     params: TokenIdParams,
     body: Type.Object(rotationFields("token"), {
       title: "TokenRotation",
@@ -312,7 +324,14 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
       const made =
         token === null
           ? null
-          : await rotateToken(context, token.id, rotationOf(body), checkOf(context, caller), by);
+          : await rotateToken(
+              context,
+              token.id,
+              rotationOf(body),
+              checkOf(context, caller),
+              makerOf(context, caller),
+              by,
+            );
       if (made === null) return missing;
       if (isProblem(made)) return made;
       const previousExpiresAt = made.previousExpiresAt.toISOString();

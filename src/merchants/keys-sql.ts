@@ -176,12 +176,19 @@ export async function endEarlierKey(
   });
 }
 
-export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promise<void> {
+/** @param tokenId the token that issues it; null: a person does */
+export async function insertKey(
+  db: Queryable,
+  key: ApiKey,
+  hash: string,
+  tokenId: string | null,
+): Promise<void> {
   await db.query({
     name: "insert-key",
     text: `
-      insert into api_keys (key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      insert into api_keys (
+        key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, token_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     values: [
       toBytea(hash),
       key.id,
@@ -192,7 +199,41 @@ export async function insertKey(db: Queryable, key: ApiKey, hash: string): Promi
       key.prefix,
       key.createdAt,
       key.expiresAt,
+      tokenId,
     ],
+  });
+}
+
+/** Revokes the keys that these tokens have issued. Returns those that were not revoked before. */
+export async function markKeysOfTokensRevoked(
+  tx: Queryable,
+  tokenIds: readonly string[],
+  now: Date,
+): Promise<ApiKey[]> {
+  const rows = await tx.query<KeyRow>({
+    name: "revoke-keys-of-tokens",
+    text: `
+      update api_keys
+      set revoked_at = $2
+      where token_id = any($1::uuid[]) and revoked_at is null
+      returning key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, revoked_at`,
+    values: [tokenIds, now],
+  });
+  return rows.map(toKey);
+}
+
+/** The keys of a token belong to the one that replaces it. They end with it, if that is earlier. */
+export async function moveKeysOfToken(
+  tx: Queryable,
+  { fromId, toId, endsAt }: { readonly fromId: string; readonly toId: string; readonly endsAt: Date | null },
+): Promise<void> {
+  await tx.query({
+    name: "move-keys-of-token",
+    text: `
+      update api_keys
+      set token_id = $2, expires_at = least(expires_at, $3)
+      where token_id = $1`,
+    values: [fromId, toId, endsAt],
   });
 }
 

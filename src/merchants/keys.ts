@@ -1,3 +1,4 @@
+import { earlierEnd, type LockMaker } from "../audit/maker.ts";
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
@@ -5,7 +6,7 @@ import type { Queryable } from "../platform/database/database.ts";
 import { groupCalls } from "../platform/database/group.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { before, MINUTE_MS } from "../platform/time.ts";
-import { notFound, type Problem } from "../platform/wire/problems.ts";
+import { isProblem, notFound, type Problem } from "../platform/wire/problems.ts";
 import {
   type ApiKey,
   endOfOverlap,
@@ -25,6 +26,7 @@ import {
   insertKey,
   markKeyReplaced,
   markKeyRevoked,
+  markKeysOfTokensRevoked,
   readKey,
   recordKeyUses,
 } from "./keys-sql.ts";
@@ -43,6 +45,7 @@ const OVERLAPS_MAX = 10;
 export async function issueKey(
   context: Context,
   fields: Pick<ApiKey, "merchantId" | "connectionId" | "name" | "mode" | "expiresAt">,
+  lockMaker: LockMaker,
   by: Initiator,
 ): Promise<{ key: string; issued: ShownKey } | Problem> {
   const { clock, newId } = context;
@@ -52,9 +55,18 @@ export async function issueKey(
     const now = clock.now();
     const reached = await reachedLimit(tx, connection, now);
     if (reached !== null) return reached;
+    const maker = await lockMaker(tx);
+    if (isProblem(maker)) return maker;
     const { key, prefix, hash } = makeKey(fields.mode);
-    const issued: ApiKey = { ...fields, id: newId(), prefix, createdAt: now, revokedAt: null };
-    await insertKey(tx, issued, hash);
+    const issued: ApiKey = {
+      ...fields,
+      id: newId(),
+      prefix,
+      createdAt: now,
+      expiresAt: earlierEnd(fields.expiresAt, maker.endsAt),
+      revokedAt: null,
+    };
+    await insertKey(tx, issued, hash, maker.tokenId);
     await deleteEndedKeys(tx, fields, now, ENDED_KEPT);
     const { merchantId, connectionId, name, mode, expiresAt } = issued;
     await recordAudit(tx, context, by, {
@@ -97,6 +109,27 @@ export async function revokeKey(context: Context, keyId: string, by: Initiator):
   });
   if (key !== null) context.signals.send("keys_changed", [key]);
   return key;
+}
+
+/**
+ * Revokes what tokens have issued, in the transaction that revokes them. After the commit, the caller sends `keys_changed` for the keys.
+ */
+export async function revokeKeysOfTokens(
+  tx: Queryable,
+  context: Context,
+  tokenIds: readonly string[],
+  by: Initiator,
+): Promise<ApiKey[]> {
+  const keys = await markKeysOfTokensRevoked(tx, tokenIds, context.clock.now());
+  const facts = keys.map(({ id, merchantId, connectionId, name, prefix }) => ({
+    merchantId,
+    connectionId,
+    subject: "key" as const,
+    ids: [id],
+    details: { name, prefix },
+  }));
+  if (facts.length > 0) await recordAudit(tx, context, by, ...facts);
+  return keys;
 }
 
 /**
@@ -198,6 +231,7 @@ export async function rotateKey(
   keyId: string,
   connection: ConnectionKey,
   { overlapHours, expiresAt }: { overlapHours: number; expiresAt: Date | null | undefined },
+  lockMaker: LockMaker,
   by: Initiator,
 ): Promise<RotatedKey | Problem> {
   const { newId, clock } = context;
@@ -208,6 +242,8 @@ export async function rotateKey(
     const now = clock.now();
     const reason = whyNotRotatable(old, now);
     if (reason !== null) return notRotatable(old, reason);
+    const maker = await lockMaker(tx);
+    if (isProblem(maker)) return maker;
     const { key, prefix, hash } = makeKey(old.mode);
     const { merchantId, connectionId, name, mode } = old;
     const issued: ApiKey = {
@@ -218,10 +254,10 @@ export async function rotateKey(
       mode,
       prefix,
       createdAt: now,
-      expiresAt: expiresAt === undefined ? renewedExpiry(old, now) : expiresAt,
+      expiresAt: earlierEnd(expiresAt === undefined ? renewedExpiry(old, now) : expiresAt, maker.endsAt),
       revokedAt: null,
     };
-    await insertKey(tx, issued, hash);
+    await insertKey(tx, issued, hash, maker.tokenId);
     const previousExpiresAt = endOfOverlap(old, overlapHours, now);
     await markKeyReplaced(tx, old.id, issued.id, previousExpiresAt);
     await endEarlierKey(tx, old, issued.id, { distance: OVERLAPS_MAX + 1, now });

@@ -19,10 +19,12 @@ import {
   countOtherOperators,
   countOtherPeople,
   countPeopleOfMerchants,
+  findPeopleOfTokens,
   insertPerson,
   lockPeople,
   lockPerson,
   readPerson,
+  removeGrantsOfTokens,
   replaceGrants,
   setDisabled,
   setNameAndEmail,
@@ -61,7 +63,7 @@ export const changeGrants = (
 ): Promise<Changed> =>
   change(context, request, async (tx, person, own) => {
     if (!grants.every((grant) => isWithin(grant, own))) return rightsLost;
-    const lacking = lacksScopes(request.giver, grants);
+    const lacking = lacksScopes(request.giver, grants) ?? (await isPassing(tx, request.giver));
     if (lacking !== null) return lacking;
     const changed = { ...person, grants: sortedByRole(grants) };
     const version = grantsVersion(person.grants);
@@ -73,7 +75,8 @@ export const changeGrants = (
     const added = merchantsOf(changed).filter((id) => !earlier.includes(id));
     const reached = added.length === 0 ? null : await reachedLimit(tx, added, own);
     if (reached !== null) return reached;
-    await replaceGrants(tx, person.id, grants);
+    const keptRoles = grants.filter((grant) => isWithin(grant, person.grants)).map(({ role }) => role);
+    await replaceGrants(tx, person.id, grants, { tokenId: giverToken(request.giver), keptRoles });
     await recordAudit(tx, context, request.by, personFact(changed));
     return changed;
   });
@@ -83,13 +86,37 @@ export const disablePerson = (context: PeopleContext, request: Change): Promise<
   reduce(context, request, async (tx, person) => {
     if (person.disabledAt !== null) return person;
     if (await isLastOperator(tx, person)) return lastOperator;
-    const now = context.clock.now();
-    await setDisabled(tx, person.id, now);
-    const sessionsEnded = await endSessions(tx, person.id, null);
-    await deleteLinks(tx, person.id, [...PERSONAL_LINKS, "demo"], now);
-    await recordAudit(tx, context, request.by, personFact(person, { sessionsEnded }));
-    return { ...person, disabledAt: now };
+    return disable(tx, context, person, request.by);
   });
+
+async function disable(tx: Queryable, context: Context, person: Person, by: Initiator): Promise<Person> {
+  const disabledAt = context.clock.now();
+  await setDisabled(tx, person.id, disabledAt);
+  const sessionsEnded = await endSessions(tx, person.id, null);
+  await deleteLinks(tx, person.id, [...PERSONAL_LINKS, "demo"], disabledAt);
+  await recordAudit(tx, context, by, personFact(person, { sessionsEnded }));
+  return { ...person, disabledAt };
+}
+
+/**
+ * Takes away what tokens have given to people. A person who has nothing else is disabled: a person without roles would be seen by every
+ * merchant. The last operator stays. The caller has locked the people.
+ */
+export async function endGrantsOfTokens(
+  tx: Queryable,
+  context: Context,
+  tokenIds: readonly string[],
+  by: Initiator,
+): Promise<void> {
+  for (const personId of await findPeopleOfTokens(tx, tokenIds)) {
+    const person = await lockPerson(tx, personId);
+    if (person === null || (await isLastOperator(tx, person))) continue;
+    if (await removeGrantsOfTokens(tx, personId, tokenIds)) {
+      const left = await readPerson(tx, personId);
+      if (left !== null) await recordAudit(tx, context, by, personFact(left));
+    } else if (person.disabledAt === null) await disable(tx, context, person, by);
+  }
+}
 
 export const enablePerson = (context: PeopleContext, request: Change): Promise<Changed> =>
   change(context, request, async (tx, person) => {
@@ -241,6 +268,23 @@ async function isTokenValid(tx: Queryable, id: string, now: Date): Promise<boole
   return token !== null && isValid(token, now);
 }
 
+/** The id of the token that gives. Null: a person does, `OPERATOR_TOKEN` or the command line. */
+const giverToken = ({ type, id }: Giver): string | null =>
+  type === "token" && id !== null ? fromTypeId("tok", id) : null;
+
+/** 403: what people are given does not expire, so a token that does gives them nothing. Its row is locked already. */
+async function isPassing(tx: Queryable, giver: Giver): Promise<Problem | null> {
+  const tokenId = giverToken(giver);
+  const token = tokenId === null ? null : await readToken(tx, tokenId);
+  return token === null || token.expiresAt === null ? null : tokenExpires;
+}
+
+const tokenExpires: Problem = {
+  code: "forbidden",
+  detail:
+    "Your token expires, and the roles of people do not. Only a token without an expiry gives people roles.",
+};
+
 /** Null: the giver may give all of these rights now. */
 export async function checkGiving(
   tx: Queryable,
@@ -253,7 +297,7 @@ export async function checkGiving(
 }
 
 /** 403: an earlier check has admitted the request. */
-const rightsLost: Problem = {
+export const rightsLost: Problem = {
   code: "forbidden",
   detail: "Your own rights were changed at the same time, and no longer suffice. Nothing was changed.",
 };
@@ -271,12 +315,12 @@ export const invitePerson = (
   inTransaction(context, async (tx) => {
     const own = await presentGrants(tx, context, giver);
     if (!fields.grants.every((grant) => isWithin(grant, own))) return rightsLost;
-    const lacking = lacksScopes(giver, fields.grants);
+    const lacking = lacksScopes(giver, fields.grants) ?? (await isPassing(tx, giver));
     if (lacking !== null) return lacking;
     const reached = await reachedLimit(tx, merchantsOf(fields), own);
     if (reached !== null) return reached;
     const person = newPerson(context, { ...fields, email: normalEmail(fields.email) }, by.actor);
-    if (!(await insertPerson(tx, person))) return personExists;
+    if (!(await insertPerson(tx, person, giverToken(giver)))) return personExists;
     await sendInvitation(tx, context, person, by);
     await recordAudit(tx, context, by, personFact(person));
     return person;

@@ -171,8 +171,15 @@ export async function countOtherPeople(db: Queryable, countMax: number): Promise
   return row?.count ?? 0;
 }
 
-/** Inserts a person with its grants. Returns whether its mail address was free. */
-export async function insertPerson(tx: Queryable, person: Person): Promise<boolean> {
+/**
+ * Inserts a person with its grants. Returns whether its mail address was free.
+ * @param tokenId the token that gives them; null: none does
+ */
+export async function insertPerson(
+  tx: Queryable,
+  person: Person,
+  tokenId: string | null = null,
+): Promise<boolean> {
   const { createdBy } = person;
   const rows = await tx.query({
     name: "insert-person",
@@ -192,7 +199,7 @@ export async function insertPerson(tx: Queryable, person: Person): Promise<boole
     ],
   });
   if (rows.length === 0) return false;
-  await replaceGrants(tx, person.id, person.grants);
+  await replaceGrants(tx, person.id, person.grants, { tokenId, keptRoles: [] });
   return true;
 }
 
@@ -268,11 +275,15 @@ export async function countOtherOperators(tx: Queryable, personId: string): Prom
   return row?.count ?? 0;
 }
 
-/** Replaces all grants of a person. */
+/**
+ * Replaces all grants of a person.
+ * @param tokenId the token that gives them; null: none does. Those of `keptRoles` stay with who gave them before.
+ */
 export async function replaceGrants(
   tx: Queryable,
   personId: string,
   grants: readonly Grant[],
+  { tokenId, keptRoles }: { readonly tokenId: string | null; readonly keptRoles: readonly Role[] },
 ): Promise<void> {
   await tx.query({
     name: "replace-person-grants",
@@ -281,13 +292,14 @@ export async function replaceGrants(
         delete from person_grants
         where person_id = $1 and role not in (select g.role from json_to_recordset($2::json) as g (role text))
       )
-      insert into person_grants (person_id, role, merchant_ids, facility_ids, connection_ids)
-      select $1, g.role, g.merchant_ids, g.facility_ids, g.connection_ids
+      insert into person_grants (person_id, role, merchant_ids, facility_ids, connection_ids, token_id)
+      select $1, g.role, g.merchant_ids, g.facility_ids, g.connection_ids, $3
       from json_to_recordset($2::json) as g (role text, merchant_ids uuid[], facility_ids uuid[], connection_ids uuid[])
       on conflict (person_id, role) do update
       set merchant_ids = excluded.merchant_ids, facility_ids = excluded.facility_ids,
-          connection_ids = excluded.connection_ids`,
-    values: [personId, JSON.stringify(grants.map(toGrantRow))],
+          connection_ids = excluded.connection_ids,
+          token_id = case when excluded.role = any($4::text[]) then person_grants.token_id else excluded.token_id end`,
+    values: [personId, JSON.stringify(grants.map(toGrantRow)), tokenId, keptRoles],
   });
 }
 
@@ -315,4 +327,43 @@ export async function setNameAndEmail(
     values: [personId, name, email],
   });
   return rows.length > 0;
+}
+
+/** The people to whom one of these tokens has given a role. The caller has locked the people. */
+export async function findPeopleOfTokens(tx: Queryable, tokenIds: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ person_id: string }>({
+    name: "find-people-of-tokens",
+    text: "select distinct person_id from person_grants where token_id = any($1::uuid[]) order by person_id",
+    values: [tokenIds],
+  });
+  return rows.map(({ person_id }) => person_id);
+}
+
+/** Removes what tokens have given to a person, if it has other roles. Returns whether it has. */
+export async function removeGrantsOfTokens(
+  tx: Queryable,
+  personId: string,
+  tokenIds: readonly string[],
+): Promise<boolean> {
+  const rows = await tx.query({
+    name: "remove-grants-of-tokens",
+    text: `
+      delete from person_grants g
+      where g.person_id = $1 and g.token_id = any($2::uuid[])
+        and exists (
+          select from person_grants o
+          where o.person_id = $1 and (o.token_id is null or o.token_id <> all($2::uuid[])))
+      returning g.role`,
+    values: [personId, tokenIds],
+  });
+  return rows.length > 0;
+}
+
+/** What a token has given to people belongs to the one that replaces it. */
+export async function moveGrantsOfToken(tx: Queryable, fromId: string, toId: string): Promise<void> {
+  await tx.query({
+    name: "move-grants-of-token",
+    text: "update person_grants set token_id = $2 where token_id = $1",
+    values: [fromId, toId],
+  });
 }

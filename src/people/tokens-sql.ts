@@ -224,7 +224,13 @@ export async function endEarlierToken(
   });
 }
 
-export async function insertToken(tx: Queryable, token: Token, hash: string): Promise<void> {
+/** @param madeById the token that makes it; null: none does */
+export async function insertToken(
+  tx: Queryable,
+  token: Token,
+  hash: string,
+  madeById: string | null,
+): Promise<void> {
   const { createdBy, grant } = token;
   const [connectionMerchantIds, connectionIds] = connectionColumns(
     grant.role === "partner" ? grant.connections : [],
@@ -234,8 +240,8 @@ export async function insertToken(tx: Queryable, token: Token, hash: string): Pr
     text: `
       insert into back_office_tokens (
         id, token_hash, name, role, merchant_ids, facility_ids, connection_ids, connection_merchant_ids, prefix,
-        created_by_kind, created_by_name, created_by_id, created_at, expires_at, replaces_id, scopes)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+        created_by_kind, created_by_name, created_by_id, created_at, expires_at, replaces_id, scopes, made_by_id)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
     values: [
       token.id,
       toBytea(hash),
@@ -253,33 +259,8 @@ export async function insertToken(tx: Queryable, token: Token, hash: string): Pr
       token.expiresAt,
       token.replacesId,
       token.scopes,
+      madeById,
     ],
-  });
-}
-
-/** Revokes a token. A repeated revocation keeps the first time. Returns null if there is no such token. */
-export async function markTokenRevoked(tx: Queryable, tokenId: string, now: Date): Promise<Token | null> {
-  const [row] = await tx.query<TokenRow>({
-    name: "revoke-token",
-    text: `
-      update back_office_tokens t
-      set revoked_at = coalesce(t.revoked_at, $2)
-      where t.id = $1
-      returning t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids, t.scopes,
-                t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at,
-                t.last_used_at, t.replaces_id,
-                (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id`,
-    values: [tokenId, now],
-  });
-  return row === undefined ? null : toToken(row);
-}
-
-/** Lets a token expire at a time, unless it expires earlier. */
-export async function bringExpiryForward(tx: Queryable, tokenId: string, expiresAt: Date): Promise<void> {
-  await tx.query({
-    name: "bring-token-expiry-forward",
-    text: "update back_office_tokens set expires_at = least(expires_at, $2) where id = $1",
-    values: [tokenId, expiresAt],
   });
 }
 
@@ -335,3 +316,76 @@ const toToken = (row: TokenRow): Token => ({
   replacesId: row.replaces_id,
   replacedById: row.replaced_by_id,
 });
+
+/** A token by its id, which is not revoked before the transaction ends. Null if there is none. */
+export async function lockToken(tx: Queryable, tokenId: string): Promise<Token | null> {
+  await tx.query({
+    name: "lock-token",
+    text: "select from back_office_tokens where id = $1 for share",
+    values: [tokenId],
+  });
+  return readToken(tx, tokenId); // By a statement of its own: a revocation may have been awaited.
+}
+
+/** The tokens that a token has made, those that these have made, and so on. Not itself, though it may be among them by rotations. */
+export async function findMadeBy(tx: Queryable, tokenId: string): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "find-tokens-made-by",
+    text: `
+      with recursive made (id) as (
+        select t.id
+        from back_office_tokens t
+        where t.made_by_id = $1
+        union -- Not all: a token can have rotated the one that made it.
+        select t.id
+        from made m
+        join back_office_tokens t on t.made_by_id = m.id
+      )
+      select id from made where id <> $1 order by id`,
+    values: [tokenId],
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** Revokes the tokens among these that are not revoked. Returns them. */
+export async function markTokensRevoked(
+  tx: Queryable,
+  tokenIds: readonly string[],
+  now: Date,
+): Promise<Token[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "revoke-tokens",
+    text: `
+      update back_office_tokens
+      set revoked_at = $2
+      where id = any($1::uuid[]) and revoked_at is null
+      returning id`,
+    values: [tokenIds, now],
+  });
+  return readTokens(
+    tx,
+    rows.map(({ id }) => id),
+  );
+}
+
+/** What a token has made belongs to the one that replaces it. */
+export async function moveMade(tx: Queryable, fromId: string, toId: string): Promise<void> {
+  await tx.query({
+    name: "move-tokens-made-by",
+    text: "update back_office_tokens set made_by_id = $2 where made_by_id = $1 and id <> $2",
+    values: [fromId, toId],
+  });
+}
+
+/** Lets tokens expire at a time, unless they expire earlier. */
+export async function bringExpiriesForward(
+  tx: Queryable,
+  tokenIds: readonly string[],
+  expiresAt: Date,
+): Promise<void> {
+  await tx.query({
+    name: "bring-token-expiries-forward",
+    text: "update back_office_tokens set expires_at = least(expires_at, $2) where id = any($1::uuid[])",
+    values: [tokenIds, expiresAt],
+  });
+}

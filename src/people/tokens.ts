@@ -1,13 +1,24 @@
-import type { Grant } from "../audit/grant.ts";
+import type { BackOfficeCaller, Grant } from "../audit/grant.ts";
+import { earlierEnd, type LockMaker, type Maker } from "../audit/maker.ts";
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
-import { endOfOverlap, type KeyEndReason, renewedExpiry, whyNotRotatable } from "../merchants/api-key.ts";
+import {
+  endOfOverlap,
+  isValid,
+  type KeyEndReason,
+  renewedExpiry,
+  whyNotRotatable,
+} from "../merchants/api-key.ts";
+import { revokeKeysOfTokens } from "../merchants/keys.ts";
+import { moveKeysOfToken } from "../merchants/keys-sql.ts";
 import { limitReached } from "../merchants/limits.ts";
 import { readMerchantMaximum } from "../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { toTypeId } from "../platform/ids.ts";
+import { fromTypeId, toTypeId } from "../platform/ids.ts";
 import { before, MINUTE_MS } from "../platform/time.ts";
-import type { Problem } from "../platform/wire/problems.ts";
+import { isProblem, type Problem } from "../platform/wire/problems.ts";
+import { endGrantsOfTokens, rightsLost } from "./manage.ts";
+import { lockPeople, moveGrantsOfToken } from "./people-sql.ts";
 import {
   ENDED_TOKENS_KEPT,
   makeToken,
@@ -19,14 +30,17 @@ import {
   tokenLimitReached,
 } from "./token.ts";
 import {
-  bringExpiryForward,
+  bringExpiriesForward,
   countOtherTokens,
   countTokensOfMerchants,
   deleteEndedTokens,
   endEarlierToken,
+  findMadeBy,
   insertToken,
+  lockToken,
   lockTokens,
-  markTokenRevoked,
+  markTokensRevoked,
+  moveMade,
   readToken,
   recordTokenUse,
 } from "./tokens-sql.ts";
@@ -49,6 +63,7 @@ export async function createToken(
   fields: Pick<Token, "name" | "grant" | "scopes" | "expiresAt">,
   ownMerchantIds: readonly string[] | null,
   check: GrantCheck,
+  lockMaker: LockMaker,
   by: Initiator,
 ): Promise<CreatedToken | Problem> {
   const now = context.clock.now();
@@ -58,7 +73,9 @@ export async function createToken(
     await lockTokens(tx);
     const reached = await reachedLimit(tx, fields.grant, ownMerchantIds, now);
     if (reached !== null) return reached;
-    const made = await storeToken(tx, context, { ...fields, replacesId: null }, by);
+    const maker = await lockMaker(tx);
+    if (isProblem(maker)) return maker;
+    const made = await storeToken(tx, context, { ...fields, replacesId: null }, maker, by);
     await recordAudit(tx, context, by, tokenFact(made.created));
     return made;
   });
@@ -89,11 +106,12 @@ async function reachedLimit(
   return full === undefined ? null : limitReached("merchantTokens", maximumFor(full));
 }
 
-/** Makes and stores a token, and deletes old ended ones. The caller has locked the tokens. */
+/** Makes and stores a token, which ends with its maker at the latest, and deletes old ended ones. The caller has locked the tokens. */
 async function storeToken(
   tx: Queryable,
   { clock, newId }: Context,
   fields: Pick<Token, "name" | "grant" | "scopes" | "expiresAt" | "replacesId">,
+  maker: Maker,
   by: Initiator,
 ): Promise<CreatedToken> {
   const { token, prefix, hash } = makeToken(fields.grant.role);
@@ -103,11 +121,12 @@ async function storeToken(
     prefix,
     createdBy: by.actor,
     createdAt: clock.now(),
+    expiresAt: earlierEnd(fields.expiresAt, maker.endsAt),
     revokedAt: null,
     lastUsedAt: null,
     replacedById: null,
   };
-  await insertToken(tx, created, hash);
+  await insertToken(tx, created, hash, maker.tokenId);
   const merchantIds = merchantsOfGrant(created.grant);
   const deleted = await deleteEndedTokens(tx, merchantIds, created.createdAt, ENDED_TOKENS_KEPT);
   const owners = deleted.map((id) => toTypeId("tok", id));
@@ -134,19 +153,49 @@ export async function noteTokenUse(
 }
 
 /**
- * Revokes a token: the next request with it is rejected, in every process. A repeated revocation keeps the time of the
- * first one, and leaves no entry. Null if there is no such token.
+ * Revokes a token, and what it has made: tokens, keys and what people were given by them. The next request with any of them is
+ * rejected, in every process. A repeated revocation keeps the time of the first one, and leaves no entry. Null if there is no such
+ * token.
  */
 export async function revokeToken(context: Context, tokenId: string, by: Initiator): Promise<Token | null> {
-  return inTransaction(context, async (tx) => {
+  const { token, keys } = await inTransaction(context, async (tx) => {
+    await lockPeople(tx);
     await lockTokens(tx);
-    const token = await readToken(tx, tokenId);
-    if (token === null || token.revokedAt !== null) return token;
-    const revoked = await markTokenRevoked(tx, tokenId, context.clock.now());
-    if (revoked !== null) await recordAudit(tx, context, by, tokenFact(revoked));
-    return revoked;
+    const found = await readToken(tx, tokenId);
+    if (found === null || found.revokedAt !== null) return { token: found, keys: [] };
+    const now = context.clock.now();
+    const tokenIds = [tokenId, ...(await findMadeBy(tx, tokenId))];
+    const revoked = await markTokensRevoked(tx, tokenIds, now);
+    const madeKeys = await revokeKeysOfTokens(tx, context, tokenIds, by);
+    await endGrantsOfTokens(tx, context, tokenIds, by);
+    const facts = revoked.map((each) =>
+      each.id === tokenId ? tokenFact(each) : tokenFact(each, { endedWith: toTypeId("tok", tokenId) }),
+    );
+    await recordAudit(tx, context, by, ...facts);
+    return { token: revoked.find(({ id }) => id === tokenId) ?? null, keys: madeKeys };
   });
+  if (keys.length > 0) context.signals.send("keys_changed", keys);
+  return token;
 }
+
+/** What a token has made belongs to the one that replaces it, and ends with that one at the latest. */
+async function moveWhatWasMade(tx: Queryable, fromId: string, to: Token): Promise<void> {
+  await moveMade(tx, fromId, to.id);
+  await moveGrantsOfToken(tx, fromId, to.id);
+  await moveKeysOfToken(tx, { fromId, toId: to.id, endsAt: to.expiresAt });
+  if (to.expiresAt !== null) await bringExpiriesForward(tx, await findMadeBy(tx, to.id), to.expiresAt);
+}
+
+/** The token of a caller as the maker of what it makes. */
+export const makerOf =
+  ({ clock }: Pick<Context, "clock">, { type, id }: Pick<BackOfficeCaller, "type" | "id">): LockMaker =>
+  async (tx) => {
+    if (type !== "token" || id === null) return { tokenId: null, endsAt: null };
+    const token = await lockToken(tx, fromTypeId("tok", id) ?? id);
+    return token !== null && isValid(token, clock.now())
+      ? { tokenId: token.id, endsAt: token.expiresAt }
+      : rightsLost;
+  };
 
 export type Rotation = {
   /** How long the replaced token stays valid, at most. */
@@ -166,6 +215,7 @@ export async function rotateToken(
   tokenId: string,
   { overlapHours, expiresAt }: Rotation,
   check: GrantCheck,
+  lockMaker: LockMaker,
   by: Initiator,
 ): Promise<(CreatedToken & { readonly previousExpiresAt: Date }) | Problem | null> {
   const now = context.clock.now();
@@ -178,12 +228,15 @@ export async function rotateToken(
     if (token === null) return null;
     const reason = whyNotRotatable(token, now);
     if (reason !== null) return notRotatable(token, reason);
+    const maker = await lockMaker(tx); // Before its end is brought forward, if it rotates itself.
+    if (isProblem(maker)) return maker;
     const previousExpiresAt = endOfOverlap(token, overlapHours, now);
-    await bringExpiryForward(tx, token.id, previousExpiresAt);
+    await bringExpiriesForward(tx, [token.id], previousExpiresAt);
     const { name, grant, scopes } = token;
     const renewed = expiresAt === undefined ? renewedExpiry(token, now) : expiresAt;
     const fields = { name, grant, scopes, expiresAt: renewed, replacesId: token.id };
-    const made = await storeToken(tx, context, fields, by);
+    const made = await storeToken(tx, context, fields, maker, by);
+    await moveWhatWasMade(tx, token.id, made.created);
     const { id } = made.created;
     await endEarlierToken(tx, id, { distance: TOKEN_OVERLAPS_MAX + 1, now });
     const fact = tokenFact(made.created, { replaces: toTypeId("tok", token.id), previousExpiresAt });

@@ -1,6 +1,7 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Grant } from "../audit/grant.ts";
+import { NO_TOKEN } from "../audit/maker.ts";
 import { byService, recordAudit } from "../audit/record-audit.ts";
 import { type ApiKey, hashKey, isValid, type KeyMode } from "../merchants/api-key.ts";
 import { keyOf } from "../merchants/connection.ts";
@@ -133,7 +134,7 @@ async function issueDemoKey(
   mode: KeyMode,
 ): Promise<string> {
   const fields = { merchantId, connectionId, name: "demo", mode, expiresAt: null };
-  const issued = await issueKey(context, fields, byService("createDemo"));
+  const issued = await issueKey(context, fields, NO_TOKEN, byService("createDemo"));
   if (isProblem(issued)) throw new Error(issued.detail);
   return issued.key;
 }

@@ -111,7 +111,7 @@ describe("the initiator of a change", () => {
   });
 
   it("is named with its id by refunds, returns and movements of stock", async () => {
-    const { body } = await tokens.create({ name: "Night shift", role: "operator" });
+    const { body } = await tokens.create({ name: "Night shift", role: "operator", scopes: ["*"] });
     const actor = { kind: "operator", name: "Night shift", id: body.id };
     const client = test.backOfficeAs(body.token);
     const { id } = await placeAcceptedOrder(test, partner);

@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Role } from "../../audit/grant.ts";
+import { hasScope, scopeRequired } from "../../audit/scope.ts";
 import { correctOrderAddress } from "../../fulfilment/routing/route-orders.ts";
 import { MERCHANT_REQUEST, PAYMENT_FAILED } from "../../lifecycle/order.ts";
 import { holdReasonsField } from "../../orders/changes/ship-request.ts";
@@ -183,6 +184,11 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, body, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
+      if (body.reasons?.includes("payment_failed") && !hasScope(caller.scopes, "money:write"))
+        return scopeRequired(
+          "money:write",
+          "Releasing a failed payment waives it, and needs the scope money:write.",
+        );
       const order = await releaseHold(context, { ...caller, by }, found, body.reasons);
       return orderResponse(context, caller, found, order);
     },
