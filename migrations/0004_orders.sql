@@ -61,7 +61,7 @@ create table orders (
   constraint orders_goods_not_negative check (goods_minor >= 0),
   constraint orders_hold_reasons_not_null check (array_position(hold_reasons, null) is null),
   constraint orders_acceptance_due_later check (acceptance_due_at > created_at),
-  constraint orders_expires_later check (expires_at > created_at),
+  constraint orders_expires_later check (expires_at >= created_at),
   constraint orders_canceled_since check (status <> 'CANCELED' or canceled_at is not null),
   constraint orders_facility_by_routing check (facility_id is null or routed_at is not null),
   constraint orders_last_sequence_positive check (last_sequence >= 1),
@@ -123,7 +123,7 @@ comment on column orders.goods_minor is 'What the merchant is charged for the go
 comment on column orders.note is 'The partner''s text for the people who handle the order; null if there is none.';
 comment on column orders.metadata is 'The partner''s own data: text by key, sorted by key. Null stands for none.';
 comment on column orders.acceptance_due_at is 'When the acceptance window of a real order closes; null if it never had one.';
-comment on column orders.expires_at is 'When a test order is erased; null for real orders.';
+comment on column orders.expires_at is 'When a test order is erased, earlier if that is requested; null for real orders.';
 comment on column orders.last_sequence is 'Sequence of the order''s newest event; the next one takes it plus one, under the row''s lock.';
 comment on column orders.routed_at is 'When the order was routed to a facility, or became ready to ship without one. It may be shipped from then on.';
 comment on column orders.first_routed_at is 'When the order was routed first, if its address was corrected since and it had to be routed again. Null otherwise.';

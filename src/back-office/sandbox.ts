@@ -13,6 +13,7 @@ import {
 } from "../orders/changes/transition-test-order.ts";
 import { createTestOrder } from "../orders/creation/create-order.ts";
 import { IdempotencyKeyHeaders, TestOrderRequestSchema } from "../orders/creation/order-request.ts";
+import { eraseTestOrder } from "../orders/deadlines/erase-test-orders.ts";
 import {
   OrderIdParams,
   OrderSchema,
@@ -243,6 +244,24 @@ export const testOrderRoutes: readonly BackOfficeRoute[] = [
       if (isProblem(access)) return access;
       const order = await cancelOrder(context, access, parseOrderRef(params.orderId), by);
       return isProblem(order) ? order : { status: 200, body: toWireTestOrder(order, context.clock.now()) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/connections/{id}/test-orders/{orderId}/erase",
+    operationId: "eraseTestOrder",
+    admits: sandbox,
+    tag,
+    summary: "Erase a test order before its time",
+    description:
+      "As `POST /v1/test-orders/{orderId}/erase` does: its `externalOrderId` and its key are free at once, and its events and deliveries are deleted within seconds. A test order that was erased before is 404.",
+    params: TestOrderParams,
+    responses: { 204: { description: "The test order is erased." } },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, by }, { context }) => {
+      const access = await testAccess(context, caller, params.id);
+      if (isProblem(access)) return access;
+      return (await eraseTestOrder(context, access, parseOrderRef(params.orderId), by)) ?? { status: 204 };
     },
   }),
 ];

@@ -5,6 +5,7 @@ import {
   OrderRequestSchema,
   testModeErrors,
 } from "../orders/creation/order-request.ts";
+import { eraseTestOrder } from "../orders/deadlines/erase-test-orders.ts";
 import {
   CreatedOrderSchema,
   OrderIdParams,
@@ -136,5 +137,22 @@ export const orderRoutes: readonly PartnerRoute[] = [
       );
       return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
     },
+  }),
+  // Beside the paths of the specification, which are closed (docs/design/lifecycle.md, "The sandbox").
+  route({
+    method: "POST",
+    path: "/v1/test-orders/{orderId}/erase",
+    operationId: "eraseTestOrder",
+    tag: "Test orders",
+    summary: "Erase a test order before its time",
+    description:
+      "Its `externalOrderId` and its key are free at once. Its events and deliveries are deleted within seconds; what is being sent at this moment may still arrive. A real order, and a test order that was erased before, is 404.",
+    params: OrderIdParams,
+    responses: { 204: { description: "The test order is erased." } },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, id }, { context }) =>
+      (await eraseTestOrder(context, caller, parseOrderRef(params.orderId), byPartner(id))) ?? {
+        status: 204,
+      },
   }),
 ];

@@ -192,6 +192,7 @@ const sandboxChanges = (world: AuditedWorld): ChangeRequests => {
     createTestOrder: () => ["POST", testOrdersPath(partner), aTestOrder(partner)],
     transitionTestOrder: async () => ["POST", await path("transitions"), { transition: "hold" }],
     cancelTestOrder: async () => ["POST", await path("cancel")],
+    eraseTestOrder: async () => ["POST", await path("erase")],
   };
 };
 

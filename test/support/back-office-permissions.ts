@@ -83,6 +83,7 @@ export const MERCHANTS_NOT_WAREHOUSE = [
   "getTestOrder",
   "transitionTestOrder",
   "cancelTestOrder",
+  "eraseTestOrder",
   "retryPayment",
   "updateShippingAddress",
   "getAccount",
@@ -139,6 +140,7 @@ export const PARTNERS_TOO = [
   "getTestOrder",
   "transitionTestOrder",
   "cancelTestOrder",
+  "eraseTestOrder",
 ];
 export const WAREHOUSE_NOT_MERCHANTS = [
   "getWorkOverview",

@@ -1,3 +1,4 @@
+import type { OrderKey } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { listConnectionsWithOrders } from "../owners-sql.ts";
@@ -67,6 +68,18 @@ export async function markTheseExpired(
           and o.idempotency_key is not null
         for update skip locked)`,
     values: [connection.merchantId, connection.connectionId, orderIds, now],
+  });
+}
+
+/** Marks a test order that is locked, so that it expires now: its key and external id are free at the commit. */
+export async function markErased(tx: Queryable, order: OrderKey, now: Date): Promise<void> {
+  await tx.query({
+    name: "mark-erased",
+    text: `
+      update orders
+      set idempotency_key = null, external_order_id = null, expires_at = $4
+      where merchant_id = $1 and connection_id = $2 and id = $3 and test_mode`,
+    values: [order.merchantId, order.connectionId, order.id, now],
   });
 }
 

@@ -1,14 +1,19 @@
+import { recordAudit } from "../../audit/record-audit.ts";
+import type { OrderRef } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
+import { notFound, type Problem } from "../../platform/wire/problems.ts";
 import { eraseDeliveries } from "../../webhooks/log/erase-sql.ts";
 import { eraseEvents } from "../../webhooks/publishing-sql.ts";
+import { inOrderTransaction, type Requester } from "../changes/change-order.ts";
 import {
   deleteOrders,
   eraseTimelines,
   listConnectionsWithExpiredOrders,
   lockErasedOrders,
+  markErased,
   markExpiredOrders,
 } from "./erase-test-orders-sql.ts";
 
@@ -23,6 +28,27 @@ const EVENTS_MAX = 500;
 
 /** The rows that a batch has deleted. `rows` counts orders and their data. It is 0 if nothing was left to erase. */
 type ErasedBatch = { readonly orders: number; readonly rows: number };
+
+/**
+ * Erases a test order before its time, so that its key and its external id are free at once. The order is as good as missing
+ * from the commit on, and the job deletes its data within seconds (docs/design/isolation-and-limits.md, "Test orders are erased
+ * in batches"). A real order gets the same response as a missing one. Null: it is erased.
+ */
+export async function eraseTestOrder(
+  context: Context,
+  connection: ConnectionKey,
+  ref: OrderRef,
+  by: Requester,
+): Promise<Problem | null> {
+  return inOrderTransaction(context, connection, ref, async (tx, order, at) => {
+    if (!order?.testMode) return notFound("test order");
+    await markErased(tx, order, at.now);
+    const { merchantId, connectionId, id } = order;
+    if ("action" in by)
+      await recordAudit(tx, at, by, { merchantId, connectionId, subject: "test", ids: [id] });
+    return null;
+  });
+}
 
 /** Erases all expired test orders. Returns how many it erased. */
 export async function eraseAllExpiredTestOrders(context: Context, stopping?: AbortSignal): Promise<number> {

@@ -124,6 +124,7 @@ describe("the document of the partner API", () => {
       "getOrder",
       "cancelOrder",
       "transitionTestOrder",
+      "eraseTestOrder",
       "listProducts",
       "getProduct",
       "getMe",

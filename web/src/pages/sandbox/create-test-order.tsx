@@ -82,6 +82,7 @@ export function CreateTestOrder({ connection }: { connection: Connection }) {
             ))}
             <TextInput
               label={t("sandbox.externalOrderId")}
+              description={t("sandbox.numberHelp")}
               maxLength={200}
               {...form.getInputProps("externalOrderId")}
             />

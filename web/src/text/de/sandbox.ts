@@ -23,6 +23,11 @@ export const sandbox: Translated<typeof en> = {
     note: "Nachricht an den Händler",
     code: "Code",
     copyAs: "Als {{language}} kopieren",
+    erase: "Entfernen",
+    eraseEffect:
+      "Die Testbestellung verschwindet mit ihren Ereignissen und Zustellungen, und ihre Nummer ist sofort frei. Das lässt sich nicht rückgängig machen.",
+    eraseDone: "Die Testbestellung wurde entfernt.",
+    numberHelp: "Eine Testbestellung belegt ihre Nummer wie eine echte Bestellung, bis sie entfernt wird.",
     erased: "gelöscht",
     openOrder: "Wie der Händler sie sieht",
     shippedLines: "{{shipped}} von {{lines}} Positionen versandt",

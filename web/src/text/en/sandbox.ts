@@ -18,6 +18,11 @@ export const sandbox = {
     note: "Note to the merchant",
     code: "Code",
     copyAs: "Copy as {{language}}",
+    erase: "Erase",
+    eraseEffect:
+      "The test order disappears with its events and deliveries, and its number is free at once. This cannot be undone.",
+    eraseDone: "The test order was erased.",
+    numberHelp: "A test order takes its number like a real order, until it is erased.",
     erased: "erased",
     openOrder: "As the merchant sees it",
     shippedLines: "{{shipped}} of {{lines}} lines shipped",

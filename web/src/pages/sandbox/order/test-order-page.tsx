@@ -2,11 +2,13 @@ import { Group, Stack, Text } from "@mantine/core";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../../api/client.ts";
 import { useHasRole } from "../../../api/me.ts";
 import type { Connection, TestOrder } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
-import { ButtonLink } from "../../../ui/link.tsx";
+import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import { ButtonLink, useGo } from "../../../ui/link.tsx";
 import { Crumbs, Page } from "../../../ui/page.tsx";
 import { Parts } from "../../../ui/parts.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
@@ -47,9 +49,12 @@ export function TestOrderPage() {
         </>
       }
       actions={
-        <ButtonLink to={paths.order(order.id)} size="xs" variant="default">
-          {t("sandbox.openOrder")}
-        </ButtonLink>
+        <>
+          <ButtonLink to={paths.order(order.id)} size="xs" variant="default">
+            {t("sandbox.openOrder")}
+          </ButtonLink>
+          {mayChange && <EraseAction connectionId={connectionId} orderId={order.id} />}
+        </>
       }
     >
       <Stack gap="md">
@@ -59,6 +64,28 @@ export function TestOrderPage() {
         <StepsSection connection={connection} order={order} />
       </Stack>
     </Page>
+  );
+}
+
+/** Its number and key are free at once. The workbench opens, because the order is gone. */
+function EraseAction({ connectionId, orderId }: { connectionId: string; orderId: string }) {
+  const { t } = useTranslation();
+  const go = useGo();
+  return (
+    <ConfirmAction
+      label={t("sandbox.erase")}
+      effect={t("sandbox.eraseEffect")}
+      done={t("sandbox.eraseDone")}
+      isDanger
+      run={async () => {
+        await dataOf(
+          api.POST("/api/connections/{id}/test-orders/{orderId}/erase", {
+            params: { path: { id: connectionId, orderId } },
+          }),
+        );
+        await go(paths.workbench(connectionId), { replace: true });
+      }}
+    />
   );
 }
 
