@@ -1,6 +1,5 @@
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
 import type { FastifyInstance } from "fastify";
+import { addCompression } from "../http/compression.ts";
 import { createListener, REQUEST_TIMEOUT_MS } from "../http/listener.ts";
 import { createRateLimiter } from "../http/rate-limiter.ts";
 import { describePartnerApi } from "../partner-api/description.ts";
@@ -120,27 +119,4 @@ function addDescriptions(app: FastifyInstance, config: Config): void {
       return reply.type("application/json").send(text);
     });
   }
-}
-
-const compressed = promisify(gzip);
-
-/** A shorter text gets hardly shorter. */
-const LENGTH_MIN = 1_024;
-
-/** `Accept-Encoding` names gzip, and does not exclude it by a weight of 0. */
-const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?:$|,|;\s*q=(?!0(?:\.0*)?\s*(?:,|$)))/i;
-
-/**
- * Compresses JSON for clients that accept it: a list in the console is a tenth as long. Streams and files are sent as they
- * are; the files of the console are compressed when it is built.
- */
-function addCompression(app: FastifyInstance): void {
-  app.addHook("onSend", async (request, reply, payload) => {
-    if (typeof payload !== "string" || payload.length < LENGTH_MIN) return payload;
-    if (!/^application\/(?:\w+\+)?json\b/.test(String(reply.getHeader("content-type")))) return payload;
-    reply.header("vary", "accept-encoding");
-    if (!ACCEPTS_GZIP.test(request.headers["accept-encoding"] ?? "")) return payload;
-    reply.removeHeader("content-length").header("content-encoding", "gzip");
-    return compressed(payload);
-  });
 }

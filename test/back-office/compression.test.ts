@@ -1,5 +1,7 @@
 import { gunzipSync } from "node:zlib";
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it, onTestFinished } from "vitest";
+import { createHealthListener } from "../../src/back-office/health.ts";
+import { createMetrics } from "../../src/platform/metrics.ts";
 import { createExposedProduct, createPartner } from "../support/builders.ts";
 import { OPERATOR_TOKEN, startTestService, type TestService } from "../support/test-service.ts";
 
@@ -41,6 +43,16 @@ it.each([undefined, "", "identity", "br", "gzip;q=0", "gzip; q=0.0, br", "xgzip"
     expect(JSON.parse(body).data).toHaveLength(7);
   },
 );
+
+it("compresses the metrics, also of a process without the back office", async () => {
+  const health = createHealthListener(test.context, createMetrics());
+  onTestFinished(() => health.close());
+  const request = { url: "/metrics", headers: { "accept-encoding": "gzip" } };
+  for (const answer of [await test.inject(request), await health.inject(request)]) {
+    expect(answer.headers).toMatchObject({ "content-encoding": "gzip", vary: "accept-encoding" });
+    expect(gunzipSync(answer.rawPayload).toString()).toContain("partner_orders_build_info");
+  }
+});
 
 it("leaves short responses as they are", async () => {
   const { headers } = await read("/api/merchants/mer_01m7y7np16fe68bxp4h91tdmdn", "gzip");
