@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { addCompression } from "../http/compression.ts";
 import { createListener } from "../http/listener.ts";
 import { problemWriter, unauthorized } from "../http/replies.ts";
 import { sharedWhileRunning } from "../operations/metrics.ts";
@@ -101,7 +102,8 @@ export function createStartListener(config: Config, log: Logger, metrics: Metric
     operationsFor: () => null,
     authenticate: async ({ headers }) => unauthorized(headers),
     errorsBaseUrl: config.errorsBaseUrl,
-    log: log.child({ listener: "health" }),
+    // Where it listens is logged for the listener that takes its place.
+    log: log.child({ listener: "health" }, { level: log.isLevelEnabled("info") ? "warn" : log.level }),
     requestLogSample: config.requestLogSample,
     metrics: metrics.requests,
   });
@@ -128,6 +130,7 @@ export function createHealthListener(context: HealthContext, metrics: Metrics): 
     metrics: metrics.requests,
     stopping: context.stopping,
   });
+  addCompression(app);
   addHealthRoutes(app, context, metrics);
   return app;
 }

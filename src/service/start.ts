@@ -89,9 +89,10 @@ export async function startService(
     addPoolMetrics(metrics.registry, pools, usage);
     telemetry.exportMetrics(metrics.registry);
     stops.resources.push({ name: "telemetry", stop: telemetry.stop });
-    const notes = new JobNotes(clock);
-    if (config.roles.has("worker")) startWork(service, metrics, notes, stops);
-    else if (config.roles.has("api")) startStatistics(service, stops);
+    // Partners first: the next one replaces the listener of the start, and then `/readyz` speaks for both.
+    const partnerApiUrl = config.roles.has("api")
+      ? await open(partnerApi(service, metrics, usage, stops, stopping.signal), config, "PORT", stops)
+      : null;
     const backOfficeUrl = await listenBackOffice(
       service,
       { operatorToken, sites: builtSites(), start },
@@ -99,9 +100,10 @@ export async function startService(
       stops,
       stopping.signal,
     );
-    const partnerApiUrl = config.roles.has("api")
-      ? await open(partnerApi(service, metrics, usage, stops, stopping.signal), config, "PORT", stops)
-      : null;
+    // Last: to build the listeners keeps the process busy for a second or more, in which the first runs of jobs would time out.
+    const notes = new JobNotes(clock);
+    if (config.roles.has("worker")) startWork(service, metrics, notes, stops);
+    else if (config.roles.has("api")) startStatistics(service, stops);
     const heartbeat = startHeartbeat({ ...context, db: pools.get("health") }, notes);
     stops.resources.push({ name: "heartbeat", stop: heartbeat.stop });
     const stop = async (): Promise<void> => {

@@ -44,9 +44,13 @@ type Reports = { readonly metrics: JobMetrics; readonly notes: JobNotes; readonl
 const FAILURE_LINE_MS = 10 * SECOND_MS;
 
 function failureLog({ log }: WebhookContext, jobs: readonly Job[]): LogFailure {
-  const logUnavailable = atMostEvery<unknown>(FAILURE_LINE_MS, (err, count) =>
-    log.error({ err, count }, "database unavailable, jobs will run again"),
-  );
+  // A moment without the database is no error: at a start, or a failover. One that lasts is.
+  let lastLineAtMs = Number.NEGATIVE_INFINITY;
+  const logUnavailable = atMostEvery<unknown>(FAILURE_LINE_MS, (err, count) => {
+    const lasts = performance.now() - lastLineAtMs < 2 * FAILURE_LINE_MS;
+    lastLineAtMs = performance.now();
+    log[lasts ? "error" : "warn"]({ err, count }, "database unavailable, jobs will run again");
+  });
   const logOf = new Map(
     jobs.map((job) => [
       job,

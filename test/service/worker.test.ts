@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { JOBS } from "../../src/service/jobs.ts";
@@ -67,6 +67,32 @@ describe("startWorker", () => {
       ["one", 1, "one always fails."],
       ["two", 1, "two always fails."],
     ]);
+  });
+
+  it("warns of a database that is away for a moment, and reports an error if that lasts", async () => {
+    const test = await startServiceForTest();
+    const lines: { level: string; msg: string }[] = [];
+    const log = createLog("warn", { write: (line) => void lines.push(JSON.parse(line)) });
+    const run = async () => {
+      throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    };
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const worker = startWorker({ ...test.context, log }, createMetrics(), [
+      { name: "one", everyMs: 1_000, run },
+      { name: "two", everyMs: 1_000, run },
+    ]);
+    const levels = () => lines.map(({ level }) => level);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(levels()).toEqual(["warn"]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(levels()).toEqual(["warn", "error"]);
+    expect(new Set(lines.map(({ msg }) => msg))).toEqual(
+      new Set(["database unavailable, jobs will run again"]),
+    );
+    const stopped = worker.stop();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await stopped;
   });
 
   it("continues with a job that succeeds after failures", async () => {
