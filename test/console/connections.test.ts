@@ -25,6 +25,25 @@ async function shownOnce(page: Page, title: string): Promise<string> {
   return text;
 }
 
+describe("the limits of a merchant", () => {
+  it("are shown with what is used, and a connection beyond them is explained", async () => {
+    const { merchantId } = world.partner;
+    const setLimits = (limits: object) =>
+      world.service.backOffice.request("PATCH", `/api/merchants/${merchantId}`, { body: { limits } });
+    await setLimits({ connections: 1 });
+    const page = await world.open(world.people.merchant);
+    await page.goto(`/merchants/${merchantId}`);
+    const row = page.getByRole("row").filter({ hasText: /^Connections1/ });
+    await row.getByRole("cell", { name: "1", exact: true }).last().waitFor();
+    await page.getByRole("button", { name: "Create connection" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create connection" });
+    await dialog.getByLabel("Name").fill("One too many");
+    await dialog.getByRole("button", { name: "Create connection" }).click();
+    await dialog.getByText("The merchant has its maximum of 1 connections.").waitFor();
+    await setLimits({ connections: null });
+  });
+});
+
 describe("the keys of a connection", () => {
   it("are shown once, work at once, and are revoked", async () => {
     const page = await world.open(world.people.merchant);

@@ -109,7 +109,7 @@ export const merchants: Translated<typeof en> = {
       merchantTestEndpoints: "Test-Endpunkte aller Verbindungen",
       merchantTokens: "Gültige Tokens",
       merchantPeople: "Personen",
-      merchantStreams: "Offene Seiten mit laufender Anzeige",
+      merchantStreams: "Offene Seiten mit laufender Anzeige, je Prozess",
     },
   },
   reviewPolicy: {

@@ -103,7 +103,7 @@ export const merchants = {
       merchantTestEndpoints: "Test endpoints of all connections",
       merchantTokens: "Valid tokens",
       merchantPeople: "People",
-      merchantStreams: "Live pages open",
+      merchantStreams: "Live pages open, in each process",
     },
   },
   reviewPolicy: {
