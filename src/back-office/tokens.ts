@@ -65,7 +65,7 @@ const ScopeSchema = enumeration(
   described(Object.fromEntries(SCOPES.map((scope) => [scope, `${aboutScope(scope)}.`]))),
 );
 
-const NAMED_SCOPES_TEXT = `A scope, or \`*:read\`: all scopes of the role that read, or \`*\`: all of the role. Only by name are given: ${NAMED_ONLY.map((scope) => `\`${scope}\``).join(", ")}.`;
+const NAMED_SCOPES_TEXT = `A scope, or \`*:read\`: all scopes of the role that read, or \`*\`: all of the role. Only by name are given: ${NAMED_ONLY.map((scope) => `\`${scope}\``).join(", ")}. ${SCOPES.map((scope) => `\`${scope}\`: ${aboutScope(scope)}.`).join(" ")}`;
 
 const tokenFields = {
   id: idField("tok", "Id of the token, set by the service. It is not the token itself."),

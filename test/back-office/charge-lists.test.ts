@@ -148,6 +148,7 @@ describe("a recorded payment", () => {
     const { body: token } = await test.backOffice.post("/api/tokens", {
       name: "Bank import",
       role: "operator",
+      scopes: ["money:read", "money:write"],
     });
     const recorded = { kind: "operator", name: "Bank import", id: token.id };
     const payment = { amount: { amount: "5.00", currency: "EUR" }, reference: "bank-2" };

@@ -83,7 +83,7 @@ const HARMLESS: Readonly<Record<string, Readonly<Record<string, readonly string[
 const WITHOUT_BUYERS: Readonly<Record<string, readonly string[]>> = {
   "merchants, their connections and what they sell": [
     ...["merchants", "connections", "api_keys", "products", "facilities", "facility_rates", "pick_lists"],
-    ...["account_entries", "stripe_methods", "payment_mail_times", "payment_retries"],
+    ...["account_entries", "stripe_methods", "payment_mail_times", "payment_retries", "rate_limits"],
   ],
   "endpoints and what is sent to them": [
     ...[
