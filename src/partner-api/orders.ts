@@ -150,8 +150,8 @@ export const orderRoutes: readonly PartnerRoute[] = [
     params: OrderIdParams,
     responses: { 204: { description: "The test order is erased." } },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params, id }, { context }) =>
-      (await eraseTestOrder(context, caller, parseOrderRef(params.orderId), byPartner(id))) ?? {
+    handle: async ({ caller, params, by }, { context }) =>
+      (await eraseTestOrder(context, caller, parseOrderRef(params.orderId), by)) ?? {
         status: 204,
       },
   }),

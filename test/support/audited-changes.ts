@@ -7,6 +7,7 @@ import {
   createProduct,
   type Partner,
   placeOrder,
+  placeTestOrder,
 } from "./builders.ts";
 import { acceptAll, createFacility, routeAll } from "./facilities.ts";
 import { processDuePayments, setCreditLimit } from "./payments.ts";
@@ -286,4 +287,5 @@ export const partnerChanges = (world: AuditedWorld): ChangeRequests => ({
   },
   recoverDeliveries: () => endpointRequest(world, "recover", { since: world.test.clock.now().toISOString() }),
   redeliverDelivery: async () => ["POST", `/v1/deliveries/${await delivered(world)}/redeliver`],
+  eraseTestOrder: async () => ["POST", `/v1/test-orders/${(await placeTestOrder(world.partner)).id}/erase`],
 });

@@ -1,4 +1,4 @@
-import { recordAudit } from "../../audit/record-audit.ts";
+import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import type { OrderRef } from "../../lifecycle/order.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
@@ -7,7 +7,7 @@ import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
 import { notFound, type Problem } from "../../platform/wire/problems.ts";
 import { eraseDeliveries } from "../../webhooks/log/erase-sql.ts";
 import { eraseEvents } from "../../webhooks/publishing-sql.ts";
-import { inOrderTransaction, type Requester } from "../changes/change-order.ts";
+import { inOrderTransaction } from "../changes/change-order.ts";
 import {
   deleteOrders,
   eraseTimelines,
@@ -38,14 +38,13 @@ export async function eraseTestOrder(
   context: Context,
   connection: ConnectionKey,
   ref: OrderRef,
-  by: Requester,
+  by: Initiator,
 ): Promise<Problem | null> {
   return inOrderTransaction(context, connection, ref, async (tx, order, at) => {
     if (!order?.testMode) return notFound("test order");
     await markErased(tx, order, at.now);
     const { merchantId, connectionId, id } = order;
-    if ("action" in by)
-      await recordAudit(tx, at, by, { merchantId, connectionId, subject: "test", ids: [id] });
+    await recordAudit(tx, at, by, { merchantId, connectionId, subject: "test", ids: [id] });
     return null;
   });
 }
