@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { ConnectionKey } from "../src/platform/connection-key.ts";
 import { type Database, openDatabase } from "../src/platform/database/database.ts";
 import { startEmbeddedPostgres } from "../src/platform/embedded-postgres/embedded-postgres.ts";
-import { fromTypeId } from "../src/platform/ids.ts";
+import { fromTypeId, toTypeId } from "../src/platform/ids.ts";
+import type { PartnerAccess } from "./neighbors/partner-client.ts";
 import { type Started, startService, stop } from "./processes.ts";
 
 /** A partner of a running service, with what a load needs to create orders. */
@@ -13,6 +14,8 @@ export type Partner = {
   /** As the tables name it. */
   connection: ConnectionKey;
   productIds: string[];
+  /** Of its merchant, for the back office. */
+  merchantToken: string;
 };
 
 /** The service on its own database, as an operator would run it, with one partner. */
@@ -76,14 +79,14 @@ async function requestBackOffice(
   method: string,
   path: string,
   body?: object,
-): Promise<{ id: string; key: string }> {
+): Promise<{ id: string; key: string; token: string }> {
   const answer = await fetch(`${backOfficeUrl}/api${path}`, {
     method,
     headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
     ...(body && { body: JSON.stringify(body) }),
   });
   if (!answer.ok) throw new Error(`${method} ${path} returned ${answer.status}.`);
-  return (await answer.json()) as { id: string; key: string }; // Only these fields are used.
+  return (await answer.json()) as { id: string; key: string; token: string }; // Only these fields are used.
 }
 
 /** A facility that ships the products of the site's orders. */
@@ -119,8 +122,26 @@ async function createPartner(backOfficeUrl: string, token: string, products = 50
     productIds.push(id);
   }
   const { key } = await call("POST", `/connections/${connection.id}/keys`, {});
-  return { key, connection: keyOf(merchant.id, connection.id), productIds };
+  const grant = { name: "Merchant", role: "merchant", merchantIds: [merchant.id] };
+  const { token: merchantToken } = await call("POST", "/tokens", grant);
+  return { key, connection: keyOf(merchant.id, connection.id), productIds, merchantToken };
 }
+
+/** How a client reaches the service as this partner, and as its merchant. */
+export const accessOf = (
+  { url, backOfficeUrl }: Pick<Site["service"], "url" | "backOfficeUrl">,
+  { key, productIds, connection, merchantToken }: Partner,
+): PartnerAccess => ({
+  url,
+  key,
+  productIds,
+  backOffice: {
+    url: backOfficeUrl,
+    token: merchantToken,
+    merchantId: toTypeId("mer", connection.merchantId),
+    connectionId: toTypeId("con", connection.connectionId),
+  },
+});
 
 const keyOf = (merchant: string, connection: string): ConnectionKey => ({
   merchantId: fromTypeId("mer", merchant) ?? "",

@@ -39,6 +39,21 @@ const orders = (attacker: Attacker, change: object = {}) =>
 const transition = (attacker: Attacker, id: string, body: object) =>
   attacker.client("POST", `/v1/test/orders/${id}/transitions`, body);
 
+/** A catalog whose export no client keeps without reading it. */
+const LONG_TEXTS = `
+  insert into products (id, merchant_id, sku, name, description, price_minor, currency, status, created_at, updated_at)
+  select gen_random_uuid(), $1, 'LONG-' || n, 'N', repeat('long ', 1000), 100, 'EUR', 'active', now(), now()
+  from generate_series(1, $3) n`;
+
+/** Endpoints that receive each product, and products that are not exposed yet. */
+const MANY_ENDPOINTS = `
+  insert into webhook_endpoints (merchant_id, connection_id, id, number, url, event_types, status, in_flight_max, created_at, updated_at)
+  select $1, $2, gen_random_uuid(), 1000 + n, 'http://127.0.0.1:9/', '{product.published}', 'active', 8, now(), now()
+  from generate_series(1, 200) n;
+  insert into products (id, merchant_id, sku, name, price_minor, currency, status, created_at, updated_at)
+  select gen_random_uuid(), $1, 'NEW-' || n, 'N', 100, 'EUR', 'active', now(), now()
+  from generate_series(1, $3) n`;
+
 /** A log of many deliveries, none of which failed. */
 const LONG_LOG = `
   insert into webhook_endpoints (merchant_id, connection_id, id, number, url, event_types, status, in_flight_max, created_at, updated_at)
@@ -217,7 +232,54 @@ export const ATTACKS: readonly Attack[] = [
       });
     },
   },
+  {
+    name: "imports without end",
+    async run(attacker) {
+      const rows = Array.from({ length: 60_000 }, (_, row) => `SKU-${row},Name,1.00\n`).join("");
+      const path = "/api/merchants/{merchant}/products/import?match=sku";
+      await attacker.attack((count) =>
+        finished(atBackOffice(attacker, "POST", path, `sku,name,price\n${rows}X,${count},1\n`, "text/csv")),
+      );
+    },
+  },
+  {
+    name: "exports that nobody reads",
+    seed: { text: LONG_TEXTS, rows: 10_000 },
+    run: (attacker) =>
+      attacker.attack(() =>
+        atBackOffice(attacker, "GET", "/api/merchants/{merchant}/products.csv", "").catch(() => undefined),
+      ),
+  },
+  {
+    name: "bulk exposure to two hundred endpoints",
+    seed: { text: MANY_ENDPOINTS, rows: 20_000 },
+    run: (attacker) =>
+      attacker.attack(() =>
+        finished(
+          atBackOffice(attacker, "POST", "/api/connections/{connection}/products/expose", '{"filter":{}}'),
+        ),
+      ),
+  },
 ];
+
+/** A request of the attacker's merchant to the back office. */
+function atBackOffice(
+  { backOffice: { url, token, merchantId, connectionId } }: Attacker,
+  method: string,
+  path: string,
+  body: string,
+  type = "application/json",
+): Promise<Response> {
+  return fetch(url + path.replace("{merchant}", merchantId).replace("{connection}", connectionId), {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": type },
+    ...(body !== "" && { body }),
+  });
+}
+
+/** Reads the response to the end, and ignores a connection that the service has closed. */
+const finished = (response: Promise<Response>): Promise<unknown> =>
+  response.then((answer) => answer.text()).catch(() => undefined);
 
 /** The statement that stores the rows of an attack. */
 export const seedOf = (

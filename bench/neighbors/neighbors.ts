@@ -4,16 +4,15 @@ import { createInterface } from "node:readline";
 import { endWithBenchmark } from "../processes.ts";
 import type { Figure } from "../report.ts";
 import {
+  accessOf,
   addPartners,
   closeSite,
   openSite,
-  type Partner,
   type Postgres,
   residentMiB,
   type Site,
 } from "../site.ts";
 import { ATTACKS, type Attack, seedOf } from "./attacks.ts";
-import type { PartnerAccess } from "./partner-client.ts";
 import type { Sample, VictimReport } from "./victim.ts";
 
 export type NeighborOptions = {
@@ -56,7 +55,7 @@ async function measureAttack(
   const victim = await startVictim(site);
   await pause(1_000);
   const startedAt = Date.now();
-  const attacking = run("attacker.ts", attack.name, JSON.stringify(accessOf(site, attacker)));
+  const attacking = run("attacker.ts", attack.name, JSON.stringify(accessOf(site.service, attacker)));
   const memory = await watchMemory(site, seconds * 1_000);
   const endedAt = Date.now();
   const statuses = await end(attacking);
@@ -103,12 +102,6 @@ function p99(samples: readonly Sample[], kind: Sample["kind"]): number {
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
 }
 
-const accessOf = (site: Site, { key, productIds }: Partner): PartnerAccess => ({
-  url: site.service.url,
-  key,
-  productIds,
-});
-
 /** The most memory that the service had during some time, in MiB. */
 async function watchMemory(site: Site, forMs: number): Promise<number> {
   const until = Date.now() + forMs;
@@ -121,7 +114,7 @@ async function watchMemory(site: Site, forMs: number): Promise<number> {
 }
 
 async function startVictim(site: Site): Promise<{ end(): Promise<VictimReport> }> {
-  const child = run("victim.ts", JSON.stringify(accessOf(site, site.partner)));
+  const child = run("victim.ts", JSON.stringify(accessOf(site.service, site.partner)));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   await lines.next(); // It is ready.
   return {

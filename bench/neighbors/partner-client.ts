@@ -2,7 +2,13 @@ import { Agent } from "undici";
 import { ADDRESS } from "../../test/support/address.ts";
 
 /** A partner of the benchmark. */
-export type PartnerAccess = { url: string; key: string; productIds: string[] };
+export type PartnerAccess = {
+  url: string;
+  key: string;
+  productIds: string[];
+  /** The back office, as the partner's merchant sees it. */
+  backOffice: { url: string; token: string; merchantId: string; connectionId: string };
+};
 
 type Response = { status: number; text: string };
 

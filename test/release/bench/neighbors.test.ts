@@ -6,7 +6,7 @@ import { ATTACKS, type Attack, seedOf } from "../../../bench/neighbors/attacks.t
 import { startHostileReceiver } from "../../../bench/neighbors/hostile-receivers.ts";
 import { orderBody, type PartnerAccess, partnerClient } from "../../../bench/neighbors/partner-client.ts";
 import { startService as startProcess, stop } from "../../../bench/processes.ts";
-import { addPartners, type Partner } from "../../../bench/site.ts";
+import { accessOf, addPartners, type Partner } from "../../../bench/site.ts";
 import { type Database, openDatabase } from "../../../src/platform/database/database.ts";
 import { type Receiver, startReceiver } from "../../support/receivers.ts";
 import { createDatabase } from "../../support/test-service.ts";
@@ -36,7 +36,7 @@ afterAll(async () => {
 async function newVictim(): Promise<{ access: PartnerAccess; receiver: Receiver }> {
   const receiver = await startReceiver();
   onTestFinished(receiver.close);
-  const access = accessOf(await newPartner());
+  const access = accessOf(service, await newPartner());
   const endpoint = await partnerClient(access)("POST", "/v1/webhook-endpoints", { url: receiver.url });
   expect(endpoint.status).toBe(201);
   return { access, receiver };
@@ -48,8 +48,6 @@ async function newPartner(): Promise<Partner> {
   return partner;
 }
 
-const accessOf = ({ key, productIds }: Partner): PartnerAccess => ({ url: service.url, key, productIds });
-
 /** Runs an attack with fewer requests; returns the statuses that the attacker got. */
 async function attackWith({ run, seed }: Attack): Promise<number[]> {
   const attacker = await newPartner();
@@ -57,9 +55,9 @@ async function attackWith({ run, seed }: Attack): Promise<number[]> {
     await db.runScript(seedOf({ ...seed, rows: SEEDED_ROWS }, attacker.connection));
   }
   const statuses: number[] = [];
-  const client = partnerClient(accessOf(attacker));
+  const client = partnerClient(accessOf(service, attacker));
   await run({
-    ...accessOf(attacker),
+    ...accessOf(service, attacker),
     client: async (...request) => {
       const response = await client(...request);
       statuses.push(response.status);

@@ -25,7 +25,10 @@ async function openSite(): Promise<Pick<Site, "db" | "partner">> {
   const test = await startServiceForTest();
   await makePartitions({ ...test.context, clock: systemClock }); // PostgreSQL makes the ids, by its own clock.
   const { key, productIds, ...partner } = await createPartner(test);
-  return { db: test.context.db, partner: { key, productIds, connection: connectionKey(partner) } };
+  return {
+    db: test.context.db,
+    partner: { key, productIds, connection: connectionKey(partner), merchantToken: "" },
+  };
 }
 
 it("the benchmark's own statements fit the schema", async ({ skip }) => {
