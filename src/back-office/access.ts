@@ -17,7 +17,9 @@ import type { Actor } from "../lifecycle/applied-transition.ts";
 import { type SystemReader, systemReader } from "../operations/system.ts";
 import { orderReader, type ReadOrder } from "../orders/reading/read-order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
-import type { Database } from "../platform/database/database.ts";
+import { type Database, DatabaseUsage } from "../platform/database/database.ts";
+import { type Owner, shareDatabase } from "../platform/database/fair-share.ts";
+import { fromTypeId } from "../platform/ids.ts";
 import { forbidden, type Problem } from "../platform/wire/problems.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 import { BulkGate } from "./bulk-gate.ts";
@@ -160,6 +162,26 @@ export const maySeeFacility = ({ grants }: BackOfficeCaller, facilityId: string)
 /** The role by which the caller is named. In a handler: the one with the most rights of those that the row admits. */
 export const roleOf = ({ grants }: BackOfficeCaller): Role => strongestRole(grants) ?? "monitoring"; // Without grants it is admitted nowhere.
 
+/** `OPERATOR_TOKEN` has no id. */
+const OPERATOR_ID = "00000000-0000-0000-0000-000000000000";
+
+const idOf = ({ type, id }: BackOfficeCaller): string =>
+  (id === null ? null : fromTypeId(type === "person" ? "per" : "tok", id)) ?? OPERATOR_ID;
+
+/**
+ * Whose allowances and turns a caller uses. The role partner uses those of its connection, the role merchant has a part of those
+ * of its merchant; of several, the first one counts. All others have their own, which no tenant can use up
+ * (docs/design/isolation-and-limits.md, "Rate limit").
+ */
+export function ownerOf(caller: BackOfficeCaller): Owner {
+  const id = idOf(caller);
+  const role = strongestRole(caller.grants);
+  const grant = caller.grants.find((candidate) => candidate.role === role);
+  if (grant?.role === "partner") return grant.connections[0] ?? { merchantId: id, connectionId: id };
+  const merchantId = grant?.role === "merchant" ? grant.merchantIds[0] : undefined;
+  return { merchantId: merchantId ?? id, connectionId: id };
+}
+
 /** The caller as the timeline of an order and the audit log name it. */
 export const actorOf = (caller: BackOfficeCaller): Actor => ({
   kind: roleOf(caller),
@@ -190,19 +212,35 @@ type BackOfficeOperations = {
   readonly updates: UpdateHub;
 };
 
+/** Calls that use the database at the same time. */
+const CALLS_MAX = 5;
+
 /**
- * Creates them once for a listener, so that reads that arrive together are done together.
+ * Creates them once for a listener, so that reads that arrive together are done together. `of` returns those of a caller, whose
+ * database is shared fairly with the calls of others (docs/design/isolation-and-limits.md, "Pools and fair shares").
  * @param health its connections read the state of the service, so that this does not depend on what others do
  * @param bulkDb its connections do bulk work, so that the requests of others do not wait for it
  */
-export const backOfficeOperations = (
+export function backOfficeOperations(
   context: WebhookContext,
   health: Pick<HealthContext, "db" | "stopping"> = context,
   bulkDb: Database = context.db,
-): BackOfficeOperations => ({
-  context,
-  bulk: new BulkGate(context, bulkDb),
-  readOrder: orderReader(context),
-  system: systemReader({ ...context, db: health.db }),
-  updates: new UpdateHub(context, health.stopping),
-});
+  usage: DatabaseUsage = new DatabaseUsage(),
+): { of(caller: BackOfficeCaller): BackOfficeOperations; updates: UpdateHub } {
+  const shared = shareDatabase(context.db, CALLS_MAX);
+  usage.addQueue("back-office", shared.waiting);
+  const bulk = new BulkGate(context, bulkDb);
+  const readOrder = orderReader(context);
+  const system = systemReader({ ...context, db: health.db });
+  const updates = new UpdateHub(context, health.stopping);
+  return {
+    of: (caller) => ({
+      context: { ...context, db: shared.of(ownerOf(caller)) },
+      bulk,
+      readOrder,
+      system,
+      updates,
+    }),
+    updates,
+  };
+}

@@ -5,7 +5,8 @@ import { createRateLimiter } from "../http/rate-limiter.ts";
 import { describePartnerApi } from "../partner-api/description.ts";
 import type { PeopleContext } from "../people/person.ts";
 import type { Config } from "../platform/config.ts";
-import type { Database } from "../platform/database/database.ts";
+import { type Database, DatabaseUsage } from "../platform/database/database.ts";
+import { UNOWNED } from "../platform/database/fair-share.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { MINUTE_MS } from "../platform/time.ts";
 import { PROBLEMS } from "../platform/wire/problems.ts";
@@ -17,6 +18,7 @@ import {
   backOfficeOperations,
   membersOf,
   outOfScope,
+  ownerOf,
 } from "./access.ts";
 import { type BackOfficeAuthentication, limitRates } from "./authentication.ts";
 import { describeBackOffice } from "./description.ts";
@@ -47,6 +49,8 @@ export type OwnConnections = {
   readonly people?: PeopleContext;
   /** Imports, exports and other work on many rows at once. */
   readonly bulk?: Database;
+  /** How much of the database callers use. */
+  readonly usage?: DatabaseUsage;
 };
 
 /**
@@ -56,15 +60,15 @@ export function createBackOffice(
   context: WebhookContext,
   authenticate: BackOfficeAuthentication,
   metrics: Metrics,
-  { health = context, people = context, bulk = context.db }: OwnConnections = {},
+  { health = context, people = context, bulk = context.db, usage = new DatabaseUsage() }: OwnConnections = {},
   sites: Sites = {},
 ): FastifyInstance {
   const { config, log } = context;
-  const operations = backOfficeOperations(context, health, bulk);
+  const operations = backOfficeOperations(context, health, bulk, usage);
   const app = createListener({
     name: "back-office",
     routes: backOfficeRoutes,
-    operationsFor: () => operations,
+    operationsFor: operations.of,
     authenticate: limitRates(authenticate, createRateLimiter(people.db, config, people.clock)),
     admit: admitted,
     outOfScope,
@@ -72,6 +76,7 @@ export function createBackOffice(
     actorOf,
     // Who signs in is no caller yet.
     callerMembers: (caller) => ("grants" in caller ? membersOf(caller) : ""),
+    bodyOwner: (caller) => ("grants" in caller ? ownerOf(caller) : UNOWNED),
     errorsBaseUrl: config.errorsBaseUrl,
     trustedProxies: config.trustedProxies,
     log: log.child({ listener: "back-office" }),

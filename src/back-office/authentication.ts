@@ -9,11 +9,11 @@ import { hashKey, isValid } from "../merchants/api-key.ts";
 import { isTokenText, type Token } from "../people/token.ts";
 import { noteTokenUse } from "../people/tokens.ts";
 import { readTokenByHash } from "../people/tokens-sql.ts";
-import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
-import { fromTypeId, toTypeId } from "../platform/ids.ts";
+import { toTypeId } from "../platform/ids.ts";
 import { MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import { isProblem, type Problem } from "../platform/wire/problems.ts";
+import { ownerOf } from "./access.ts";
 
 /** A caller that is not known. `tokenId`: its token is known, but was revoked or has expired. */
 export type Unauthenticated = Problem & { readonly tokenId?: string };
@@ -163,26 +163,6 @@ function tooManyAttempts({ headers }: FastifyRequest, waitMs: number): Problem {
     detail: `Too many requests with a wrong token came from this address. Retry in ${seconds} s.`,
     headers: { ...problem.headers, "retry-after": String(seconds) },
   };
-}
-
-/** `OPERATOR_TOKEN` has no id. */
-const OPERATOR_ID = "00000000-0000-0000-0000-000000000000";
-
-const idOf = ({ type, id }: BackOfficeCaller): string =>
-  (id === null ? null : fromTypeId(type === "person" ? "per" : "tok", id)) ?? OPERATOR_ID;
-
-/**
- * Whose allowances and turns a caller uses. The role partner uses those of its connection, the role merchant has a part of those
- * of its merchant; of several, the first one counts. All others have their own, which no tenant can use up
- * (docs/design/isolation-and-limits.md, "Rate limit").
- */
-export function ownerOf(caller: BackOfficeCaller): ConnectionKey {
-  const id = idOf(caller);
-  const role = strongestRole(caller.grants);
-  const grant = caller.grants.find((candidate) => candidate.role === role);
-  if (grant?.role === "partner") return grant.connections[0] ?? { merchantId: id, connectionId: id };
-  const merchantId = grant?.role === "merchant" ? grant.merchantIds[0] : undefined;
-  return { merchantId: merchantId ?? id, connectionId: id };
 }
 
 /** Takes one request of each known caller from its rate limit. */

@@ -97,7 +97,8 @@ export class BulkGate {
     }
   }
 
-  #contextOf(owner: string): ImportContext {
+  #contextOf(name: string): ImportContext {
+    const owner = { merchantId: name, connectionId: name }; // All callers of a merchant share its turns.
     return { ...this.#context, db: this.#calls.of(owner), storing: this.#storing.of(owner) };
   }
 

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
-import { FairQueue } from "../platform/database/fair-share.ts";
+import { FairQueue, type Owner, UNOWNED } from "../platform/database/fair-share.ts";
 import { malformed, type Problem, ProblemError } from "../platform/wire/problems.ts";
 
 /** Largest accepted body, in bytes (docs/design/creating-orders.md, "Limits of a request"). */
@@ -38,7 +38,7 @@ export function isBodyRequired(schema: TSchema): boolean {
  * Bodies are JSON. A route with a body has the hook `bodyCheck`, a route without one has `ignoreBody`.
  * @param ownerOf the owner of a caller's large bodies, which are read in turn with those of other owners
  */
-export function addBodyParsers(app: FastifyInstance, ownerOf: (caller: object) => string): void {
+export function addBodyParsers(app: FastifyInstance, ownerOf: (caller: object) => Owner): void {
   const turn = createBodyTurns();
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -47,7 +47,7 @@ export function addBodyParsers(app: FastifyInstance, ownerOf: (caller: object) =
     async ({ caller, headers }: FastifyRequest, body: Buffer) => {
       const encoded = body.length === 0 ? null : encodingProblem(headers);
       if (encoded !== null) throw new ProblemError(encoded);
-      const wait = turn(caller === null ? "" : ownerOf(caller), body.length);
+      const wait = turn(caller === null ? UNOWNED : ownerOf(caller), body.length);
       if (wait !== null) await wait;
       return parseBody(body);
     },
@@ -94,7 +94,7 @@ function parseBody(body: Buffer): unknown {
 const LARGE_BODY_BYTES = 16 * 1024;
 
 /** Waits until a body of this size may be read. Null if that is now. */
-export type BodyTurn = (owner: string, bytes: number) => Promise<void> | null;
+export type BodyTurn = (owner: Owner, bytes: number) => Promise<void> | null;
 
 /**
  * Lets large bodies be read one at a time, with a round of the event loop for everything else between two of them, and those of

@@ -10,6 +10,7 @@ import type { Logger } from "pino";
 import type { TSchema } from "typebox";
 import type { Initiator } from "../audit/record-audit.ts";
 import { type Actor, SERVICE } from "../lifecycle/applied-transition.ts";
+import { type Owner, UNOWNED } from "../platform/database/fair-share.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import { malformed, noRoute, PROBLEMS, ProblemError, pathOf } from "../platform/wire/problems.ts";
 import { addRoute, type RouteOptions } from "./add-route.ts";
@@ -40,7 +41,7 @@ type ListenerOptions<Operations, Caller> = RouteOptions<Operations, Caller> & {
   /** The caller as the request log names it: members of a line, as JSON. Absent: no caller has a name. */
   callerMembers?(caller: Caller): string;
   /** Whose large bodies are read in turn with those of others. Default: all callers' are in one line. */
-  bodyOwner?(caller: Caller): string;
+  bodyOwner?(caller: Caller): Owner;
   errorsBaseUrl: string;
   /** Addresses and networks of proxies, whose `X-Forwarded-For` names the client. Default: none. */
   trustedProxies?: readonly string[];
@@ -85,7 +86,7 @@ export function createListener<Operations, Caller extends object>(
       };
     },
   });
-  const { callerMembers = () => "", bodyOwner = () => "" } = options;
+  const { callerMembers = () => "", bodyOwner = () => UNOWNED } = options;
   const membersOf = (caller: object): string => callerMembers(caller as Caller); // `authenticate` has returned it.
   addRequestSpans(app, name, membersOf);
   addRequestLog(app, requests, membersOf);

@@ -20,7 +20,9 @@ export function addUploadParser(scope: FastifyInstance, { limitBytes }: Upload):
   scope.addContentTypeParser("*", (request, payload, done) =>
     done(
       null,
-      readUpload(payload, limitBytes, (bytes) => turn(request.id, bytes)),
+      readUpload(payload, limitBytes, (bytes) =>
+        turn({ merchantId: request.id, connectionId: request.id }, bytes),
+      ),
     ),
   );
   scope.addHook("onResponse", endUnread);

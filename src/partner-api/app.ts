@@ -43,7 +43,7 @@ export function createPartnerApi(
     ),
     actorOf,
     callerMembers: membersOf,
-    bodyOwner: ({ connectionId }) => connectionId,
+    bodyOwner: (caller) => caller,
     notAdmitted: FOR_LIVE_KEYS,
     errorsBaseUrl: config.errorsBaseUrl,
     trustedProxies: config.trustedProxies,

@@ -38,7 +38,7 @@ export const membersOf = callerMembers<PartnerCaller>(
 );
 
 /** Statements that look up keys at the same time. */
-const KEY_GROUPS_MAX = 4;
+const KEY_GROUPS_MAX = 3;
 
 /**
  * Finds the connection of a request's key and takes one request from its rate limit. Specification, part 5. Requests that
@@ -62,7 +62,8 @@ export function partnerAuthentication(
     },
     sizeMax: 128,
     concurrencyMax: KEY_GROUPS_MAX,
-    ownerOf: (hash) => hash, // Requests with one key, known or not, do not keep those with others waiting.
+    // Requests with one key, known or not, do not keep those with others waiting.
+    ownerOf: (hash) => ({ merchantId: hash, connectionId: hash }),
   });
   const noteUse = keyUseNotes({ db, clock, log });
   function admit(

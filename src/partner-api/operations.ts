@@ -11,7 +11,7 @@ import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 
 /** The operations that handlers of the partner API receive. */
 export type PartnerOperations = {
-  /** Its database is shared fairly with the calls of other connections. */
+  /** Its database is shared fairly with the calls of other merchants and connections. */
   readonly context: WebhookContext;
   readonly createOrder: CreateOrder;
   /** Of a test key: it finds no real order. */
@@ -35,9 +35,9 @@ export type PartnerDatabases = {
 };
 
 /** Calls at the same time, beside the groups that look up keys and read orders. */
-const CALLS_MAX = 6;
+const CALLS_MAX = 7;
 /** Lists at the same time, beside the groups that read pages of products. */
-const LISTS_MAX = 3;
+const LISTS_MAX = 4;
 
 /** Creates them once for a listener, so that requests that arrive together are written or read together. */
 export function partnerOperations(
@@ -52,9 +52,9 @@ export function partnerOperations(
   const lists = shareDatabase(databases.lists, LISTS_MAX, spent);
   usage.addQueue("partners", calls.waiting);
   usage.addQueue("lists", lists.waiting);
-  const contextOf = ({ connectionId }: ConnectionKey, shared = calls): WebhookContext => ({
+  const contextOf = (owner: ConnectionKey, shared = calls): WebhookContext => ({
     ...context,
-    db: shared.of(connectionId),
+    db: shared.of(owner),
   });
   const readOrder = orderReader({ ...context, db: databases.calls }, spent);
   const readTestOrder = testOrdersOf(readOrder);

@@ -24,7 +24,7 @@ export function productLister(db: Database, spent?: Spent): ListProducts {
     run: (lookups) => readPages(db, lookups),
     sizeMax: 128,
     concurrencyMax: PAGE_GROUPS_MAX,
-    ownerOf: ({ connectionId }) => connectionId,
+    ownerOf: (lookup) => lookup,
     oneOwnerEach: true,
     ...(spent && { spent }),
   });

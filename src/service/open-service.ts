@@ -197,12 +197,12 @@ type PoolOptions = Pick<DatabaseOptions, "connectionsMax" | "statementTimeoutMs"
 export const POOLS = {
   /** The start, signals to other processes and, in a worker, those of others. */
   service: { connectionsMax: 3, statementTimeoutMs: 15_000 },
-  /** Partners: 4 groups of keys and 1 of their uses, 4 groups of orders, 1 of rate limits and 6 other calls. */
+  /** Partners: 3 groups of keys and 1 of their uses, 4 groups of orders, 1 of rate limits and 7 other calls. */
   partners: { connectionsMax: 16, statementTimeoutMs: 2_000 },
   /** Groups of new orders. An order that waits longer for a lock leaves its group. */
   creations: { connectionsMax: 2, statementTimeoutMs: 2_000, lockTimeoutMs: 100 },
-  /** Partners' lists: 3 groups of product pages and 3 other lists. */
-  lists: { connectionsMax: 6, statementTimeoutMs: 2_000 },
+  /** Partners' lists: 3 groups of product pages and 4 other lists. */
+  lists: { connectionsMax: 7, statementTimeoutMs: 2_000 },
   /**
    * Sign-in, sessions, tokens and rate limits of the back office, which its slow lists cannot take
    * (docs/design/isolation-and-limits.md, "Pools and fair shares").

@@ -95,7 +95,7 @@ export async function startService(
       : null;
     const backOfficeUrl = await listenBackOffice(
       service,
-      { operatorToken, sites: builtSites(), start },
+      { operatorToken, sites: builtSites(), usage, start },
       metrics,
       stops,
       stopping.signal,
@@ -232,10 +232,17 @@ async function listenWhileStarting(
   return { close };
 }
 
+type BackOfficeStart = {
+  readonly operatorToken: string;
+  readonly sites: Sites;
+  readonly usage: DatabaseUsage;
+  readonly start: StartListener;
+};
+
 /** Every process serves health and metrics. Only a process with the role serves the API. */
 async function listenBackOffice(
   { context, pools }: OpenService,
-  { operatorToken, sites, start }: { operatorToken: string; sites: Sites; start: StartListener },
+  { operatorToken, sites, usage, start }: BackOfficeStart,
   metrics: Metrics,
   stops: Stops,
   stopping: AbortSignal,
@@ -247,7 +254,7 @@ async function listenBackOffice(
     const people = { ...context, db: pools.get("people") };
     const programs = limitAttempts(tokenAuthentication(operatorToken, people), backOffice, operatorToken);
     const authenticate = sessionAuthentication(people, programs);
-    const ownConnections = { health, people, bulk: pools.get("bulk") };
+    const ownConnections = { health, people, bulk: pools.get("bulk"), usage };
     const app = createBackOffice(backOffice, authenticate, metrics, ownConnections, sites);
     limitConnections(app.server, connectionsMax("back-office"), log);
     await app.ready();

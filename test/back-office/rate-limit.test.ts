@@ -134,7 +134,8 @@ describe("the role partner", () => {
     const test = await startLimited({ ...LIMITS, rateLimitPerMinute: 6 });
     const partner = await createPartner(test);
     const path = `/api/connections/${partner.connectionId}`;
-    const program = await newProgram(test, "partner", ofConnection(partner));
+    const scopes = ["endpoints:write", "deliveries:write", "test-orders:write"];
+    const program = await newProgram(test, "partner", { ...ofConnection(partner), scopes });
     const second = await newProgram(test, "partner", ofConnection(partner));
     const { id } = await created(program.post(`${path}/webhook-endpoints`, { url: "https://a.example/" }));
     expect((await program.post(`${path}/test-orders`, anOrder(partner, { testMode: true }))).status).toBe(

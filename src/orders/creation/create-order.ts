@@ -71,7 +71,7 @@ export function orderCreator(
     atOnce: GROUP_SIZE_ENOUGH,
     concurrencyMax: GROUPS_MAX,
     besideMin: "as-many" as const, // A group costs as much as a dozen orders (docs/design/performance.md, "Groups of calls").
-    ownerOf: ({ connectionId }: Placement) => connectionId,
+    ownerOf: (placement: Placement) => placement,
     runAlone: (placement: Placement) => placeOrder(aloneContext(placement), placement),
     ...(spent && { spent }),
   };

@@ -31,7 +31,7 @@ export function orderReader({ db, clock }: Context, spent?: Spent): ReadOrder {
     run: (lookups) => readGroup(db, lookups, known, clock.now()),
     sizeMax: 128,
     concurrencyMax: READ_GROUPS_MAX,
-    ownerOf: ({ connectionId }) => connectionId,
+    ownerOf: (lookup) => lookup,
     oneOwnerEach: true,
     ...(spent && { spent }),
   });

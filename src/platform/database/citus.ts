@@ -91,6 +91,8 @@ class Outage {
   renewed = (ids: readonly string[]): Outage => new Outage(ids, this.#positions);
 }
 
+const poolOf = (db: Queryable): Queryable => db.pool ?? db;
+
 /** The knowledge of a pool. Absent: its last search over all shards did not fail. */
 const outages = new WeakMap<Queryable, Outage>();
 const asking = new WeakMap<Queryable, Promise<Outage | null>>();
@@ -107,7 +109,7 @@ export async function searchReachable<Row>(
   name: string,
   search: (merchants: readonly string[] | null) => Promise<Row[]>,
 ): Promise<Row[]> {
-  if (!outages.has(db))
+  if (!outages.has(poolOf(db)))
     try {
       return await search(null);
     } catch (error) {
@@ -117,20 +119,20 @@ export async function searchReachable<Row>(
   try {
     return await search(outage === null ? null : outage.part(name));
   } catch (error) {
-    if (isNodeLost(error)) outages.delete(db); // Another one is down. The next search asks again.
+    if (isNodeLost(error)) outages.delete(poolOf(db)); // Another one is down. The next search asks again.
     throw error;
   }
 }
 
 /** True if a node is known to be down. */
-export const isNodeDown = (db: Queryable): boolean => outages.has(db);
+export const isNodeDown = (db: Queryable): boolean => outages.has(poolOf(db));
 
 /** While a node is known to be down: those of the items whose merchants are on the others. Else all of them. */
 export async function knownReachableOf<Item extends { readonly merchantId: string }>(
   db: Queryable,
   items: readonly Item[],
 ): Promise<readonly Item[]> {
-  return outages.has(db) ? reachableOf(db, items) : items;
+  return outages.has(poolOf(db)) ? reachableOf(db, items) : items;
 }
 
 /**
@@ -171,12 +173,12 @@ export async function reachableOf<Item extends { readonly merchantId: string }>(
 
 /** Asks the nodes at most once at a time. Until they respond again, the earlier response counts. */
 async function readOutage(db: Queryable): Promise<Outage | null> {
-  const known = outages.get(db);
+  const known = outages.get(poolOf(db));
   if (known?.isFresh) return known;
-  let answer = asking.get(db);
+  let answer = asking.get(poolOf(db));
   if (answer === undefined) {
-    answer = askNodes(db, known).finally(() => asking.delete(db));
-    asking.set(db, answer);
+    answer = askNodes(db, known).finally(() => asking.delete(poolOf(db)));
+    asking.set(poolOf(db), answer);
     answer.catch(() => undefined); // It may have no caller that waits.
   }
   return known ?? answer;
@@ -185,10 +187,10 @@ async function readOutage(db: Queryable): Promise<Outage | null> {
 async function askNodes(db: Queryable, known: Outage | undefined): Promise<Outage | null> {
   const { merchants, isComplete } = await listReachableMerchants(db);
   if (isComplete) {
-    outages.delete(db);
+    outages.delete(poolOf(db));
     return null;
   }
   const outage = known?.renewed(merchants) ?? new Outage(merchants);
-  outages.set(db, outage);
+  outages.set(poolOf(db), outage);
   return outage;
 }

@@ -8,6 +8,8 @@ export type Queryable = {
   query<Row extends object>(statement: Statement): Promise<Row[]>;
   /** True if Citus splits the tables over several nodes. A pool asks the database once. */
   isDistributed(): Promise<boolean>;
+  /** The pool behind it, if it is a share of one. What is known of the nodes belongs to the pool. */
+  readonly pool?: Queryable;
 };
 
 /** A named statement is prepared once per connection, so PostgreSQL parses it once. */

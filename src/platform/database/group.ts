@@ -4,10 +4,12 @@ import { isOutOfReach, isTimedOut, type Spent, UnavailableError } from "./databa
 import {
   ConcurrencyLimit,
   FairQueue,
+  hasTooMany,
+  type Owner,
   Spacing,
   type SpacingOptions,
   tooManyCalls,
-  WAITING_CALLS_MAX,
+  UNOWNED,
 } from "./fair-share.ts";
 
 /**
@@ -37,10 +39,10 @@ type GroupOptions<In, Out> = {
    */
   spacing?: SpacingOptions;
   /**
-   * The connection that a call belongs to. If more calls wait than a group takes, it takes one of each connection in
-   * turn. A connection with too many waiting calls gets `tooManyCalls`.
+   * The connection that a call belongs to. If more calls wait than a group takes, it takes one of each merchant in turn, of
+   * its connections in turn. A connection with too many waiting calls gets `tooManyCalls`.
    */
-  ownerOf?: (item: In) => string;
+  ownerOf?: (item: In) => Owner;
   /** Each group has the calls of one connection only, because each needs a statement of its own anyway. */
   oneOwnerEach?: boolean;
   /**
@@ -62,7 +64,7 @@ const SLOW_MS = 1_000;
 
 type Call<In, Out> = {
   readonly item: In;
-  readonly owner: string;
+  readonly owner: Owner;
   /** The span that waits for the outcome, if traces are exported. */
   readonly span: Span | null;
   resolve(out: Out): void;
@@ -133,11 +135,11 @@ export function groupCalls<In, Out>(options: GroupOptions<In, Out>): Grouped<In,
 
   return (item) =>
     new Promise((resolve, reject) => {
-      const owner = ownerOf === undefined ? "" : ownerOf(item);
+      const owner = ownerOf === undefined ? UNOWNED : ownerOf(item);
       const call = { item, owner, span: activeSpan(), resolve, reject };
-      if (doAlone !== undefined && setAside.has(owner)) return void doAlone(call);
+      if (doAlone !== undefined && setAside.has(owner.connectionId)) return void doAlone(call);
       if (waiting.size >= WAITING_MAX) return reject(new UnavailableError("Too many calls are waiting."));
-      if (ownerOf !== undefined && waiting.countOf(owner) >= WAITING_CALLS_MAX) return reject(tooManyCalls());
+      if (ownerOf !== undefined && hasTooMany(waiting, owner)) return reject(tooManyCalls());
       waiting.add(owner, call);
       if (waiting.size >= atOnce) return void startGroups();
       if (scheduled) return;
@@ -155,9 +157,9 @@ const aloneBy =
     const startedAt = performance.now();
     try {
       resolve(await tracedGroup(`${name} alone`, [call], () => runOne(item)));
-      if (performance.now() - startedAt > SLOW_MS) setAside.add(owner);
+      if (performance.now() - startedAt > SLOW_MS) setAside.add(owner.connectionId);
     } catch (error) {
-      if (!isOutOfReach(error)) setAside.add(owner);
+      if (!isOutOfReach(error)) setAside.add(owner.connectionId);
       reject(error);
     }
   };
@@ -168,8 +170,8 @@ function resolveAll<In, Out>(calls: readonly Call<In, Out>[], outcomes: readonly
   });
 }
 
-function divideTime(ms: number, calls: readonly { readonly owner: string }[], spent: Spent): void {
-  for (const { owner } of calls) spent(owner, ms / calls.length);
+function divideTime(ms: number, calls: readonly { readonly owner: Owner }[], spent: Spent): void {
+  for (const { owner } of calls) spent(owner.connectionId, ms / calls.length);
 }
 
 type NextGroup<In, Out> = () => Group<In, Out> | null;
@@ -197,7 +199,7 @@ function groupsOfOneOwner<In, Out>(
 ): NextGroup<In, Out> {
   const limit = new ConcurrencyLimit(concurrencyMax);
   return () => {
-    const found = limit.isReached ? null : waiting.takeOfOne(sizeMax, (owner) => limit.mayBegin(owner));
+    const found = limit.isReached ? null : waiting.takeOfOne(sizeMax, limit);
     if (found === null) return null;
     limit.begin(found.owner);
     return { calls: found.calls, end: () => limit.end(found.owner) };

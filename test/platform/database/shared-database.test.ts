@@ -3,6 +3,9 @@ import { type Database, openDatabase } from "../../../src/platform/database/data
 import { shareDatabase, WAITING_CALLS_MAX } from "../../../src/platform/database/fair-share.ts";
 import { createDatabase } from "../../support/test-service.ts";
 
+/** A connection that is the only one of its merchant. */
+const owner = (name: string) => ({ merchantId: name, connectionId: name });
+
 const LOCK = { name: "lock", text: "select pg_advisory_xact_lock(4711)", values: [] };
 const QUICK = { name: "quick", text: "select 1 as one", values: [] };
 
@@ -15,11 +18,12 @@ async function withBlockedCalls(
   const [holder, pool] = [open(url), open(url)];
   try {
     const shared = shareDatabase(pool, 3);
+    const of = (name: string) => shared.of(owner(name));
     const later: Promise<unknown>[] = [];
     await holder.transaction(async (tx) => {
       await tx.query(LOCK);
-      for (let count = 0; count < 20; count += 1) later.push(shared.of("a").query(LOCK));
-      await work(shared.of, later);
+      for (let count = 0; count < 20; count += 1) later.push(of("a").query(LOCK));
+      await work(of, later);
     });
     await Promise.all(later);
   } finally {
@@ -36,10 +40,10 @@ it("calls of one connection that all wait leave the database to another connecti
 
 it("a call that fails gives its slot back", async () => {
   const pool = openDatabase({ url: await createDatabase(), connectionsMax: 1, onIdleError: () => undefined });
-  const { of } = shareDatabase(pool, 1);
+  const shared = shareDatabase(pool, 1).of(owner("a"));
   const invalid = { name: "invalid", text: "select 1 / 0", values: [] };
-  await expect(of("a").query(invalid)).rejects.toThrow("division by zero");
-  expect(await of("a").query(QUICK)).toEqual([{ one: 1 }]);
+  await expect(shared.query(invalid)).rejects.toThrow("division by zero");
+  expect(await shared.query(QUICK)).toEqual([{ one: 1 }]);
   await pool.close();
 });
 

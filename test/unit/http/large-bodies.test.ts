@@ -4,6 +4,9 @@ import { createBodyTurns } from "../../../src/http/body.ts";
 const SMALL = 16 * 1024;
 const LARGE = SMALL + 1;
 
+/** A connection that is the only one of its merchant; `Mb` is one of several of `M`. */
+const ownerOf = (name: string) => ({ merchantId: name.slice(0, 1), connectionId: name });
+
 /** Turns whose rounds of the event loop pass when the test says so. */
 function turnsInRounds() {
   const rounds: (() => void)[] = [];
@@ -12,8 +15,9 @@ function turnsInRounds() {
   return {
     read,
     rounds,
-    turn,
-    arrive: (owner: string, name: string) => void turn(owner, LARGE)?.then(() => void read.push(name)),
+    turn: (name: string, bytes: number) => turn(ownerOf(name), bytes),
+    arrive: (owner: string, name: string) =>
+      void turn(ownerOf(owner), LARGE)?.then(() => void read.push(name)),
     async pass() {
       for (const start of rounds.splice(0)) start();
       await null; // What waited continues.
@@ -50,6 +54,13 @@ describe("a large body", () => {
     for (const name of ["b1", "b2"]) arrive("b", name);
     for (let count = 0; count < 4; count += 1) await pass();
     expect(read).toEqual(["a1", "a2", "b1", "a3", "b2"]);
+  });
+
+  it("does not wait for a body of each connection of another merchant", async () => {
+    const { arrive, pass, read } = turnsInRounds();
+    for (const connection of ["Ma", "Mb", "Mc", "x"]) arrive(connection, connection);
+    for (let count = 0; count < 4; count += 1) await pass();
+    expect(read).toEqual(["Ma", "x", "Mb", "Mc"]);
   });
 
   it("that arrives after all were read waits for its round again", async () => {

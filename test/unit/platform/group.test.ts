@@ -177,6 +177,9 @@ describe("a second group beside one that is at the database", () => {
   });
 });
 
+/** A connection that is the only one of its merchant. */
+const ownerOf = (item: string) => ({ merchantId: item.slice(0, 1), connectionId: item.slice(0, 1) });
+
 /** Calls of connections, written as connection and number, in groups of at most four. Each group fails by `failure`. */
 function startFairGroups(failure: (items: string[]) => Error | null, failAlone = false) {
   const groups: string[][] = [];
@@ -191,7 +194,7 @@ function startFairGroups(failure: (items: string[]) => Error | null, failAlone =
     },
     sizeMax: 4,
     concurrencyMax: 1,
-    ownerOf: (item) => item.slice(0, 1),
+    ownerOf,
     runAlone: async (item) => {
       alone.push(item);
       if (failAlone && item.startsWith("a")) throw new Error("It cannot be stored.");
@@ -257,7 +260,7 @@ describe("groups of one connection each", () => {
       },
       sizeMax: 4,
       concurrencyMax: 3,
-      ownerOf: (item) => item.slice(0, 1),
+      ownerOf,
       oneOwnerEach: true,
     });
     for (const item of ["a1", "a2", "a3"]) {
@@ -275,7 +278,7 @@ it("a connection with more waiting calls than it may have is limited, and no oth
     run: () => new Promise(() => undefined),
     sizeMax: 1,
     concurrencyMax: 1,
-    ownerOf: (item) => item.slice(0, 1),
+    ownerOf,
   });
   let limited = 0;
   for (let count = 0; count < WAITING_CALLS_MAX + 10; count += 1) call("a").catch(() => (limited += 1));
