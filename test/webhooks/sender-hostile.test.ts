@@ -36,10 +36,12 @@ function flood(socket: Socket, chunk: string): void {
   more();
 }
 
-/** Writes a byte whenever the last one has left. */
+/** Writes a byte whenever the last one has left, fewer than the limit of a response, so that only the deadline can end it. */
 function drip(socket: Socket, byte: string): void {
+  let left = 16_000;
   const more = () => {
-    if (!socket.destroyed) socket.write(byte, () => setImmediate(more));
+    left -= 1;
+    if (!socket.destroyed && left > 0) socket.write(byte, () => setImmediate(more));
   };
   more();
 }
