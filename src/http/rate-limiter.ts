@@ -28,8 +28,6 @@ type Allowances = Readonly<Record<RateKind, Readonly<Record<RateUnit, Allowance>
 
 /** At most so many requests of a connection come at once. */
 const BURST_MAX = 100;
-/** Test keys may send a fifth of what live keys may. */
-const TEST_PART = 1 / 5;
 /** The connections of a merchant together may send ten times what each of them may. */
 const CONNECTIONS_TOGETHER = 10;
 /** Each person and token of a merchant may send half of what all of them together may. */
@@ -39,15 +37,14 @@ const BACK_OFFICE_BURST_PART = 1 / 6;
 
 /** Every allowance of a service (docs/design/isolation-and-limits.md, "Rate limit"). 0 a minute: there is no limit. */
 export function allowancesOf({ rateLimitPerMinute, backOfficeRateLimitPerMinute }: Limits): Allowances {
-  const live = { perMinute: rateLimitPerMinute, burst: Math.min(BURST_MAX, rateLimitPerMinute) };
-  const test = times(TEST_PART, live);
+  const connection = { perMinute: rateLimitPerMinute, burst: Math.min(BURST_MAX, rateLimitPerMinute) };
   const backOffice = {
     perMinute: backOfficeRateLimitPerMinute,
     burst: Math.ceil(BACK_OFFICE_BURST_PART * backOfficeRateLimitPerMinute),
   };
   return {
-    live: { caller: live, merchant: times(CONNECTIONS_TOGETHER, live) },
-    test: { caller: test, merchant: times(CONNECTIONS_TOGETHER, test) },
+    live: { caller: connection, merchant: times(CONNECTIONS_TOGETHER, connection) },
+    test: { caller: connection, merchant: times(CONNECTIONS_TOGETHER, connection) },
     "back-office": { caller: times(CALLER_PART, backOffice), merchant: backOffice },
   };
 }
