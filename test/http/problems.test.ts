@@ -91,7 +91,8 @@ describe("every code of the table", () => {
     },
     "limit-reached": async () => {
       const full = await createPartner(wire.test);
-      for (let count = 0; count < CONNECTION_LIMITS.endpoints.standard; count += 1) await createEndpoint(full);
+      for (let count = 0; count < CONNECTION_LIMITS.endpoints.standard; count += 1)
+        await createEndpoint(full);
       const headers = { ...wire.authorizedJson(), authorization: `Bearer ${full.key}` };
       return [await wire.send(`POST ${ENDPOINTS}`, headers, JSON.stringify(anEndpoint())), ENDPOINTS];
     },
