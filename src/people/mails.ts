@@ -1,5 +1,5 @@
 import { queueMail } from "../mail/mails-sql.ts";
-import { oneLine, subjectWith } from "../mail/one-line.ts";
+import { plainName } from "../mail/one-line.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { NO_UUID } from "../platform/ids.ts";
 import type { MadeLink } from "./links.ts";
@@ -24,30 +24,35 @@ export const queuePersonMail = (
     now: clock.now(),
   });
 
-/** The mail that invites a person. */
+const greeting = (name: string): string => {
+  const plain = plainName(name);
+  return plain === null ? "Hello," : `Hello ${plain},`;
+};
+
+/** The mail that invites a person. The inviter has chosen both names, so the subject has none of them. */
 export const invitationMail = (
   { name, email }: Pick<Person, "name" | "email">,
   inviter: string | null,
   { url, expiresAt }: MadeLink,
-): PersonMail => ({
-  subject:
-    inviter === null
-      ? "You are invited to Partner Orders"
-      : subjectWith("You are invited to Partner Orders by ", inviter),
-  body: paragraphs(
-    `Hello ${oneLine(name)},`,
-    `${inviter === null ? "you are invited" : `${oneLine(inviter)} has invited you`} to the console of Partner Orders, as ${email}.`,
-    `Open this link to accept. It works once, until ${timeText(expiresAt)}:`,
-    url,
-    "If you do not expect this mail, ignore it.",
-  ),
-});
+): PersonMail => {
+  const by = inviter === null ? null : plainName(inviter);
+  return {
+    subject: "You are invited to Partner Orders",
+    body: paragraphs(
+      greeting(name),
+      `${by === null ? "you are invited" : `${by} has invited you`} to the console of Partner Orders, as ${email}.`,
+      `Open this link to accept. It works once, until ${timeText(expiresAt)}:`,
+      url,
+      "If you do not expect this mail, ignore it.",
+    ),
+  };
+};
 
 /** The mail with which a person sets a new password. */
 export const resetMail = ({ name }: Pick<Person, "name">, { url, expiresAt }: MadeLink): PersonMail => ({
   subject: "Set a new password for Partner Orders",
   body: paragraphs(
-    `Hello ${oneLine(name)},`,
+    greeting(name),
     `open this link to set a new password. It works once, until ${timeText(expiresAt)}:`,
     url,
     "If you have not requested it, ignore this mail: your password stays as it is.",
