@@ -52,7 +52,8 @@ export const cliLog = (environment: NodeJS.ProcessEnv, config: Config) =>
  * @throws ConfigError; UnavailableError if the database cannot be used or lacks migrations; UsageError without the key of secrets
  */
 export async function openInProcess(environment: NodeJS.ProcessEnv): Promise<BackOffice> {
-  const config = readConfig(environment);
+  // Each command is a process of its own, and would be granted requests for many.
+  const config = { ...readConfig(environment), backOfficeRateLimitPerMinute: 0 };
   return backOfficeOf(
     await orUnavailable(openService(config, cliLog(environment, config), systemClock, "as-it-is")),
   );

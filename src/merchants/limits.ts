@@ -61,7 +61,7 @@ export const CONNECTION_LIMITS = {
     remedy: "Read the event from the event feed.",
   },
   apiKeys: {
-    standard: 100,
+    standard: 200,
     unit: "valid API keys",
     description:
       "Valid keys of the connection. Revoked and expired ones do not count. A rotation is never rejected.",
@@ -75,7 +75,7 @@ export const CONNECTION_LIMITS = {
  */
 export const MERCHANT_LIMITS = {
   connections: {
-    standard: 100,
+    standard: 200,
     unit: "connections",
     description: "Connections of the merchant.",
     remedy: "The operator can raise the limit.",

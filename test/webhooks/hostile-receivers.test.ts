@@ -71,7 +71,9 @@ const CASES: {
     name: "sends its headers byte by byte, without end",
     behave: (socket) => {
       socket.write("HTTP/1.1 200 ");
-      withoutEnd(socket, "a");
+      // So slowly that the bound of bytes is not reached.
+      const drip = setInterval(() => socket.write("a"), 20);
+      socket.once("close", () => clearInterval(drip));
     },
     timeoutMs: 1_000,
     responseStatus: null,

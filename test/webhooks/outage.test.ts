@@ -108,13 +108,15 @@ describe("after an outage of eight hours", () => {
   it.each(["recover", "resume"] as const)(
     "%s sends everything at once, the events of each order in their order",
     async (operation) => {
-      const { test, receiver, outage, work, statuses, ...requests } = await start();
+      const { test, receiver, outage, work, statuses, waitingCount, ...requests } = await start();
       await outage();
       expect(receiver.arrived).toEqual([]);
       await receiver.start();
       const asked = test.clock.now().getTime();
+      const waiting = await waitingCount(); // One of them may be due already.
+      expect(waiting).toBeGreaterThan(0);
       const { body } = await requests[operation]();
-      expect(body.deliveryCount).toBe(4);
+      expect(body.deliveryCount).toBe(waiting);
       await work();
       expect(sequences(receiver.arrived)).toEqual(Array(4).fill([1, 2, 3]));
       expect(await statuses()).toEqual(new Set(["succeeded"]));
@@ -173,11 +175,12 @@ describe("after an outage of eight hours", () => {
   });
 
   it("a request that is repeated counts nothing twice, whether a worker has begun or not", async () => {
-    const { partner, outage, recover, resume, work } = await start();
+    const { partner, outage, recover, resume, work, waitingCount } = await start();
     await outage();
+    const waiting = await waitingCount();
     const counts = [];
     for (const request of [recover, recover, resume]) counts.push((await request()).body.deliveryCount);
-    expect(counts).toEqual([4, 0, 0]);
+    expect(counts).toEqual([waiting, 0, 0]);
     await work(); // The receiver is still down, and the first attempt begins the next backoff.
     const { body } = await partner.client.get("/v1/deliveries?hasFailedAttempts=true&status=pending");
     expect(body.data.length).toBeGreaterThan(0);

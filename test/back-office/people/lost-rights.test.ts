@@ -35,7 +35,7 @@ describe("rights that are taken away at the same time", () => {
       await lockPeople(tx);
       await lockTokens(tx);
       sent = send();
-      await untilBlocked(service, sent.length);
+      await untilBlocked(service, Math.min(sent.length, 2)); // A merchant has that many turns at once.
       await tx.query({ name: `test-${text.slice(0, 30)}`, text, values: [id] }); // A session knows one text by a name.
     });
     return Promise.all(sent);
