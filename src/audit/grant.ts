@@ -154,6 +154,10 @@ export const scopeWithin = (scope: ConnectionScope, merchantId: string | null): 
 export const facilityScope = (grants: readonly Grant[]): readonly string[] | null =>
   seesAll(grants) || isWholeWarehouse(grants) ? null : facilitiesOf(grants);
 
+/** The facilities at which a caller sees the stock of a merchant's products: as the merchant, at all of them. Null: all of them. */
+export const stockScope = (grants: readonly Grant[], merchantId: string): readonly string[] | null =>
+  hasMerchant(grants, merchantId) ? null : facilityScope(grants);
+
 /** An order is seen by its merchant, by its connection, or by the facility that it is routed to. Null: all orders. */
 export type OrderScope = {
   readonly merchantIds: readonly string[];

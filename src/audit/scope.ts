@@ -32,7 +32,7 @@ const TABLE = {
   },
   "stock:read": {
     about: "stock and its movements",
-    roles: ["operator", "warehouse", "support", "monitoring"],
+    roles: ["operator", "warehouse", "merchant", "support", "monitoring"],
   },
   "stock:write": { about: "count and adjust stock", roles: ["operator", "warehouse"] },
   "facilities:read": {

@@ -8,6 +8,7 @@ import {
   seesConnection,
   seesFacility,
   seesMerchant,
+  stockScope,
   strongestRole,
 } from "../audit/grant.ts";
 import { hasScope, type RouteScope, SCOPES, type Scope, scopeRequired } from "../audit/scope.ts";
@@ -119,6 +120,12 @@ export const confinedTo = ({ grants }: BackOfficeCaller): readonly string[] | nu
 
 /** The facilities that a caller is restricted to. Null for callers that may see all of them. */
 export const facilitiesOf = ({ grants }: BackOfficeCaller): readonly string[] | null => facilityScope(grants);
+
+/** The facilities at which a caller sees the stock of a merchant's products. Null: all of them. */
+export const stockFacilitiesOf = (
+  { grants }: BackOfficeCaller,
+  merchantId: string,
+): readonly string[] | null => stockScope(grants, merchantId);
 
 /** The merchants whose data a list shows, if one is requested or not. None of those that the caller may not see. */
 export function shownMerchants(caller: BackOfficeCaller, requested: string | null): readonly string[] | null {

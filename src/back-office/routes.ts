@@ -28,7 +28,7 @@ import { exposedProductRoutes, productExposureRoutes, productRoutes } from "./pr
 import { resendRoutes } from "./resends.ts";
 import { testOrderRoutes } from "./sandbox.ts";
 import { searchRoutes } from "./search.ts";
-import { productStockRoutes, stockMovementRoutes, stockRoutes } from "./stock.ts";
+import { merchantStockRoutes, productStockRoutes, stockMovementRoutes, stockRoutes } from "./stock.ts";
 import { settingsRoutes, systemRoutes } from "./system.ts";
 import { meRoutes, tokenRoutes } from "./tokens.ts";
 import { updateRoutes } from "./updates/routes.ts";
@@ -76,6 +76,7 @@ export const backOfficeRoutes: readonly ScopedRoute[] = [
   ...within("facilities", facilityRoutes),
   ...within("stock", stockRoutes),
   ...within("stock", productStockRoutes),
+  ...within("stock", merchantStockRoutes),
   ...within("stock", stockMovementRoutes),
   ...within("facilities", rateRoutes),
   ...within("fulfilment", workOverviewRoutes),

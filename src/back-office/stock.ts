@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { adjustStock, setStock } from "../fulfilment/set-stock.ts";
 import { idErrors, idIn } from "../http/route.ts";
+import { readMerchant } from "../merchants/merchants-sql.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { pagePosition, toPage, UUID_MAX } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
@@ -28,15 +29,32 @@ import {
 } from "../stock/stock-movements-sql.ts";
 import {
   listStock,
+  listStockOfMerchant,
   listStockOfProduct,
+  type MerchantStock,
   readStock,
   type StockAtFacility,
   type StockOfProduct,
   type StockRecord,
 } from "../stock/stock-sql.ts";
-import { andMonitoring, type BackOfficeRoute, facilitiesOf, route, warehouse } from "./access.ts";
+import {
+  andMonitoring,
+  type BackOfficeRoute,
+  everyone,
+  merchantSide,
+  route,
+  stockFacilitiesOf,
+  warehouse,
+} from "./access.ts";
 import { ActorSchema, toWireActor } from "./actor-schema.ts";
-import { FacilityIdParams, findFacility, findProduct, ProductIdParams } from "./lookups.ts";
+import {
+  FacilityIdParams,
+  findFacility,
+  findProduct,
+  MerchantIdParams,
+  ProductIdParams,
+  seenMerchantId,
+} from "./lookups.ts";
 
 const StockSchema = Type.Object(
   {
@@ -101,6 +119,26 @@ const toWireStockAt = (stock: StockAtFacility, product: Product): Static<typeof 
   facilityClosedAt: stock.facilityClosedAt?.toISOString() ?? null,
 });
 
+/** Filters that all lists of stock have. */
+const stockFilterFields = {
+  sku: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      format: "text",
+      description: "Only products with this SKU. There may be several.",
+    }),
+  ),
+  available: flagField("True: only products with available units. False: only products without."),
+  availableBelow: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: ON_HAND_MAX,
+      description: "Only products with fewer available units than this.",
+    }),
+  ),
+  q: searchField("A part of the SKU or of the name, in either case, or a whole barcode."),
+};
+
 export const stockRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
@@ -114,22 +152,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
       limit: limitField,
       cursor: cursorField,
       merchantId: Type.Optional(Type.String({ description: "Only products of this merchant." })),
-      sku: Type.Optional(
-        Type.String({
-          maxLength: 255,
-          format: "text",
-          description: "Only products with this SKU. There may be several.",
-        }),
-      ),
-      available: flagField("True: only products with available units. False: only products without."),
-      availableBelow: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: ON_HAND_MAX,
-          description: "Only products with fewer available units than this.",
-        }),
-      ),
-      q: searchField("A part of the SKU or of the name, in either case, or a whole barcode."),
+      ...stockFilterFields,
     }),
     responses: {
       200: {
@@ -239,11 +262,11 @@ export const productStockRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/products/{id}/stock",
     operationId: "listStockOfProduct",
-    admits: andMonitoring(warehouse),
+    admits: andMonitoring(everyone),
     tag: "Facilities",
     summary: "List the stock of a product at all facilities",
     description:
-      "The facilities that have a stock record of the product, the oldest facility first. A product without any is made to order, and is always available.",
+      "The facilities that have a stock record of the product, the oldest facility first; for staff of named facilities these alone. A product without any is made to order, and is always available.",
     params: ProductIdParams,
     query: Type.Object({ limit: limitField, cursor: cursorField }),
     responses: {
@@ -258,8 +281,98 @@ export const productStockRoutes: readonly BackOfficeRoute[] = [
       if (isProblem(position)) return position;
       const product = await findProduct(context, caller, params.id);
       if (product === null) return notFound("product");
-      const stock = await listStockOfProduct(context.db, product, facilitiesOf(caller), position);
+      const stock = await listStockOfProduct(
+        context.db,
+        product,
+        stockFacilitiesOf(caller, product.merchantId),
+        position,
+      );
       return { status: 200, body: toPage(stock, position, (record) => toWireStockAt(record, product)) };
+    },
+  }),
+];
+
+const { sku, name, barcode, merchantId, productId, onHand, reserved, available, updatedAt } =
+  StockSchema.properties;
+const { facilityId, facilityName, facilityClosedAt } = StockAtFacilitySchema.properties;
+
+const MerchantStockSchema = Type.Object(
+  {
+    merchantId,
+    productId,
+    sku,
+    name,
+    barcode,
+    onHand: Type.Integer({ description: "Units on hand at all facilities together." }),
+    reserved: Type.Integer({
+      description: "Units of `onHand` that are reserved for orders not shipped yet.",
+    }),
+    available: Type.Integer({
+      description:
+        "Units available to new orders: `onHand` minus `reserved` of the facilities that are open.",
+    }),
+    updatedAt: dateTime("When one of the numbers last changed, at any facility."),
+    facilities: Type.Array(
+      Type.Object(
+        { facilityId, facilityName, facilityClosedAt, onHand, reserved, available, updatedAt },
+        { title: "StockOfMerchantAtFacility", description: "What one facility has of the product." },
+      ),
+      { description: "The facilities that have a stock record of the product, the oldest first." },
+    ),
+  },
+  { title: "StockOfMerchant", description: "The stock of one of a merchant's products." },
+);
+
+const toWireMerchantStock = (stock: MerchantStock): Static<typeof MerchantStockSchema> => ({
+  merchantId: toTypeId("mer", stock.merchantId),
+  productId: stock.id,
+  sku: stock.sku,
+  name: stock.name,
+  barcode: stock.barcode,
+  onHand: stock.onHand,
+  reserved: stock.reserved,
+  available: stock.available,
+  updatedAt: stock.updatedAt.toISOString(),
+  facilities: stock.facilities.map((at) => ({
+    facilityId: toTypeId("fac", at.facilityId),
+    facilityName: at.facilityName,
+    facilityClosedAt: at.facilityClosedAt?.toISOString() ?? null,
+    onHand: at.onHand,
+    reserved: at.reserved,
+    available: at.onHand - at.reserved,
+    updatedAt: at.updatedAt.toISOString(),
+  })),
+});
+
+export const merchantStockRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/merchants/{id}/stock",
+    operationId: "listStockOfMerchant",
+    admits: andMonitoring(merchantSide),
+    tag: "Facilities",
+    summary: "List the stock of a merchant's products",
+    description:
+      "The products that have a stock record at any facility. All others are made to order, and always available. A page can have fewer products than `limit`, or none, and a `nextCursor` that continues.",
+    params: MerchantIdParams,
+    query: Type.Object({ limit: limitField, cursor: cursorField, ...stockFilterFields }),
+    responses: {
+      200: {
+        description: "A page, the oldest product first.",
+        schema: pageOf(MerchantStockSchema, "StockOfMerchantPage"),
+      },
+    },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, query }, { context }) => {
+      const position = pagePosition("stock-of-merchant", query);
+      if (isProblem(position)) return position;
+      const merchantId = seenMerchantId(caller, params.id);
+      const merchant = merchantId === null ? null : await readMerchant(context.db, merchantId);
+      if (merchant === null) return notFound("merchant");
+      const { sku = null, available = null, availableBelow = null, q: search = null } = query;
+      const filter = { sku, available, availableBelow, search };
+      const { stock, readTo } = await listStockOfMerchant(context.db, merchant.id, filter, position);
+      return { status: 200, body: toPage(stock, position, toWireMerchantStock, readTo) };
     },
   }),
 ];

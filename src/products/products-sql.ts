@@ -1,4 +1,5 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
+import { merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { ExposedProduct, Product, ProductStatus } from "./product.ts";
@@ -151,6 +152,28 @@ export async function readProducts(
     values: [merchantId, productIds],
   });
   return rows.map(toProduct);
+}
+
+/** What people call a product. */
+export type ProductName = { readonly sku: string; readonly name: string };
+
+/** The present names of products of several merchants, by their ids. */
+export async function readProductNames(
+  db: Queryable,
+  products: readonly Pick<Product, "merchantId" | "id">[],
+): Promise<ReadonlyMap<string, ProductName>> {
+  if (products.length === 0) return new Map();
+  const each = [...new Map(products.map((product) => [product.id, product])).values()];
+  const rows = await db.query<ProductName & { id: string }>({
+    name: "read-product-names",
+    text: `
+      select p.id, p.sku, p.name
+      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, id)
+      join products p on p.merchant_id = listed.merchant_id and p.id = listed.id
+      where ($3::uuid[] is null or p.merchant_id = any($3))`,
+    values: [each.map(({ merchantId }) => merchantId), each.map(({ id }) => id), await merchantsOf(db, each)],
+  });
+  return new Map(rows.map(({ id, ...named }) => [id, named]));
 }
 
 /** Reads a product and locks it until the transaction ends. */

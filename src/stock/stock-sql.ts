@@ -282,6 +282,105 @@ export async function listStockOfProduct(
   }));
 }
 
+/** The stock of one of a merchant's products at all facilities together, and at each. */
+export type MerchantStock = Pick<
+  StockOfProduct,
+  "merchantId" | "sku" | "name" | "barcode" | "onHand" | "reserved"
+> & {
+  /** The id of the product. */
+  readonly id: string;
+  /** At the facilities that are open. */
+  readonly available: number;
+  readonly updatedAt: Date;
+  readonly facilities: readonly Omit<StockAtFacility, "id" | "merchantId" | "productId">[];
+};
+
+/** JSON has times as texts. */
+type StoredAtFacility = Omit<MerchantStock["facilities"][number], "updatedAt" | "facilityClosedAt"> & {
+  readonly updatedAt: string;
+  readonly facilityClosedAt: string | null;
+};
+
+type MerchantStockRow = Omit<MerchantStock, "merchantId" | "facilities"> & {
+  readonly facilities: readonly StoredAtFacility[];
+  readonly fits: boolean;
+  readonly isLast: boolean;
+};
+
+/** The products of a page: those with stock records, or those with the SKU $4, by the index of each. */
+const candidates = (sku: string | null): string =>
+  sku === null
+    ? `
+        select k.product_id, row_number() over (order by k.product_id) = 5000 as "isLast"
+        from stocked_products k
+        where k.merchant_id = $1 and k.product_id > $2 and $4::text is null
+        order by k.product_id`
+    : `
+        select p.id as product_id, row_number() over (order by p.id) = 5000 as "isLast"
+        from products p
+        where p.merchant_id = $1 and p.id > $2 and p.sku = $4
+        order by p.id`;
+
+/**
+ * The stock of a merchant's products in the order of their ids, one row more than the page if there is one. Most filters have
+ * no index, so a page reads at most ROWS_READ_MAX products (docs/design/isolation-and-limits.md, "Bounded lists"). A SKU has a
+ * statement of its own, because it is found by another index.
+ */
+export async function listStockOfMerchant(
+  db: Queryable,
+  merchantId: string,
+  { sku, available, availableBelow, search }: Omit<StockFilter, "merchantId">,
+  { afterId, limit }: PagePosition,
+): Promise<{ readonly stock: readonly MerchantStock[]; readonly readTo: string | null }> {
+  const rows = await db.query<MerchantStockRow>({
+    name: `list-stock-of-merchant${sku === null ? "" : "-of-sku"}`,
+    text: `
+      select p.id, p.sku, p.name, p.barcode, t."onHand", t.reserved, t.available, t."updatedAt", t.facilities, f.fits,
+             k."isLast"
+      from (${candidates(sku)}
+        limit 5000) as k
+      join products p on p.merchant_id = $1 and p.id = k.product_id
+      left join lateral (
+        select sum(s.on_hand)::float8 as "onHand", sum(s.reserved)::float8 as reserved,
+               coalesce(sum(s.on_hand - s.reserved) filter (where f.closed_at is null), 0)::float8 as available,
+               max(s.updated_at) as "updatedAt",
+               json_agg(json_build_object('facilityId', f.id, 'facilityName', f.name, 'facilityClosedAt', f.closed_at,
+                                          'onHand', s.on_hand, 'reserved', s.reserved, 'updatedAt', s.updated_at)
+                        order by f.id) as facilities
+        from facility_stock s
+        join facilities f on f.id = s.facility_id
+        where s.merchant_id = $1 and s.product_id = k.product_id) as t on true
+      cross join lateral (
+        select t.facilities is not null
+               and ($5::boolean is null or $5 = (t.available > 0))
+               and ($6::integer is null or t.available < $6)
+               and ($7::text is null or p.barcode = $7
+                    or strpos(lower(p.sku), lower($7)) > 0 or strpos(lower(p.name), lower($7)) > 0) as fits) as f
+      where f.fits or k."isLast"
+      order by k.product_id
+      limit $3 + 1`,
+    values: [merchantId, afterId, limit, sku, available, availableBelow, search],
+  });
+  const last = rows.at(-1);
+  return {
+    stock: rows.flatMap((row) => (row.fits ? [toMerchantStock(merchantId, row)] : [])),
+    readTo: last?.isLast ? last.id : null,
+  };
+}
+
+const toMerchantStock = (
+  merchantId: string,
+  { fits: _fits, isLast: _isLast, ...row }: MerchantStockRow,
+): MerchantStock => ({
+  ...row,
+  merchantId,
+  facilities: row.facilities.map((at) => ({
+    ...at,
+    updatedAt: new Date(at.updatedAt),
+    facilityClosedAt: at.facilityClosedAt === null ? null : new Date(at.facilityClosedAt),
+  })),
+});
+
 /** The key of a product in the tables. */
 export type ProductKey = { readonly merchantId: string; readonly id: string };
 

@@ -105,6 +105,7 @@ const COMPOSED: Readonly<Record<string, string>> = {
   "list-products-by-exposure*": "With or without another connection, each by its own index.",
   "list-stock-movements or list-stock-movements-of-product":
     "Of a facility or of a product, each by its own index.",
+  "list-stock-of-merchant*": "Of all products or of a SKU, each by its own index.",
   "orders/reading/found-orders-sql.ts":
     "The filters of the order list, and what finds orders by their names.",
   "orders/reading/list-orders-sql.ts":

@@ -73,6 +73,17 @@ describe("GET /api/orders", () => {
     expect(named(await list(query))).toEqual(expected);
   });
 
+  it("names the products of each line as they are now, of several merchants in one page", async () => {
+    const [product] = one.productIds;
+    await test.backOffice.request("PATCH", `/api/products/${product}`, {
+      body: { sku: "MUG-01", name: "Mug" },
+    });
+    const { data } = await list("");
+    const linesOf = (name: string) => data.find(({ id }) => id === ids[name]);
+    expect(linesOf("new")).toMatchObject({ lines: [{ productId: product, sku: "MUG-01", name: "Mug" }] });
+    expect(linesOf("reviewed")).toMatchObject({ lines: [{ sku: "SKU-1", name: "Product" }] });
+  });
+
   it("is narrowed to a merchant, a connection, an order's id", async () => {
     expect(named(await list(`merchantId=${other.merchantId}`))).toEqual(["reviewed"]);
     expect(named(await list(`connectionId=${other.connectionId}`))).toEqual(["reviewed"]);

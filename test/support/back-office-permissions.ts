@@ -25,6 +25,7 @@ export const MERCHANTS_TOO = [
   "getShipment",
   "holdOrder",
   "releaseOrderHold",
+  "listStockOfProduct",
 ];
 export const MERCHANTS_NOT_WAREHOUSE = [
   "createConnection",
@@ -94,6 +95,7 @@ export const MERCHANTS_NOT_WAREHOUSE = [
   "listCharges",
   "listPaymentFailures",
   "getStripeMethod",
+  "listStockOfMerchant",
 ];
 /** Also for a partner's developers, each for the connections that it is for (docs/design/people.md, "Roles and grants"). */
 export const PARTNERS_TOO = [
@@ -155,7 +157,6 @@ export const WAREHOUSE_NOT_MERCHANTS = [
   "getFacility",
   "updateFacility",
   "listStock",
-  "listStockOfProduct",
   "getStock",
   "setStock",
   "listWork",
@@ -218,6 +219,7 @@ export const FOR_MONITORING = [
   "getFacility",
   "listStock",
   "listStockOfProduct",
+  "listStockOfMerchant",
   "getStock",
   "getRates",
   "getSystem",

@@ -21,6 +21,7 @@ import {
   nullable,
   nullableTime,
 } from "../../platform/wire/schemas.ts";
+import type { ProductName } from "../../products/products-sql.ts";
 import { ActorSchema, toWireActor } from "../actor-schema.ts";
 import { minorOf } from "../money/amounts.ts";
 import { ChargeSchema, toWireCharge } from "../money/charge-wire.ts";
@@ -137,6 +138,11 @@ const shipmentsField = Type.Array(BackOfficeShipmentSchema, {
   description: "The shipments of the order, oldest first.",
 });
 
+const productNames = {
+  sku: Type.String({ description: "Present SKU of the product." }),
+  name: Type.String({ description: "Present name of the product." }),
+};
+
 /** An order in a list of the back office: as partners see it, with its owner. */
 export const OrderSummarySchema = Type.Object(
   {
@@ -144,10 +150,10 @@ export const OrderSummarySchema = Type.Object(
     ...ownership,
     ...routing,
     lines: Type.Array(
-      Type.Object(partnerLines.items.properties, {
-        title: "OrderSummaryLine",
-        description: "An ordered product and its quantity.",
-      }),
+      Type.Object(
+        { ...partnerLines.items.properties, ...productNames },
+        { title: "OrderSummaryLine", description: "An ordered product and its quantity." },
+      ),
       { description: "The ordered products, in the order of the request." },
     ),
     shipments: shipmentsField,
@@ -162,8 +168,7 @@ export const OrderSummarySchema = Type.Object(
 const LineSchema = Type.Object(
   {
     ...partnerLines.items.properties,
-    sku: Type.String({ description: "Present SKU of the product." }),
-    name: Type.String({ description: "Present name of the product." }),
+    ...productNames,
     unitPrice: nullable(MoneySchema, "Price of one unit when it was ordered. Null for the role `partner`."),
   },
   {
@@ -257,22 +262,35 @@ export const toBackOfficeShipment = (
   weightGrams: shipment.weightGrams,
 });
 
-/** The order must be `asOf` now. */
-export const toOrderSummary = (
+/**
+ * The order must be `asOf` now.
+ *
+ * @param names of the products of its lines, by their ids
+ */
+export function toOrderSummary(
   order: Order,
   owner: OrderOwner,
   goods: Money,
-): Static<typeof OrderSummarySchema> => ({
-  ...toWireOrder(order),
-  merchantId: toTypeId("mer", owner.merchantId),
-  merchantName: owner.merchantName,
-  connectionId: toTypeId("con", owner.connectionId),
-  connectionName: owner.connectionName,
-  facilityId: order.facilityId === null ? null : toTypeId("fac", order.facilityId),
-  routedAt: order.routedAt?.toISOString() ?? null,
-  shipments: order.shipments.map((shipment) => toBackOfficeShipment(order, shipment)),
-  goods: formatMoney(goods),
-});
+  names: ReadonlyMap<string, ProductName>,
+): Static<typeof OrderSummarySchema> {
+  const wire = toWireOrder(order);
+  return {
+    ...wire,
+    merchantId: toTypeId("mer", owner.merchantId),
+    merchantName: owner.merchantName,
+    connectionId: toTypeId("con", owner.connectionId),
+    connectionName: owner.connectionName,
+    facilityId: order.facilityId === null ? null : toTypeId("fac", order.facilityId),
+    routedAt: order.routedAt?.toISOString() ?? null,
+    lines: wire.lines.map((line) => {
+      const named = names.get(line.productId);
+      if (named === undefined) throw new Error("The product of an order is never deleted.");
+      return { ...line, sku: named.sku, name: named.name };
+    }),
+    shipments: order.shipments.map((shipment) => toBackOfficeShipment(order, shipment)),
+    goods: formatMoney(goods),
+  };
+}
 
 export function toBackOfficeOrder(
   order: Order,
@@ -280,7 +298,13 @@ export function toBackOfficeOrder(
   { prices, charges, refunds, returns, timeline, erasedAt, requestId }: OrderDetails,
 ): Omit<Static<typeof BackOfficeOrderSchema>, "actions"> {
   const { currency } = prices;
-  const summary = toOrderSummary(order, owner, { minor: prices.goodsMinor, currency });
+  const names = new Map(
+    order.lines.flatMap(({ id, productId }) => {
+      const priced = prices.lines.get(id);
+      return priced === undefined ? [] : [[productId, priced] as const];
+    }),
+  );
+  const summary = toOrderSummary(order, owner, { minor: prices.goodsMinor, currency }, names);
   return {
     ...summary,
     shippingAddressVersion: addressVersion(order.shippingAddress),
@@ -289,7 +313,7 @@ export function toBackOfficeOrder(
       const wire = summary.lines[index];
       if (priced === undefined || wire === undefined) throw new Error("Every line of an order has a price.");
       const unitPrice = formatMoney({ minor: priced.unitPriceMinor, currency });
-      return { ...wire, sku: priced.sku, name: priced.name, unitPrice };
+      return { ...wire, unitPrice };
     }),
     charges: charges.map(toWireCharge),
     returns: returns.map(toWireReturn),

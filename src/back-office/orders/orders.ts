@@ -22,6 +22,7 @@ import {
   pageOf,
   searchField,
 } from "../../platform/wire/schemas.ts";
+import { type ProductName, readProductNames } from "../../products/products-sql.ts";
 import { andPartner, type BackOfficeCaller, type BackOfficeRoute, everyone, route } from "../access.ts";
 import { recordReads } from "./export.ts";
 import { describeOrder, findOrder, OrderIdParams } from "./find-order.ts";
@@ -142,7 +143,8 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
       const details = detailsOf(query);
       await recordReads(context, by, { orders: page.data, testMode: filter.testMode, details });
       const shown = await readWithOwners(context.db, page.data, now);
-      return { status: 200, body: { ...page, data: shown.map((order) => summaryFor(caller, order)) } };
+      const names = await readProductNames(context.db, shown.flatMap(productsOf));
+      return { status: 200, body: { ...page, data: shown.map((order) => summaryFor(caller, order, names)) } };
     },
   }),
   route({
@@ -166,9 +168,15 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
   }),
 ];
 
+const productsOf = ({ merchantId, lines }: Order) => lines.map(({ productId: id }) => ({ merchantId, id }));
+
 /** An order of a list, as the role in which the caller sees it allows. */
-function summaryFor({ grants }: BackOfficeCaller, order: Order & ListedOrder) {
-  const summary = toOrderSummary(order, order, order.goods);
+function summaryFor(
+  { grants }: BackOfficeCaller,
+  order: Order & ListedOrder,
+  names: ReadonlyMap<string, ProductName>,
+) {
+  const summary = toOrderSummary(order, order, order.goods, names);
   return roleOnOrder(grants, order) === "partner" ? summaryForPartner(summary) : summary;
 }
 

@@ -164,11 +164,10 @@ function ChangeStatus({ product: { id, status } }: { product: Product }) {
 
 function ProductFacts({ product }: { product: Product }) {
   const { t } = useTranslation();
-  const seesStock = useHasRole("operator", "warehouse", "support", "monitoring");
   const { id, sku, price, weightGrams, barcode, description, imageUrl, createdAt, updatedAt } = product;
   return (
     <Grid gap="md">
-      <Grid.Col span={{ base: 12, md: seesStock ? 7 : 12 }}>
+      <Grid.Col span={{ base: 12, md: 7 }}>
         <Section title={t("products.details")}>
           <Facts
             of={[
@@ -200,16 +199,14 @@ function ProductFacts({ product }: { product: Product }) {
           />
         </Section>
       </Grid.Col>
-      {seesStock && (
-        <Grid.Col span={{ base: 12, md: 5 }}>
-          <StockSection productId={id} />
-        </Grid.Col>
-      )}
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <StockSection productId={id} />
+      </Grid.Col>
     </Grid>
   );
 }
 
-/** The stock at each facility. Merchants have no access to it. */
+/** The stock at each facility that the caller may see: of its own products a merchant sees all. */
 function StockSection({ productId }: { productId: string }) {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(productStockQuery(productId));
