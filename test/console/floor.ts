@@ -12,6 +12,8 @@ export type Floor = {
   /** An order of which nothing has happened yet, and a test order: time has passed for those of the world. */
   readonly freshOrder: string;
   readonly testOrder: string;
+  /** A token with some of the scopes of its role. */
+  readonly tokenId: string;
 };
 
 /** Opens a facility with stock, rates, an order on a pick list and another one to pack, and puts an order in review. */
@@ -35,5 +37,9 @@ export async function openFloor({ service, partner }: World): Promise<Floor> {
   await placeOrder(partner, { externalOrderId: "shop-1006", lines });
   const freshOrder = (await placeOrder(partner, { externalOrderId: "shop-1007" })).id;
   const testOrder = (await placeOrder(partner, { externalOrderId: "rehearsal-1", testMode: true })).id;
-  return { facilityId, pickListId: taken.body.pickList.id, readyOrder, freshOrder, testOrder };
+  const token = await backOffice.post("/api/tokens", {
+    ...{ name: "Scales", role: "warehouse", scopes: ["orders:read", "stock:read", "stock:write"] },
+  });
+  const tokenId = token.body.id;
+  return { facilityId, pickListId: taken.body.pickList.id, readyOrder, freshOrder, testOrder, tokenId };
 }

@@ -166,6 +166,8 @@ export const PAGES: readonly TestedPage[] = [
     person: "merchant",
     heading: "Paula",
   },
+  { name: "tokens", path: () => "/tokens", person: "operator", heading: "Tokens" },
+  { name: "token", path: ({ tokenId }) => `/tokens/${tokenId}`, person: "operator", heading: "Scales" },
   { name: "tokens-empty", path: () => "/tokens", person: "merchant", heading: "Tokens" },
   {
     name: "sandbox",

@@ -134,6 +134,65 @@ describe("tokens", () => {
     await rows.getByText("Revoked").waitFor();
     expect(await statusOf(second)).toBe(401);
   });
+
+  it("have the scopes that a person chooses by keyboard, and show them in the list and on a page of their own", async () => {
+    const page = await world.open(world.people.operator);
+    page.setDefaultTimeout(9000);
+    await page.goto("/tokens");
+    await page.getByRole("button", { name: "Create token" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create token" });
+    await dialog.getByLabel("Program").fill("Door");
+    await dialog.getByRole("combobox", { name: "Role" }).click();
+    await page.getByRole("option", { name: "Merchant" }).click();
+    await pick(page, "Merchants", "Merchant");
+    await dialog.getByRole("radio", { name: "All of the role, without" }).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    const create = dialog.getByRole("button", { name: "Create token" });
+    await create.click();
+    await dialog.getByRole("alert").filter({ hasText: "Choose at least one." }).waitFor();
+    expect(await dialog.getByRole("checkbox", { name: "Stock" }).count(), "not for this role").toBe(0);
+    await dialog.getByRole("checkbox", { name: "Products: Change" }).focus();
+    await page.keyboard.press("Space");
+    await dialog.getByRole("checkbox", { name: "API keys: Change" }).check();
+    await dialog.getByRole("status").filter({ hasText: "Take care: API keys." }).waitFor();
+    expect(await findingsOf(page)).toEqual([]);
+    await create.click();
+    const token = await shownOnce(page);
+    const program = world.service.backOfficeAs(token);
+    expect((await program.get("/api/me")).body.scopes).toEqual(["catalog:write", "keys:write"]);
+    expect((await program.get("/api/connections")).body).toMatchObject({ scope: "connections:read" });
+
+    await page.getByRole("row").filter({ hasText: "Door" }).getByText("2 of ").waitFor();
+    await page.getByRole("link", { name: "Door" }).click();
+    await heading(page, "Door").waitFor();
+    const scopes = page.getByRole("table", { name: "Rights" });
+    await scopes.getByRole("row", { name: "API keys Change keys:write" }).waitFor();
+    expect(await scopes.getByRole("row").count(), "with its heading").toBe(3);
+    await page.getByRole("button", { name: "Rotate" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+    await shownOnce(page);
+    await page.getByText("Replaced by").waitFor();
+  });
+
+  it("that only read are one choice, and change nothing", async () => {
+    const page = await world.open(world.people.operator);
+    page.setDefaultTimeout(9000);
+    await page.goto("/tokens");
+    await page.getByRole("button", { name: "Create token" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create token" });
+    await dialog.getByLabel("Program").fill("Reports");
+    await dialog.getByRole("combobox", { name: "Role" }).click();
+    await page.getByRole("option", { name: "Operator" }).click();
+    await dialog.getByRole("radio", { name: "Only read" }).check();
+    await dialog.getByRole("button", { name: "Create token" }).click();
+    const program = world.service.backOfficeAs(await shownOnce(page));
+    await page.getByRole("row").filter({ hasText: "Reports" }).getByText("Only read").waitFor();
+    expect((await program.get("/api/orders")).status).toBe(200);
+    expect((await program.post("/api/merchants", { name: "Another" })).body).toMatchObject({
+      scope: "merchants:write",
+    });
+  });
 });
 
 /** The token that a dialog shows, which is then closed. */

@@ -95,8 +95,18 @@ async function openLongFloor(world: World): Promise<Floor & Pick<World, "orders"
   await placeOrder(partner, { ...order("review"), lines: [{ productId, quantity: 6 }] });
   const fresh = (await placeOrder(partner, order("fresh"))).id;
   const test = (await placeTestOrder(partner, order("test"))).id;
+  const token = await created(
+    service.backOffice.post("/api/tokens", { name: long("Program"), role: "operator", scopes: ["*"] }),
+  );
   return {
-    ...{ facilityId, pickListId: pickList.id, readyOrder, freshOrder: fresh, testOrder: test },
+    ...{
+      facilityId,
+      pickListId: pickList.id,
+      readyOrder,
+      freshOrder: fresh,
+      testOrder: test,
+      tokenId: token.id,
+    },
     orders: { fresh, shipped, held, test },
   };
 }

@@ -68,4 +68,5 @@ export const paths = {
   people: (search: Search = {}) => `/people${stringifySearch(search)}`,
   person: (personId: string) => `/people/${part(personId)}`,
   tokens: (search: Search = {}) => `/tokens${stringifySearch(search)}`,
+  token: (tokenId: string) => `/tokens/${part(tokenId)}`,
 } as const;

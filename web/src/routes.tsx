@@ -34,7 +34,7 @@ import { sandboxRoute, testOrderRoute, workbenchRoute } from "./pages/sandbox/ro
 import { settingsRoute } from "./pages/settings/routes.ts";
 import { doctorRoute } from "./pages/signatures/routes.ts";
 import { systemRoute } from "./pages/system/routes.ts";
-import { tokensRoute } from "./pages/tokens/routes.ts";
+import { tokenRoute, tokensRoute } from "./pages/tokens/routes.ts";
 import {
   allDeliveriesRoute,
   deliveriesRoute,
@@ -98,6 +98,7 @@ const routeTree = rootRoute.addChildren([
     peopleRoute,
     personRoute,
     tokensRoute,
+    tokenRoute,
     auditRoute,
     systemRoute,
     settingsRoute,

@@ -1,15 +1,25 @@
 import { Select, Stack, TextInput } from "@mantine/core";
-import type { UseFormReturnType } from "@mantine/form";
+import type { FormErrors, UseFormReturnType } from "@mantine/form";
 import { IconKey } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import type { Role } from "../../api/me.ts";
+import type { Scope } from "../../api/schema.d.ts";
 import { endOf } from "../../text/days.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { needsThings, THINGS_OF, toGrantRequest, useGivableRoles } from "../access/roles.ts";
 import { ThingPicker } from "../access/thing-picker.tsx";
+import { type ScopeChoice, toNamedScopes } from "./scopes.ts";
+import { ScopesField } from "./scopes-field.tsx";
 
-type Values = { name: string; role: Role; things: string[]; expires: string };
+type Values = {
+  name: string;
+  role: Role;
+  things: string[];
+  choice: ScopeChoice;
+  single: Scope[];
+  expires: string;
+};
 
 /** A new token of a program. It is shown once. */
 export function CreateToken({ onToken }: { onToken: (text: string) => void }) {
@@ -22,18 +32,28 @@ export function CreateToken({ onToken }: { onToken: (text: string) => void }) {
       done={t("tokens.createdDone")}
       icon={<IconKey size={14} />}
       isPrimary
-      initialValues={{ name: "", role: roles.at(-1) ?? "partner", things: [], expires: "" }}
-      validate={({ name, role, things }) => ({
+      initialValues={{
+        name: "",
+        role: roles.at(-1) ?? "partner",
+        things: [],
+        choice: "usual",
+        single: [],
+        expires: "",
+      }}
+      validate={({ name, role, things, choice, single }) => ({
         ...(name.trim() === "" && { name: t("ui.required") }),
         ...(needsThings(role) && things.length === 0 && { things: t("access.chooseThing") }),
+        ...(choice === "single" && single.length === 0 && { single: t("scopes.choose") }),
       })}
       fields={(form) => <TokenFields form={form} roles={roles} />}
-      run={async ({ name, role, things, expires }) => {
+      run={async ({ name, role, things, choice, single, expires }) => {
+        const scopes = toNamedScopes(choice, single);
         const created = await dataOf(
           api.POST("/api/tokens", {
             body: {
               name: name.trim(),
               ...toGrantRequest(role, things),
+              ...(scopes !== undefined && { scopes }),
               ...(expires !== "" && { expiresAt: endOf(expires) }),
             },
           }),
@@ -46,10 +66,10 @@ export function CreateToken({ onToken }: { onToken: (text: string) => void }) {
 
 function TokenFields({ form, roles }: { form: UseFormReturnType<Values>; roles: readonly Role[] }) {
   const { t } = useTranslation();
-  const { role, things } = form.values;
+  const { role, things, choice, single } = form.values;
   const kind = THINGS_OF[role];
   const choose = (chosen: string | null) =>
-    form.setValues({ role: roles.find((each) => each === chosen) ?? role, things: [] });
+    form.setValues({ role: roles.find((each) => each === chosen) ?? role, things: [], single: [] });
   return (
     <Stack gap="sm">
       <TextInput
@@ -77,6 +97,14 @@ function TokenFields({ form, roles }: { form: UseFormReturnType<Values>; roles: 
           error={form.errors["things"]}
         />
       )}
+      <ScopesField
+        role={role}
+        choice={choice}
+        single={single}
+        onChoice={(chosen) => form.setFieldValue("choice", chosen)}
+        onSingle={(chosen) => form.setFieldValue("single", chosen)}
+        error={form.errors["single"] ?? scopesError(form.errors)}
+      />
       <TextInput
         type="date"
         label={t("tokens.expires")}
@@ -87,3 +115,7 @@ function TokenFields({ form, roles }: { form: UseFormReturnType<Values>; roles: 
     </Stack>
   );
 }
+
+/** What the service says about the scopes, or about one of them. */
+const scopesError = (errors: FormErrors) =>
+  Object.entries(errors).find(([name]) => name === "scopes" || name.startsWith("scopes."))?.[1];

@@ -3,7 +3,7 @@ import { queryClient } from "../../api/query-client.ts";
 import { signedInRoute } from "../../routing/root.tsx";
 import { flag, oneOf, searchParams, text } from "../../routing/search.ts";
 import { ROLES } from "../access/roles.ts";
-import { tokensQuery } from "./queries.ts";
+import { tokenQuery, tokensQuery } from "./queries.ts";
 
 const tokensSearch = searchParams({
   role: oneOf(ROLES),
@@ -18,4 +18,11 @@ export const tokensRoute = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ deps }) => void queryClient.prefetchQuery(tokensQuery(deps)),
   component: lazyRouteComponent(() => import("./tokens-page.tsx"), "TokensPage"),
+});
+
+export const tokenRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/tokens/$tokenId",
+  loader: ({ params }) => queryClient.ensureQueryData(tokenQuery(params.tokenId)),
+  component: lazyRouteComponent(() => import("./token-page.tsx"), "TokenPage"),
 });

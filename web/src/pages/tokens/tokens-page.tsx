@@ -4,17 +4,19 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../api/me.ts";
 import type { Token } from "../../api/schema.d.ts";
+import { paths } from "../../paths.ts";
 import { Filters, FlagFilter, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
-import { Pill } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { GrantOf } from "../access/grant-list.tsx";
 import { useGivableRoles } from "../access/roles.ts";
 import { useActor } from "../orders/actor.ts";
 import { CreateToken } from "./create-token.tsx";
 import { tokensQuery } from "./queries.ts";
+import { useScopesInShort } from "./scope-list.tsx";
 import { TokenActions } from "./token-actions.tsx";
+import { TokenState } from "./token-state.tsx";
 
 const route = getRouteApi("/signed-in/tokens");
 
@@ -24,6 +26,7 @@ export function TokensPage() {
   const search = route.useSearch();
   const mayChange = useHasRole("operator", "merchant");
   const actorText = useActor();
+  const shortText = useScopesInShort();
   const [newToken, setNewToken] = useState<string | null>(null);
   const isFiltered = Object.keys(search).length > 0;
   return (
@@ -42,11 +45,13 @@ export function TokensPage() {
       }
       filters={<TokenFilters />}
       rowKey={({ id }) => id}
+      rowTo={({ id }) => paths.token(id)}
       empty={t(isFiltered ? "tokens.emptyFiltered" : "tokens.empty")}
       columns={[
         { name: t("tokens.name"), cell: (token) => <Name of={token} /> },
         { name: t("tokens.access"), cell: (token) => <GrantOf grant={token} /> },
-        { name: t("tokens.state"), cell: (token) => <State of={token} /> },
+        { name: t("scopes.title"), cell: ({ role, scopes }) => shortText(role, scopes) },
+        { name: t("tokens.state"), cell: (token) => <TokenState of={token} /> },
         {
           name: t("tokens.lastUsed"),
           cell: ({ lastUsedAt }) =>
@@ -99,17 +104,3 @@ const Name = ({ of: { name, prefix } }: { of: Token }) => (
     </Text>
   </Stack>
 );
-
-function State({ of: { revokedAt, expiresAt, replacedBy } }: { of: Token }) {
-  const { t } = useTranslation();
-  if (revokedAt !== null) return <Pill>{t("tokens.revoked")}</Pill>;
-  if (expiresAt === null) return <Pill tone="success">{t("tokens.valid")}</Pill>;
-  const isOver = new Date(expiresAt) <= new Date();
-  const text = isOver ? "tokens.expired" : replacedBy === null ? "tokens.validUntil" : "tokens.replacedUntil";
-  return (
-    <>
-      <Pill tone={isOver ? "neutral" : replacedBy === null ? "success" : "warning"}>{t(text)}</Pill>{" "}
-      <Time at={expiresAt} />
-    </>
-  );
-}
