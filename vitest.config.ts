@@ -49,6 +49,7 @@ export default defineConfig({
       {
         test: {
           ...ON_POSTGRES,
+          globalSetup: ["test/release/install-packages.ts", "test/support/global-setup.ts"],
           name: "release",
           include: ["test/release/**/*.test.ts", ...LONGER_FOR_A_RELEASE],
           provide: { suite: "release" },

@@ -32,11 +32,11 @@ const REGISTRY = "https://registry.npmjs.org/";
 
 /**
  * The errors of the packages of a lock file: their license, where they come from, a missing hash, or a script at
- * installation that `allowScripts` of package.json neither allows nor denies.
+ * installation that `allowScripts` of package.json neither allows nor denies. `areTools`: nothing in it is for the service.
  */
 export function packageErrors(
   packages: Readonly<Record<string, LockedPackage>>,
-  allowScripts: Readonly<Record<string, boolean>>,
+  { allowScripts, areTools }: { allowScripts: Readonly<Record<string, boolean>>; areTools: boolean },
 ): string[] {
   return Object.entries(packages).flatMap(([path, entry]) => {
     if (!path.includes("node_modules/") || entry.link) return []; // The project itself and its workspaces.
@@ -49,7 +49,7 @@ export function packageErrors(
       hasInstallScript = false,
     } = entry;
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
-    const allowed = dev || devOptional || TOOL_BINARY.test(name) ? DEVELOPMENT : RUN_TIME;
+    const allowed = areTools || dev || devOptional || TOOL_BINARY.test(name) ? DEVELOPMENT : RUN_TIME;
     return [
       ...(isAllowed(license, allowed)
         ? []

@@ -3,11 +3,12 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { installPackages, packageFolder } from "../../scripts/install-packages.ts";
 import { temporaryFolder } from "../support/main-process.ts";
 import { startReceiver } from "../support/receivers.ts";
 
 /** A linter of OpenAPI documents brings a package whose script at installation reports each installation to its maker. */
-const SCRIPT = "node_modules/@scarf/scarf/report.js";
+const FOLDER = "scripts/lint-openapi";
 
 /** What the script sends if it is run all the same, with the settings of a package.json. */
 async function reportsOf(settings: object): Promise<number> {
@@ -16,7 +17,7 @@ async function reportsOf(settings: object): Promise<number> {
   const folder = await temporaryFolder();
   await writeFile(join(folder, "package.json"), JSON.stringify({ name: "a", version: "1.0.0", ...settings }));
   const { PATH } = process.env;
-  const script = spawn(process.execPath, [SCRIPT], {
+  const script = spawn(process.execPath, [join(String(packageFolder(FOLDER, "@scarf/scarf")), "report.js")], {
     env: {
       PATH,
       HOME: folder,
@@ -30,7 +31,8 @@ async function reportsOf(settings: object): Promise<number> {
 }
 
 it("no installation is reported to the maker of a package", async () => {
-  const { allowScripts, scarfSettings } = JSON.parse(await readFile("package.json", "utf8"));
+  installPackages(FOLDER);
+  const { allowScripts, scarfSettings } = JSON.parse(await readFile(`${FOLDER}/package.json`, "utf8"));
   expect(allowScripts["@scarf/scarf"], "npm does not run it").toBe(false);
   expect(await reportsOf({ scarfSettings }), "and run by an older npm, it sends nothing").toBe(0);
   expect(

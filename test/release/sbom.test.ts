@@ -19,4 +19,11 @@ it("npm run sbom lists every run-time package, and writes the same bytes again",
   const listed = new Set(bom.components.map(({ name }: { name: string }) => name));
   const { dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
   expect(Object.keys(dependencies).filter((name) => !listed.has(name))).toEqual([]);
+  const tools = ["@redocly/cli", "@stryker-mutator/core", "orval"];
+  const scopes = tools.map(
+    (tool) => bom.components.find(({ name }: { name: string }) => name === tool)?.scope,
+  );
+  expect(scopes, "tools, which no installation of the service has").toEqual(tools.map(() => "excluded"));
+  const refs = bom.components.map((component: { "bom-ref": string }) => component["bom-ref"]);
+  expect(new Set(refs).size, "each package once").toBe(refs.length);
 });

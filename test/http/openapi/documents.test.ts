@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { describedFiles } from "../../../scripts/describe-openapi.ts";
-import { lintDocument, spectralFindings } from "../../../scripts/lint-openapi.ts";
 import { createBackOffice } from "../../../src/back-office/app.ts";
 import { operatorAuthentication } from "../../../src/back-office/authentication.ts";
 import { createMetrics } from "../../../src/platform/metrics.ts";
@@ -10,7 +9,6 @@ import {
   BACK_OFFICE,
   type Description,
   DOCUMENTS,
-  type Operation,
   operationsOf,
   PARTNER,
   SPECIFIED,
@@ -65,25 +63,6 @@ describe("both documents", () => {
     await app.close();
     expect(partner).toEqual({ ...PARTNER, servers: [{ url: "https://orders.example" }] });
     expect(backOffice).toEqual({ ...BACK_OFFICE, servers: [{ url: "http://localhost:18081" }] });
-  });
-
-  it("are free of the linter's findings as they are checked in", async () => {
-    for (const { path, text } of describedFiles()) {
-      const { clean, report } = await lintDocument(JSON.parse(text));
-      expect(clean, `${path} ${report}`).toBe(true);
-    }
-  });
-
-  it("would not pass either linter with an error", async () => {
-    const invalid = structuredClone(PARTNER);
-    const me = invalid.paths["/v1/me"]?.["get"] as Partial<Operation>;
-    delete me.operationId;
-    const { clean, report } = await lintDocument(invalid);
-    expect(clean).toBe(false);
-    expect(report).toContain("operation-operationId");
-    const small = { ...invalid, paths: {}, webhooks: {}, components: {}, tags: [], security: [] };
-    const { contact: _, ...info } = invalid.info;
-    expect(await spectralFindings({ ...small, info })).toEqual([expect.stringContaining("info-contact")]);
   });
 
   it("name every problem code of the table", () => {

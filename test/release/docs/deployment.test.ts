@@ -6,6 +6,7 @@ import { parseEnv } from "node:util";
 import { Ajv } from "ajv";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
+import { packageFolder } from "../../../scripts/install-packages.ts";
 import { readConfig } from "../../../src/platform/config.ts";
 import { POOLS } from "../../../src/service/open-service.ts";
 import { runIn } from "../../support/block-runs.ts";
@@ -39,7 +40,8 @@ describe("the compose file", () => {
 
   it("is valid by the schema of the Compose Specification", async () => {
     // The linter brings the schema of the specification, as its authors publish it.
-    const { $schema, ...schema } = JSON.parse(await read("node_modules/dclint/schemas/compose.schema.json"));
+    const linter = String(packageFolder("test/release", "dclint"));
+    const { $schema, ...schema } = JSON.parse(await read(join(linter, "schemas/compose.schema.json")));
     expect($schema).toContain("draft-07");
     // Its formats, such as a duration of "12s", are the specification's own.
     const isValid = new Ajv({ strict: false, allErrors: true, validateFormats: false }).compile(schema);

@@ -1,19 +1,33 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { packageErrors } from "../../../scripts/supply-chain/package-errors.ts";
+import { packageFolders } from "../../../scripts/supply-chain/package-folders.ts";
 
 const sound = { license: "MIT", integrity: "sha512-x" };
 const errorsOf = (fields: object) =>
-  packageErrors({ "node_modules/a": { ...sound, ...fields } }, { b: false });
+  packageErrors(
+    { "node_modules/a": { ...sound, ...fields } },
+    { allowScripts: { b: false }, areTools: false },
+  );
 
 const read = (path: string) => JSON.parse(readFileSync(path, "utf8"));
 
-it("finds nothing wrong with the packages of this project", () =>
-  expect(packageErrors(read("package-lock.json").packages, read("package.json").allowScripts)).toEqual([]));
+it.each(packageFolders())("finds nothing wrong with the packages of the folder %s", (folder) => {
+  const { packages } = read(join(folder, "package-lock.json"));
+  const { allowScripts = {} } = read(join(folder, "package.json"));
+  expect(packageErrors(packages, { allowScripts, areTools: folder !== "." })).toEqual([]);
+});
+
+it("knows the packages of tools, which have folders of their own", () => {
+  expect(packageFolders()).toEqual([".", "scripts/lint-openapi", "test/mutation", "test/release"]);
+  const ofTools = { "node_modules/a": { ...sound, license: "MPL-2.0" } };
+  expect(packageErrors(ofTools, { allowScripts: {}, areTools: true })).toEqual([]);
+});
 
 it("takes a script at installation that was denied, also of a package within another", () => {
   const packages = { "node_modules/a/node_modules/b": { ...sound, hasInstallScript: true } };
-  expect(packageErrors(packages, { b: false })).toEqual([]);
+  expect(packageErrors(packages, { allowScripts: { b: false }, areTools: false })).toEqual([]);
 });
 
 it.each([
