@@ -1,8 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { addCompression } from "../http/compression.ts";
+import { unauthorized } from "../http/credentials.ts";
 import { createListener } from "../http/listener.ts";
-import { problemWriter, unauthorized } from "../http/replies.ts";
+import { problemWriter } from "../http/replies.ts";
 import { sharedWhileRunning } from "../operations/metrics.ts";
 import type { Config } from "../platform/config.ts";
 import type { Context } from "../platform/context.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type IncomingHttpHeaders, STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "node:http";
 import { isIP, type Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { isUnavailable } from "../platform/database/database.ts";
@@ -136,39 +136,6 @@ export const UNSUPPORTED_VERSION = "The HTTP version is not supported; use HTTP/
 export function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === "string" && /^[A-Za-z0-9._-]{1,100}$/.test(sent) ? sent : randomUUID();
 }
-
-/** The token of an `Authorization: Bearer …` header. Null if the header has another form. */
-export function bearerToken(authorization: string): string | null {
-  return /^Bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1] ?? null;
-}
-
-/**
- * `Authorization` takes precedence over `x-api-key` (docs/design/api-conventions.md, "Routes first, then keys"). Null if
- * neither contains a key.
- */
-export function apiKeyOf(headers: IncomingHttpHeaders): string | null {
-  if (headers.authorization !== undefined) return bearerToken(headers.authorization);
-  const sent = headers["x-api-key"];
-  return typeof sent === "string" && sent !== "" ? sent : null;
-}
-
-const CHALLENGE = 'Bearer realm="partner-orders"';
-
-/**
- * RFC 6750, section 3.1: the error is named only if a key was sent. Unknown, revoked and expired keys get the same
- * response.
- * @param sent what callers of the listener send
- */
-export const unauthorized = (headers: IncomingHttpHeaders, sent: "key" | "token" = "key"): Problem => {
-  const keySent = headers.authorization !== undefined || headers["x-api-key"] !== undefined;
-  return {
-    code: "unauthorized",
-    detail: keySent
-      ? `The ${sent === "key" ? "API key" : sent} is not valid.`
-      : `Send a ${sent} as Authorization: Bearer <${sent}>.`,
-    headers: { "www-authenticate": keySent ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE },
-  };
-};
 
 /**
  * The address of the client: behind trusted proxies, the last entry of `X-Forwarded-For` that is none of them

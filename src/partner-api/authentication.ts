@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Authenticated } from "../http/add-route.ts";
+import { apiKeyOf, unauthorized } from "../http/credentials.ts";
 import type { Rate, RateLimiter } from "../http/rate-limiter.ts";
-import { apiKeyOf, clientAddress, unauthorized } from "../http/replies.ts";
+import { clientAddress } from "../http/replies.ts";
 import { callerMembers, failedAuthenticationLog } from "../http/request-log.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import { type ApiKey, hashKey, isValid, type KeyAccess } from "../merchants/api-key.ts";

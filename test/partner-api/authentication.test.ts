@@ -207,3 +207,55 @@ describe("an invalid key", () => {
     expect(answers[0]).not.toMatch(/revoked|expired|unknown/i);
   });
 });
+
+describe("what can be no key by its form", () => {
+  const token = `pot_merchant_${"A".repeat(43)}`;
+  const key = `pok_live_${"A".repeat(43)}`;
+  it.each<[headers: Record<string, string>, detail: RegExp]>([
+    [{ authorization: "" }, /^Authorization contains no key\. Send a key as Authorization: Bearer <key>, or/],
+    [{ authorization: "Bearer" }, /^Authorization contains no key\./],
+    [{ authorization: `Bearer Bearer ${key}` }, /^Authorization contains the word Bearer twice\./],
+    [{ authorization: key }, /^Authorization lacks the word Bearer\./],
+    [
+      { authorization: `Basic ${btoa(`${key}:`)}` },
+      /^Authorization has the scheme Basic instead of Bearer\./,
+    ],
+    [{ authorization: `Token ${key}` }, /^Authorization has another form/],
+    [
+      { authorization: `Bearer ${key} ${key}` },
+      /^Authorization contains more than Bearer, a space and the key\./,
+    ],
+    [{ authorization: `Bearer "${key}"` }, /^The key is in quotes or brackets\./],
+    [{ "x-api-key": `<${key}>` }, /^The key is in quotes or brackets\./],
+    [{ "x-api-key": `Bearer ${key}` }, /^x-api-key takes the key alone, without the word Bearer\.$/],
+    [{ "x-api-key": "" }, /^x-api-key contains no key\.$/],
+    [
+      { authorization: "Bearer $KEY" },
+      /^Authorization contains the name of a variable instead of its value\.$/,
+    ],
+    [{ authorization: "Bearer {{key}}" }, /the name of a variable/],
+    [{ authorization: `Bearer ${token}` }, /^This is a token of the back office\./],
+    [{ authorization: "Bearer whsec_c2VjcmV0" }, /^This is the signing secret of a webhook endpoint\./],
+    [{ authorization: `Bearer sk_live_${"A".repeat(43)}` }, /: a key begins with pok_live_ or pok_test_\.$/],
+    [{ authorization: `Bearer ${key.slice(0, -1)}` }, /: it was not copied exactly\./],
+    [{ authorization: `Bearer ${key}` }, /^The API key is not valid\.$/],
+    [{ authorization: "Bearer", "x-api-key": key }, / If both headers are sent, Authorization counts\.$/],
+  ])("gets a detail that says which form is expected: %o", async (headers, detail) => {
+    const { status, body } = await me(headers);
+    expect(status).toBe(401);
+    expect(body.detail).toMatch(detail);
+    expect(body.detail).not.toContain("AAAA");
+  });
+
+  it.each<[headers: Record<string, string>, detail: RegExp]>([
+    [{ authorization: `Bearer ${key}` }, /^This is a key of the partner API\./],
+    [{ authorization: "", "x-api-key": key }, /^Authorization contains no token\./],
+    [{ authorization: `Bearer ${token.slice(1)}` }, /^The token is not valid\.$/],
+    [{ authorization: `Bearer ${token.slice(0, -1)}` }, /: it was not copied exactly\.$/],
+    [{ authorization: `Bearer ${token}` }, /^The token is not valid\.$/],
+  ])("gets one in the back office too: %o", async (headers, detail) => {
+    const { status, body } = await test.backOffice.get("/api/merchants", { headers });
+    expect(status).toBe(401);
+    expect(body.detail).toMatch(detail);
+  });
+});

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyRequest } from "fastify";
-import { unauthorized } from "../../http/replies.ts";
+import { unauthorized } from "../../http/credentials.ts";
 import type { PeopleContext, Visitor } from "../../people/person.ts";
 import {
   findSession,
