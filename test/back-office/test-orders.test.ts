@@ -81,7 +81,10 @@ describe("POST /api/connections/{id}/test-orders", () => {
     const byPartner = await partner.client.post("/v1/orders", { ...body, testMode: true });
     expect([byPartner.status, byPartner.body.id]).toEqual([200, first.body.order.id]);
     const another = { ...body, lines: [{ productId: partner.productIds[1], quantity: 1 }] };
-    expectProblem(await rejected(() => post(another)), 422, "idempotency-key-reused");
+    expectProblem(await rejected(() => post(another)), 422, "idempotency-key-reused", {
+      orderId: first.body.order.id,
+      differences: ["/lines/0/productId"],
+    });
     expectProblem(await rejected(() => post(body, { "idempotency-key": "k" })), 409, "order-already-exists", {
       orderId: first.body.order.id,
       externalOrderId: "web-1",
@@ -91,6 +94,7 @@ describe("POST /api/connections/{id}/test-orders", () => {
       await rejected(() => partner.client.post("/v1/orders", body)),
       422,
       "idempotency-key-reused",
+      { orderId: first.body.order.id, differences: ["/testMode"] },
     );
     expect(await entriesAbout(first.body.order.id, "createTestOrder")).toHaveLength(1);
   });

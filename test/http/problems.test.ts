@@ -150,6 +150,7 @@ describe("every code of the table", () => {
     "sign-in-failed": ["reason"],
     "order-not-cancelable": ["orderStatus"],
     "order-already-exists": ["externalOrderId", "orderId"],
+    "idempotency-key-reused": ["differences", "orderId"],
     "payload-too-large": ["maxBytes"],
     "transition-refused": ["orderStatus", "rule", "transition"],
     "stock-changed": ["onHand"],

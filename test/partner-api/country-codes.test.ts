@@ -82,7 +82,8 @@ describe("the country of an order", () => {
     const retry = await partner.client.post("/v1/orders", sent);
     expect([retry.status, retry.body.id]).toEqual([200, id]);
     const other = await partner.client.post("/v1/orders", { ...sent, ...to("EL") });
-    expectProblem(other, 422, "idempotency-key-reused");
+    const differences = ["/shippingAddress/countryCode"];
+    expectProblem(other, 422, "idempotency-key-reused", { orderId: id, differences });
   });
 });
 

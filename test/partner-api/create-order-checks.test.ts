@@ -72,10 +72,11 @@ describe("POST /v1/orders, the order of its checks", () => {
   });
 
   it("checks the key before the external id", async () => {
-    await send(anOrder(partner), "key-1");
+    const { body: first } = await send(anOrder(partner), "key-1");
     await send(anOrder(partner, { externalOrderId: "taken" }), "key-2");
     const rejected = await send(anOrder(partner, { externalOrderId: "taken" }), "key-1");
-    expectProblem(rejected, 422, "idempotency-key-reused");
+    const members = { orderId: first.id, differences: ["/externalOrderId"] };
+    expectProblem(rejected, 422, "idempotency-key-reused", members);
   });
 
   it("checks the external id before the products", async () => {

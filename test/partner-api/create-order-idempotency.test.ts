@@ -9,7 +9,7 @@ import {
   readStoredOrders,
 } from "../support/orders.ts";
 import { applied } from "../support/sandbox.ts";
-import { startTestService, type TestService } from "../support/test-service.ts";
+import { type Answer, startTestService, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
 let partner: Partner;
@@ -26,6 +26,8 @@ const send = (request: object, key?: string | string[], by = partner) => sendOrd
 type Request = ReturnType<typeof anOrder>;
 /** What is changed in a request, and the change. */
 type Change = [string, (request: Request) => object];
+/** The same, and the members that differ then. */
+type Difference = [...Change, ...pointers: string[]];
 
 const withoutExternalId = (fields: object = {}) =>
   anOrder(partner, { externalOrderId: undefined, ...fields });
@@ -124,46 +126,98 @@ describe("POST /v1/orders, rule 3: a key belongs to the request it was first sen
     "phone",
   ];
 
-  it.each<Change>([
-    ...ADDRESS_TEXTS.map((field): Change => [`another ${field}`, changeAddress({ [field]: "another" })]),
-    ["another countryCode", changeAddress({ countryCode: "IE" })],
-    ["an optional address field more", changeAddress({ phone: "+44 20 7946 0000" })],
-    ["the same text in another address field", changeAddress({ phone: "Suite 5", address2: undefined })],
-    ["another externalOrderId", change({ externalOrderId: "another" })],
-    ["no externalOrderId", change({ externalOrderId: undefined })],
-    ["testMode", change({ testMode: true })],
-    ["another quantity", (r: Request) => ({ ...r, lines: r.lines.map((l) => ({ ...l, quantity: 2 })) })],
-    ["its lines in another order", (r: Request) => ({ ...r, lines: r.lines.toReversed() })],
-    ["a line less", (r: Request) => ({ ...r, lines: r.lines.slice(1) })],
-    ["an unknown product", change(UNKNOWN_PRODUCT)],
-  ])("rejects it with %s: 422 idempotency-key-reused, and nothing happens", async (_, changed) => {
-    const lines = partner.productIds.map((productId) => ({ productId, quantity: 1 }));
-    const shippingAddress = anAddress({ address2: "Suite 5" });
-    const request = anOrder(partner, { lines, shippingAddress });
-    const { body: created } = await send(request, "key-1");
-    const before = await readOrder(partner, created.id);
-    expectProblem(await send(changed(request), "key-1"), 422, "idempotency-key-reused");
-    expect(await readOrder(partner, created.id)).toEqual(before);
-    expect(await readStoredOrders(test, partner)).toMatchObject([
-      { id: created.id, events: ["order.created"] },
-    ]);
-  });
+  const ofAddress = (...fields: string[]) => fields.map((field) => `/shippingAddress/${field}`);
+  const allQuantities = (r: Request) => ({ ...r, lines: r.lines.map((l) => ({ ...l, quantity: 2 })) });
+  it.each<Difference>([
+    ...ADDRESS_TEXTS.map(
+      (field): Difference => [`another ${field}`, changeAddress({ [field]: "another" }), ...ofAddress(field)],
+    ),
+    ["another countryCode", changeAddress({ countryCode: "IE" }), ...ofAddress("countryCode")],
+    ["an optional address field more", changeAddress({ phone: "+44 20 7946 0000" }), ...ofAddress("phone")],
+    [
+      "the same text in another address field",
+      changeAddress({ phone: "Suite 5", address2: undefined }),
+      ...ofAddress("address2", "phone"),
+    ],
+    ["another externalOrderId", change({ externalOrderId: "another" }), "/externalOrderId"],
+    ["no externalOrderId", change({ externalOrderId: undefined }), "/externalOrderId"],
+    ["testMode", change({ testMode: true }), "/testMode"],
+    ["another quantity", allQuantities, "/lines/0/quantity", "/lines/1/quantity"],
+    [
+      "its lines in another order",
+      (r: Request) => ({ ...r, lines: r.lines.toReversed() }),
+      "/lines/0/productId",
+      "/lines/1/productId",
+    ],
+    ["a line less", (r: Request) => ({ ...r, lines: r.lines.slice(1) }), "/lines"],
+    ["an unknown product", change(UNKNOWN_PRODUCT), "/lines"],
+  ])(
+    "rejects it with %s: 422 idempotency-key-reused, and nothing happens",
+    async (_, changed, ...differences) => {
+      const lines = partner.productIds.map((productId) => ({ productId, quantity: 1 }));
+      const shippingAddress = anAddress({ address2: "Suite 5" });
+      const request = anOrder(partner, { lines, shippingAddress });
+      const { body: created } = await send(request, "key-1");
+      const before = await readOrder(partner, created.id);
+      const members = { orderId: created.id, differences };
+      expectProblem(await send(changed(request), "key-1"), 422, "idempotency-key-reused", members);
+      expect(await readOrder(partner, created.id)).toEqual(before);
+      expect(await readStoredOrders(test, partner)).toMatchObject([
+        { id: created.id, events: ["order.created"] },
+      ]);
+    },
+  );
 
   it("applies to the externalOrderId too, if it is the key", async () => {
     const request = anOrder(partner);
-    await send(request);
+    const { body: created } = await send(request);
     const other = { ...request, shippingAddress: anAddress({ city: "Leeds" }) };
-    expectProblem(await send(other), 422, "idempotency-key-reused");
+    expectProblem(await send(other), 422, "idempotency-key-reused", {
+      orderId: created.id,
+      differences: ofAddress("city"),
+    });
+  });
+
+  it("names the address as a whole once the merchant has corrected it, and only if it differs from the first one", async () => {
+    const request = anOrder(partner);
+    const { body: created } = await send(request);
+    const correction = await test.backOffice.request("PATCH", `/api/orders/${created.id}/shipping-address`, {
+      body: { city: "Leeds" },
+    });
+    expect(correction.status).toBe(200);
+    const orderId = created.id;
+    const corrected = { ...request, shippingAddress: anAddress({ city: "Leeds" }) };
+    expectProblem(await send(corrected), 422, "idempotency-key-reused", {
+      orderId,
+      differences: ["/shippingAddress"],
+    });
+    expectProblem(await send({ ...request, note: "Ring." }), 422, "idempotency-key-reused", {
+      orderId,
+      differences: ["/note"],
+    });
+    expect((await send(request)).status).toBe(200);
+  });
+
+  it("names the order of this connection only", async () => {
+    const other = await createPartner(test);
+    await send(anOrder(other), "key-1", other);
+    const { body: own } = await send(anOrder(partner), "key-1");
+    expect((await send(anOrder(partner), "key-1")).body.orderId).toBe(own.id);
   });
 
   it("is one key space: a header may be an earlier externalOrderId, and the other way round", async () => {
     const byExternalId = anOrder(partner, { externalOrderId: "one" });
     await send(byExternalId);
     expect((await send(byExternalId, "one")).status).toBe(200);
-    expectProblem(await send(withoutExternalId(), "one"), 422, "idempotency-key-reused");
+    const reusedBy = async (answer: Answer) =>
+      expectProblem(answer, 422, "idempotency-key-reused", {
+        orderId: expect.stringMatching(/^ord_/),
+        differences: ["/externalOrderId"],
+      });
+    await reusedBy(await send(withoutExternalId(), "one"));
 
     await send(withoutExternalId(), "two");
-    expectProblem(await send(anOrder(partner, { externalOrderId: "two" })), 422, "idempotency-key-reused");
+    await reusedBy(await send(anOrder(partner, { externalOrderId: "two" })));
   });
 
   it.each([

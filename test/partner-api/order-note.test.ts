@@ -87,15 +87,15 @@ describe("note and metadata of an order", () => {
   });
 
   it.each([
-    ["another note", { ...SAID, note: "Ring once." }],
-    ["no note", { metadata: SAID.metadata }],
-    ["another value", { ...SAID, metadata: { ...SAID.metadata, channel: "app" } }],
-    ["no metadata", { note: SAID.note }],
-  ])("belong to the request: %s makes another one", async (_, said) => {
+    ["another note", { ...SAID, note: "Ring once." }, ["/note"]],
+    ["no note", { metadata: SAID.metadata }, ["/note"]],
+    ["another value", { ...SAID, metadata: { ...SAID.metadata, channel: "app" } }, ["/metadata/channel"]],
+    ["no metadata", { note: SAID.note }, Object.keys(SAID.metadata).map((key) => `/metadata/${key}`)],
+  ])("belong to the request: %s makes another one", async (_, said, differences) => {
     const request = anOrder(partner);
-    await partner.client.post("/v1/orders", { ...request, ...SAID });
+    const { body: first } = await partner.client.post("/v1/orders", { ...request, ...SAID });
     const other = await partner.client.post("/v1/orders", { ...request, ...said });
-    expectProblem(other, 422, "idempotency-key-reused");
+    expectProblem(other, 422, "idempotency-key-reused", { orderId: first.id, differences });
   });
 
   it("are rejected together, each with its position, and nothing is stored", async () => {

@@ -148,6 +148,20 @@ function membersOf(code: ProblemCode, { transition, rule, limits, ofFiles }: Des
           externalOrderId: Type.String({ description: "The partner's id of the existing order, as sent." }),
         },
       };
+    case "idempotency-key-reused":
+      return {
+        required: {
+          orderId: nullable(
+            Type.String(),
+            "Id of the order that the first request has created. Null if that is a real order and the key is a test key.",
+          ),
+          differences: Type.Array(Type.String(), {
+            description:
+              "JSON Pointers (RFC 6901) to the members in which this request differs from the first one. `/shippingAddress` alone if the address was corrected since; of an order whose personal data was erased, only what is left of it is compared. So the list can be empty.",
+            examples: [["/lines/0/quantity", "/note"]],
+          }),
+        },
+      };
     case "scope-required":
       return {
         required: { scope: Type.String({ description: "The scope that the request needs." }) },

@@ -31,6 +31,7 @@ import {
   type RejectedLine,
 } from "./place-orders.ts";
 import type { EarlierOrder } from "./place-orders-sql.ts";
+import { differencesFrom } from "./request-differences.ts";
 
 /** `replayed`: an earlier request with the same idempotency key created the order. */
 type Created = { readonly order: Order; readonly replayed: boolean };
@@ -115,11 +116,13 @@ const KEY_MISSING: Problem = {
   detail: "The request needs an Idempotency-Key header, an externalOrderId, or both.",
 };
 
-const KEY_REUSED: Problem = {
+/** A real order has no name for a test key, as in `alreadyExists`. */
+const keyReused = ({ testOnly }: KeyAccess, existing: EarlierOrder, differences: string[]): Problem => ({
   code: "idempotency-key-reused",
   detail:
-    "This idempotency key was already used for a different request. The key is the Idempotency-Key header or, without it, the externalOrderId.",
-};
+    "This idempotency key was already used for a different request; see differences. The key is the Idempotency-Key header or, without it, the externalOrderId.",
+  members: { orderId: testOnly && !existing.testMode ? null : wireOrderId(existing), differences },
+});
 
 /** The response to a placement: the new order, or the one that an earlier request has created, or why there is none. */
 async function resolvePlacement(
@@ -128,22 +131,24 @@ async function resolvePlacement(
   place: (placement: Placement) => Promise<Placed>,
   readOrder: ReadOrder,
 ): Promise<Created | Problem> {
-  const { merchantId, connectionId } = placement;
+  const { merchantId, connectionId, request } = placement;
   const placed = await place(placement);
   switch (placed.outcome) {
     case "created":
       return { order: placed.order, replayed: false };
-    case "replayed": {
-      const { id, testMode } = placed.by;
+    case "replayed":
+    case "key-reused": {
+      const { id, testMode, requestHash } = placed.by;
+      // A test key must learn nothing of a real order, so no request for a test order is compared with one.
+      if (request.testMode && !testMode) return keyReused(access, placed.by, ["/testMode"]);
       const ref = { id, testMode, externalOrderId: null };
       const order = await readOrder({ merchantId, connectionId, ref });
       // The test order was erased between the two statements. Its key is free again, so this is a new request.
-      return order === null
-        ? resolvePlacement(access, placement, place, readOrder)
-        : { order, replayed: true };
+      if (order === null) return resolvePlacement(access, placement, place, readOrder);
+      return placed.outcome === "replayed"
+        ? { order, replayed: true }
+        : keyReused(access, placed.by, differencesFrom(order, requestHash, request));
     }
-    case "key-reused":
-      return KEY_REUSED;
     case "external-id-taken":
       return alreadyExists(access, placed.by, placement.request.externalOrderId);
     case "content-rejected":

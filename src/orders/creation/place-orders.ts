@@ -35,7 +35,8 @@ export type Placed =
     }
   /** An earlier request with this key has succeeded. `by` is its order. */
   | { readonly outcome: "replayed"; readonly by: EarlierOrder }
-  | { readonly outcome: "key-reused" }
+  /** An earlier request with this key was another one. `by` is its order. */
+  | { readonly outcome: "key-reused"; readonly by: EarlierOrder }
   | { readonly outcome: "external-id-taken"; readonly by: EarlierOrder }
   | ({ readonly outcome: "content-rejected" } & RejectedContent)
   /** The connection has this many test orders, and may not have more. */
@@ -250,7 +251,7 @@ function explainOne(
   const own = earlier.filter((order) => order.connectionId === connectionId);
   const byKey = own.find((order) => order.idempotencyKey === idempotencyKey);
   if (byKey?.requestHash.equals(requestHash)) return { outcome: "replayed", by: byKey };
-  if (byKey !== undefined) return { outcome: "key-reused" };
+  if (byKey !== undefined) return { outcome: "key-reused", by: byKey };
   const byExternalId = own.find(
     (order) => request.externalOrderId !== null && order.externalOrderId === request.externalOrderId,
   );

@@ -161,7 +161,8 @@ export const PROBLEMS = {
   "idempotency-key-reused": {
     status: 422,
     title: "Idempotency key reused",
-    meaning: "The idempotency key was already used for a different request.",
+    meaning:
+      "The idempotency key was already used for a different request; orderId names its order, and differences the members that differ.",
     retry: "With a new key, or with the first request unchanged.",
   },
   "rate-limited": {

@@ -341,7 +341,9 @@ export const errors: ErrorTexts = {
     "payload-too-large": ({ maxBytes }) =>
       `Die Datei oder die Eingabe ist größer als ${formatLimitBytes(maxBytes)}.`,
     "unsupported-media-type": () => "Der Dienst nimmt diese Art von Inhalt nicht an.",
-    "idempotency-key-reused": () =>
-      "Dieser Schlüssel gehört schon zu einer anderen Anfrage. Er ist der Idempotency-Key oder, ohne ihn, die externe Bestell-ID.",
+    "idempotency-key-reused": ({ orderId }) =>
+      orderId === null
+        ? "Dieser Schlüssel gehört schon zu einer anderen Anfrage. Er ist der Idempotency-Key oder, ohne ihn, die externe Bestell-ID."
+        : `Dieser Schlüssel gehört schon zur Bestellung ${orderId}, deren Anfrage eine andere war. Er ist der Idempotency-Key oder, ohne ihn, die externe Bestell-ID.`,
   },
 };

@@ -318,7 +318,9 @@ export const errors: ErrorTexts = {
     "payload-too-large": ({ maxBytes }) =>
       `The file or the input is larger than ${formatLimitBytes(maxBytes)}.`,
     "unsupported-media-type": () => "The service does not accept this kind of content.",
-    "idempotency-key-reused": () =>
-      "This key already belongs to another request. It is the Idempotency-Key or, without it, the external order id.",
+    "idempotency-key-reused": ({ orderId }) =>
+      orderId === null
+        ? "This key already belongs to another request. It is the Idempotency-Key or, without it, the external order id."
+        : `This key already belongs to the order ${orderId}, whose request was another one. It is the Idempotency-Key or, without it, the external order id.`,
   },
 };
