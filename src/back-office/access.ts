@@ -37,11 +37,11 @@ export type Admission = readonly Role[];
 
 // Rows that read admit support as well, see `admittingSupport`.
 export const operatorOnly: Admission = ["operator"];
-/** Not even support, though it reads: it returns personal data of many buyers at once. */
-export const operatorAlone: Admission = ["operator"];
 export const warehouse: Admission = ["operator", "warehouse"];
 export const merchantSide: Admission = ["operator", "merchant"];
 export const everyone: Admission = ["operator", "warehouse", "merchant"];
+/** Not support, though it reads: a file has personal data of many buyers at once. */
+export const everyoneButSupport: Admission = [...everyone];
 export const everyToken: Admission = ROLES;
 
 /** Also for programs that monitor: of a route that reads, and returns no personal data of buyers or of staff. */
@@ -55,7 +55,7 @@ export const andPartner = (admits: Admission): Admission => [...admits, "partner
 
 /** Support sees what the operator sees, but for exports, and changes nothing (docs/design/people.md, "Tokens"). */
 export const admittingSupport = <Row extends BackOfficeRoute>(row: Row): Row =>
-  row.method === "GET" && row.admits !== operatorAlone
+  row.method === "GET" && row.admits !== everyoneButSupport
     ? { ...row, admits: [...(row.admits ?? ROLES), "support"] }
     : row;
 

@@ -31,6 +31,7 @@ function queryOf(options: OptionValues): Record<string, string> {
   const filter = {
     merchantId: idOf("mer", "merchant", options),
     connectionId: idOf("con", "connection", options),
+    facilityId: idOf("fac", "facility", options),
     since: timeOf("since", options),
     until: timeOf("until", options),
     status,
@@ -209,7 +210,7 @@ async function openFile(file: string): Promise<Readable> {
 }
 
 /** The id that an option names; null without the option. */
-function idOf(prefix: "mer" | "con", name: string, options: OptionValues): string | null {
+function idOf(prefix: "mer" | "con" | "fac", name: string, options: OptionValues): string | null {
   if (options[name] === undefined) return null;
   const id = String(options[name]);
   if (!new RegExp(`^${prefix}_\\w{26}$`).test(id))

@@ -225,6 +225,7 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
     .description("write real orders to standard output, connection by connection, oldest first")
     .option("--merchant <id>", "only orders of this merchant")
     .option("--connection <id>", "only orders of this connection")
+    .option("--facility <id>", "only orders that this facility ships")
     .option(
       "--since <time>",
       "only orders created at or after this time, such as 2026-01-31 or 2026-01-31T12:00:00Z",

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { orderScope } from "../../audit/grant.ts";
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import { idErrors, idIn } from "../../http/route.ts";
 import { OrderStatusSchema } from "../../orders/order-wire.ts";
@@ -8,19 +9,26 @@ import {
   type ExportFilter,
   type ExportFormat,
   exportOrders,
-  isExportable,
   ndjsonFormat,
 } from "../../orders/reading/export-orders.ts";
 import type { Context } from "../../platform/context.ts";
+import { toTypeId } from "../../platform/ids.ts";
 import { timeIn } from "../../platform/time.ts";
-import { notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { dateTime, describedAs } from "../../platform/wire/schemas.ts";
-import { type BackOfficeRoute, operatorAlone, route } from "../access.ts";
-import { ExportFormatSchema } from "../lookups.ts";
+import {
+  type BackOfficeCaller,
+  type BackOfficeRoute,
+  everyoneButSupport,
+  ownerOf,
+  route,
+} from "../access.ts";
+import { ExportFormatSchema, findConnection, findMerchant } from "../lookups.ts";
 
 const ExportQuery = Type.Object({
   merchantId: Type.Optional(Type.String({ description: "Only orders of this merchant." })),
   connectionId: Type.Optional(Type.String({ description: "Only orders of this connection." })),
+  facilityId: Type.Optional(Type.String({ description: "Only orders that this facility ships." })),
   since: Type.Optional(dateTime("Only orders created at or after this time.")),
   until: Type.Optional(dateTime("Only orders created before this time.")),
   status: Type.Optional(describedAs(OrderStatusSchema, "Only orders with this status.")),
@@ -45,11 +53,11 @@ export const exportRoutes: readonly BackOfficeRoute[] = [
     path: "/api/orders/export",
     operationId: "exportOrders",
     needsRecentAuthentication: true,
-    admits: operatorAlone,
+    admits: everyoneButSupport,
     tag: "Orders",
     summary: "Export orders",
     description:
-      "Real orders, connection by connection, the oldest first. Each order is in the state in which it is read. The file is sent while the orders are read: if the connection closes before the end of the response, the file is not complete.",
+      "Real orders that the caller sees, connection by connection, the oldest first. A merchant gets its own orders, and staff of named facilities those that are routed to them. Each order is in the state in which it is read. The file is sent while the orders are read: if the connection closes before the end of the response, the file is not complete.",
     isList: true,
     query: ExportQuery,
     responses: {
@@ -63,36 +71,48 @@ export const exportRoutes: readonly BackOfficeRoute[] = [
     },
     problems: ["not-found", "limit-reached", "validation-failed"],
     handle: async ({ caller, query, by }, { bulk }) => {
-      const errors = [...idErrors("mer", "merchantId", query), ...idErrors("con", "connectionId", query)];
+      const errors = [
+        ...idErrors("mer", "merchantId", query),
+        ...idErrors("con", "connectionId", query),
+        ...idErrors("fac", "facilityId", query),
+      ];
       if (errors.length > 0) return validationFailed(errors);
-      return bulk.export(caller, null, (context) =>
-        startExport(context, by, toFilter(query), FILES[query.format ?? "csv"]),
-      );
+      const { merchantId } = ownerOf(caller); // All callers of a merchant share its exports.
+      return bulk.export(caller, merchantId, (context) => startExport(context, caller, by, query));
     },
   }),
 ];
 
-const toFilter = ({ merchantId, connectionId, since, until, status }: ExportQuery): ExportFilter => ({
-  merchantId: idIn("mer", merchantId),
-  connectionId: idIn("con", connectionId),
-  since: timeIn(since),
-  until: timeIn(until),
-  status: status ?? null,
-});
-
-async function startExport(
+/** The filter that a valid query describes, within what the caller sees. A connection or a merchant that is missing for it is a problem. */
+async function toFilter(
   context: Context,
-  by: Initiator,
-  filter: ExportFilter,
-  { mediaType, format }: File,
-) {
-  if (!(await isExportable(context, filter))) return noSuchOwner(filter);
+  caller: BackOfficeCaller,
+  { merchantId, connectionId, facilityId, since, until, status }: ExportQuery,
+): Promise<ExportFilter | Problem> {
+  const merchant = merchantId === undefined ? null : await findMerchant(context, caller, merchantId);
+  if (merchantId !== undefined && merchant === null)
+    return notFound(connectionId === undefined ? "merchant" : "connection");
+  const connection = connectionId === undefined ? null : await findConnection(context, caller, connectionId);
+  const isMerchants = merchant === null || connection?.merchantId === merchant.id;
+  if (connectionId !== undefined && (connection === null || !isMerchants)) return notFound("connection");
+  return {
+    scope: orderScope(caller.grants),
+    merchantId: connection?.merchantId ?? merchant?.id ?? null,
+    connectionId: connection?.id ?? null,
+    facilityId: idIn("fac", facilityId),
+    since: timeIn(since),
+    until: timeIn(until),
+    status: status ?? null,
+  };
+}
+
+async function startExport(context: Context, caller: BackOfficeCaller, by: Initiator, query: ExportQuery) {
+  const filter = await toFilter(context, caller, query);
+  if (isProblem(filter)) return filter;
+  const { mediaType, format } = FILES[query.format ?? "csv"];
   await recordExport(context, by, filter);
   return { parts: textsOf(context, filter, format), mediaType };
 }
-
-const noSuchOwner = ({ merchantId, connectionId }: ExportFilter): Problem =>
-  merchantId !== null && connectionId === null ? notFound("merchant") : notFound("connection");
 
 async function* textsOf(context: Context, filter: ExportFilter, { head, write }: ExportFormat) {
   if (head !== "") yield head;
@@ -100,20 +120,29 @@ async function* textsOf(context: Context, filter: ExportFilter, { head, write }:
 }
 
 /**
- * An export reads addresses of buyers: one entry before the first of them is written
- * (docs/design/isolation-and-limits.md, "Audit log").
+ * An export reads addresses of buyers: an entry before the first of them is written, or, for a caller of several merchants that
+ * names none, an entry for each (docs/design/isolation-and-limits.md, "Audit log").
  */
 async function recordExport(context: Context, by: Initiator, filter: ExportFilter): Promise<void> {
-  const { merchantId, connectionId, since, until, status } = filter;
-  const [subject, id] =
-    connectionId === null ? (["mer", merchantId] as const) : (["con", connectionId] as const);
-  await recordAudit(context.db, context, by, {
-    merchantId,
-    connectionId,
-    subject,
+  const { scope, merchantId, connectionId, facilityId, since, until, status } = filter;
+  const details = {
+    facilityId: facilityId === null ? undefined : toTypeId("fac", facilityId),
+    since: since ?? undefined,
+    until: until ?? undefined,
+    status: status ?? undefined,
+  };
+  if (connectionId !== null) {
+    const fact = { merchantId, connectionId, subject: "con", ids: [connectionId] } as const;
+    return recordAudit(context.db, context, by, { ...fact, details });
+  }
+  const own = scope === null || scope.facilityIds.length > 0 ? [null] : scope.merchantIds;
+  const facts = (merchantId === null ? own : [merchantId]).map((id) => ({
+    merchantId: id,
+    subject: "mer" as const,
     ids: id === null ? [] : [id],
-    details: { since: since ?? undefined, until: until ?? undefined, status: status ?? undefined },
-  });
+    details,
+  }));
+  await recordAudit(context.db, context, by, ...facts);
 }
 
 type ReadOrders = {

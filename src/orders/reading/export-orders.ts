@@ -1,10 +1,11 @@
+import type { OrderScope } from "../../audit/grant.ts";
 import { type LedgerEntry, totalsOf } from "../../ledger/ledger.ts";
 import { readLedgers } from "../../ledger/ledger-sql.ts";
 import { asOf } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderStatus } from "../../lifecycle/order.ts";
 import { type Connection, keyOf } from "../../merchants/connection.ts";
 import { findConnectionById, listConnections } from "../../merchants/connections-sql.ts";
-import { listMerchants, readMerchant } from "../../merchants/merchants-sql.ts";
+import { listMerchants } from "../../merchants/merchants-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -18,8 +19,12 @@ import { readOrders } from "../orders-sql.ts";
 
 /** Which orders are exported. A null restricts nothing. */
 export type ExportFilter = {
+  /** What the caller sees. */
+  readonly scope: OrderScope;
   readonly merchantId: string | null;
   readonly connectionId: string | null;
+  /** Routed to this facility. */
+  readonly facilityId: string | null;
   /** Created at or after this time. */
   readonly since: Date | null;
   /** Created before this time. */
@@ -48,17 +53,6 @@ export async function* exportOrders(context: Context, filter: ExportFilter): Asy
     yield* ordersOf(context, keyOf(connection), filter);
 }
 
-/** True if the merchant and the connection exist, and the connection is the merchant's. */
-export async function isExportable(
-  { db }: Context,
-  { merchantId, connectionId }: ExportFilter,
-): Promise<boolean> {
-  if (merchantId !== null && (await readMerchant(db, merchantId)) === null) return false;
-  if (connectionId === null) return true;
-  const connection = await findConnectionById(db, connectionId);
-  return connection !== null && (merchantId === null || connection.merchantId === merchantId);
-}
-
 /** All rows of a list that is read page by page, in the order of their ids. */
 async function* eachOf<Row extends { id: string }>(
   readPage: (position: PagePosition) => Promise<Row[]>,
@@ -74,16 +68,17 @@ async function* eachOf<Row extends { id: string }>(
 
 async function* connectionsOf(
   { db }: Context,
-  { merchantId, connectionId }: ExportFilter,
+  { scope, merchantId, connectionId }: ExportFilter,
 ): AsyncGenerator<Connection> {
   if (connectionId !== null) {
     const connection = await findConnectionById(db, connectionId);
     if (connection !== null) yield connection;
     return;
   }
-  for await (const merchant of eachOf((position) =>
-    listMerchants(db, { ids: merchantId === null ? null : [merchantId], text: null }, position),
-  ))
+  // A facility ships orders of all merchants.
+  const seen = scope === null || scope.facilityIds.length > 0 ? null : scope.merchantIds;
+  const ids = merchantId === null ? seen : [merchantId];
+  for await (const merchant of eachOf((position) => listMerchants(db, { ids, text: null }, position)))
     yield* eachOf((position) => listConnections(db, merchant.id, null, position));
 }
 
@@ -100,9 +95,12 @@ async function* ordersOf(
   let afterId = since === null ? UUID_MIN : uuidAt(before(since, CLOCK_SKEW_MAX_MS));
   const beforeId = until === null ? UUID_MAX : uuidAt(after(until, CLOCK_SKEW_MAX_MS));
   for (;;) {
-    const ids = await listOrderIds(db, connection, afterId, beforeId, PAGE_SIZE);
-    const last = ids.at(-1);
+    const placed = await listPlacedOrders(db, connection, afterId, beforeId, PAGE_SIZE);
+    const last = placed.at(-1);
     if (last === undefined) return;
+    afterId = last.id;
+    const ids = placed.filter((order) => isInScope(order, filter)).map(({ id }) => id);
+    if (ids.length === 0) continue;
     const orders = await readOrders(db, connection, ids);
     // Afterwards: a line may be split in between.
     const [lines, chargesOf] = await Promise.all([
@@ -113,15 +111,29 @@ async function* ordersOf(
     const seen = orders.map((order) => asOf(order, clock.now())).filter((order) => fits(order, filter));
     for (const order of seen.sort((a, b) => (a.id < b.id ? -1 : 1)))
       yield { order, lines: linesByOrder.get(order.id) ?? [], charges: chargesOf(order.id) };
-    afterId = last;
   }
 }
 
-const fits = (order: Order, { since, until, status }: ExportFilter): boolean =>
-  !order.testMode &&
-  (since === null || order.createdAt >= since) &&
-  (until === null || order.createdAt < until) &&
-  (status === null || order.status === status);
+/** An order is read only if it belongs into the file: most orders of a merchant may be another facility's. */
+const isInScope = (
+  { merchantId, facilityId }: Pick<Order, "merchantId" | "facilityId">,
+  { scope, facilityId: requested }: ExportFilter,
+): boolean =>
+  (requested === null || facilityId === requested) &&
+  (scope === null ||
+    scope.merchantIds.includes(merchantId) ||
+    (facilityId !== null && scope.facilityIds.includes(facilityId)));
+
+const fits = (order: Order, filter: ExportFilter): boolean => {
+  const { since, until, status } = filter;
+  return (
+    !order.testMode &&
+    isInScope(order, filter) && // Routing may have moved it since its id was read.
+    (since === null || order.createdAt >= since) &&
+    (until === null || order.createdAt < until) &&
+    (status === null || order.status === status)
+  );
+};
 
 /** A file format of an export: `head` begins the file, and `write` returns the complete lines of one order. */
 export type ExportFormat = { readonly head: string; write(exported: ExportedOrder): string };
@@ -262,25 +274,24 @@ type ExportLine = {
   readonly currency: string;
 };
 
-/** Ids of a connection's orders between two ids, oldest first, test orders included. */
-async function listOrderIds(
+/** A connection's orders between two ids, oldest first, test orders included. */
+async function listPlacedOrders(
   db: Queryable,
   connection: ConnectionKey,
   afterId: string,
   beforeId: string,
   limit: number,
-): Promise<string[]> {
-  const rows = await db.query<{ id: string }>({
-    name: "list-order-ids",
+): Promise<Pick<Order, "merchantId" | "id" | "facilityId">[]> {
+  return db.query<Pick<Order, "merchantId" | "id" | "facilityId">>({
+    name: "list-placed-orders",
     text: `
-      select id
+      select merchant_id as "merchantId", id, facility_id as "facilityId"
       from orders
       where merchant_id = $1 and connection_id = $2 and id > $3 and id < $4
       order by id
       limit $5`,
     values: [connection.merchantId, connection.connectionId, afterId, beforeId, limit],
   });
-  return rows.map(({ id }) => id);
 }
 
 /** Lines of these orders, in the order of the requests. The SKU is the product's present one. */
