@@ -12,6 +12,7 @@ import { isGenuine } from "../../../docs/examples/verify-webhook.mjs";
 import { placeTestOrder } from "../../support/builders.ts";
 import { sendDue, startDispatcher, startReceiverForTest } from "../../support/dispatch.ts";
 import { freePort } from "../../support/free-port.ts";
+import { HOSTILE, type Signed } from "../../support/hostile-signatures.ts";
 import { temporaryFolder } from "../../support/main-process.ts";
 import { startPartnerListener } from "../../support/partner-listener.ts";
 import type { ReceivedRequest } from "../../support/receivers.ts";
@@ -149,16 +150,30 @@ it("verification without a library accepts genuine requests, also during a rotat
   expect(isGenuine(endpoint.secret, headers, bytes)).toBe(false);
 });
 
+it("verification without a library accepts nothing that a stranger can send, and never fails at it", async () => {
+  const { partner, endpoint, request } = await startPartner();
+  await placeTestOrder(partner);
+  const { body, headers } = await request();
+  for (const [name, forge] of HOSTILE)
+    expect(isGenuine(endpoint.secret, forge(pick(headers)), Buffer.from(body)), name).toBe(false);
+});
+
 it.skipIf(!hasPython)("the same in Python", async () => {
   const { partner, endpoint, request } = await startPartner();
   await placeTestOrder(partner);
   const { body, headers } = await request();
   const signed = pick(headers);
-  expect(isGenuineInPython(endpoint.secret, signed, body)).toBe(true);
-  expect(isGenuineInPython(endpoint.secret, signed, `${body} `)).toBe(false);
-  expect(isGenuineInPython(endpoint.secret, { ...signed, "webhook-id": "evt_other" }, body)).toBe(false);
-  expect(isGenuineInPython(endpoint.secret, { ...signed, "webhook-timestamp": "1" }, body)).toBe(false);
-  expect(isGenuineInPython(endpoint.secret, {}, body)).toBe(false);
+  const [genuine, changed, ...hostile] = areGenuineInPython(endpoint.secret, [
+    [signed, body],
+    [signed, `${body} `],
+    ...HOSTILE.map(([, forge]) => [forge(signed), body] as const),
+    [{ ...signed, "webhook-timestamp": null, "webhook-id": 1 }, body],
+    // As servers of Python give bytes beyond ASCII.
+    [{ ...signed, "webhook-id": "\udcff", "webhook-signature": "v1,\udcff" }, body],
+  ]);
+  expect([genuine, changed]).toEqual([true, false]);
+  expect(hostile).toEqual(hostile.map(() => false));
+  expect(hostile.length).toBe(HOSTILE.length + 2);
 });
 
 it("the feed returns missed events, once, and continues from the stored cursor", async () => {
@@ -236,25 +251,28 @@ function workOff(inbox: ReturnType<typeof openInbox>, orders: KnownOrders): stri
   return outcomes;
 }
 
-const pick = (headers: ReceivedRequest["headers"]): Record<string, string> =>
-  Object.fromEntries(
-    ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) => [name, String(headers[name])]),
-  );
+const pick = (headers: ReceivedRequest["headers"]): Signed => ({
+  "webhook-id": String(headers["webhook-id"]),
+  "webhook-timestamp": String(headers["webhook-timestamp"]),
+  "webhook-signature": String(headers["webhook-signature"]),
+});
+
+type PythonRequest = readonly [headers: Readonly<Record<string, unknown>>, body: string];
 
 /** At the time of the test. */
-function isGenuineInPython(secret: string, headers: Record<string, string>, body: string): boolean {
+function areGenuineInPython(secret: string, requests: readonly PythonRequest[]): boolean[] {
   const program = `
 import json, sys, time
 sys.path.insert(0, sys.argv[1]); sys.dont_write_bytecode = True
 from verify_webhook import is_genuine
 given = json.load(sys.stdin)
 time.time = lambda: given["now"]
-print(is_genuine(given["secret"], given["headers"], given["body"].encode()))`;
-  const input = JSON.stringify({ secret, headers, body, now: Date.now() / 1_000 });
+print(json.dumps([is_genuine(given["secret"], headers, body.encode()) for headers, body in given["requests"]]))`;
+  const input = JSON.stringify({ secret, requests, now: Date.now() / 1_000 });
   const { stdout, stderr } = spawnSync("python3", ["-c", program, EXAMPLES.pathname], {
     input,
     encoding: "utf8",
   });
   expect(stderr).toBe("");
-  return stdout.trim() === "True";
+  return JSON.parse(stdout);
 }
