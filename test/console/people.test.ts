@@ -151,7 +151,7 @@ describe("tokens", () => {
     const create = dialog.getByRole("button", { name: "Create token" });
     await create.click();
     await dialog.getByRole("alert").filter({ hasText: "Choose at least one." }).waitFor();
-    expect(await dialog.getByRole("checkbox", { name: "Stock" }).count(), "not for this role").toBe(0);
+    expect(await dialog.getByRole("checkbox", { name: "System" }).count(), "not for this role").toBe(0);
     await dialog.getByRole("checkbox", { name: "Products: Change" }).focus();
     await page.keyboard.press("Space");
     await dialog.getByRole("checkbox", { name: "API keys: Change" }).check();

@@ -4,7 +4,7 @@ type Role = Grant["role"];
 
 const ALL = ["operator", "warehouse", "merchant", "partner", "support"] as const;
 const PARTNERS = ["operator", "merchant", "partner"] as const;
-const STOCK = ["operator", "warehouse", "support", "monitoring"] as const;
+const FACILITIES = ["operator", "warehouse", "support", "monitoring"] as const;
 
 /**
  * Which roles can have which scope. The rule is the service's (`src/audit/scope.ts`), and
@@ -17,9 +17,9 @@ const ROLES_OF = {
   "fulfilment:write": ["operator", "warehouse"],
   "catalog:read": [...ALL, "monitoring"],
   "catalog:write": ["operator", "merchant"],
-  "stock:read": STOCK,
+  "stock:read": ["operator", "warehouse", "merchant", "support", "monitoring"],
   "stock:write": ["operator", "warehouse"],
-  "facilities:read": STOCK,
+  "facilities:read": FACILITIES,
   "facilities:write": ["operator", "warehouse"],
   "merchants:read": ["operator", "warehouse", "merchant", "support", "monitoring"],
   "merchants:write": ["operator"],
