@@ -16,6 +16,7 @@ create table people (
   last_signed_in_at  timestamptz,
   disabled_at        timestamptz,
   password_hash      text,
+  invitation_resends integer     not null default 0,
   constraint people_pkey primary key (id),
   constraint people_email_key unique (email),
   constraint people_name_length check (char_length(name) between 1 and 255),
@@ -33,6 +34,7 @@ comment on column people.accepted_at is 'When the person first signed in. Null: 
 comment on column people.last_signed_in_at is 'When the person last signed in. Null: never.';
 comment on column people.disabled_at is 'Since then the person cannot sign in. Null: it can.';
 comment on column people.password_hash is 'The scrypt hash of the password, with its parameters and its salt. Null: the person has none.';
+comment on column people.invitation_resends is 'How often the invitation was sent again. It is not sent without end.';
 
 create table person_grants (
   person_id      uuid   not null,
@@ -211,6 +213,16 @@ create index person_attempts_window_start_idx on person_attempts (window_start);
 comment on table person_attempts is 'How often someone tried to sign in, so that all processes limit it together.';
 comment on column person_attempts.bucket is 'What is counted: a digest of an address, or of an address and an account.';
 comment on column person_attempts.window_start is 'When counting began. It begins again after the window.';
+
+create table invitation_counts (
+  inviter_id   uuid        not null,
+  count        integer     not null,
+  counted_from timestamptz not null,
+  constraint invitation_counts_pkey primary key (inviter_id)
+);
+comment on table invitation_counts is 'How many invitations were sent within a day, so that all processes bound them together.';
+comment on column invitation_counts.inviter_id is 'The merchant whose people or programs invite. Zeros: the operator.';
+comment on column invitation_counts.counted_from is 'When counting began. It begins again after 24 hours.';
 
 -- Named tokens of programs (docs/design/people.md, "Tokens"). A token has one role, and never changes. The merchant of a
 -- connection is stored beside it, because statements about a connection name its merchant. It never changes either.

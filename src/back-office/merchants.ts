@@ -4,6 +4,7 @@ import { MERCHANT_LIMITS } from "../merchants/limits.ts";
 import { createMerchant } from "../merchants/merchants.ts";
 import { countConnections, countProducts, listMerchants, type Merchant } from "../merchants/merchants-sql.ts";
 import { changeMerchant } from "../payments/account/account.ts";
+import { countInvitations } from "../people/invitation-limits.ts";
 import { countPeopleOfMerchants } from "../people/people-sql.ts";
 import { countTokensOfMerchants } from "../people/tokens-sql.ts";
 import type { Context } from "../platform/context.ts";
@@ -245,6 +246,7 @@ function readUsage({ db, clock }: Context, { id, limits }: Merchant): Promise<St
     merchantTestEndpoints: (max) => countEndpointsOfMerchant(db, id, "test", max),
     merchantTokens: async (max) => (await countTokensOfMerchants(db, [id], now, max))(id),
     merchantPeople: async (max) => (await countPeopleOfMerchants(db, [id], max))(id),
+    invitationsPerDay: () => countInvitations(db, id, now),
     merchantStreams: null,
   });
 }

@@ -119,6 +119,13 @@ export const MERCHANT_LIMITS = {
       "People with access to the merchant or to connections of it. The operator's requests are never rejected.",
     remedy: "The operator can raise the limit.",
   },
+  invitationsPerDay: {
+    standard: 100,
+    unit: "invitations of a merchant within 24 hours",
+    description:
+      "Invitations that people and tokens of the merchant sent within 24 hours, with those that were sent again. The operator's requests are never rejected for it.",
+    remedy: "Retry tomorrow. The operator can raise the limit.",
+  },
   merchantStreams: {
     standard: 50,
     unit: "open streams of updates of a merchant",
@@ -142,6 +149,8 @@ export const FIXED_LIMITS = {
   openResends: "Resends of one connection that have not ended.",
   views: "Saved views of one person or token.",
   people: "People without access to a merchant. Only the operator invites them.",
+  invitations: "Invitations within 24 hours by operators.",
+  invitationResends: "How often one invitation is sent again.",
   tokens: "Valid tokens that are for no merchant. Only the operator creates them.",
   passkeys: "Passkeys of one person.",
   streams: "Open streams of updates of one caller.",

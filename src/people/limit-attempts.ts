@@ -59,9 +59,6 @@ export const passwordsOfLink = (tokenHash: Buffer): Bucket =>
   bucketOf("link", 10, "link", tokenHash.toString("base64url"));
 export const resetMailsOf = (personId: string): Bucket =>
   bucketOf("reset", MAILS_MAX, "reset mails", personId);
-/** The first one is sent when the person is invited. */
-export const invitationsOf = (personId: string): Bucket =>
-  bucketOf("reset", MAILS_MAX - 1, "invitations", personId);
 /** Entries of the audit log about wrong passwords of a person. */
 export const failuresOf = (personId: string): Bucket => bucketOf("password", 5, "failures", personId);
 

@@ -9,7 +9,7 @@ import type { Queryable } from "../platform/database/database.ts";
 import { fromTypeId } from "../platform/ids.ts";
 import { versionChanged } from "../platform/wire/content-version.ts";
 import type { Problem } from "../platform/wire/problems.ts";
-import { invitationsOf, MAILS_MAX, take, WINDOW_MS } from "./limit-attempts.ts";
+import { countInvitation, inviters, reachedInvitations, takeResend } from "./invitation-limits.ts";
 import { deleteLinks, type MadeLink, makeLink, PERSONAL_LINKS } from "./links.ts";
 import { invitationMail, queuePersonMail } from "./mails.ts";
 import { deleteCodes } from "./one-time-codes.ts";
@@ -31,6 +31,7 @@ import {
 } from "./people-sql.ts";
 import {
   grantsVersion,
+  merchantsOfPerson,
   newPerson,
   normalEmail,
   PEOPLE_MAX,
@@ -41,7 +42,6 @@ import {
 } from "./person.ts";
 import { unlinkAccount } from "./provider.ts";
 import { endSessions } from "./sessions.ts";
-import { merchantsOfGrant } from "./token.ts";
 import { lockTokens, readToken } from "./tokens-sql.ts";
 
 const isOperator = ({ grants }: Pick<Person, "grants">): boolean =>
@@ -71,8 +71,8 @@ export const changeGrants = (
     if (expectedVersion !== undefined && expectedVersion !== version)
       return versionChanged("The grants", version);
     if (!isOperator(changed) && (await isLastOperator(tx, person))) return lastOperator;
-    const earlier = merchantsOf(person);
-    const added = merchantsOf(changed).filter((id) => !earlier.includes(id));
+    const earlier = merchantsOfPerson(person);
+    const added = merchantsOfPerson(changed).filter((id) => !earlier.includes(id));
     const reached = added.length === 0 ? null : await reachedLimit(tx, added, own);
     if (reached !== null) return reached;
     const keptRoles = grants.filter((grant) => isWithin(grant, person.grants)).map(({ role }) => role);
@@ -317,19 +317,17 @@ export const invitePerson = (
     if (!fields.grants.every((grant) => isWithin(grant, own))) return rightsLost;
     const lacking = lacksScopes(giver, fields.grants) ?? (await isPassing(tx, giver));
     if (lacking !== null) return lacking;
-    const reached = await reachedLimit(tx, merchantsOf(fields), own);
+    const from = inviters(own, fields);
+    const reached =
+      (await reachedLimit(tx, merchantsOfPerson(fields), own)) ??
+      (await reachedInvitations(tx, context, from));
     if (reached !== null) return reached;
     const person = newPerson(context, { ...fields, email: normalEmail(fields.email) }, by.actor);
     if (!(await insertPerson(tx, person, giverToken(giver)))) return personExists;
-    await sendInvitation(tx, context, person, by);
+    await sendInvitation(tx, context, person, { by, from });
     await recordAudit(tx, context, by, personFact(person));
     return person;
   });
-
-/** The merchants that a person has access to, or to connections of them. */
-const merchantsOf = ({ grants }: Pick<Person, "grants">): string[] => [
-  ...new Set(grants.flatMap(merchantsOfGrant)),
-];
 
 /**
  * Whether a person more may have access to these merchants, or to none. The operator is never stopped by the people of a merchant
@@ -351,10 +349,12 @@ async function reachedLimit(
 
 /** Sends a new invitation. The link of an earlier one ends. Null if there is no such person. */
 export const resendInvitation = (context: PeopleContext, request: Change): Promise<Changed> =>
-  change(context, request, async (tx, person) => {
+  change(context, request, async (tx, person, own) => {
     if (person.acceptedAt !== null || person.disabledAt !== null) return notInvitable(person);
-    if ((await take(tx, context, invitationsOf(person.id))) !== null) return tooManyMails;
-    await sendInvitation(tx, context, person, request.by);
+    const from = inviters(own, person);
+    const reached = (await reachedInvitations(tx, context, from)) ?? (await takeResend(tx, person.id));
+    if (reached !== null) return reached;
+    await sendInvitation(tx, context, person, { by: request.by, from });
     await recordAudit(tx, context, request.by, personFact(person));
     return person;
   });
@@ -363,10 +363,11 @@ async function sendInvitation(
   tx: Queryable,
   context: PeopleContext,
   person: Person,
-  by: Initiator,
+  { by, from }: { readonly by: Initiator; readonly from: readonly string[] },
 ): Promise<void> {
   const link = await makeLink(tx, context, person.id, "invitation");
   await queuePersonMail(tx, context, person.email, invitationMail(person, by.actor.name, link));
+  await countInvitation(tx, context, from);
 }
 
 const peopleLimitReached: Problem = {
@@ -388,12 +389,6 @@ const notInvitable = ({ disabledAt }: Person): Problem => ({
       : "The person is disabled. Enable it first.",
   members: { state: disabledAt === null ? "active" : "disabled" },
 });
-
-const tooManyMails: Problem = {
-  code: "rate-limited",
-  detail: `At most ${MAILS_MAX} invitations are sent to a person within 15 minutes.`,
-  headers: { "retry-after": String(WINDOW_MS / 1_000) },
-};
 
 /**
  * Removes all that a person signs in with, and ends its sessions and its links: another human has signed in as the person, and can have

@@ -9,6 +9,7 @@ import { toTypeId } from "../platform/ids.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import { versionOf } from "../platform/wire/content-version.ts";
+import { merchantsOfGrant } from "./token.ts";
 
 /** A person who signs in to the back office (docs/design/people.md, "Sign-in is our own"). */
 export type Person = {
@@ -46,6 +47,11 @@ export const newPerson = (
   lastSignedInAt: null,
   disabledAt: null,
 });
+
+/** The merchants that a person has access to, or to connections of them. */
+export const merchantsOfPerson = ({ grants }: Pick<Person, "grants">): string[] => [
+  ...new Set(grants.flatMap(merchantsOfGrant)),
+];
 
 /** Whether a person can sign in. */
 export const PERSON_STATES = ["invited", "active", "disabled"] as const;

@@ -77,6 +77,7 @@ describe("the limits of a merchant", () => {
       merchantTestEndpoints: { used: 1, maximum: 200 },
       merchantTokens: { used: 1, maximum: 100 },
       merchantPeople: { used: 0, maximum: 200 },
+      invitationsPerDay: { used: 0, maximum: 100 },
       merchantStreams: { used: null, maximum: 50 },
     });
     const stranger = personOf(test, (await createPartner(test)).merchantId);
@@ -131,10 +132,10 @@ describe("beyond a limit of a merchant the response is 409 with its name and val
     const before = partner.productIds.length;
     await setLimits({ products: before + 5 });
     const limit = { limit: "products", maximum: before + 5 };
-    const csv = (count: number) =>
-      `sku,name,price\n${Array.from({ length: count }, (_, row) => `N-${row},New,1.00`).join("\n")}`;
-    const load = (count: number, options = {}) =>
-      importCsv(merchant, partner.merchantId, csv(count), { match: "none", ...options });
+    const csv = (count: number, sku: string) =>
+      `sku,name,price\n${Array.from({ length: count }, (_, row) => `${sku}-${row},New,1.00`).join("\n")}`;
+    const load = (count: number, options = {}, sku = "N") =>
+      importCsv(merchant, partner.merchantId, csv(count, sku), { match: "none", ...options });
     for (const options of [{}, { dryRun: true }])
       expectProblem(await load(6, options), 409, "limit-reached", limit);
     expect((await merchant.get(path("/usage"))).body.products.used).toBe(before);
@@ -142,7 +143,7 @@ describe("beyond a limit of a merchant the response is 409 with its name and val
     const create = (number: number) =>
       number > 0 // A merchant has one import under way.
         ? merchant.post(path("/products"), aProduct())
-        : load(1).then((answer) => (answer.status === 200 ? { ...answer, status: 201 } : answer));
+        : load(1, {}, "M").then((answer) => (answer.status === 200 ? { ...answer, status: 201 } : answer));
     expect(await createdAtOnce(create, limit)).toHaveLength(2);
     expect(countsOf(await load(3, { match: "sku" })), "a change needs no room").toMatchObject({ created: 0 });
     const { body } = await merchant.get(`${path("/products")}?limit=100`);

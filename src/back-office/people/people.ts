@@ -205,7 +205,7 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     tag: TAG,
     summary: "Invite a person",
     description:
-      "Sends a link by mail that is valid for seven days. A caller of a merchant invites people for its own merchants and for connections of these only, as long as a merchant has fewer than 200.",
+      "Sends a link by mail that is valid for seven days. A caller of a merchant invites people for its own merchants and for connections of these only, up to the limits `merchantPeople` and `invitationsPerDay` of each merchant. Operators send up to 1,000 invitations within 24 hours.",
     body: Type.Object(
       {
         name: shortText("Name of the person, as timelines and the audit log show it.", ["Mia Merchant"]),
@@ -314,10 +314,11 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: TAG,
     summary: "Send the invitation again",
-    description: "The link of an earlier one ends. At most five within 15 minutes.",
+    description:
+      "The link of an earlier one ends. An invitation is sent again three times at most, and counts for the limit `invitationsPerDay` of the merchant, or for the operator's 1,000.",
     params: PersonIdParams,
     responses: aPerson("The person."),
-    problems: ["not-found", "person-state", "rate-limited"],
+    problems: ["not-found", "person-state", "limit-reached"],
     handle: changing(resendInvitation),
   }),
   route({

@@ -131,6 +131,12 @@ const LIMITS: Readonly<Record<KnownLimitName, (maximum: string) => string>> = {
   people: (maximum) => `Es gibt ${maximum} Personen ohne Zugang zu einem Händler, mehr geht nicht.`,
   merchantPeople: (maximum) =>
     `Der Händler hat ${maximum} Personen, mehr geht nicht. Wenden Sie sich an den Betreiber.`,
+  invitationsPerDay: (maximum) =>
+    `Der Händler hat in 24 Stunden ${maximum} Einladungen verschickt, mehr geht nicht. Versuchen Sie es morgen, oder fragen Sie den Betreiber.`,
+  invitations: (maximum) =>
+    `Betreiber haben in 24 Stunden ${maximum} Einladungen verschickt, mehr geht nicht. Versuchen Sie es morgen.`,
+  invitationResends: (maximum) =>
+    `Die Einladung wurde ${maximum}-mal erneut gesendet, mehr geht nicht. Prüfen Sie die E-Mail-Adresse. Ein Betreiber kann einen Link zum Anmelden anlegen.`,
   tokens: (maximum) =>
     `Es gibt ${maximum} gültige Tokens, die für keinen Händler sind, mehr geht nicht. Widerrufen Sie erst eines.`,
   merchantTokens: (maximum) =>

@@ -109,6 +109,7 @@ export const merchants: Translated<typeof en> = {
       merchantTestEndpoints: "Test-Endpunkte aller Verbindungen",
       merchantTokens: "Gültige Tokens",
       merchantPeople: "Personen",
+      invitationsPerDay: "Einladungen in 24 Stunden",
       merchantStreams: "Offene Seiten mit laufender Anzeige, je Prozess",
     },
   },

@@ -123,6 +123,12 @@ const LIMITS: Readonly<Record<KnownLimitName, (maximum: string) => string>> = {
   views: (maximum) => `You have the maximum of ${maximum} saved views. Delete one first.`,
   people: (maximum) => `The maximum of ${maximum} people without access to a merchant is reached.`,
   merchantPeople: (maximum) => `The merchant has its maximum of ${maximum} people. Ask the operator.`,
+  invitationsPerDay: (maximum) =>
+    `The merchant has sent its maximum of ${maximum} invitations in 24 hours. Try again tomorrow, or ask the operator.`,
+  invitations: (maximum) =>
+    `Operators have sent their maximum of ${maximum} invitations in 24 hours. Try again tomorrow.`,
+  invitationResends: (maximum) =>
+    `The invitation was sent again ${maximum} times, which is the maximum. Check the mail address. An operator can make a sign-in link.`,
   tokens: (maximum) => `The maximum of ${maximum} valid tokens for no merchant is reached. Revoke one first.`,
   merchantTokens: (maximum) => `The merchant has its maximum of ${maximum} valid tokens. Revoke one first.`,
   passkeys: (maximum) => `You have the maximum of ${maximum} passkeys. Remove one first.`,

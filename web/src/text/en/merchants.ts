@@ -103,6 +103,7 @@ export const merchants = {
       merchantTestEndpoints: "Test endpoints of all connections",
       merchantTokens: "Valid tokens",
       merchantPeople: "People",
+      invitationsPerDay: "Invitations within 24 hours",
       merchantStreams: "Live pages open, in each process",
     },
   },
