@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { defineConfig } from "vitepress";
+import { type DefaultTheme, defineConfig } from "vitepress";
 import { anchorOf } from "./anchors.ts";
 import { COLORS_FILE, codeColors, withoutInline, writeCodeColors } from "./without-inline.ts";
 
@@ -8,6 +8,10 @@ const base = process.env["DOCS_BASE"] ?? "/docs/";
 
 /** `scripts/docs/main.ts` writes the pages and their navigation there. */
 const STAGED = "../dist/docs-source";
+
+const sidebar: DefaultTheme.SidebarMulti = JSON.parse(
+  readFileSync(`${import.meta.dirname}/../${STAGED}/sidebar.json`, "utf8"),
+);
 
 export default defineConfig({
   srcDir: STAGED,
@@ -36,6 +40,7 @@ export default defineConfig({
   buildEnd: ({ outDir }) => writeCodeColors(outDir),
   themeConfig: {
     search: { provider: "local" },
+    // The site for partners has no pages of the others.
     nav: [
       { text: "Guides", link: "/partners/quickstart", activeMatch: "^/partners/" },
       { text: "API", link: "/api/orders", activeMatch: "^/api/" },
@@ -45,8 +50,8 @@ export default defineConfig({
         link: "/merchants/guide",
         activeMatch: "^/(merchants|warehouse|operators)/",
       },
-    ],
-    sidebar: JSON.parse(readFileSync(`${import.meta.dirname}/../${STAGED}/sidebar.json`, "utf8")),
+    ].filter(({ link }) => `/${link.split("/")[1]}/` in sidebar || link.startsWith("/partners/")),
+    sidebar,
     outline: { level: [2, 3], label: "On this page" },
     externalLinkIcon: true,
     notFound: {

@@ -1,3 +1,6 @@
+/** Whom a site is for: partners, who see nothing of merchants, warehouse and operators, or everyone within the operator's networks. */
+export type Audience = "partners" | "all";
+
 /** A page of the documentation. */
 type PageHead = {
   /** Where readers find it: relative to the root of the site, without an extension. */
@@ -19,7 +22,8 @@ export type StagedSection = { readonly title: string; readonly pages: readonly S
 /** Reads a page that people write, with the links of the site. */
 export type ReadPage = (page: { source: string; path: string }) => Promise<string>;
 
-type Section = { readonly title: string; readonly pages: readonly Page[] };
+/** `isPublic`: it is also part of the documentation for partners, which has nothing of merchants, warehouse and operators. */
+type Section = { readonly title: string; readonly isPublic: boolean; readonly pages: readonly Page[] };
 
 /** A page whose source has the path that readers use. */
 const at = (path: string, title: string, summary: string): Page => ({
@@ -41,6 +45,7 @@ const from = (name: string, path: string, title: string, summary: string): Page 
 export const SECTIONS: readonly Section[] = [
   {
     title: "Partners",
+    isPublic: true,
     pages: [
       at("partners/quickstart", "Start in five minutes", "Place a test order, move it, and read its events."),
       at(
@@ -68,6 +73,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: "Webhooks and events",
+    isPublic: true,
     pages: [
       at(
         "partners/webhooks",
@@ -85,6 +91,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: "Merchants and warehouse",
+    isPublic: false,
     pages: [
       at("merchants/guide", "Merchant guide", "Open products to partners, follow orders, and check money."),
       at("warehouse/guide", "Warehouse guide", "Review, pack and ship orders, and take returns."),
@@ -98,6 +105,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: "Operators",
+    isPublic: false,
     pages: [
       at(
         "operators/guide",
@@ -129,10 +137,17 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     title: "Reference",
+    isPublic: true,
     pages: [
       from("problems", "errors/index", "Errors", "Every error code, its cause and its remedy."),
       from("limits", "reference/limits", "Limits", "Limits on size, number and rate."),
       from("glossary", "reference/glossary", "Glossary", "One word for each thing."),
+      {
+        source: "CHANGELOG.md",
+        path: "reference/changelog",
+        title: "Changelog",
+        summary: "What is new in each version.",
+      },
     ],
   },
 ];

@@ -4,33 +4,52 @@ import { errorPages, errorSources, linkCodes } from "./generated/error-pages.ts"
 import { eventPayloads } from "./generated/event-payloads.ts";
 import { referencePages } from "./generated/reference-pages.ts";
 import { type FindPublished, rewriteLinks } from "./links.ts";
-import { HOME, type Page, type ReadPage, SECTIONS, type StagedPage, type StagedSection } from "./pages.ts";
+import {
+  type Audience,
+  HOME,
+  type Page,
+  type ReadPage,
+  SECTIONS,
+  type StagedPage,
+  type StagedSection,
+} from "./pages.ts";
 
 /** Files of the site that are no pages: from where in the repository to where in the folder that VitePress builds from. */
 const FILES: Readonly<Record<string, string>> = {
   "docs/.vitepress/icon.svg": "public/icon.svg",
   "docs/order-states.svg": "order-states.svg",
   "openapi/partner.json": "public/openapi/partner.json",
+};
+const PRIVATE_FILES: Readonly<Record<string, string>> = {
   "openapi/back-office.json": "public/openapi/back-office.json",
 };
+const filesFor = (audience: Audience) => (audience === "partners" ? FILES : { ...FILES, ...PRIVATE_FILES });
+
+/** What a page that both have says to the others alone. */
+const PRIVATE_PART = /^<!-- not for partners -->\n([\s\S]*?)^<!-- end -->\n/gm;
 const EXAMPLES = "docs/examples";
 /** `npm run docs:pictures` takes them. */
 const PICTURES = "docs/pictures";
 
 /** What follows from the code of the service, and is added to a page that people write. */
-const ADDED: Readonly<Record<string, (text: string) => string>> = {
+const ADDED: Readonly<Record<string, (text: string, audience: Audience) => string>> = {
   "partners/events": (text) => text + eventPayloads(),
   "errors/index": linkCodes,
 };
 
 /** Every page of the site, by the sections of its navigation. The first section has no title: it is the home page. */
-export async function stageSections(): Promise<StagedSection[]> {
-  const sections = [{ title: "", pages: [HOME] }, ...SECTIONS];
-  const find = await publishedFiles([...sections.flatMap(({ pages }) => pages), ...errorSources()]);
-  const read: ReadPage = async (page) => rewriteLinks(await readFile(page.source, "utf8"), page, find);
+export async function stageSections(audience: Audience): Promise<StagedSection[]> {
+  const shown = SECTIONS.filter(({ isPublic }) => isPublic || audience === "all");
+  const sections = [{ title: "", pages: [HOME] }, ...shown];
+  const errors = errorSources(audience);
+  const find = await publishedFiles([...sections.flatMap(({ pages }) => pages), ...errors], audience);
+  const read: ReadPage = async (page) => {
+    const text = (await readFile(page.source, "utf8")).replace(PRIVATE_PART, audience === "all" ? "$1" : "");
+    return rewriteLinks(text, page, find);
+  };
   const stage = async ({ source, ...head }: Page): Promise<StagedPage> => {
     const text = await read({ source, path: head.path });
-    return { ...head, text: ADDED[head.path]?.(text) ?? text };
+    return { ...head, text: ADDED[head.path]?.(text, audience) ?? text };
   };
   const written = await Promise.all(
     sections.map(async ({ title, pages }) => ({ title, pages: await Promise.all(pages.map(stage)) })),
@@ -38,17 +57,23 @@ export async function stageSections(): Promise<StagedSection[]> {
   return [
     ...written,
     { title: "API reference", pages: referencePages() },
-    { title: "Error codes", pages: await errorPages(read) },
+    { title: "Error codes", pages: await errorPages(read, audience) },
   ];
 }
 
-async function publishedFiles(pages: readonly { source: string; path: string }[]): Promise<FindPublished> {
+async function publishedFiles(
+  pages: readonly { source: string; path: string }[],
+  audience: Audience,
+): Promise<FindPublished> {
   // VitePress takes a link to a file of an unknown kind, such as Python, for one to a page.
   const linked = (await readdir(EXAMPLES)).filter((name) => name.endsWith(".mjs"));
   const examples = linked.map((name) => [`${EXAMPLES}/${name}`, `examples/${name}`]);
   const pictures = (await readdir(PICTURES)).map((name) => [`${PICTURES}/${name}`, `pictures/${name}`]);
   const published = new Map<string, string>([
-    ...Object.entries(FILES).map(([from, to]): [string, string] => [from, to.replace(/^public\//, "")]),
+    ...Object.entries(filesFor(audience)).map(([from, to]): [string, string] => [
+      from,
+      to.replace(/^public\//, ""),
+    ]),
     ...[...examples, ...pictures].map(([from = "", to = ""]): [string, string] => [from, to]),
     ...pages.map(({ source, path }): [string, string] => [source, `${path}.md`]),
   ]);
@@ -56,7 +81,11 @@ async function publishedFiles(pages: readonly { source: string; path: string }[]
 }
 
 /** Writes the folder that VitePress builds from. */
-export async function writeStaged(folder: string, sections: readonly StagedSection[]): Promise<void> {
+export async function writeStaged(
+  folder: string,
+  sections: readonly StagedSection[],
+  audience: Audience,
+): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   for (const { path, title, summary, text } of pagesOf(sections))
     await writeInto(
@@ -65,11 +94,15 @@ export async function writeStaged(folder: string, sections: readonly StagedSecti
       `${frontmatter({ title, description: summary, ...outlineOf(path) })}${text}`,
     );
   await cp(EXAMPLES, join(folder, "public/examples"), { recursive: true });
-  for (const [from, to] of Object.entries(FILES)) await writeInto(folder, to, await readFile(from, "utf8"));
+  for (const [from, to] of Object.entries(filesFor(audience)))
+    await writeInto(folder, to, await readFile(from, "utf8"));
   // A page shows a copy whose name has a hash. Its Markdown names the picture itself.
   await cp("docs/order-states.svg", join(folder, "public/order-states.svg"));
-  await cp(PICTURES, join(folder, "pictures"), { recursive: true });
-  await cp(PICTURES, join(folder, "public/pictures"), { recursive: true });
+  const texts = pagesOf(sections).map(({ text }) => text);
+  for (const name of await readdir(PICTURES))
+    if (texts.some((text) => text.includes(`/${name})`)))
+      for (const to of ["pictures", "public/pictures"])
+        await cp(join(PICTURES, name), join(folder, to, name));
   await writeInto(folder, "sidebar.json", JSON.stringify(sidebarOf(sections)));
 }
 
@@ -95,15 +128,17 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
 /** As VitePress reads it. */
 const sidebarOf = (sections: readonly StagedSection[]) =>
   Object.fromEntries(
-    Object.entries(SHOWN).map(([path, titles]) => [
-      path,
-      sections
-        .filter(({ title }) => titles.includes(title))
-        .map(({ title, pages }) => ({
-          text: title,
-          items: pages.map(({ title: text, path: page }) => ({ text, link: `/${page}` })),
-        })),
-    ]),
+    Object.entries(SHOWN)
+      .filter(([path]) => pagesOf(sections).some((page) => `/${page.path}`.startsWith(path)))
+      .map(([path, titles]) => [
+        path,
+        sections
+          .filter(({ title }) => titles.includes(title))
+          .map(({ title, pages }) => ({
+            text: title,
+            items: pages.map(({ title: text, path: page }) => ({ text, link: `/${page}` })),
+          })),
+      ]),
   );
 
 /** The form of https://llmstxt.org. */

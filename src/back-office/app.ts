@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { addCompression } from "../http/compression.ts";
 import { createListener, REQUEST_TIMEOUT_MS } from "../http/listener.ts";
 import { createRateLimiter } from "../http/rate-limiter.ts";
+import { addConsole, addDocumentation, DOCUMENT } from "../http/static-sites.ts";
 import { describePartnerApi } from "../partner-api/description.ts";
 import type { PeopleContext } from "../people/person.ts";
 import type { Config } from "../platform/config.ts";
@@ -9,7 +10,6 @@ import { type Database, DatabaseUsage } from "../platform/database/database.ts";
 import { UNOWNED } from "../platform/database/fair-share.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { MINUTE_MS } from "../platform/time.ts";
-import { PROBLEMS } from "../platform/wire/problems.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 import {
   actorOf,
@@ -27,10 +27,6 @@ import { addStripeWebhook } from "./money/stripe-webhook.ts";
 import { notRecent } from "./people/session-authentication.ts";
 import { addSignIn } from "./people/sign-in.ts";
 import { backOfficeRoutes } from "./routes.ts";
-import { addConsole, addStaticSite, DOCUMENT, problemPage } from "./static-sites.ts";
-
-/** Where the documentation is. Its files name this path, so it is also the default of its build (`docs/.vitepress`). */
-const DOCS_PATH = "/docs/";
 
 /** An import may be large, and its sender may be slow. */
 const UPLOAD_TIMEOUT_MS = 10 * MINUTE_MS;
@@ -94,24 +90,9 @@ export function createBackOffice(
   addHealthRoutes(app, health, metrics);
   addStripeWebhook(app, context);
   addSignIn(app, people, metrics);
-  addProblemPages(app, sites);
-  if (sites.docs !== undefined) addStaticSite(app, { folder: sites.docs, path: DOCS_PATH });
+  addDocumentation(app, sites.docs);
   addConsole(app, sites.console);
   return app;
-}
-
-/**
- * The addresses in a problem's `type` lead to the documentation. Where it is not built, a short page has the most important of
- * it (docs/design/console.md, "Documentation site").
- */
-function addProblemPages(app: FastifyInstance, { docs }: Sites): void {
-  for (const [code, problem] of Object.entries(PROBLEMS)) {
-    app.get(`/errors/${code}`, DOCUMENT, async (_request, reply) =>
-      docs === undefined
-        ? reply.type("text/html; charset=utf-8").send(problemPage(code, problem))
-        : reply.redirect(`${DOCS_PATH}errors/${code}/`),
-    );
-  }
 }
 
 /** The OpenAPI documents of the partner API and of the back office. Made at the first request. */

@@ -4,6 +4,7 @@ import { addCompression } from "../http/compression.ts";
 import { unauthorized } from "../http/credentials.ts";
 import { createListener } from "../http/listener.ts";
 import { problemWriter } from "../http/replies.ts";
+import { DOCUMENT } from "../http/static-sites.ts";
 import { sharedWhileRunning } from "../operations/metrics.ts";
 import type { Config } from "../platform/config.ts";
 import type { Context } from "../platform/context.ts";
@@ -13,7 +14,6 @@ import type { Metrics } from "../platform/metrics.ts";
 import { within } from "../platform/run-in-turn.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import { unavailable } from "../platform/wire/problems.ts";
-import { DOCUMENT } from "./static-sites.ts";
 
 /** How long a write that has succeeded is taken as a sign that writes succeed. */
 const WRITE_BELIEVED_MS = 10 * SECOND_MS;

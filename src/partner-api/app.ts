@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { createListener } from "../http/listener.ts";
 import { createRateLimiter } from "../http/rate-limiter.ts";
+import { addDocumentation } from "../http/static-sites.ts";
 import type { KnownKeys } from "../merchants/keys.ts";
 import { DatabaseUsage } from "../platform/database/database.ts";
 import type { Metrics } from "../platform/metrics.ts";
@@ -15,9 +16,10 @@ import { partnerRoutes } from "./routes.ts";
 type PartnerContext = WebhookContext & { readonly stopping?: AbortSignal };
 
 /**
- * The public listener, with the partner API and nothing else.
+ * The public listener: the partner API, its documentation and the pages of its problems, and nothing else.
  * @param databases the database connections for each kind of work; default: those of the context
  * @param knownKeys keys that need no lookup. The caller makes it forget them when a key changes. Default: none.
+ * @param docs folder of the documentation for partners; absent if it is not built
  */
 export function createPartnerApi(
   context: PartnerContext,
@@ -25,6 +27,7 @@ export function createPartnerApi(
   databases: PartnerDatabases = { calls: context.db, creations: context.db, lists: context.db },
   usage: DatabaseUsage = new DatabaseUsage(),
   knownKeys: KnownKeys | null = null,
+  docs?: string,
 ): FastifyInstance {
   const { config, clock, log } = context;
   let text: string | undefined;
@@ -32,7 +35,7 @@ export function createPartnerApi(
     text ??= JSON.stringify(describePartnerApi(config));
     return text;
   };
-  return createListener({
+  const app = createListener({
     name: "partner-api",
     routes: partnerRoutes,
     operationsFor: partnerOperations(context, databases, metrics, usage, description),
@@ -52,4 +55,6 @@ export function createPartnerApi(
     metrics: metrics.requests,
     stopping: context.stopping,
   });
+  addDocumentation(app, docs);
+  return app;
 }

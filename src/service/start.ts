@@ -139,7 +139,7 @@ function partnerApi(
   });
   stops.entryPoints.push({ name: "signals of keys", stop: stopListening });
   const partners = { ...context, db: databases.calls, stopping };
-  const api = createPartnerApi(partners, metrics, databases, usage, knownKeys);
+  const api = createPartnerApi(partners, metrics, databases, usage, knownKeys, builtSites().docsForPartners);
   limitConnections(api.server, connectionsMax("partners"), context.log);
   return api;
 }
@@ -285,13 +285,16 @@ async function open(
 
 /** `npm run docs` writes it. An image and a package contain it; a checkout has it after its first build. */
 const DOCS = fileURLToPath(new URL("../../dist/docs", import.meta.url));
+/** The part of it for partners, and nothing of the operator's: `npm run docs -- --public` writes it. An image contains it. */
+const DOCS_FOR_PARTNERS = fileURLToPath(new URL("../../dist/docs-public", import.meta.url));
 /** `npm ci` writes it. */
 const CONSOLE = fileURLToPath(new URL("../../web/dist", import.meta.url));
 
 const isBuilt = (folder: string): boolean => existsSync(`${folder}/index.html`);
 
 /** The sites that are built. */
-const builtSites = (): Sites => ({
+const builtSites = (): Sites & { readonly docsForPartners?: string } => ({
   ...(isBuilt(DOCS) && { docs: DOCS }),
+  ...(isBuilt(DOCS_FOR_PARTNERS) && { docsForPartners: DOCS_FOR_PARTNERS }),
   ...(isBuilt(CONSOLE) && { console: CONSOLE }),
 });

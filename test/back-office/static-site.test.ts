@@ -15,11 +15,12 @@ beforeAll(async () => {
   test = await startTestService();
   folder = await mkdtemp(join(tmpdir(), "partner-orders-site-"));
   const site = join(folder, "site");
-  await mkdir(join(site, "partners"), { recursive: true });
+  for (const path of ["partners", "errors/not-found"]) await mkdir(join(site, path), { recursive: true });
   const files = {
     "secret.txt": "secret",
     "site/index.html": "<h1>Home</h1>",
     "site/404.html": "<h1>No such page</h1>",
+    "site/errors/not-found/index.html": "<h1>Resource not found</h1>",
     "site/partners/orders.html": "<h1>Orders</h1>",
     "site/partners/orders.md": "# Orders",
     "site/app.AbCd1234.js": "start()",
@@ -48,6 +49,7 @@ describe("GET /docs", () => {
     ["/docs/partners/orders.md", 200],
     ["/docs/no-such-page.html", 404],
     ["/errors/not-found", 302],
+    ["/errors/person-exists", 200],
     ["/errors/no-such-code", 404],
     ["/openapi.json", 200],
     ["/livez", 200],

@@ -1,23 +1,37 @@
 import { existsSync } from "node:fs";
 import { PROBLEMS, type ProblemCode } from "../../../src/platform/wire/problems.ts";
-import type { ReadPage, StagedPage } from "../pages.ts";
+import type { Audience, ReadPage, StagedPage } from "../pages.ts";
 import { type Description, problemCodesOf, readDescription, routesOf, slugOf } from "./description.ts";
 
 const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[]; // The table's own keys.
 
+/** Partners see the problems that a route of theirs can return. */
+const codesFor = (audience: Audience): readonly ProblemCode[] =>
+  audience === "all" ? PROBLEM_CODES : PROBLEM_CODES.filter((code) => routesWith(code).length > 0);
+
+const routesWith = (code: ProblemCode) =>
+  routesOf(readDescription("partner")).filter(({ operation }) => problemCodesOf(operation).includes(code));
+
 /** The text about a problem that people write, and where its page is. */
-export const errorSources = (): { code: ProblemCode; source: string; path: string }[] =>
+export const errorSources = (audience: Audience): { code: ProblemCode; source: string; path: string }[] =>
   // A folder, so that any host of files serves the address without an extension.
-  PROBLEM_CODES.map((code) => ({ code, source: `docs/errors/${code}.md`, path: `errors/${code}/index` }));
+  codesFor(audience).map((code) => ({
+    code,
+    source: `docs/errors/${code}.md`,
+    path: `errors/${code}/index`,
+  }));
 
 /**
  * The page of each problem: what the code of the service says, and the causes and remedies that people write. A test finds
  * those that are not written yet; the others must not be missing because of them.
  */
-export async function errorPages(read: ReadPage): Promise<StagedPage[]> {
-  const descriptions = [readDescription("partner"), readDescription("back-office")];
+export async function errorPages(read: ReadPage, audience: Audience): Promise<StagedPage[]> {
+  const descriptions = [
+    readDescription("partner"),
+    ...(audience === "all" ? [readDescription("back-office")] : []),
+  ];
   return Promise.all(
-    errorSources().map(async ({ code, ...page }) => ({
+    errorSources(audience).map(async ({ code, ...page }) => ({
       path: page.path,
       title: code,
       summary: PROBLEMS[code].meaning,
@@ -51,7 +65,7 @@ const exampleOf = (code: ProblemCode, descriptions: readonly Description[]): unk
 
 function returnedBy(code: ProblemCode, [partner]: readonly Description[]): string {
   if (partner === undefined) return "";
-  const routes = routesOf(partner).filter(({ operation }) => problemCodesOf(operation).includes(code));
+  const routes = routesWith(code);
   if (routes.length === 0) return "Only the back office returns it.\n";
   if (routes.length === routesOf(partner).length) return "Every route can return it.\n";
   const items = routes.map(({ method, path, operation }) => {
@@ -62,8 +76,8 @@ function returnedBy(code: ProblemCode, [partner]: readonly Description[]): strin
 }
 
 /** In the table of all problems, each code leads to its page. */
-export const linkCodes = (text: string): string =>
-  PROBLEM_CODES.reduce(
+export const linkCodes = (text: string, audience: Audience): string =>
+  codesFor(audience).reduce(
     (linked, code) => linked.replaceAll(`\n| ${code} |`, `\n| [${code}](./${code}/index.md) |`),
     text,
   );

@@ -26,12 +26,13 @@ it("the command of a page builds the documentation for the root of another host"
   expect(blocks.map(({ path }) => path)).toEqual(["docs/deployment.md"]);
   const folder = await createCheckout();
   for (const { code } of blocks) await runIn(folder, code);
-  const page = await readFile(join(folder, "dist/docs/partners/orders.html"), "utf8");
+  const page = await readFile(join(folder, "dist/docs-public/partners/orders.html"), "utf8");
   const own = [...page.matchAll(/ (?:href|src)="(\/[^"]*)"/g)].map(([, path = ""]) => path);
   expect(own.filter((path) => path.startsWith("/docs/"))).toEqual([]);
   const files = own
     .map((path) => path.replace(/[#?].*$/, ""))
     .map((path) => (path.endsWith("/") ? `${path}index.html` : path));
-  for (const path of files) expect(await readFile(join(folder, "dist/docs", path)), path).toBeDefined();
+  for (const path of files)
+    expect(await readFile(join(folder, "dist/docs-public", path)), path).toBeDefined();
   expect(files.length).toBeGreaterThan(10);
 });

@@ -99,7 +99,7 @@ describe("the Markdown of the site", () => {
 
   it("has no block of code but those of the pages and of the reference", async () => {
     const written = new Set(PAGES.flatMap(({ blocks }) => blocks.map(({ code }) => code)));
-    const pages = (await stageSections()).flatMap((section) => section.pages);
+    const pages = (await stageSections("all")).flatMap((section) => section.pages);
     const others = pages.flatMap(({ path, text }) =>
       codeBlocksOf(text)
         .filter((block) => !written.has(block.code) && !isGenerated(path, block))

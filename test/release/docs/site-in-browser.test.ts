@@ -2,7 +2,7 @@ import Fastify, { type FastifyInstance } from "fastify";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDocumentation } from "../../../scripts/docs/build.ts";
-import { addStaticSite } from "../../../src/back-office/static-sites.ts";
+import { addStaticSite } from "../../../src/http/static-sites.ts";
 import { findingsOf } from "../../support/browser.ts";
 import { sharedBrowser } from "../../support/chromium.ts";
 

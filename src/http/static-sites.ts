@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { pathOf } from "../platform/wire/problems.ts";
+import { PROBLEMS, pathOf } from "../platform/wire/problems.ts";
 
 /** A folder of files, and the path below which the listener serves it. The path begins and ends with a slash. */
 export type StaticSite = { readonly folder: string; readonly path: string };
@@ -68,8 +68,26 @@ export function addStaticSite(app: FastifyInstance, { folder, path }: StaticSite
   );
 }
 
+/** Where a listener serves the documentation. Its files name this path, so it is also the default of its build (`docs/.vitepress`). */
+const DOCS_PATH = "/docs/";
+
+/**
+ * The documentation, and the pages to which the addresses in a problem's `type` lead. A code without a page in the documentation
+ * has a short one (docs/design/console.md, "Documentation site").
+ * @param folder of the built documentation; absent if it is not built
+ */
+export function addDocumentation(app: FastifyInstance, folder?: string): void {
+  for (const [code, problem] of Object.entries(PROBLEMS))
+    app.get(`/errors/${code}`, DOCUMENT, async (_request, reply) =>
+      folder !== undefined && existsSync(join(folder, "errors", code))
+        ? reply.redirect(`${DOCS_PATH}errors/${code}/`)
+        : reply.type("text/html; charset=utf-8").send(problemPage(code, problem)),
+    );
+  if (folder !== undefined) addStaticSite(app, { folder, path: DOCS_PATH });
+}
+
 /** The page at the address in a problem's `type`. */
-export function problemPage(
+function problemPage(
   code: string,
   { status, title, meaning, retry }: { status: number; title: string; meaning: string; retry: string },
 ): string {
