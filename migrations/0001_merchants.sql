@@ -48,7 +48,6 @@ create table connections (
   review_max_order_value_minor bigint,
   review_countries             text[],
   limits                       jsonb       not null default '{}',
-  last_endpoint_number         integer     not null default 0,
   created_at                   timestamptz not null,
   constraint connections_pkey primary key (merchant_id, id),
   constraint connections_id_currency_key unique (merchant_id, id, currency),
@@ -57,8 +56,7 @@ create table connections (
   constraint connections_review_max_quantity_positive check (review_max_quantity >= 1),
   constraint connections_review_max_order_value_not_negative check (review_max_order_value_minor >= 0),
   constraint connections_review_countries_form check (array_to_string(review_countries, ',', '-') ~ '^([A-Z]{2}(,[A-Z]{2})*)?$'),
-  constraint connections_limits_object check (jsonb_typeof(limits) = 'object'),
-  constraint connections_last_endpoint_number_not_negative check (last_endpoint_number >= 0)
+  constraint connections_limits_object check (jsonb_typeof(limits) = 'object')
 );
 create index connections_id_idx on connections (id);
 comment on table connections is 'One partner''s access to one merchant. Everything a partner sees belongs to one connection.';
@@ -67,7 +65,6 @@ comment on column connections.review_max_quantity is 'Review policy: an order wi
 comment on column connections.review_max_order_value_minor is 'Review policy: an order with a higher value, in minor units of the merchant''s currency, needs review; null means no limit.';
 comment on column connections.review_countries is 'Review policy: an order to a country outside this list needs review; null means any country.';
 comment on column connections.limits is 'Maximum by name of the stored limits that the operator has changed; all others have their defaults (src/merchants/limits.ts).';
-comment on column connections.last_endpoint_number is 'The highest number that an endpoint of the connection has had. Changed under the row''s lock.';
 
 create table api_keys (
   key_hash       bytea       not null,

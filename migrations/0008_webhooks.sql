@@ -1,6 +1,20 @@
 -- Webhook endpoints and deliveries. The deliveries of an event are written in the transaction of the event. A small table holds
 -- only the deliveries that can be sent now. The log of attempts is append-only.
 
+-- A row with the first endpoint, so that searches by owner read those that have a log, and not all connections. No foreign key:
+-- an owner is a connection, a merchant or a facility (docs/design/deliveries.md, "Owners").
+create table webhook_owners (
+  merchant_id          uuid    not null,
+  connection_id        uuid    not null,
+  last_endpoint_number integer not null default 0,
+  constraint webhook_owners_pkey primary key (merchant_id, connection_id),
+  constraint webhook_owners_last_endpoint_number_not_negative check (last_endpoint_number >= 0)
+);
+comment on table webhook_owners is 'Everyone that has, or had, webhook endpoints. The lock of its row decides about numbers and limits of endpoints.';
+comment on column webhook_owners.merchant_id is 'The merchant. Of a facility, the id that stands for the warehouse: 00000000-0000-0000-0000-000000000001.';
+comment on column webhook_owners.connection_id is 'The connection. Of a merchant itself, the id of the merchant; of a facility, its id. All tables of webhooks name their owner so.';
+comment on column webhook_owners.last_endpoint_number is 'The highest number that an endpoint of the owner has had. Changed under the lock of the row.';
+
 create table webhook_endpoints (
   merchant_id   uuid        not null,
   connection_id uuid        not null,
@@ -17,7 +31,7 @@ create table webhook_endpoints (
   created_at    timestamptz not null,
   updated_at    timestamptz not null,
   constraint webhook_endpoints_pkey primary key (merchant_id, id),
-  constraint webhook_endpoints_connection_id_fkey foreign key (merchant_id, connection_id) references connections (merchant_id, id),
+  constraint webhook_endpoints_owner_fkey foreign key (merchant_id, connection_id) references webhook_owners (merchant_id, connection_id),
   constraint webhook_endpoints_status_known check (status in ('active', 'paused', 'deleted')),
   constraint webhook_endpoints_paused_with_reason check ((status = 'paused') = (paused_at is not null and pause_reason is not null)),
   constraint webhook_endpoints_event_types_not_empty check (cardinality(event_types) >= 1 and array_position(event_types, null) is null),
@@ -35,8 +49,8 @@ create index webhook_endpoints_deleted_idx on webhook_endpoints (merchant_id, co
   where status = 'deleted';
 -- The back office lists the endpoints of all connections by id.
 create index webhook_endpoints_shown_idx on webhook_endpoints (id) where status <> 'deleted';
-comment on table webhook_endpoints is 'A URL to which the events of a connection are delivered. A deleted endpoint keeps its row until nothing of its log is left.';
-comment on column webhook_endpoints.number is 'Counts the endpoints of the connection; part of the ids of its deliveries.';
+comment on table webhook_endpoints is 'A URL to which the events of its owner are delivered. A deleted endpoint keeps its row until nothing of its log is left.';
+comment on column webhook_endpoints.number is 'Counts the endpoints of the owner; part of the ids of its deliveries.';
 comment on column webhook_endpoints.mode is 'live: it receives the events of all orders, and those about no order. test: only events of test orders.';
 comment on column webhook_endpoints.pause_reason is 'gone: the endpoint returned 410. failing: no success for days. requested: the back office paused it. Null while it is active.';
 comment on column webhook_endpoints.in_flight_max is 'Maximum number of concurrent requests.';
@@ -205,7 +219,7 @@ create table webhook_resends (
   canceled_at     timestamptz,
   finished_at     timestamptz,
   constraint webhook_resends_pkey primary key (merchant_id, id),
-  constraint webhook_resends_connection_id_fkey foreign key (merchant_id, connection_id) references connections (merchant_id, id),
+  constraint webhook_resends_owner_fkey foreign key (merchant_id, connection_id) references webhook_owners (merchant_id, connection_id),
   constraint webhook_resends_order_of_endpoint check (
     not in_order or (endpoint_id is not null and since is not null and event_type is null and delivery_status in ('failed', 'pending'))),
   constraint webhook_resends_selection_or_period check ((delivery_ids is null) = (since is not null and until is not null)),

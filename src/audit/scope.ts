@@ -62,19 +62,19 @@ const TABLE = {
   "keys:write": { about: "issue, rotate and revoke API keys", roles: ["operator", "merchant", "partner"] },
   "endpoints:read": {
     about: "webhook endpoints and their health",
-    roles: ["operator", "merchant", "partner", "support", "monitoring"],
+    roles: ["operator", "warehouse", "merchant", "partner", "support", "monitoring"],
   },
   "endpoints:write": {
     about: "create, change and delete webhook endpoints, and rotate their secrets",
-    roles: ["operator", "merchant", "partner"],
+    roles: ["operator", "warehouse", "merchant", "partner"],
   },
   "deliveries:read": {
     about: "events and their deliveries",
-    roles: ["operator", "merchant", "partner", "support"],
+    roles: ["operator", "warehouse", "merchant", "partner", "support"],
   },
   "deliveries:write": {
     about: "send deliveries again, and pause, resume and ping endpoints",
-    roles: ["operator", "merchant", "partner"],
+    roles: ["operator", "warehouse", "merchant", "partner"],
   },
   "test-orders:read": { about: "test orders", roles: ["operator", "merchant", "partner", "support"] },
   "test-orders:write": {

@@ -17,7 +17,7 @@ import { chargeListRoutes, chargeRoutes } from "./money/charges.ts";
 import { failureRoutes } from "./money/failures.ts";
 import { refundRoutes } from "./money/refunds.ts";
 import { statementRoutes } from "./money/statements.ts";
-import { deliveryRoutes, orderEventRoutes } from "./orders/deliveries.ts";
+import { allDeliveryRoutes, deliveryRoutes, orderEventRoutes } from "./orders/deliveries.ts";
 import { exportRoutes } from "./orders/export.ts";
 import { findRoutes, orderRoutes } from "./orders/orders.ts";
 import { shippingRoutes } from "./orders/shipping.ts";
@@ -33,7 +33,7 @@ import { settingsRoutes, systemRoutes } from "./system.ts";
 import { meRoutes, tokenRoutes } from "./tokens.ts";
 import { updateRoutes } from "./updates/routes.ts";
 import { viewRoutes } from "./views.ts";
-import { endpointChangeRoutes, endpointRoutes, eventRoutes } from "./webhook-endpoints.ts";
+import { allEndpointRoutes, endpointRoutes, eventRoutes } from "./webhook-endpoints.ts";
 import { scanRoutes } from "./work-list/scan.ts";
 import { slipRoutes } from "./work-list/slips.ts";
 import { workExportRoutes, workListRoutes } from "./work-list/work-list.ts";
@@ -60,8 +60,9 @@ export const backOfficeRoutes: readonly ScopedRoute[] = [
   ...within("catalog", exposedProductRoutes),
   ...within("catalog", productExposureRoutes),
   ...within("catalog", exposureRoutes),
+  ...within("endpoints", allEndpointRoutes),
   ...within("endpoints", endpointRoutes),
-  ...within("endpoints", endpointChangeRoutes),
+  ...within("deliveries", allDeliveryRoutes),
   ...within("deliveries", deliveryRoutes),
   ...within("deliveries", resendRoutes),
   ...within("deliveries", eventRoutes),

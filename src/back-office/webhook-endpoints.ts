@@ -1,8 +1,8 @@
-import { type Static, Type } from "typebox";
-import { connectionScope, scopeWithin } from "../audit/grant.ts";
+import { type Static, type TObject, type TProperties, type TSchema, Type } from "typebox";
+import { connectionScope, type Role, scopeWithin } from "../audit/grant.ts";
 import { asPartnersSee, idErrors, idIn, type RouteResponse } from "../http/route.ts";
-import { keyOf } from "../merchants/connection.ts";
-import { findOrderId, orderIdFilter } from "../orders/reading/list-conditions-sql.ts";
+import { orderIdFilter } from "../orders/reading/list-conditions-sql.ts";
+import { orderFinder } from "../partner-api/deliveries.ts";
 import { EventSchema } from "../partner-api/events.ts";
 import {
   EndpointIdParams,
@@ -10,26 +10,33 @@ import {
   pingResponse,
   RecoverySchema,
   recoveryResponse,
+  sampleOf,
 } from "../partner-api/webhook-endpoints.ts";
 import type { Context } from "../platform/context.ts";
-import { fromTypeId, toTypeId } from "../platform/ids.ts";
+import { fromTypeId } from "../platform/ids.ts";
 import { parseTime } from "../platform/time.ts";
 import { pagePosition, toPage } from "../platform/wire/cursor.ts";
-import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
+import { isProblem, type Problem, validationFailed } from "../platform/wire/problems.ts";
 import {
   cursorField,
+  dateTime,
   describedAs,
   flagField,
   idField,
   limitField,
+  nullable,
   pageOf,
 } from "../platform/wire/schemas.ts";
 import { changeEndpoint, createEndpoint, deleteEndpoint } from "../webhooks/endpoints/change-endpoints.ts";
 import {
+  ENDPOINT_TEXTS,
   type Endpoint,
+  type EndpointEventType,
+  EndpointEventTypeSchema,
   type EndpointKey,
   EndpointModeSchema,
   EndpointSchema,
+  EVENT_TYPE_SCHEMAS,
   EventTypeSchema,
   HEALTH_FILTERS,
   HealthStatusSchema,
@@ -37,14 +44,13 @@ import {
   ResumedEndpointSchema as PartnersResumedEndpointSchema,
   RotatedEndpointSchema as PartnersRotatedEndpointSchema,
   EndpointWithSecretSchema as PartnersWithSecretSchema,
+  SentTypeSchema,
   urlWithoutQuery,
 } from "../webhooks/endpoints/endpoint.ts";
 import {
   changedSettings,
-  EndpointChangeSchema,
-  EndpointRequestSchema,
+  ENDPOINT_REQUESTS,
   newSettings,
-  PingSchema,
   RecoveryRequestSchema,
   RotationSchema,
   sinceErrors,
@@ -53,8 +59,10 @@ import {
 import { listAllEndpoints, listEndpoints, readEndpoint } from "../webhooks/endpoints/endpoints-sql.ts";
 import { pauseByRequest, showEndpoints } from "../webhooks/endpoints/pause.ts";
 import { OVERLAP_HOURS_DEFAULT, rotateSecret } from "../webhooks/endpoints/secrets.ts";
+import { EVENT_TYPES, type EventType } from "../webhooks/events/event.ts";
 import { readRecentEvents, recentPage } from "../webhooks/events/event-feed.ts";
 import { DeliverySchema } from "../webhooks/log/delivery.ts";
+import { type OwnerKind, ownerField, ownerKind, toWireOwner } from "../webhooks/owner.ts";
 import { resumeEndpoint } from "../webhooks/resend/recover.ts";
 import {
   andMonitoring,
@@ -65,71 +73,120 @@ import {
   roleOf,
   route,
 } from "./access.ts";
-import { ConnectionIdParams, findConnection } from "./lookups.ts";
+import { ENDPOINT_OWNERS, type EndpointOwner, onOwner } from "./endpoint-owners.ts";
+import { ConnectionIdParams } from "./lookups.ts";
 import { recordReads } from "./orders/export.ts";
 
-const BackOfficeEndpointSchema = Type.Object(
-  {
-    ...EndpointSchema.properties,
-    url: Type.String({
-      description:
-        "Address that events are sent to. Only a partner's developers see its query, because partners put secrets there: for others it is `?…`.",
-    }),
-    merchantId: idField("mer", "Id of the merchant."),
-    connectionId: idField("con", "Id of the connection."),
-    health: HealthStatusSchema,
-  },
+const urlShown = Type.String({
+  description:
+    "Address that events are sent to. Only those see its query whose endpoint it is, a partner's developers, the merchant or the warehouse, because there are secrets in it: for others it is `?…`.",
+});
+const merchantId = idField("mer", "Id of the merchant.");
+const connectionId = idField("con", "Id of the connection.");
+const facilityId = idField("fac", "Id of the facility.");
+
+const PartnersEndpointSchema = Type.Object(
+  { ...EndpointSchema.properties, url: urlShown, merchantId, connectionId, health: HealthStatusSchema },
   {
     title: "BackOfficeWebhookEndpoint",
     description: "Where a connection's events are sent to, and how it is doing.",
   },
 );
 
-const ResumedEndpointSchema = Type.Object(
+const { mode: _, ...ownFields } = EndpointSchema.properties;
+const OwnEndpointSchema = Type.Object(
   {
-    ...BackOfficeEndpointSchema.properties,
-    deliveryCount: PartnersResumedEndpointSchema.properties.deliveryCount,
+    ...ownFields,
+    url: urlShown,
+    eventTypes: Type.Array(EndpointEventTypeSchema, { description: ENDPOINT_TEXTS.eventTypes }),
+    merchantId: nullable(merchantId, "Id of the merchant. Null for an endpoint of a facility."),
+    facilityId: nullable(facilityId, "Id of the facility. Null for an endpoint of a merchant."),
+    health: HealthStatusSchema,
   },
   {
-    title: "ResumedBackOfficeWebhookEndpoint",
-    description: "An active endpoint, and how much the request makes due.",
+    title: "OwnWebhookEndpoint",
+    description: "Where the events of a merchant or a facility are sent to, and how it is doing.",
   },
 );
 
-const withSecret = {
-  ...BackOfficeEndpointSchema.properties,
-  secret: PartnersWithSecretSchema.properties.secret,
-};
-const EndpointWithSecretSchema = Type.Object(withSecret, {
-  title: "BackOfficeWebhookEndpointWithSecret",
-  description: "An endpoint with its new signing secret.",
-});
-const RotatedEndpointSchema = Type.Object(
+/** In a list of all owners. */
+const ListedEndpointSchema = Type.Object(
   {
-    ...withSecret,
-    previousSecretExpiresAt: PartnersRotatedEndpointSchema.properties.previousSecretExpiresAt,
+    ...OwnEndpointSchema.properties,
+    mode: EndpointSchema.properties.mode,
+    connectionId: nullable(
+      connectionId,
+      "Id of the connection. Null for an endpoint of a merchant or a facility.",
+    ),
+    facilityId: nullable(facilityId, "Id of the facility. Null for all other endpoints."),
   },
   {
-    title: "RotatedBackOfficeWebhookEndpoint",
-    description: "An endpoint with its new signing secret, and the end of the secret before it.",
+    title: "ListedWebhookEndpoint",
+    description: "An endpoint of a connection, a merchant or a facility, and how it is doing.",
   },
 );
+
+/** An endpoint in the responses of the routes of an owner. */
+const schemasOf = <Members extends TProperties>(title: string, endpoint: TObject<Members>) => {
+  const withSecret = {
+    ...endpoint.properties,
+    secret: PartnersWithSecretSchema.properties.secret,
+  };
+  return {
+    endpoint,
+    page: pageOf(endpoint, `${title}Page`),
+    resumed: Type.Object(
+      {
+        ...endpoint.properties,
+        deliveryCount: PartnersResumedEndpointSchema.properties.deliveryCount,
+      },
+      { title: `Resumed${title}`, description: "An active endpoint, and how much the request makes due." },
+    ),
+    withSecret: Type.Object(withSecret, {
+      title: `${title}WithSecret`,
+      description: "An endpoint with its new signing secret.",
+    }),
+    rotated: Type.Object(
+      {
+        ...withSecret,
+        previousSecretExpiresAt: PartnersRotatedEndpointSchema.properties.previousSecretExpiresAt,
+      },
+      {
+        title: `Rotated${title}`,
+        description: "An endpoint with its new signing secret, and the end of the secret before it.",
+      },
+    ),
+  };
+};
+
+const own = schemasOf("OwnWebhookEndpoint", OwnEndpointSchema);
+const SCHEMAS: Readonly<Record<OwnerKind, Readonly<Record<keyof typeof own, TSchema>>>> = {
+  connection: schemasOf("BackOfficeWebhookEndpoint", PartnersEndpointSchema),
+  merchant: own,
+  facility: own,
+};
+
+/** Who sees the query of an address: those who have chosen it. */
+const OWN_ROLE: Readonly<Record<OwnerKind, Role>> = {
+  connection: "partner",
+  merchant: "merchant",
+  facility: "warehouse",
+};
 
 /** Reads the health of endpoints. Returns a function that shows them to the back office. */
 async function showToBackOffice(
   context: Context,
   caller: BackOfficeCaller,
   endpoints: readonly Endpoint[],
-): Promise<(endpoint: Endpoint) => Static<typeof BackOfficeEndpointSchema>> {
+): Promise<(endpoint: Endpoint) => Static<typeof ListedEndpointSchema>> {
   const show = await showEndpoints(context, endpoints);
-  const isPartner = roleOf(caller) === "partner"; // A caller with a stronger role sees endpoints of others as well.
+  const role = roleOf(caller); // A caller with a stronger role sees endpoints of others as well.
   return (endpoint) => {
     const shown = show(endpoint);
     return {
       ...shown,
-      url: isPartner ? endpoint.url : urlWithoutQuery(endpoint.url),
-      merchantId: toTypeId("mer", endpoint.merchantId),
-      connectionId: toTypeId("con", endpoint.connectionId),
+      url: OWN_ROLE[ownerKind(endpoint)] === role ? endpoint.url : urlWithoutQuery(endpoint.url),
+      ...toWireOwner(endpoint),
       health: healthStatusOf(shown),
     };
   };
@@ -140,18 +197,25 @@ const EndpointParams = Type.Object({
   ...EndpointIdParams.properties,
 });
 
-/** Calls with the key of the endpoint that a request names, if the caller may see its connection. */
-async function onEndpoint(
+/** Calls with the key of the endpoint that a request names, if the caller may see its owner. */
+const onEndpoint = (
   context: Context,
   caller: BackOfficeCaller,
+  owner: EndpointOwner,
   params: Static<typeof EndpointParams>,
   handle: (key: EndpointKey) => Promise<RouteResponse | Problem>,
-): Promise<RouteResponse | Problem> {
-  const connection = await findConnection(context, caller, params.id);
-  if (connection === null) return notFound("connection");
-  const id = fromTypeId("whe", params.endpointId);
-  return id === null ? missingEndpoint : handle({ ...keyOf(connection), id });
-}
+): Promise<RouteResponse | Problem> =>
+  onOwner(context, caller, owner, params.id, async (key) => {
+    const id = fromTypeId("whe", params.endpointId);
+    return id === null ? missingEndpoint : handle({ ...key, id });
+  });
+
+/** Null: a ping. */
+const sampleFor = (context: Context, key: EndpointKey, type: EndpointEventType | undefined) =>
+  isPartnersType(type) && ownerKind(key) === "connection" ? sampleOf(context, key, type) : null;
+
+const isPartnersType = (type: EndpointEventType | undefined): type is EventType =>
+  EVENT_TYPES.some((known) => known === type);
 
 /** An endpoint as the caller sees it, with further members of the response. */
 async function shownEndpoint(
@@ -168,19 +232,19 @@ async function shownEndpoint(
 const tag = "Webhook endpoints";
 const ofPartners = andPartner(merchantSide);
 
-const PageSchema = pageOf(BackOfficeEndpointSchema, "BackOfficeWebhookEndpointPage");
+const ListedPageSchema = pageOf(ListedEndpointSchema, "ListedWebhookEndpointPage");
 
-/** The webhook endpoints of partners, for those who support them. See docs/design/deliveries.md, "Endpoints". */
-export const endpointRoutes: readonly BackOfficeRoute[] = [
+/** The webhook endpoints of all owners, for those who support them. See docs/design/deliveries.md, "Endpoints". */
+export const allEndpointRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/webhook-endpoints",
     operationId: "listAllWebhookEndpoints",
     admits: andMonitoring(ofPartners),
     tag,
-    summary: "List webhook endpoints of all connections",
+    summary: "List all webhook endpoints",
     description:
-      "Of all connections that the caller sees, oldest first. If a filter matches nothing, the list is empty. A page may have fewer items than `limit`, or none, before the end of the list: continue until `nextCursor` is null.",
+      "Of all connections, merchants and facilities that the caller sees, oldest first. If a filter matches nothing, the list is empty. A page may have fewer items than `limit`, or none, before the end of the list: continue until `nextCursor` is null.",
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,
@@ -191,8 +255,9 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
         }),
       ),
       mode: Type.Optional(describedAs(EndpointModeSchema, "Only live, or only test endpoints.")),
+      owner: ownerField,
     }),
-    responses: { 200: { description: "A page of endpoints.", schema: PageSchema } },
+    responses: { 200: { description: "A page of endpoints.", schema: ListedPageSchema } },
     problems: ["validation-failed"],
     handle: async ({ caller, query }, { context }) => {
       const errors = idErrors("mer", "merchantId", query);
@@ -203,84 +268,86 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
         scope: scopeWithin(connectionScope(caller.grants), idIn("mer", query.merchantId)),
         health: query.health ?? null,
         mode: query.mode ?? null,
+        owner: query.owner ?? null,
       };
       const listed = await listAllEndpoints(context.db, filter, position, context.clock.now());
       const show = await showToBackOffice(context, caller, listed.endpoints.slice(0, position.limit));
       return { status: 200, body: toPage(listed.endpoints, position, show, listed.readTo) };
     },
   }),
+];
+
+/** The webhook endpoints of each kind of owner. */
+export const endpointRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMap((owner) => [
   route({
     method: "GET",
-    path: "/api/connections/{id}/webhook-endpoints",
-    operationId: "listWebhookEndpoints",
-    admits: andMonitoring(ofPartners),
+    path: `${owner.path}/webhook-endpoints`,
+    operationId: owner.operation("listWebhookEndpoints"),
+    admits: andMonitoring(owner.admits),
     tag,
-    summary: "List a connection's webhook endpoints",
+    summary: `List the webhook endpoints of a ${owner.kind}`,
     description: "Oldest first, without deleted ones.",
-    params: ConnectionIdParams,
+    params: owner.params,
     query: Type.Object({ limit: limitField, cursor: cursorField }),
-    responses: { 200: { description: "A page of endpoints.", schema: PageSchema } },
+    responses: { 200: { description: "A page of endpoints.", schema: SCHEMAS[owner.kind].page } },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params, query }, { context }) => {
-      const connection = await findConnection(context, caller, params.id);
-      if (connection === null) return notFound("connection");
-      const position = pagePosition("webhook-endpoints", query);
-      if (isProblem(position)) return position;
-      const endpoints = await listEndpoints(context.db, keyOf(connection), position);
-      return {
-        status: 200,
-        body: toPage(endpoints, position, await showToBackOffice(context, caller, endpoints)),
-      };
-    },
+    handle: ({ caller, params, query }, { context }) =>
+      onOwner(context, caller, owner, params.id, async (key) => {
+        const position = pagePosition("webhook-endpoints", query);
+        if (isProblem(position)) return position;
+        const endpoints = await listEndpoints(context.db, key, position);
+        const show = await showToBackOffice(context, caller, endpoints);
+        return { status: 200, body: toPage(endpoints, position, show) };
+      }),
   }),
   route({
     method: "GET",
-    path: "/api/connections/{id}/webhook-endpoints/{endpointId}",
-    operationId: "getWebhookEndpoint",
-    admits: andMonitoring(ofPartners),
+    path: `${owner.path}/webhook-endpoints/{endpointId}`,
+    operationId: owner.operation("getWebhookEndpoint"),
+    admits: andMonitoring(owner.admits),
     tag,
     summary: "Get a webhook endpoint",
     params: EndpointParams,
-    responses: { 200: { description: "The endpoint.", schema: BackOfficeEndpointSchema } },
+    responses: { 200: { description: "The endpoint.", schema: SCHEMAS[owner.kind].endpoint } },
     problems: ["not-found"],
     handle: ({ caller, params }, { context }) =>
-      onEndpoint(context, caller, params, async (key) =>
+      onEndpoint(context, caller, owner, params, async (key) =>
         shownEndpoint(context, caller, await readEndpoint(context.db, key, key.id)),
       ),
   }),
   route({
     method: "POST",
-    path: "/api/connections/{id}/webhook-endpoints/{endpointId}/pause",
-    operationId: "pauseWebhookEndpoint",
+    path: `${owner.path}/webhook-endpoints/{endpointId}/pause`,
+    operationId: owner.operation("pauseWebhookEndpoint"),
     scope: "deliveries:write",
-    admits: ofPartners,
+    admits: owner.admits,
     tag,
     summary: "Pause a webhook endpoint",
     description:
-      "Nothing is sent until the endpoint is resumed, by the back office or by the partner. Its events stay in the log. Attempts in progress end. A paused endpoint is returned unchanged.",
+      "Nothing is sent until the endpoint is resumed, by the back office or, if it is a partner's, by the partner. Its events stay in the log. Attempts in progress end. A paused endpoint is returned unchanged.",
     params: EndpointParams,
-    responses: { 200: { description: "The paused endpoint.", schema: BackOfficeEndpointSchema } },
+    responses: { 200: { description: "The paused endpoint.", schema: SCHEMAS[owner.kind].endpoint } },
     problems: ["not-found"],
     handle: ({ caller, params, by }, { context }) =>
-      onEndpoint(context, caller, params, async (key) =>
+      onEndpoint(context, caller, owner, params, async (key) =>
         shownEndpoint(context, caller, await pauseByRequest(context, key, by)),
       ),
   }),
   route({
     method: "POST",
-    path: "/api/connections/{id}/webhook-endpoints/{endpointId}/resume",
-    operationId: "resumeWebhookEndpoint",
+    path: `${owner.path}/webhook-endpoints/{endpointId}/resume`,
+    operationId: owner.operation("resumeWebhookEndpoint"),
     scope: "deliveries:write",
-    admits: ofPartners,
+    admits: owner.admits,
     tag,
     summary: "Send what is pending now",
     description:
       "Activates a paused endpoint and sends its pending deliveries. Of an active endpoint, the backoff ends, and deliveries that wait for a retry are sent now. The work continues after the response.",
     params: EndpointParams,
-    responses: { 200: { description: "The active endpoint.", schema: ResumedEndpointSchema } },
+    responses: { 200: { description: "The active endpoint.", schema: SCHEMAS[owner.kind].resumed } },
     problems: ["not-found"],
     handle: ({ caller, params, by }, { context }) =>
-      onEndpoint(context, caller, params, async (key) => {
+      onEndpoint(context, caller, owner, params, async (key) => {
         const resumed = await resumeEndpoint(context, key, by);
         if (resumed === null) return missingEndpoint;
         return shownEndpoint(context, caller, resumed.endpoint, { deliveryCount: resumed.deliveryCount });
@@ -288,10 +355,10 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
   }),
   route({
     method: "POST",
-    path: "/api/connections/{id}/webhook-endpoints/{endpointId}/recover",
-    operationId: "recoverDeliveries",
+    path: `${owner.path}/webhook-endpoints/{endpointId}/recover`,
+    operationId: owner.operation("recoverDeliveries"),
     scope: "deliveries:write",
-    admits: ofPartners,
+    admits: owner.admits,
     tag,
     summary: "Send everything after an outage",
     description:
@@ -302,84 +369,84 @@ export const endpointRoutes: readonly BackOfficeRoute[] = [
     problems: ["not-found", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => sinceErrors(body, context.clock.now()),
     handle: ({ caller, params, body, by }, { context }) =>
-      onEndpoint(context, caller, params, (key) => recoveryResponse(context, key, parseTime(body.since), by)),
+      onEndpoint(context, caller, owner, params, (key) =>
+        recoveryResponse(context, key, parseTime(body.since), by),
+      ),
   }),
   route({
     method: "POST",
-    path: "/api/connections/{id}/webhook-endpoints/{endpointId}/ping",
-    operationId: "pingWebhookEndpoint",
+    path: `${owner.path}/webhook-endpoints/{endpointId}/ping`,
+    operationId: owner.operation("pingWebhookEndpoint"),
     scope: "deliveries:write",
-    admits: ofPartners,
+    admits: owner.admits,
     tag,
     summary: "Send a test event to a webhook endpoint",
     description:
-      "Sends a signed event of type `webhook.ping` or, with a `type`, a sample of that event. The partner sees it in its delivery log.",
+      "Sends a signed event of type `webhook.ping` or, with a `type`, a sample of that event. The delivery log shows it.",
     params: EndpointParams,
-    body: PingSchema,
+    body: ENDPOINT_REQUESTS[owner.kind].ping,
     responses: { 202: { description: "The delivery to be sent.", schema: DeliverySchema } },
     problems: ["not-found", "endpoint-paused", "validation-failed"],
     handle: ({ caller, params, body, by }, { context }) =>
-      onEndpoint(context, caller, params, (key) => pingResponse(context, key, body.type, by)),
+      onEndpoint(context, caller, owner, params, (key) =>
+        pingResponse(context, key, sampleFor(context, key, body.type), by),
+      ),
   }),
-];
-
-const admits = andPartner(merchantSide);
-
-/** The partner's own operations on endpoints, for people. See docs/design/people.md, "Partners' developers". */
-export const endpointChangeRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "POST",
-    path: "/api/connections/{id}/webhook-endpoints",
-    operationId: "createWebhookEndpoint",
-    admits,
+    path: `${owner.path}/webhook-endpoints`,
+    operationId: owner.operation("createWebhookEndpoint"),
+    admits: owner.admits,
     tag,
     summary: "Create a webhook endpoint",
     description:
-      "As `POST /v1/webhook-endpoints` does, with the same limits. The endpoint receives events that happen from now on. Every request creates a new one.",
-    params: ConnectionIdParams,
-    body: EndpointRequestSchema,
+      "As `POST /v1/webhook-endpoints` does for a partner, with the same limits. The endpoint receives events that happen from now on. Every request creates a new one.",
+    params: owner.params,
+    body: ENDPOINT_REQUESTS[owner.kind].request,
     responses: {
       201: {
         description: "The endpoint with its signing secret, which is returned only here.",
-        schema: EndpointWithSecretSchema,
+        schema: SCHEMAS[owner.kind].withSecret,
       },
     },
     problems: ["recent-authentication-required", "not-found", "limit-reached", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
-    handle: async ({ caller, params, body, by }, { context }) => {
-      const connection = await findConnection(context, caller, params.id);
-      if (connection === null) return notFound("connection");
-      const created = await createEndpoint(context, keyOf(connection), newSettings(body), by);
-      if (isProblem(created)) return created;
-      const { endpoint, secret } = created;
-      const shown = await shownEndpoint(context, caller, endpoint, { secret });
-      return isProblem(shown) ? shown : { ...shown, status: 201 };
-    },
+    handle: ({ caller, params, body, by }, { context }) =>
+      onOwner(context, caller, owner, params.id, async (key) => {
+        const { defaultTypes } = ENDPOINT_REQUESTS[owner.kind];
+        const created = await createEndpoint(context, key, newSettings(body, defaultTypes), by);
+        if (isProblem(created)) return created;
+        const { endpoint, secret } = created;
+        const shown = await shownEndpoint(context, caller, endpoint, { secret });
+        return isProblem(shown) ? shown : { ...shown, status: 201 };
+      }),
   }),
   route({
     method: "PATCH",
-    path: "/api/connections/{id}/webhook-endpoints/{endpointId}",
-    operationId: "updateWebhookEndpoint",
-    admits,
+    path: `${owner.path}/webhook-endpoints/{endpointId}`,
+    operationId: owner.operation("updateWebhookEndpoint"),
+    admits: owner.admits,
     tag,
     summary: "Update a webhook endpoint",
     description:
       "Omitted fields do not change: leave out `url` to keep the query of the address, which is not shown. A new address also applies to pending deliveries, and a person needs recent authentication for it. New event types apply to events from now on.",
     params: EndpointParams,
-    body: EndpointChangeSchema,
-    responses: { 200: { description: "The endpoint after the change.", schema: BackOfficeEndpointSchema } },
+    body: ENDPOINT_REQUESTS[owner.kind].change,
+    responses: {
+      200: { description: "The endpoint after the change.", schema: SCHEMAS[owner.kind].endpoint },
+    },
     problems: ["recent-authentication-required", "not-found", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: ({ caller, params, body, by }, { context }) =>
-      onEndpoint(context, caller, params, async (key) =>
+      onEndpoint(context, caller, owner, params, async (key) =>
         shownEndpoint(context, caller, await changeEndpoint(context, key, changedSettings(body), by)),
       ),
   }),
   route({
     method: "DELETE",
-    path: "/api/connections/{id}/webhook-endpoints/{endpointId}",
-    operationId: "deleteWebhookEndpoint",
-    admits,
+    path: `${owner.path}/webhook-endpoints/{endpointId}`,
+    operationId: owner.operation("deleteWebhookEndpoint"),
+    admits: owner.admits,
     tag,
     summary: "Delete a webhook endpoint",
     description:
@@ -388,16 +455,16 @@ export const endpointChangeRoutes: readonly BackOfficeRoute[] = [
     responses: { 204: { description: "The endpoint is deleted." } },
     problems: ["not-found"],
     handle: ({ caller, params, by }, { context }) =>
-      onEndpoint(context, caller, params, async (key) =>
+      onEndpoint(context, caller, owner, params, async (key) =>
         (await deleteEndpoint(context, key, by)) ? { status: 204 } : missingEndpoint,
       ),
   }),
   route({
     method: "POST",
-    path: "/api/connections/{id}/webhook-endpoints/{endpointId}/rotate-secret",
-    operationId: "rotateWebhookSecret",
+    path: `${owner.path}/webhook-endpoints/{endpointId}/rotate-secret`,
+    operationId: owner.operation("rotateWebhookSecret"),
     needsRecentAuthentication: true,
-    admits,
+    admits: owner.admits,
     tag,
     summary: "Rotate the signing secret of a webhook endpoint",
     description:
@@ -407,12 +474,12 @@ export const endpointChangeRoutes: readonly BackOfficeRoute[] = [
     responses: {
       200: {
         description: "The endpoint with its new secret, which is returned only here.",
-        schema: RotatedEndpointSchema,
+        schema: SCHEMAS[owner.kind].rotated,
       },
     },
     problems: ["not-found", "validation-failed"],
     handle: ({ caller, params, by, body: { overlapHours = OVERLAP_HOURS_DEFAULT } }, { context }) =>
-      onEndpoint(context, caller, params, async (key) => {
+      onEndpoint(context, caller, owner, params, async (key) => {
         const rotated = await rotateSecret(context, key, overlapHours, by);
         if (rotated === null) return missingEndpoint;
         const { endpoint, secret, previousExpiresAt } = rotated;
@@ -420,50 +487,89 @@ export const endpointChangeRoutes: readonly BackOfficeRoute[] = [
         return shownEndpoint(context, caller, endpoint, { secret, previousSecretExpiresAt });
       }),
   }),
-];
+]);
 
-/** The events of a connection, for people who look at what happens. See docs/design/people.md, "Partners' developers". */
-export const eventRoutes: readonly BackOfficeRoute[] = [
+/** An event of a merchant or a facility. It is returned as the text that was stored; the schema describes it. */
+const BackOfficeEventSchema = Type.Object(
+  {
+    id: idField("evt", "Id of the event. It is also the `webhook-id` of its deliveries."),
+    type: describedAs(SentTypeSchema, "Type of the event."),
+    timestamp: dateTime("When it happened."),
+    merchantId: nullable(Type.String(), "Id of the merchant. Null in the events of a facility."),
+    facilityId: nullable(Type.String(), "Id of the facility. Null in the events of a merchant."),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      description: "The objects of the event, as they were when it was published.",
+    }),
+  },
+  { title: "BackOfficeEvent", description: "A fact that is published to a merchant or a facility." },
+);
+
+const eventPages = {
+  connection: pageOf(asPartnersSee(EventSchema), "EventPage"),
+  merchant: pageOf(BackOfficeEventSchema, "BackOfficeEventPage"),
+  facility: pageOf(BackOfficeEventSchema, "BackOfficeEventPage"),
+};
+
+const recentQuery = {
+  limit: limitField,
+  cursor: cursorField,
+  orderId: orderIdFilter,
+};
+type RecentQuery = {
+  limit?: number;
+  cursor?: string;
+  orderId?: string;
+  type?: EndpointEventType;
+  testMode?: boolean;
+};
+const eventQueries = {
+  connection: Type.Object({
+    ...recentQuery,
+    type: Type.Optional(describedAs(EventTypeSchema, "Only events of this type.")),
+    testMode: flagField("True: only events of test orders. False: only others."),
+  }),
+  merchant: Type.Object({
+    ...recentQuery,
+    type: Type.Optional(describedAs(EVENT_TYPE_SCHEMAS.merchant, "Only events of this type.")),
+  }),
+  facility: Type.Object({
+    ...recentQuery,
+    type: Type.Optional(describedAs(EVENT_TYPE_SCHEMAS.facility, "Only events of this type.")),
+  }),
+};
+
+/** The events of each owner, for people who look at what happens. See docs/design/people.md, "Partners' developers". */
+export const eventRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.map((owner) =>
   route({
     method: "GET",
-    path: "/api/connections/{id}/events",
-    operationId: "listEvents",
-    admits: andPartner(merchantSide),
+    path: `${owner.path}/events`,
+    operationId: owner.operation("listEvents"),
+    admits: owner.admits,
     tag: "Events",
-    summary: "List a connection's events",
-    description:
-      "Newest first, those of the last 30 days, exactly as they are delivered. An event contains the order with its address, so the audit log records who reads it. A page may have fewer items than `limit`, or none, before the end of the list: continue until `nextCursor` is null. A program that must miss no event follows `GET /v1/events` instead.",
-    params: ConnectionIdParams,
-    query: Type.Object({
-      limit: limitField,
-      cursor: cursorField,
-      orderId: orderIdFilter,
-      type: Type.Optional(describedAs(EventTypeSchema, "Only events of this type.")),
-      testMode: flagField("True: only events of test orders. False: only others."),
-    }),
-    responses: {
-      200: {
-        description: "A page of events.",
-        schema: pageOf(asPartnersSee(EventSchema), "EventPage"),
-      },
-    },
+    summary: `List the events of a ${owner.kind}`,
+    description: `Newest first, those of the last 30 days, exactly as they are delivered. An event contains the order with its address, so the audit log records who reads it. A page may have fewer items than \`limit\`, or none, before the end of the list: continue until \`nextCursor\` is null. ${
+      owner.kind === "connection"
+        ? "A program that must miss no event follows `GET /v1/events` instead."
+        : "Events are published while there is an endpoint."
+    }`,
+    params: owner.params,
+    query: Type.Unsafe<RecentQuery>(eventQueries[owner.kind]),
+    responses: { 200: { description: "A page of events.", schema: eventPages[owner.kind] } },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params, query, by }, { context, readOrder }) => {
-      const connection = await findConnection(context, caller, params.id);
-      if (connection === null) return notFound("connection");
-      const page = recentPage(query);
-      if (isProblem(page)) return page;
-      const key = keyOf(connection);
-      const orderId = await findOrderId(readOrder, key, query.orderId);
-      if (orderId === undefined) return { status: 200, json: '{"data":[],"nextCursor":null}' };
-      const filter = { orderId, type: query.type ?? null, testMode: query.testMode ?? null };
-      const { json, orders } = await readRecentEvents(context, key, filter, page);
-      for (const testMode of [true, false])
-        await recordReads(context, by, {
-          orders: orders.filter((order) => order.testMode === testMode),
-          testMode,
-        });
-      return { status: 200, json };
-    },
+    handle: ({ caller, params, query, by }, { context, readOrder }) =>
+      onOwner(context, caller, owner, params.id, async (key): Promise<RouteResponse | Problem> => {
+        const page = recentPage(query);
+        if (isProblem(page)) return page;
+        const orderId = await orderFinder(readOrder, key)(query.orderId);
+        if (orderId === undefined) return { status: 200, json: '{"data":[],"nextCursor":null}' };
+        const filter = { orderId, type: query.type ?? null, testMode: query.testMode ?? null };
+        const { json, orders } = await readRecentEvents(context, key, filter, page);
+        for (const testMode of [true, false])
+          await recordReads(context, by, {
+            orders: orders.filter((order) => order.testMode === testMode),
+            testMode,
+          });
+        return { status: 200, json };
+      }),
   }),
-];
+);

@@ -202,24 +202,6 @@ export async function readLimitOverrides(
   return ({ connectionId }) => overrides.get(connectionId) ?? {};
 }
 
-/**
- * The number for a new endpoint of a connection that this transaction has locked. No number is given twice, also after the
- * endpoint has been removed (docs/design/deliveries.md, "Delivery ids").
- */
-export async function takeEndpointNumber(tx: Queryable, connection: ConnectionKey): Promise<number> {
-  const [row] = await tx.query<{ last_endpoint_number: number }>({
-    name: "take-endpoint-number",
-    text: `
-      update connections
-      set last_endpoint_number = last_endpoint_number + 1
-      where merchant_id = $1 and id = $2
-      returning last_endpoint_number`,
-    values: [connection.merchantId, connection.connectionId],
-  });
-  if (row === undefined) throw new Error("The locked connection is gone.");
-  return row.last_endpoint_number;
-}
-
 const toConnection = (row: ConnectionRow): Connection => ({
   id: row.id,
   merchantId: row.merchant_id,

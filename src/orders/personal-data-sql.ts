@@ -132,6 +132,23 @@ export async function readErasedAt(db: Queryable, { merchantId, id }: OrderKey):
   return row?.erasedAt ?? null;
 }
 
+/** The same for an order of which only the id is known: events of a facility do not name the merchant. A scan over all shards. */
+export async function findErasedAt(db: Queryable, orderId: string): Promise<Date | null> {
+  const [row] = await db.query<{ erasedAt: Date | null }>({
+    name: "find-erased-at",
+    text: `
+      select found.erased_at as "erasedAt"
+      from merchants m
+      cross join lateral (
+        select o.personal_data_erased_at as erased_at
+        from orders o
+        where o.merchant_id = m.id and o.id = $1
+        offset 0) as found`,
+    values: [orderId],
+  });
+  return row?.erasedAt ?? null;
+}
+
 /**
  * The value of a required text of an erased address, so that the address keeps its form
  * (docs/design/isolation-and-limits.md, "Personal data").

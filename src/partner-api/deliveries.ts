@@ -2,9 +2,10 @@ import { type Static, Type } from "typebox";
 import type { Initiator } from "../audit/record-audit.ts";
 import { idErrors, idIn, type RouteResponse } from "../http/route.ts";
 import type { KeyAccess } from "../merchants/api-key.ts";
-import { readErasedAt } from "../orders/personal-data-sql.ts";
+import { findErasedAt, readErasedAt } from "../orders/personal-data-sql.ts";
 import { findOrderId, orderIdFilter } from "../orders/reading/list-conditions-sql.ts";
 import type { ReadOrder } from "../orders/reading/read-order.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import { fromTypeId } from "../platform/ids.ts";
 import { timeIn } from "../platform/time.ts";
@@ -26,6 +27,7 @@ import {
   readDeliveryDetails,
   readDeliveryPage,
 } from "../webhooks/log/delivery-log.ts";
+import { ownerKind } from "../webhooks/owner.ts";
 import { redeliver } from "../webhooks/resend/manual.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 
@@ -35,6 +37,7 @@ export const deliveryIdField = Type.String({ description: "Id of the delivery." 
 
 export const DeliveryPageSchema = pageOf(DeliverySchema, "DeliveryPage");
 
+export const EVENT_TYPE_TEXT = "Only deliveries of events of this type, with samples of it.";
 export const DeliveryQuery = Type.Object({
   limit: limitField,
   cursor: cursorField,
@@ -44,7 +47,7 @@ export const DeliveryQuery = Type.Object({
   status: Type.Optional(describedAs(DeliveryStatusSchema, "Only deliveries with this status.")),
   eventType: Type.Optional(
     Type.Enum([...EVENT_TYPES, PING], {
-      description: "Only deliveries of events of this type, with samples of it.",
+      description: EVENT_TYPE_TEXT,
     }),
   ),
   since: Type.Optional(dateTime("Only deliveries with `createdAt` at or after this time.")),
@@ -53,12 +56,28 @@ export const DeliveryQuery = Type.Object({
     "True: only deliveries with a failed attempt, whatever their status. False: only others.",
   ),
 });
-type DeliveryQuery = Static<typeof DeliveryQuery>;
+type DeliveryQuery = Omit<Static<typeof DeliveryQuery>, "eventType"> & { eventType?: string };
 
-/** A page of a connection's log, newest event first. If a filter matches nothing, the page is empty. */
+/** The id of the order that a filter names. Null without a filter, undefined if the owner of the log knows no such order. */
+type FindOrder = (named: string | undefined) => Promise<string | null | undefined>;
+
+/**
+ * A partner may name an order by its own id. A merchant or a facility, which have orders of several connections, name it by the id of
+ * the service.
+ */
+export const orderFinder =
+  (readOrder: ReadOrder, owner: ConnectionKey): FindOrder =>
+  async (named) => {
+    if (named === undefined) return null;
+    return ownerKind(owner) === "connection"
+      ? findOrderId(readOrder, owner, named)
+      : (fromTypeId("ord", named) ?? undefined);
+  };
+
+/** A page of the log of an owner, newest event first. If a filter matches nothing, the page is empty. */
 export async function deliveryPageResponse(
   { db, clock }: Context,
-  readOrder: ReadOrder,
+  findOrder: FindOrder,
   access: KeyAccess,
   query: DeliveryQuery,
 ): Promise<RouteResponse | Problem> {
@@ -66,7 +85,7 @@ export async function deliveryPageResponse(
   if (errors.length > 0) return validationFailed(errors);
   const position = pagePosition("deliveries", query, UUID_MAX);
   if (isProblem(position)) return position;
-  const orderId = await findOrderId(readOrder, access, query.orderId);
+  const orderId = await findOrder(query.orderId);
   if (orderId === undefined) return { status: 200, body: { data: [], nextCursor: null } };
   const filter = {
     endpointId: idIn("whe", query.endpointId),
@@ -86,8 +105,9 @@ export async function deliveryPageResponse(
 export async function findDelivery(context: WebhookContext, access: KeyAccess, deliveryId: string) {
   const id = fromTypeId("dlv", deliveryId);
   if (id === null) return null;
+  const isOfMerchant = ownerKind(access) !== "facility";
   return readDeliveryDetails(context, access, id, (orderId) =>
-    readErasedAt(context.db, { ...access, id: orderId }),
+    isOfMerchant ? readErasedAt(context.db, { ...access, id: orderId }) : findErasedAt(context.db, orderId),
   );
 }
 
@@ -124,7 +144,7 @@ export const deliveryRoutes: readonly PartnerRoute[] = [
     responses: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
     problems: ["validation-failed"],
     handle: ({ caller, query }, { context, readOrder }) =>
-      deliveryPageResponse(context, readOrder, caller, query),
+      deliveryPageResponse(context, orderFinder(readOrder, caller), caller, query),
   }),
   route({
     method: "GET",

@@ -2,7 +2,8 @@ import { type Static, Type } from "typebox";
 import type { Initiator } from "../audit/record-audit.ts";
 import type { RouteResponse } from "../http/route.ts";
 import { fullAccess, type KeyAccess } from "../merchants/api-key.ts";
-import { sampleEvent } from "../orders/sample-event.ts";
+import { type SampleEvent, sampleEvent } from "../orders/sample-event.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import { fromTypeId } from "../platform/ids.ts";
 import { parseTime } from "../platform/time.ts";
@@ -36,7 +37,7 @@ import { OVERLAP_HOURS_DEFAULT, rotateSecret } from "../webhooks/endpoints/secre
 import type { EventType } from "../webhooks/events/event.ts";
 import { DeliverySchema } from "../webhooks/log/delivery.ts";
 import { readWireDelivery } from "../webhooks/log/delivery-log.ts";
-import { pingEndpoint } from "../webhooks/resend/manual.ts";
+import { pingEndpoint, type Sample } from "../webhooks/resend/manual.ts";
 import { recoverEndpoint, resumeEndpoint } from "../webhooks/resend/recover.ts";
 import type { PartnerCaller } from "./authentication.ts";
 import { FOR_LIVE_KEYS, type PartnerRoute, route } from "./partner-route.ts";
@@ -82,24 +83,30 @@ export async function recoveryResponse(
   return { status: 202, body };
 }
 
+/** What an endpoint of a partner receives as a sample of a type. Null: a ping. */
+export function sampleOf(
+  { clock, config, newId }: Context,
+  connection: ConnectionKey,
+  type: EventType | undefined,
+): SampleEvent | null {
+  const lifetimeMs = config.testOrderLifetimeMs;
+  return type === undefined ? null : sampleEvent(type, { connection, newId, now: clock.now(), lifetimeMs });
+}
+
 /**
- * Returns 202 and the delivery of a ping, or of a sample of a type.
+ * Returns 202 and the delivery of a ping, or of a sample.
  * @param by who requests it, if the audit log should say so
  */
 export async function pingResponse(
   context: Context,
   key: EndpointKey,
-  type: EventType | undefined,
+  sample: Sample | null,
   by: Initiator | null = null,
 ): Promise<RouteResponse | Problem> {
-  const { clock, config, newId } = context;
-  const now = clock.now();
-  const lifetimeMs = config.testOrderLifetimeMs;
-  const sample = type === undefined ? null : sampleEvent(type, { connection: key, newId, now, lifetimeMs });
   const sent = await pingEndpoint(context, key, sample, by);
   if (isProblem(sent)) return sent;
   const access: KeyAccess = fullAccess(key);
-  const delivery = await readWireDelivery(context.db, access, sent.deliveryId, clock.now());
+  const delivery = await readWireDelivery(context.db, access, sent.deliveryId, context.clock.now());
   return delivery === null ? missingEndpoint : { status: 202, body: delivery };
 }
 
@@ -284,7 +291,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     problems: ["not-found", "endpoint-paused", "validation-failed"],
     handle: async ({ caller, params, body: { type } }, { context }) => {
       const key = endpointKey(caller, params);
-      return key === null ? missingEndpoint : pingResponse(context, key, type);
+      return key === null ? missingEndpoint : pingResponse(context, key, sampleOf(context, key, type));
     },
   }),
   route({

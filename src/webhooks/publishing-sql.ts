@@ -4,6 +4,7 @@ import { merchantByMerchant, merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { uuidAt } from "../platform/ids.ts";
 import type { EventRow } from "./events/event.ts";
+import { alsoAtFacilities } from "./owner.ts";
 
 /**
  * Writes events with their deliveries and the heads of their streams, in the transaction of the change that they describe. The
@@ -111,10 +112,11 @@ const EVENTS_MAX = 500;
  */
 export async function rewriteEventBodies(
   tx: Queryable,
-  orders: readonly OrderOfMerchant[],
+  erased: readonly OrderOfMerchant[],
   since: Date,
   rewrite: (body: string) => string,
 ): Promise<void> {
+  const orders = alsoAtFacilities(erased);
   for (let afterId = uuidAt(since); ; ) {
     const events = await listEventBodies(tx, orders, afterId);
     const last = events.at(-1);

@@ -21,7 +21,13 @@ beforeAll(async () => {
   return () => test.close();
 });
 
-type Row = { orderId: string; connectionId: string; connectionName: string };
+type Row = {
+  merchantId?: string | null;
+  facilityId?: string | null;
+  orderId: string;
+  connectionId: string;
+  connectionName: string;
+};
 const list = async (
   query = "",
   client = test.backOffice,
@@ -39,7 +45,7 @@ describe("GET /api/deliveries", () => {
     const [newest] = page.data;
     expect(newest).toMatchObject({ connectionId: second.connectionId, connectionName: "Partner" });
     const own = await test.backOffice.get(`/api/connections/${second.connectionId}/deliveries`);
-    const { connectionId, connectionName, ...delivery } = newest ?? {};
+    const { connectionId, connectionName, merchantId, facilityId, ...delivery } = newest ?? {};
     expect(delivery).toEqual(own.body.data[0]);
   });
 

@@ -87,6 +87,7 @@ const WITHOUT_BUYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   "endpoints and what is sent to them": [
     ...[
+      "webhook_owners",
       "webhook_endpoints",
       "webhook_secrets",
       "webhook_endpoint_states",

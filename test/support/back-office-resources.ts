@@ -88,6 +88,12 @@ const BODIES: Record<string, object> = {
   recoverDeliveries: { since: "2026-03-02T08:00:00Z" },
   createResend: { since: "2026-03-02T08:00:00Z" },
   createWebhookEndpoint: { url: "https://1.1.1.1/hooks" },
+  recoverMerchantDeliveries: { since: "2026-03-02T08:00:00Z" },
+  createMerchantResend: { since: "2026-03-02T08:00:00Z" },
+  createMerchantWebhookEndpoint: { url: "https://1.1.1.1/hooks" },
+  recoverFacilityDeliveries: { since: "2026-03-02T08:00:00Z" },
+  createFacilityResend: { since: "2026-03-02T08:00:00Z" },
+  createFacilityWebhookEndpoint: { url: "https://1.1.1.1/hooks" },
   createTestOrder: {
     lines: [{ productId: "019f1f83-aac1-73a5-9745-52489a50b5b6", quantity: 1 }],
     shippingAddress: anAddress(),

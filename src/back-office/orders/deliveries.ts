@@ -1,22 +1,25 @@
 import { type Static, Type } from "typebox";
 import { connectionScope } from "../../audit/grant.ts";
-import { idErrors, idIn } from "../../http/route.ts";
+import { idErrors, idIn, type RouteResponse } from "../../http/route.ts";
 import { fullAccess } from "../../merchants/api-key.ts";
-import { keyOf } from "../../merchants/connection.ts";
 import {
   DeliveryPageSchema,
   DeliveryQuery,
   deliveryIdField,
   deliveryPageResponse,
+  EVENT_TYPE_TEXT,
   findDelivery,
+  orderFinder,
   redeliveryResponse,
 } from "../../partner-api/deliveries.ts";
 import { momentOf, toTypeId } from "../../platform/ids.ts";
 import { timeIn } from "../../platform/time.ts";
 import { pagePosition, toPage, UUID_MAX } from "../../platform/wire/cursor.ts";
-import { isProblem, notFound, validationFailed } from "../../platform/wire/problems.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { cursorField, dateTime, idField, limitField, pageOf } from "../../platform/wire/schemas.ts";
 import { urlWithoutQuery, wireEndpointId } from "../../webhooks/endpoints/endpoint.ts";
+import { BACK_OFFICE_EVENT_TYPES } from "../../webhooks/events/back-office-event.ts";
+import { PING } from "../../webhooks/events/event.ts";
 import { oldestShownId } from "../../webhooks/events/event-feed.ts";
 import { DeliverySchema, DeliveryStatusSchema, OwnedDeliverySchema } from "../../webhooks/log/delivery.ts";
 import {
@@ -29,19 +32,22 @@ import {
   listOrderEvents,
   type OrderEvent,
 } from "../../webhooks/log/delivery-log-sql.ts";
+import { ownerField } from "../../webhooks/owner.ts";
 import { andPartner, type BackOfficeRoute, merchantSide, route } from "../access.ts";
-import { ConnectionIdParams, findConnection } from "../lookups.ts";
+import { ENDPOINT_OWNERS, onOwner } from "../endpoint-owners.ts";
+import { ConnectionIdParams } from "../lookups.ts";
 import { recordReads } from "./export.ts";
 import { findOwner, OrderIdParams } from "./find-order.ts";
 
 const tag = "Deliveries";
 const ofPartners = andPartner(merchantSide);
-const AllDeliveriesPageSchema = pageOf(OwnedDeliverySchema, "DeliveryOfConnectionPage");
+const AllDeliveriesPageSchema = pageOf(OwnedDeliverySchema, "DeliveryOfOwnerPage");
 const { limit, cursor, status, eventType, since, until } = DeliveryQuery.properties;
 const AllDeliveriesQuery = Type.Object({
   limit,
   cursor,
   merchantId: Type.Optional(Type.String({ description: "Only deliveries of this merchant." })),
+  owner: ownerField,
   status,
   eventType,
   since,
@@ -49,17 +55,17 @@ const AllDeliveriesQuery = Type.Object({
 });
 const DeliveryParams = Type.Object({ ...ConnectionIdParams.properties, deliveryId: deliveryIdField });
 
-/** The delivery log of a connection, as its partner sees it. */
-export const deliveryRoutes: readonly BackOfficeRoute[] = [
+/** The delivery logs of all owners of endpoints. */
+export const allDeliveryRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
     path: "/api/deliveries",
     operationId: "listAllDeliveries",
     admits: ofPartners,
     tag,
-    summary: "List the deliveries of all connections",
+    summary: "List the deliveries of all endpoints",
     description:
-      "Of all connections that the caller sees, newest event first. A page may have fewer items than `limit`, or none, before the end of the list: continue until `nextCursor` is null. The log of one connection has further filters.",
+      "Of all connections, merchants and facilities that the caller sees, newest event first. A page may have fewer items than `limit`, or none, before the end of the list: continue until `nextCursor` is null. The log of each of them has further filters.",
     isList: true,
     query: AllDeliveriesQuery,
     responses: { 200: { description: "A page of deliveries.", schema: AllDeliveriesPageSchema } },
@@ -72,6 +78,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
       const filter = {
         scope: connectionScope(caller.grants),
         merchantId: idIn("mer", query.merchantId),
+        owner: query.owner ?? null,
         status: query.status ?? null,
         eventType: query.eventType ?? null,
         since: timeIn(query.since),
@@ -81,29 +88,50 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
       return { status: 200, body: page };
     },
   }),
+];
+
+/** The log of the kinds of owners has different types of events. */
+const queryOf = (kind: "merchant" | "facility") =>
+  Type.Object({
+    ...DeliveryQuery.properties,
+    eventType: Type.Optional(
+      Type.Enum([...BACK_OFFICE_EVENT_TYPES[kind], PING], { description: EVENT_TYPE_TEXT }),
+    ),
+    orderId: Type.Optional(
+      Type.String({ description: "Only deliveries about this order, by the id of the service." }),
+    ),
+  });
+type LogQuery = Omit<Static<typeof DeliveryQuery>, "eventType"> & { eventType?: string };
+const OwnDeliveryQuery = {
+  connection: Type.Unsafe<LogQuery>(DeliveryQuery),
+  merchant: Type.Unsafe<LogQuery>(queryOf("merchant")),
+  facility: Type.Unsafe<LogQuery>(queryOf("facility")),
+};
+
+/** The delivery log of each owner of endpoints; that of a connection as its partner sees it. */
+export const deliveryRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMap((owner) => [
   route({
     method: "GET",
-    path: "/api/connections/{id}/deliveries",
-    operationId: "listDeliveries",
-    admits: ofPartners,
+    path: `${owner.path}/deliveries`,
+    operationId: owner.operation("listDeliveries"),
+    admits: owner.admits,
     tag,
-    summary: "List a connection's deliveries",
+    summary: `List the deliveries of a ${owner.kind}`,
     description: "Newest event first. If a filter matches nothing, the list is empty.",
-    params: ConnectionIdParams,
-    query: DeliveryQuery,
+    params: owner.params,
+    query: OwnDeliveryQuery[owner.kind],
     responses: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params, query }, { context, readOrder }) => {
-      const connection = await findConnection(context, caller, params.id);
-      if (connection === null) return notFound("connection");
-      return deliveryPageResponse(context, readOrder, fullAccess(keyOf(connection)), query);
-    },
+    handle: ({ caller, params, query }, { context, readOrder }) =>
+      onOwner(context, caller, owner, params.id, (key) =>
+        deliveryPageResponse(context, orderFinder(readOrder, key), fullAccess(key), query),
+      ),
   }),
   route({
     method: "GET",
-    path: "/api/connections/{id}/deliveries/{deliveryId}",
-    operationId: "getDelivery",
-    admits: ofPartners,
+    path: `${owner.path}/deliveries/{deliveryId}`,
+    operationId: owner.operation("getDelivery"),
+    admits: owner.admits,
     tag,
     summary: "Get a delivery",
     params: DeliveryParams,
@@ -111,26 +139,24 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
       "The delivery with its newest attempts, each with its request and its response. The body of a request contains the order with its address, so the audit log records who reads it.",
     responses: { 200: { description: "The delivery with its attempts.", schema: DeliveryDetailsSchema } },
     problems: ["not-found"],
-    handle: async ({ caller, params, by }, { context }) => {
-      const connection = await findConnection(context, caller, params.id);
-      if (connection === null) return notFound("connection");
-      const key = keyOf(connection);
-      const found = await findDelivery(context, fullAccess(key), params.deliveryId);
-      if (found === null) return notFound("delivery");
-      const { orderId, notAfter } = found.delivery;
-      await recordReads(context, by, {
-        orders: orderId === null ? [] : [{ ...key, id: orderId }],
-        testMode: notAfter !== null,
-        details: { deliveryId: params.deliveryId },
-      });
-      return { status: 200, body: found.details };
-    },
+    handle: ({ caller, params, by }, { context }) =>
+      onOwner(context, caller, owner, params.id, async (key): Promise<RouteResponse | Problem> => {
+        const found = await findDelivery(context, fullAccess(key), params.deliveryId);
+        if (found === null) return notFound("delivery");
+        const { orderId, notAfter } = found.delivery;
+        await recordReads(context, by, {
+          orders: orderId === null ? [] : [{ ...key, id: orderId }],
+          testMode: notAfter !== null,
+          details: { deliveryId: params.deliveryId },
+        });
+        return { status: 200, body: found.details };
+      }),
   }),
   route({
     method: "POST",
-    path: "/api/connections/{id}/deliveries/{deliveryId}/redeliver",
-    operationId: "redeliverDelivery",
-    admits: ofPartners,
+    path: `${owner.path}/deliveries/{deliveryId}/redeliver`,
+    operationId: owner.operation("redeliverDelivery"),
+    admits: owner.admits,
     tag,
     summary: "Redeliver an event",
     description:
@@ -140,16 +166,15 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = [
       202: { description: "The delivery, which will be sent once more.", schema: DeliverySchema },
     },
     problems: ["not-found", "endpoint-paused", "limit-reached"],
-    handle: async ({ caller, params, by }, { context }) => {
-      const connection = await findConnection(context, caller, params.id);
-      if (connection === null) return notFound("connection");
-      const access = fullAccess(keyOf(connection));
-      return redeliveryResponse(context, access, params.deliveryId, by, (id) =>
-        readWireDelivery(context.db, access, id, context.clock.now()),
-      );
-    },
+    handle: ({ caller, params, by }, { context }) =>
+      onOwner(context, caller, owner, params.id, (key) => {
+        const access = fullAccess(key);
+        return redeliveryResponse(context, access, params.deliveryId, by, (id) =>
+          readWireDelivery(context.db, access, id, context.clock.now()),
+        );
+      }),
   }),
-];
+]);
 
 const OrderEventSchema = Type.Object(
   {

@@ -16,6 +16,7 @@ import { toTypeId } from "../../platform/ids.ts";
 import { timeIn } from "../../platform/time.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { dateTime, describedAs } from "../../platform/wire/schemas.ts";
+import { factOfOwner, ownerKind } from "../../webhooks/owner.ts";
 import {
   type BackOfficeCaller,
   type BackOfficeRoute,
@@ -163,6 +164,9 @@ export async function recordReads(
 ): Promise<void> {
   const byMerchant = Map.groupBy(orders, ({ merchantId }) => merchantId);
   const facts = [...byMerchant].map(([merchantId, own]) => {
+    const [owner] = own;
+    if (owner !== undefined && ownerKind(owner) !== "connection")
+      return factOfOwner(owner, { subject: "ord", ids: own.map(({ id }) => id), details });
     const connections = new Set(own.map(({ connectionId }) => connectionId));
     const [connectionId = null] = connections.size === 1 ? connections : [];
     const subject = testMode ? ("test" as const) : ("ord" as const);

@@ -16,6 +16,7 @@ import {
   NEW_EVENTS_OF_MERCHANT_MAX,
   type NewEvent,
 } from "../../webhooks/events/number-events.ts";
+import { ownerKind } from "../../webhooks/owner.ts";
 import { type Changes, type StreamEndReason, stillAdmitted, UpdateStream } from "./stream.ts";
 
 /** Orders, connections and merchants that are kept between two rounds. */
@@ -212,7 +213,9 @@ export class UpdateHub {
     this.#readAtMs = 0; // At once: what the first reading finds counts as having happened before the streams were opened.
     const unwatch = this.#context.signals.watch({
       onSignal: (signal, connections) => {
-        if (signal === "deliveries_due") gathered.addConnections(connections);
+        if (signal !== "deliveries_due") return;
+        // No page shows what merchants and facilities receive.
+        gathered.addConnections([...connections].filter((owner) => ownerKind(owner) === "connection"));
       },
       onOrders: (changed) => gathered.addOrders(changed),
     });

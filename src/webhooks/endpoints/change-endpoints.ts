@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
-import { lockConnection, takeEndpointNumber } from "../../merchants/connections-sql.ts";
-import { type LimitOverrides, limitReached, maximumOf } from "../../merchants/limits.ts";
+import { readLimitOverrides } from "../../merchants/connections-sql.ts";
+import { limitReached, maximumOf } from "../../merchants/limits.ts";
 import { lockCounts, readMerchantMaximum } from "../../merchants/merchants-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
@@ -11,6 +11,7 @@ import { before, HOUR_MS } from "../../platform/time.ts";
 import { UUID_MIN } from "../../platform/wire/cursor.ts";
 import { type Problem, requireRecentAuthentication } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../conditions-sql.ts";
+import { ownerKind } from "../owner.ts";
 import { requestClearing } from "./clearings.ts";
 import {
   auditedSettings,
@@ -31,30 +32,31 @@ import {
   removeDeletedPage,
   updateEndpointSettings,
 } from "./endpoints-sql.ts";
+import { lockOwner, takeEndpointNumber } from "./owners-sql.ts";
 import { deleteSecrets, issueSecret } from "./secrets.ts";
 
 /**
- * Registers an endpoint. Returns its signing secret, this once; it is stored encrypted. The row of the connection and the counts
+ * Registers an endpoint. Returns its signing secret, this once; it is stored encrypted. The row of the owner and the counts
  * of the merchant are locked, so that concurrent creations get different numbers and cannot exceed the limits.
  */
 export async function createEndpoint(
   context: WebhookContext,
-  connection: ConnectionKey,
+  owner: ConnectionKey,
   settings: NewEndpoint,
   by: Initiator,
 ): Promise<{ endpoint: Endpoint; secret: string } | Problem> {
   const { clock, newId } = context;
   requireRecentAuthentication(by);
   return inTransaction(context, async (tx) => {
-    const locked = await lockConnection(tx, connection);
+    await lockOwner(tx, owner);
     const now = clock.now();
-    const reached = await reachedLimit(tx, { ...connection, mode: settings.mode }, locked?.limits ?? {}, now);
+    const reached = await reachedLimit(tx, { ...owner, mode: settings.mode }, now);
     if (reached !== null) return reached;
     const endpoint: Endpoint = {
       ...settings,
-      ...connection,
+      ...owner,
       id: newId(),
-      number: await takeEndpointNumber(tx, connection),
+      number: await takeEndpointNumber(tx, owner),
       status: "active",
       pauseReason: null,
       pausedAt: null,
@@ -69,24 +71,26 @@ export async function createEndpoint(
 }
 
 /**
- * The limits are exact, because connection and counts are locked. Each mode has its own, so that a test key cannot use up those of
+ * The limits are exact, because owner and counts are locked. A merchant or a facility has as many endpoints of its own as a
+ * connection; those of the merchant count among all of it. Each mode has its own, so that a test key cannot use up those of
  * the endpoints in production.
  */
 async function reachedLimit(
   tx: Queryable,
-  { mode, ...connection }: ConnectionKey & Pick<Endpoint, "mode">,
-  overrides: LimitOverrides,
+  { mode, ...owner }: ConnectionKey & Pick<Endpoint, "mode">,
   now: Date,
 ): Promise<Problem | null> {
+  const overrides = (await readLimitOverrides(tx, [owner]))(owner);
   const limit = mode === "test" ? "testEndpoints" : "endpoints";
   const endpointsMax = maximumOf(overrides, limit);
-  if ((await countEndpoints(tx, connection, mode, endpointsMax)) >= endpointsMax)
+  if ((await countEndpoints(tx, owner, mode, endpointsMax)) >= endpointsMax)
     return limitReached(limit, endpointsMax);
   const creationsMax = maximumOf(overrides, "endpointCreationsPerHour");
   const lastHour = { mode, since: before(now, HOUR_MS) };
-  const created = await countEndpointsSince(tx, connection, lastHour, creationsMax);
+  const created = await countEndpointsSince(tx, owner, lastHour, creationsMax);
   if (created >= creationsMax) return limitReached("endpointCreationsPerHour", creationsMax);
-  const { merchantId } = connection;
+  if (ownerKind(owner) === "facility") return null;
+  const { merchantId } = owner;
   await lockCounts(tx, merchantId);
   const ofMerchant = mode === "test" ? "merchantTestEndpoints" : "merchantEndpoints";
   const ofMerchantMax = (await readMerchantMaximum(tx, [merchantId], ofMerchant))(merchantId);

@@ -6,11 +6,15 @@ import { DAY_MS, EVENTS_KEPT_MS, parseTime } from "../../platform/time.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
 import type { Violation } from "../../platform/wire/rules.ts";
 import { dateTime, describedAs, nullable } from "../../platform/wire/schemas.ts";
+import { BACK_OFFICE_EVENT_TYPES } from "../events/back-office-event.ts";
 import { DEFAULT_EVENT_TYPES } from "../events/event.ts";
+import type { OwnerKind } from "../owner.ts";
 import {
   ENDPOINT_TEXTS,
+  type EndpointEventType,
   EndpointModeSchema,
   type EndpointSettings,
+  EVENT_TYPE_SCHEMAS,
   EventTypeSchema,
   IN_FLIGHT_MAX_DEFAULT,
   IN_FLIGHT_MAX_LIMIT,
@@ -79,6 +83,64 @@ export const PingSchema = Type.Object(
   { title: "PingRequest", description: "Which test event to send." },
 );
 
+type EndpointRequest = Omit<Static<typeof EndpointRequestSchema>, "eventTypes"> & {
+  eventTypes?: EndpointEventType[];
+};
+type EndpointChange = Omit<Static<typeof EndpointChangeSchema>, "eventTypes"> & {
+  eventTypes?: EndpointEventType[];
+};
+
+/** The requests of the back office, by the owner of the endpoint. Only a connection has test orders. */
+const requestsOf = (kind: "merchant" | "facility", name: string) => {
+  const eventTypes = Type.Array(EVENT_TYPE_SCHEMAS[kind], {
+    minItems: 1,
+    maxItems: 100,
+    description: `${EVENT_TYPES_TEXT} Default: every type.`,
+  });
+  return {
+    request: Type.Unsafe<EndpointRequest>(
+      Type.Object(
+        {
+          url: urlField,
+          description: Type.Optional(descriptionField),
+          eventTypes: Type.Optional(eventTypes),
+          maxInFlight: Type.Optional(maxInFlightField),
+        },
+        { title: `${name}WebhookEndpointRequest`, description: `A new endpoint of a ${kind}.` },
+      ),
+    ),
+    change: Type.Unsafe<EndpointChange>(
+      Type.Object(
+        {
+          url: Type.Optional(urlField),
+          description: Type.Optional(descriptionField),
+          eventTypes: Type.Optional({ ...eventTypes, description: EVENT_TYPES_TEXT }),
+          maxInFlight: Type.Optional(maxInFlightField),
+        },
+        {
+          title: `${name}WebhookEndpointUpdate`,
+          description: `Changes of an endpoint of a ${kind}. Absent fields keep their values.`,
+        },
+      ),
+    ),
+    ping: Type.Unsafe<{ type?: EndpointEventType }>(
+      Type.Object({}, { title: `${name}PingRequest`, description: "It has no members." }),
+    ),
+    defaultTypes: BACK_OFFICE_EVENT_TYPES[kind],
+  };
+};
+
+export const ENDPOINT_REQUESTS = {
+  connection: {
+    request: Type.Unsafe<EndpointRequest>(EndpointRequestSchema),
+    change: Type.Unsafe<EndpointChange>(EndpointChangeSchema),
+    ping: Type.Unsafe<{ type?: EndpointEventType }>(PingSchema),
+    defaultTypes: DEFAULT_EVENT_TYPES as readonly EndpointEventType[],
+  },
+  merchant: requestsOf("merchant", "Merchant"),
+  facility: requestsOf("facility", "Facility"),
+} as const satisfies Record<OwnerKind, unknown>;
+
 export const RotationSchema = Type.Object(
   {
     overlapHours: Type.Optional(
@@ -100,10 +162,13 @@ export const RecoveryRequestSchema = Type.Object(
 );
 
 /** Absent fields get their defaults. */
-export const newSettings = (request: Static<typeof EndpointRequestSchema>): NewEndpoint => ({
+export const newSettings = (
+  request: EndpointRequest,
+  defaultTypes: readonly EndpointEventType[] = DEFAULT_EVENT_TYPES,
+): NewEndpoint => ({
   url: request.url,
   description: request.description ?? null,
-  eventTypes: [...new Set(request.eventTypes ?? DEFAULT_EVENT_TYPES)],
+  eventTypes: [...new Set(request.eventTypes ?? defaultTypes)],
   inFlightMax: request.maxInFlight ?? IN_FLIGHT_MAX_DEFAULT,
   mode: request.mode ?? "live",
 });
@@ -114,7 +179,7 @@ export const changedSettings = ({
   description,
   eventTypes,
   maxInFlight,
-}: Static<typeof EndpointChangeSchema>): Partial<EndpointSettings> => ({
+}: EndpointChange): Partial<EndpointSettings> => ({
   ...(url !== undefined && { url }),
   ...(description !== undefined && { description }),
   ...(eventTypes !== undefined && { eventTypes: [...new Set(eventTypes)] }),

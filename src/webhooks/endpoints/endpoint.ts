@@ -1,4 +1,4 @@
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import type { AuditFact } from "../../audit/audit-sql.ts";
 import { type KeyMode, ModeSchema } from "../../merchants/api-key.ts";
 import { toTypeId } from "../../platform/ids.ts";
@@ -10,7 +10,13 @@ import {
   nullable,
   nullableTime,
 } from "../../platform/wire/schemas.ts";
+import {
+  BACK_OFFICE_EVENT_MEANINGS,
+  BACK_OFFICE_EVENT_TYPES,
+  type BackOfficeEventType,
+} from "../events/back-office-event.ts";
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType, OPT_IN_EVENT_TYPES, PING } from "../events/event.ts";
+import { factOfOwner, type OwnerKind } from "../owner.ts";
 import { PENDING_COUNT_MAX, type ShownHealth } from "./shown-health-sql.ts";
 
 /** `gone`: it returned 410. `failing`: it had no success for days. `requested`: the back office paused it. */
@@ -20,16 +26,16 @@ export type PauseReason = (typeof PAUSE_REASONS)[number];
 export const IN_FLIGHT_MAX_DEFAULT = 8;
 export const IN_FLIGHT_MAX_LIMIT = 100;
 
-/** A URL to which the events of a connection are delivered. Never a deleted one. */
+/** A URL to which the events of its owner are delivered (`owner.ts`). Never a deleted one. */
 export type Endpoint = {
   readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
-  /** Counts the endpoints of the connection; part of the ids of its deliveries (docs/design/deliveries.md, "Delivery ids"). */
+  /** Counts the endpoints of the owner; part of the ids of its deliveries (docs/design/deliveries.md, "Delivery ids"). */
   readonly number: number;
   readonly url: string;
   readonly description: string | null;
-  readonly eventTypes: readonly EventType[];
+  readonly eventTypes: readonly EndpointEventType[];
   /**
    * Set at creation. Of a test endpoint, only events of test orders are published to it
    * (docs/design/isolation-and-limits.md, "Live and test keys").
@@ -53,16 +59,24 @@ export type EndpointSettings = Pick<Endpoint, "url" | "description" | "eventType
 /** What a partner sets at the creation. */
 export type NewEndpoint = EndpointSettings & Pick<Endpoint, "mode">;
 
-const SENT_TYPES = [...EVENT_TYPES, PING] as const;
+/** What the endpoints of any owner can receive. */
+export type EndpointEventType = EventType | BackOfficeEventType;
+
+export const ENDPOINT_EVENT_TYPES: readonly EndpointEventType[] = [
+  ...new Set([...EVENT_TYPES, ...Object.values(BACK_OFFICE_EVENT_TYPES).flat()]),
+];
+
+const MEANINGS = { ...BACK_OFFICE_EVENT_MEANINGS, ...EVENT_MEANINGS };
+const meaningsOf = (types: readonly (EndpointEventType | typeof PING)[]): string[] =>
+  types.map((type) => `\`${type}\`: ${MEANINGS[type]}`);
+
+const SENT_TYPES = [...ENDPOINT_EVENT_TYPES, PING] as const;
 
 /** What deliveries are of: events, and pings. */
 export const SentTypeSchema = enumeration(
   "SentType",
   SENT_TYPES,
-  [
-    "A type of event, or that of a ping. More values may be added.",
-    ...SENT_TYPES.map((type) => `\`${type}\`: ${EVENT_MEANINGS[type]}`),
-  ].join(" "),
+  ["A type of event, or that of a ping. More values may be added.", ...meaningsOf(SENT_TYPES)].join(" "),
 );
 
 export const EventTypeSchema = enumeration(
@@ -70,9 +84,33 @@ export const EventTypeSchema = enumeration(
   EVENT_TYPES,
   [
     "A type of event. More values may be added.",
-    ...EVENT_TYPES.map((type) => `\`${type}\`: ${EVENT_MEANINGS[type]}`),
+    ...meaningsOf(EVENT_TYPES),
     `Endpoints receive these only if they name them: ${OPT_IN_EVENT_TYPES.map((type) => `\`${type}\``).join(", ")}.`,
   ].join(" "),
+);
+
+const backOfficeTypes = (title: string, types: readonly EndpointEventType[]) =>
+  enumeration(
+    title,
+    types,
+    [
+      "A type of event. More values may be added.",
+      ...types.map((type) => `\`${type}\`: ${{ ...EVENT_MEANINGS, ...BACK_OFFICE_EVENT_MEANINGS }[type]}`),
+    ].join(" "),
+  );
+
+/** What the endpoints of each kind of owner can name. */
+export const EVENT_TYPE_SCHEMAS = {
+  connection: EventTypeSchema,
+  merchant: backOfficeTypes("MerchantEventType", BACK_OFFICE_EVENT_TYPES.merchant),
+  facility: backOfficeTypes("FacilityEventType", BACK_OFFICE_EVENT_TYPES.facility),
+} as const satisfies Record<OwnerKind, TSchema>;
+
+/** What the endpoints of any owner have named. */
+export const EndpointEventTypeSchema = enumeration(
+  "WebhookEventType",
+  ENDPOINT_EVENT_TYPES,
+  "A type of event: of partners, of merchants, or of facilities. More values may be added.",
 );
 
 /** The descriptions of fields that both an endpoint and the request for one have. */
@@ -166,11 +204,15 @@ export const ResumedEndpointSchema = Type.Object(
   { title: "ResumedWebhookEndpoint", description: "An active endpoint, and how much will be sent to it." },
 );
 
+export type WireEndpoint = Omit<Static<typeof EndpointSchema>, "eventTypes"> & {
+  eventTypes: EndpointEventType[];
+};
+
 export const toWireEndpoint = (
   endpoint: Endpoint,
   health: ShownHealth | undefined,
   now: Date,
-): Static<typeof EndpointSchema> => ({
+): WireEndpoint => ({
   id: wireEndpointId(endpoint.id),
   url: endpoint.url,
   description: endpoint.description,
@@ -196,10 +238,8 @@ const backoffEnd = ({ status }: Endpoint, health: ShownHealth | undefined, now: 
 export const wireEndpointId = (endpointId: string): string => toTypeId("whe", endpointId);
 
 /** What was done to an endpoint, for the audit log. */
-export const endpointFact = (
-  { merchantId, connectionId, id }: EndpointKey,
-  details: AuditFact["details"] = {},
-): AuditFact => ({ merchantId, connectionId, subject: "whe", ids: [id], details });
+export const endpointFact = (endpoint: EndpointKey, details: AuditFact["details"] = {}): AuditFact =>
+  factOfOwner(endpoint, { subject: "whe", ids: [endpoint.id], details });
 
 /** Settings that were set or changed. Of an address only the host: partners put tokens into the rest. */
 export const auditedSettings = ({

@@ -5,8 +5,15 @@ import { searchReachable } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
-import type { EventType } from "../events/event.ts";
-import type { Endpoint, EndpointKey, EndpointSettings, PauseReason, ShownHealthStatus } from "./endpoint.ts";
+import type { OwnerKind } from "../owner.ts";
+import type {
+  Endpoint,
+  EndpointEventType,
+  EndpointKey,
+  EndpointSettings,
+  PauseReason,
+  ShownHealthStatus,
+} from "./endpoint.ts";
 
 type EndpointRow = {
   merchant_id: string;
@@ -15,7 +22,7 @@ type EndpointRow = {
   number: number;
   url: string;
   description: string | null;
-  event_types: EventType[];
+  event_types: EndpointEventType[];
   mode: KeyMode;
   status: "active" | "paused";
   pause_reason: PauseReason | null;
@@ -285,6 +292,7 @@ export type EndpointFilter = {
   /** `unhealthy` stands for all but `healthy`. */
   readonly health: ShownHealthStatus | "unhealthy" | null;
   readonly mode: KeyMode | null;
+  readonly owner: OwnerKind | null;
 };
 
 /** Endpoints that fit the filter. `readTo` is the last one that was read if reading ended before the page was full. */
@@ -300,6 +308,11 @@ const oldestIn = (scope: string): string => `
         select w.merchant_id, w.connection_id, w.id, w.number, w.url, w.description, w.event_types, w.mode, w.status,
                w.pause_reason, w.paused_at, w.in_flight_max, w.created_at, w.updated_at,
                ($5::text is null or w.mode = $5)
+                 and ($8::text is null or $8 = case -- As ownerKind decides it.
+                   when w.merchant_id = '00000000-0000-0000-0000-000000000001' then 'facility'
+                   when w.merchant_id = w.connection_id then 'merchant'
+                   else 'connection'
+                 end)
                  and ($4::text is null or $4 = health.status or $4 = 'unhealthy' and health.status <> 'healthy') as fits,
                row_number() over (order by w.id) = 5000 as is_last
         from webhook_endpoints w
@@ -318,17 +331,17 @@ const oldestIn = (scope: string): string => `
       order by e.id
       limit $2 + 1`;
 
-/** Lists the endpoints of all connections, or of those of a scope, oldest first, without deleted ones. */
+/** Lists the endpoints of all owners, or of those of a scope, oldest first, without deleted ones. */
 export async function listAllEndpoints(
   db: Queryable,
-  { scope, health, mode }: EndpointFilter,
+  { scope, health, mode, owner }: EndpointFilter,
   { afterId, limit }: PagePosition,
   now: Date,
 ): Promise<ListedEndpoints> {
   const rows = await db.query<EndpointRow & { fits: boolean; is_last: boolean }>({
     name: `list-endpoints-of-${nameOf(scope)}`,
     text: oldestIn(CONDITIONS[nameOf(scope)]),
-    values: [afterId, limit, now, health, mode, ...scopeIds(scope)],
+    values: [afterId, limit, now, health, mode, ...scopeIds(scope), owner],
   });
   const last = rows.at(-1);
   return {
@@ -353,14 +366,14 @@ export async function listConnectionsWithDeletedEndpoints(db: Queryable): Promis
     db.query<ConnectionKeyRow>({
       name: "list-connections-with-deleted-endpoints",
       text: `
-        select c.merchant_id, c.id as connection_id
-        from connections c
+        select o.merchant_id, o.connection_id
+        from webhook_owners o
         where exists (
           select from webhook_endpoints w
-          where w.merchant_id = c.merchant_id and w.connection_id = c.id and w.status = 'deleted'
+          where w.merchant_id = o.merchant_id and w.connection_id = o.connection_id and w.status = 'deleted'
             and ($1::uuid[] is null or w.merchant_id = any($1)))
-          and ($1::uuid[] is null or c.merchant_id = any($1))
-        order by c.id`,
+          and ($1::uuid[] is null or o.merchant_id = any($1))
+        order by o.connection_id`,
       values: [merchants],
     }),
   );

@@ -96,11 +96,12 @@ export async function pauseEndpoint(
 /** Where a warning about an endpoint goes, and what it names. */
 export type WarningContact = {
   readonly endpointUrl: string;
-  readonly connectionName: string;
+  /** Of the connection, or of the merchant whose own endpoint it is. */
+  readonly ownerName: string;
   readonly accountEmail: string;
 };
 
-/** Null for a test endpoint: a merchant needs no mail about a rehearsal. */
+/** Null for a test endpoint, as a merchant needs no mail about a rehearsal, and for one of a facility, which has no address. */
 export async function readWarningContact(
   tx: Queryable,
   { merchantId, id }: EndpointKey,
@@ -108,10 +109,10 @@ export async function readWarningContact(
   const [contact] = await tx.query<WarningContact>({
     name: "read-warning-contact",
     text: `
-      select w.url as "endpointUrl", c.name as "connectionName", m.account_email as "accountEmail"
+      select w.url as "endpointUrl", coalesce(c.name, m.name) as "ownerName", m.account_email as "accountEmail"
       from webhook_endpoints w
-      join connections c on c.merchant_id = $1 and c.id = w.connection_id
-      join merchants m on m.id = c.merchant_id
+      join merchants m on m.id = w.merchant_id
+      left join connections c on c.merchant_id = $1 and c.id = w.connection_id
       where w.merchant_id = $1 and w.id = $2 and w.mode = 'live' and m.id = $1`,
     values: [merchantId, id],
   });

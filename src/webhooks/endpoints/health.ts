@@ -1,5 +1,8 @@
 import { oneLine, subjectWith } from "../../mail/one-line.ts";
+import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { toTypeId } from "../../platform/ids.ts";
 import { before, DAY_MS, EVENTS_KEPT_MS, HOUR_MS, MINUTE_MS } from "../../platform/time.ts";
+import { ownerKind } from "../owner.ts";
 import { type EndpointKey, type PauseReason, urlWithoutQuery } from "./endpoint.ts";
 
 /** The health of an endpoint (docs/design/deliveries.md, "Backoff and pause"). */
@@ -118,7 +121,9 @@ export type WarningFacts = {
   /** 1 after a day without a success, 2 after three days, 3 when the endpoint is paused. */
   readonly stage: 1 | 2 | 3;
   readonly endpointUrl: string;
-  readonly connectionName: string;
+  readonly owner: ConnectionKey;
+  /** The name of the connection, or of the merchant whose own endpoint it is. */
+  readonly ownerName: string;
   /** The first failure since the last success. */
   readonly failingSince: Date;
   readonly now: Date;
@@ -126,17 +131,19 @@ export type WarningFacts = {
 
 /** The mail about an endpoint that accepts no events. It contains no secret, so it may be forwarded. */
 export function warningMail(facts: WarningFacts): { subject: string; body: string } {
-  const name = oneLine(facts.connectionName);
+  const name = oneLine(facts.ownerName);
+  const isOwn = ownerKind(facts.owner) === "merchant";
+  const path = isOwn ? `/api/merchants/${toTypeId("mer", facts.owner.merchantId)}` : "/v1";
   const paragraphs = [
     [
-      `An endpoint of the connection "${name}" has accepted no events since ${utc(facts.failingSince)}:`,
+      `An endpoint of the ${isOwn ? "merchant" : "connection"} "${name}" has accepted no events since ${utc(facts.failingSince)}:`,
       `  ${urlWithoutQuery(facts.endpointUrl)}`,
     ],
-    ...(facts.stage === 3 ? paused(facts) : stillTried(facts.stage)),
+    ...(facts.stage === 3 ? paused(facts, path) : stillTried(facts.stage, path)),
     [
       "Each attempt, with its response or error, is in the delivery log:",
-      "  GET /v1/deliveries?endpointId={id}",
-      "GET /v1/webhook-endpoints returns the id of the endpoint. Both need a key of the connection.",
+      `  GET ${path}/deliveries?endpointId={id}`,
+      `GET ${path}/webhook-endpoints returns the id of the endpoint. Both need a ${isOwn ? "token of the merchant" : "key of the connection"}.`,
     ],
     [`Written at ${utc(facts.now)}.`],
   ];
@@ -152,7 +159,7 @@ const SUBJECTS: Record<WarningFacts["stage"], string> = {
   3: "A webhook endpoint was paused",
 };
 
-const stillTried = (stage: 1 | 2): string[][] => [
+const stillTried = (stage: 1 | 2, path: string): string[][] => [
   [
     stage === 1
       ? "Events are still sent and retried. There will be another mail after three days."
@@ -162,20 +169,20 @@ const stillTried = (stage: 1 | 2): string[][] => [
   [
     "Make sure that the URL responds with a status from 200 to 299 within the time limit.",
     "Pending deliveries are then sent automatically. To send everything at once, also what has failed for good, call",
-    "  POST /v1/webhook-endpoints/{id}/recover",
+    `  POST ${path}/webhook-endpoints/{id}/recover`,
   ],
 ];
 
-function paused({ failingSince, now }: WarningFacts): string[][] {
+function paused({ failingSince, now }: WarningFacts, path: string): string[][] {
   const keptSince = before(now, EVENTS_KEPT_MS);
   const since = failingSince > keptSince ? failingSince : keptSince;
   return [
     ["Nothing is sent to it any more. Its events are still recorded, and each is kept for 30 days."],
     [
       "When the URL works again, resume the endpoint. Pending deliveries are then sent:",
-      "  POST /v1/webhook-endpoints/{id}/resume",
+      `  POST ${path}/webhook-endpoints/{id}/resume`,
       "To send deliveries again that failed before the pause, call",
-      "  POST /v1/webhook-endpoints/{id}/recover",
+      `  POST ${path}/webhook-endpoints/{id}/recover`,
       `  {"since": "${since.toISOString()}"}`,
     ],
   ];

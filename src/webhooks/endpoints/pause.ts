@@ -1,4 +1,3 @@
-import type { Static } from "typebox";
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import { queueMail } from "../../mail/mails-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
@@ -6,9 +5,9 @@ import type { Queryable } from "../../platform/database/database.ts";
 import {
   type Endpoint,
   type EndpointKey,
-  type EndpointSchema,
   endpointFact,
   toWireEndpoint,
+  type WireEndpoint,
 } from "./endpoint.ts";
 import { lockEndpoint, readEndpoint } from "./endpoints-sql.ts";
 import { type HealthReport, warningMail } from "./health.ts";
@@ -36,8 +35,6 @@ export async function pauseByRequest(
   return paused;
 }
 
-type WireEndpoint = Static<typeof EndpointSchema>;
-
 /** Reads the health of endpoints. Returns a function that shows them with it. */
 export async function showEndpoints(
   { db, clock }: Context,
@@ -63,6 +60,7 @@ export async function warnMerchant(
   const { subject, body } = warningMail({
     stage,
     ...facts,
+    owner: endpoint,
     failingSince: health.failingSince ?? mail.now,
     now: mail.now,
   });

@@ -84,9 +84,9 @@ export async function countLogged(
   return row === undefined || row.read > LOGGED_READ_MAX ? null : row.count;
 }
 
-/** Deliveries whose outcomes are read, of all connections together, or DELIVERIES_OF_CONNECTION of each. */
+/** Deliveries whose outcomes are read, of all owners together, or DELIVERIES_OF_OWNER of each. */
 const DELIVERIES_READ_MAX = 3_000;
-const DELIVERIES_OF_CONNECTION = 5;
+const DELIVERIES_OF_OWNER = 5;
 
 export type DeliveryFigures = {
   readonly succeeded: number;
@@ -98,7 +98,7 @@ export type DeliveryFigures = {
 };
 
 /**
- * The newest deliveries of the last 24 hours of the connections of a scope, by their ids. An id begins with the time of
+ * The newest deliveries of the last 24 hours of the owners in a scope, by their ids. An id begins with the time of
  * the event in milliseconds.
  */
 export async function readDeliveryFigures(
@@ -106,11 +106,8 @@ export async function readDeliveryFigures(
   scope: ConnectionScope,
   now: Date,
 ): Promise<DeliveryFigures> {
-  const connectionCount = await countConnections(db, scope);
-  const rowsMax = Math.max(
-    DELIVERIES_OF_CONNECTION,
-    Math.floor(DELIVERIES_READ_MAX / Math.max(1, connectionCount)),
-  );
+  const ownerCount = await countOwners(db, scope);
+  const rowsMax = Math.max(DELIVERIES_OF_OWNER, Math.floor(DELIVERIES_READ_MAX / Math.max(1, ownerCount)));
   const [row] = await db.query<{
     succeeded: number;
     failed: number;
@@ -125,11 +122,11 @@ export async function readDeliveryFigures(
              count(*) filter (where d.status = 'pending')::integer as pending,
              percentile_cont(0.5) within group (order by sent.delay_ms) as p50,
              percentile_cont(0.9) within group (order by sent.delay_ms) as p90
-      from connections c
+      from webhook_owners o
       cross join lateral (
         select d.merchant_id, d.id, d.status
         from deliveries d
-        where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.id >= $3
+        where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.id >= $3
         order by d.id desc
         limit $4) as d
       left join lateral (
@@ -138,7 +135,7 @@ export async function readDeliveryFigures(
         from attempts a
         where a.merchant_id = d.merchant_id and a.delivery_id = d.id and a.id >= $3
           and a.response_status between 200 and 299) as sent on d.status = 'succeeded'
-      where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])`,
+      where $1::uuid[] is null or o.merchant_id = any($1) or o.connection_id = any($2::uuid[])`,
     values: [...scopeIds(scope), uuidAt(before(now, DAY_MS)), rowsMax],
   });
   const rounded = (ms: number | null | undefined) => (ms == null ? null : Math.max(0, Math.round(ms)));
@@ -155,13 +152,13 @@ export async function readDeliveryFigures(
  * A statement of its own: Citus limits no part of a join by a value that it has to read first
  * (docs/design/distribution.md, "Merchant by merchant").
  */
-async function countConnections(db: Queryable, scope: ConnectionScope): Promise<number> {
+async function countOwners(db: Queryable, scope: ConnectionScope): Promise<number> {
   const [row] = await db.query<{ count: number }>({
-    name: "count-connections-of-figures",
+    name: "count-owners-of-figures",
     text: `
       select count(*)::integer as count
-      from connections c
-      where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])`,
+      from webhook_owners o
+      where $1::uuid[] is null or o.merchant_id = any($1) or o.connection_id = any($2::uuid[])`,
     values: scopeIds(scope),
   });
   return row?.count ?? 0;

@@ -190,7 +190,7 @@ export function decodeOrderCursor(cursor: string): OrderPosition | null {
 /** A null restricts nothing. */
 export type RecentFilter = {
   readonly orderId: string | null;
-  readonly type: EventType | null;
+  readonly type: string | null;
   /** True: only events of test orders. False: only others. */
   readonly testMode: boolean | null;
 };

@@ -81,7 +81,7 @@ export async function listNewEvents(
       cross join lateral (
         select e.connection_id, e.id, e.order_id, e.not_after is not null as test_mode
         from events e
-        where e.merchant_id = m.id and e.id > $1
+        where e.merchant_id = m.id and e.connection_id <> m.id and e.id > $1 -- A merchant's own events follow those.
         order by e.id desc
         limit $3) as found
       where $2::uuid[] is null or m.id = any($2)
@@ -166,7 +166,7 @@ async function listUnnumberedEvents(
       union all
       select e.id, e.order_id, e.sequence
       from ends
-      join events e on e.merchant_id = $1 and e.order_id = ends.order_id and e.sequence <= ends.sequence
+      join events e on e.merchant_id = $1 and e.connection_id = $2 and e.order_id = ends.order_id and e.sequence <= ends.sequence
         and e.position = 9223372036854775807
         and e.id > (select o.id from oldest o order by o.id desc limit 1)`,
     values: [merchantId, connectionId, oldestId, limit],

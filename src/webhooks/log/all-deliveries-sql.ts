@@ -4,6 +4,7 @@ import { merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
+import type { OwnerKind } from "../owner.ts";
 import type { Delivery, DeliveryStatus } from "./delivery.ts";
 import { type DeliveryRow, toDelivery } from "./delivery-log-sql.ts";
 
@@ -11,23 +12,24 @@ import { type DeliveryRow, toDelivery } from "./delivery-log-sql.ts";
 export type AllDeliveriesFilter = {
   readonly scope: ConnectionScope;
   readonly merchantId: string | null;
+  readonly owner: OwnerKind | null;
   readonly status: DeliveryStatus | null;
   readonly eventType: string | null;
   readonly since: Date | null;
   readonly until: Date | null;
 };
 
-/** A delivery with its connection. */
-export type OwnedDelivery = Delivery & ConnectionKey & { readonly connectionName: string };
+/** A delivery with its owner. The name is null if the owner is no connection. */
+export type OwnedDelivery = Delivery & ConnectionKey & { readonly connectionName: string | null };
 type OwnedRow = Omit<DeliveryRow, "next_attempt_at"> & {
   merchant_id: string;
   connection_id: string;
-  connection_name: string;
+  connection_name: string | null;
   stream_id: string;
   read_to: string | null;
 };
 
-/** Deliveries that a page reads of all connections together, unless there are more connections than that. */
+/** Deliveries that a page reads of all owners together, unless there are more owners than that. */
 const READ_TOGETHER_MAX = 20_000;
 
 const shownBy = ({ scope, merchantId }: AllDeliveriesFilter) => [
@@ -37,8 +39,8 @@ const shownBy = ({ scope, merchantId }: AllDeliveriesFilter) => [
 ];
 
 /**
- * The newest deliveries of all connections of a scope that fit, one more than the page if there is one. Of each connection it
- * reads an equal share by the primary key, and more than a page. Where a share ends, the page ends for all connections:
+ * The newest deliveries of all owners of a scope that fit, one more than the page if there is one. Of each owner it
+ * reads an equal share by the primary key, and more than a page. Where a share ends, the page ends for all owners:
  * older deliveries of this one may follow. `readTo` is then the id up to which all were read.
  */
 export async function listAllDeliveries(
@@ -49,23 +51,30 @@ export async function listAllDeliveries(
 ): Promise<{ readonly deliveries: readonly OwnedDelivery[]; readonly readTo: string | null }> {
   const { status, eventType, since, until } = filter;
   const last = until === null ? UUID_MAX : uuidAt(until);
-  const share = Math.min(ROWS_READ_MAX, Math.floor(READ_TOGETHER_MAX / (await countConnections(db, filter))));
+  const share = Math.min(ROWS_READ_MAX, Math.floor(READ_TOGETHER_MAX / (await countOwners(db, filter))));
   const rows = await db.query<OwnedRow>({
     name: "list-all-deliveries",
     text: `
       with read as materialized (
-        select c.merchant_id, c.id as connection_id, c.name as connection_name, found.*
-        from connections c
+        select o.merchant_id, o.connection_id, c.name as connection_name, found.*
+        from webhook_owners o
+        left join connections c on c.merchant_id = o.merchant_id and c.id = o.connection_id
         cross join lateral (
           select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status, d.stream_id,
                  ($6::text is null or d.status = $6) and ($7::text is null or d.event_type = $7)
                    and (d.not_after is null or d.not_after > $8) as fits,
                  row_number() over (partition by d.merchant_id order by d.id desc) as position
           from deliveries d
-          where d.merchant_id = c.merchant_id and d.connection_id = c.id and d.id < $4 and d.id >= $5
+          where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.id < $4 and d.id >= $5
           order by d.id desc
           limit $10) as found
-        where ($1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2)) and ($3::uuid is null or c.merchant_id = $3)
+        where ($1::uuid[] is null or o.merchant_id = any($1) or o.connection_id = any($2))
+          and ($3::uuid is null or o.merchant_id = $3)
+          and ($11::text is null or $11 = case -- As ownerKind decides it.
+            when o.merchant_id = '00000000-0000-0000-0000-000000000001' then 'facility'
+            when o.merchant_id = o.connection_id then 'merchant'
+            else 'connection'
+          end)
       ), ended as (
         select max(r.id::text)::uuid as id
         from read r
@@ -90,6 +99,7 @@ export async function listAllDeliveries(
       now,
       limit,
       Math.max(limit + 1, share),
+      filter.owner,
     ],
   });
   const found = rows.filter(({ id }) => id !== null);
@@ -100,14 +110,15 @@ export async function listAllDeliveries(
   };
 }
 
-/** Citus cannot share a bound within the statement that reads the deliveries of each connection. */
-async function countConnections(db: Queryable, filter: AllDeliveriesFilter): Promise<number> {
+/** Citus cannot share a bound within the statement that reads the deliveries of each owner. */
+async function countOwners(db: Queryable, filter: AllDeliveriesFilter): Promise<number> {
   const [row] = await db.query<{ count: number }>({
-    name: "count-connections-of-deliveries",
+    name: "count-owners-of-deliveries",
     text: `
       select greatest(1, count(*))::integer as count
-      from connections c
-      where ($1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2)) and ($3::uuid is null or c.merchant_id = $3)`,
+      from webhook_owners o
+      where ($1::uuid[] is null or o.merchant_id = any($1) or o.connection_id = any($2))
+        and ($3::uuid is null or o.merchant_id = $3)`,
     values: shownBy(filter),
   });
   return row?.count ?? 1;

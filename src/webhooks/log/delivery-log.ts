@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import type { KeyAccess } from "../../merchants/api-key.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { momentOf, toTypeId, uuidAt } from "../../platform/ids.ts";
+import { momentOf, uuidAt } from "../../platform/ids.ts";
 import { SecretBoxError } from "../../platform/secret-box.ts";
 import { after, CLOCK_SKEW_MAX_MS, MINUTE_MS } from "../../platform/time.ts";
 import { type PagePosition, toPage } from "../../platform/wire/cursor.ts";
@@ -13,6 +13,7 @@ import { COMMON_HEADERS, signedHeaders } from "../delivery/exchange.ts";
 import { type EndpointSecrets, readSecrets, signingKey, signingSecretsAt } from "../endpoints/secrets.ts";
 import { oldestShownId } from "../events/event-feed.ts";
 import { readEventBody } from "../events/feed-sql.ts";
+import { toWireOwner } from "../owner.ts";
 import { type AllDeliveriesFilter, listAllDeliveries, type OwnedDelivery } from "./all-deliveries-sql.ts";
 import {
   AttemptSchema,
@@ -62,7 +63,7 @@ export async function readDeliveryPage(
   return showPage(db, deliveries.map(ofMerchant(access)), position, readTo, toWireDelivery);
 }
 
-/** A page of the deliveries of all connections that a filter shows, with their attempts, newest first. */
+/** A page of the deliveries of all owners that a filter shows, with their attempts, newest first. */
 export async function readAllDeliveriesPage(
   db: Queryable,
   filter: AllDeliveriesFilter,
@@ -75,7 +76,7 @@ export async function readAllDeliveriesPage(
 
 const toWireOwnedDelivery = (delivery: OwnedDelivery, attempts: LoggedAttempts): WireOwnedDelivery => ({
   ...toWireDelivery(delivery, attempts),
-  connectionId: toTypeId("con", delivery.connectionId),
+  ...toWireOwner(delivery),
   connectionName: delivery.connectionName,
 });
 

@@ -163,14 +163,22 @@ export const DeliverySchema = Type.Object(
   { title: "Delivery", description: "An event for one endpoint, and the attempts to deliver it." },
 );
 
-/** In a list of all connections. */
+/** In a list of all owners. */
 export const OwnedDeliverySchema = Type.Object(
   {
     ...DeliverySchema.properties,
-    connectionId: idField("con", "Id of the connection."),
-    connectionName: Type.String({ description: "Name of the connection." }),
+    connectionId: nullable(
+      idField("con", "Id of the connection."),
+      "Id of the connection. Null if the endpoint is one of a merchant or a facility.",
+    ),
+    connectionName: nullable(Type.String(), "Name of the connection. Null if there is none."),
+    merchantId: nullable(idField("mer", "Id of the merchant."), "Id of the merchant. Null for a facility."),
+    facilityId: nullable(
+      idField("fac", "Id of the facility."),
+      "Id of the facility. Null if the endpoint is not one of a facility.",
+    ),
   },
-  { title: "DeliveryOfConnection", description: "A delivery, with its connection." },
+  { title: "DeliveryOfOwner", description: "A delivery, with the owner of its endpoint." },
 );
 
 export const toWireDelivery = (

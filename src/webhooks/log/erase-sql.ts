@@ -3,6 +3,7 @@ import { merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
+import { alsoAtFacilities } from "../owner.ts";
 
 /** Test orders whose deliveries are erased. The caller has locked them, so no delivery is added. */
 type ErasedOrders = ConnectionKey & {
@@ -187,15 +188,16 @@ async function deleteDeliveries(tx: Queryable, orders: ErasedOrders, limit: numb
 }
 
 /**
- * Erases what partners returned to the deliveries of orders: a receiver may repeat the address that it was sent. Status,
+ * Erases what receivers returned to the deliveries of orders: a receiver may repeat the address that it was sent. Status,
  * time and error of each attempt stay.
  * @param since before the first delivery of the orders: it excludes older partitions
  */
 export async function eraseResponses(
   tx: Queryable,
-  orders: readonly { readonly merchantId: string; readonly id: string }[],
+  erased: readonly { readonly merchantId: string; readonly id: string }[],
   since: Date,
 ): Promise<void> {
+  const orders = alsoAtFacilities(erased);
   await tx.query({
     name: "erase-responses",
     text: `

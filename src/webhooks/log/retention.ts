@@ -76,29 +76,29 @@ async function listConnectionsWithOldLog(
     db.query<ConnectionKeyRow>({
       name: "list-connections-with-old-log",
       text: `
-        select c.merchant_id, c.id as connection_id
-        from connections c
-        where ($5::uuid[] is null or c.merchant_id = any($5)) and (exists (
+        select o.merchant_id, o.connection_id
+        from webhook_owners o
+        where ($5::uuid[] is null or o.merchant_id = any($5)) and (exists (
             select from deliveries d
-            where d.merchant_id = c.merchant_id and ($5::uuid[] is null or d.merchant_id = any($5))
-              and d.connection_id = c.id and d.id < $4)
+            where d.merchant_id = o.merchant_id and ($5::uuid[] is null or d.merchant_id = any($5))
+              and d.connection_id = o.connection_id and d.id < $4)
            or exists (
             select from deliveries d
-            where d.merchant_id = c.merchant_id and ($5::uuid[] is null or d.merchant_id = any($5))
-              and d.connection_id = c.id and d.status = 'pending' and d.id < $2)
+            where d.merchant_id = o.merchant_id and ($5::uuid[] is null or d.merchant_id = any($5))
+              and d.connection_id = o.connection_id and d.status = 'pending' and d.id < $2)
            or exists (
             select from due_deliveries d
-            where d.merchant_id = c.merchant_id and ($5::uuid[] is null or d.merchant_id = any($5))
-              and d.connection_id = c.id and d.event_id < $2)
+            where d.merchant_id = o.merchant_id and ($5::uuid[] is null or d.merchant_id = any($5))
+              and d.connection_id = o.connection_id and d.event_id < $2)
            or exists (
             select from webhook_secrets s
-            where s.merchant_id = c.merchant_id and ($5::uuid[] is null or s.merchant_id = any($5))
-              and s.connection_id = c.id and s.expires_at <= $1)
+            where s.merchant_id = o.merchant_id and ($5::uuid[] is null or s.merchant_id = any($5))
+              and s.connection_id = o.connection_id and s.expires_at <= $1)
            or exists (
             select from webhook_resends r
-            where r.merchant_id = c.merchant_id and ($5::uuid[] is null or r.merchant_id = any($5))
-              and r.connection_id = c.id and r.finished_at < $3))
-        order by c.id`,
+            where r.merchant_id = o.merchant_id and ($5::uuid[] is null or r.merchant_id = any($5))
+              and r.connection_id = o.connection_id and r.finished_at < $3))
+        order by o.connection_id`,
       values: [now, eventsFrom, logFrom, logFromId, merchants],
     }),
   );

@@ -1,23 +1,19 @@
 import { type Static, Type } from "typebox";
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
-import { lockConnection } from "../../merchants/connections-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { fromTypeId, uuidAt } from "../../platform/ids.ts";
 import { parseTime } from "../../platform/time.ts";
 import { ROWS_READ_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
-import {
-  notFound,
-  type Problem,
-  type ValidationError,
-  validationFailed,
-} from "../../platform/wire/problems.ts";
+import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
 import { dateTime, describedAs } from "../../platform/wire/schemas.ts";
 import { SentTypeSchema, wireEndpointId } from "../endpoints/endpoint.ts";
 import { sinceErrors } from "../endpoints/endpoint-request.ts";
 import { readEndpoint } from "../endpoints/endpoints-sql.ts";
+import { lockOwner } from "../endpoints/owners-sql.ts";
 import { DeliveryStatusSchema } from "../log/delivery.ts";
+import { factOfOwner } from "../owner.ts";
 import { OPEN_RESENDS_MAX, RESEND_DELIVERIES_MAX, type Resend, type ResendScope } from "./resend.ts";
 import {
   countOpenResends,
@@ -29,7 +25,7 @@ import {
 } from "./resends-sql.ts";
 
 /**
- * Requests that deliveries are sent once more. A worker does it. The connection is locked, so that concurrent requests cannot
+ * Requests that deliveries are sent once more. A worker does it. The owner is locked, so that concurrent requests cannot
  * exceed the limit of open resends.
  */
 export async function createResend(
@@ -40,7 +36,7 @@ export async function createResend(
 ): Promise<Resend | Problem> {
   const key = { merchantId, connectionId };
   return inTransaction(context, async (tx) => {
-    if ((await lockConnection(tx, key)) === null) return notFound("connection");
+    await lockOwner(tx, key);
     if ((await countOpenResends(tx, key, OPEN_RESENDS_MAX)) >= OPEN_RESENDS_MAX) return TOO_MANY;
     const resend: Resend = {
       ...key,
@@ -98,17 +94,8 @@ async function countFitting(tx: Queryable, scope: ConnectionKey & ResendScope): 
   return read.length > ROWS_READ_MAX ? null : read.filter(({ fits }) => fits).length;
 }
 
-function factOf({
-  merchantId,
-  connectionId,
-  id,
-  deliveryIds,
-  since,
-  until,
-  endpointId,
-  eventType,
-  status,
-}: Resend) {
+function factOf(resend: Resend) {
+  const { id, deliveryIds, since, until, endpointId, eventType, status } = resend;
   const details = {
     ...(deliveryIds !== null && { deliveries: deliveryIds.length }),
     ...(since !== null && { since, until }),
@@ -116,7 +103,7 @@ function factOf({
     ...(eventType !== null && { eventType }),
     ...(status !== null && { deliveryStatus: status }),
   };
-  return { merchantId, connectionId, subject: "rsd", ids: [id], details } as const;
+  return factOfOwner(resend, { subject: "rsd", ids: [id], details });
 }
 
 export const ResendRequestSchema = Type.Object(

@@ -10,11 +10,13 @@ import { before, CLOCK_SKEW_MAX_MS, DAY_MS } from "../../platform/time.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { type Endpoint, type EndpointKey, endpointFact, wireEndpointId } from "../endpoints/endpoint.ts";
 import { shareEndpoint } from "../endpoints/endpoints-sql.ts";
+import { backOfficeEventRow } from "../events/back-office-event.ts";
 import { type EventRow, eventRow, PING } from "../events/event.ts";
 import { oldestShownId } from "../events/event-feed.ts";
 import { readEventBody } from "../events/feed-sql.ts";
 import type { Delivery } from "../log/delivery.ts";
 import { countDeliveryAttempts, readDelivery } from "../log/delivery-log-sql.ts";
+import { factOfOwner, ownerKind } from "../owner.ts";
 import { insertEvents } from "../publishing-sql.ts";
 
 const ENDPOINT_PAUSED: Problem = {
@@ -23,7 +25,7 @@ const ENDPOINT_PAUSED: Problem = {
 };
 
 /** An event that shows the form of its type. */
-type Sample = {
+export type Sample = {
   readonly type: string;
   readonly sequence: number | null;
   readonly data: Readonly<Record<string, unknown>>;
@@ -53,17 +55,11 @@ export async function pingEndpoint(
       sequence: null,
       data: { endpoint: { id: wireEndpointId(id), url: endpoint.url } },
     };
-    const event = eventRow({
-      ...key,
-      id: newId(),
-      type,
-      occurredAt: now,
-      testMode: sample !== null,
-      orderId: null,
-      sequence,
-      notAfter: null,
-      data,
-    });
+    const content = { id: newId(), type, occurredAt: now, orderId: null, data };
+    const event =
+      ownerKind(key) === "connection"
+        ? eventRow({ ...content, ...key, testMode: sample !== null, sequence, notAfter: null })
+        : backOfficeEventRow({ ...content, owner: key, sequence: null });
     await insertEvents(tx, [{ ...event, type: PING, sequence: null }], now);
     await endBackoff(tx, key, id);
     if (by !== null) await recordAudit(tx, context, by, endpointFact(endpoint, { type }));
@@ -191,9 +187,8 @@ export async function redeliver(
     const reached = await reachedLimit(tx, access, delivery, now);
     if (reached !== null) return reached;
     const isNew = await insertManualDue(tx, access, delivery, now);
-    const { merchantId, connectionId } = access;
     if (isNew)
-      await recordAudit(tx, context, by, { merchantId, connectionId, subject: "dlv", ids: [delivery.id] });
+      await recordAudit(tx, context, by, factOfOwner(access, { subject: "dlv", ids: [delivery.id] }));
     await endBackoff(tx, access, endpoint.id);
     return delivery;
   });

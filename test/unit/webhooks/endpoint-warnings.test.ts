@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { type WarningFacts, warningMail } from "../../../src/webhooks/endpoints/health.ts";
 
+const MERCHANT_ID = "01a1fc93-691a-7dab-a31b-167027d168d6";
+
 const mail = (facts: Partial<WarningFacts> = {}) =>
   warningMail({
     stage: 1,
     endpointUrl: "https://partner.example/webhooks",
-    connectionName: "Web shop",
+    owner: { merchantId: MERCHANT_ID, connectionId: "01a1fc93-691a-7dab-a31b-167027d168d7" },
+    ownerName: "Web shop",
     failingSince: new Date("2026-03-02T09:30:00.000Z"),
     now: new Date("2026-03-03T10:00:00.000Z"),
     ...facts,
@@ -26,6 +29,14 @@ describe("a warning about an endpoint", () => {
       expect(body).toContain("Written at 2026-03-03 10:00 UTC");
     },
   );
+
+  it.each(STAGES)("%i about a merchant's own endpoint names the merchant and its paths", (stage) => {
+    const owner = { merchantId: MERCHANT_ID, connectionId: MERCHANT_ID };
+    const { body } = mail({ stage, owner, ownerName: "Acme" });
+    expect(body).toContain('An endpoint of the merchant "Acme"');
+    expect(body).toContain("GET /api/merchants/mer_01m7y96t8tfpnt66rpe0kx2t6p/deliveries?endpointId={id}");
+    expect(body).not.toContain("/v1/");
+  });
 
   it("shows its severity in its subject", () => {
     expect(STAGES.map((stage) => mail({ stage }).subject)).toEqual([
@@ -61,11 +72,11 @@ describe("a warning about an endpoint", () => {
 
   it("has a subject of at most 80 characters, whatever the connection's name", () => {
     for (const stage of STAGES)
-      expect([...mail({ stage, connectionName: "😀".repeat(255) }).subject]).toHaveLength(80);
+      expect([...mail({ stage, ownerName: "😀".repeat(255) }).subject]).toHaveLength(80);
   });
 
   it("has a subject of one line, whatever the connection's name", () => {
-    const { subject } = mail({ connectionName: " Web\r\nBcc: all@shop.example\u0000 " });
+    const { subject } = mail({ ownerName: " Web\r\nBcc: all@shop.example\u0000 " });
     expect(subject).toMatch(/: Web Bcc: all@shop.example$/);
   });
 });

@@ -11,9 +11,12 @@ type QueryOf<Path extends keyof paths> = paths[Path] extends {
 export type EndpointFilters = QueryOf<"/api/webhook-endpoints">;
 export type DeliveryFilters = QueryOf<"/api/connections/{id}/deliveries">;
 
+// The console shows the endpoints of partners. Programs of merchants and warehouses care for their own.
+const ofPartners = { owner: "connection" } as const;
+
 /** @param filters as in the address of the list */
 export const endpointsQuery = (filters: EndpointFilters) =>
-  read("/api/webhook-endpoints", { params: { query: { limit: 50, ...filters } } });
+  read("/api/webhook-endpoints", { params: { query: { limit: 50, ...filters, ...ofPartners } } });
 
 export const connectionEndpointsQuery = (id: string) =>
   read("/api/connections/{id}/webhook-endpoints", { params: { path: { id }, query: { limit: 100 } } });
@@ -30,6 +33,7 @@ export const allDeliveriesQuery = ({ since, until, ...filters }: AllDeliveriesFi
       query: {
         limit: 50,
         ...filters,
+        ...ofPartners,
         ...(since !== undefined && { since: startOf(since) }),
         ...(until !== undefined && { until: endOf(until) }),
       },

@@ -1,6 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
-import type { DeliveryOfConnection } from "../../../api/schema.d.ts";
+import type { DeliveryOfOwner } from "../../../api/schema.d.ts";
 import { Below } from "../../../ui/list/below.tsx";
 import type { Column } from "../../../ui/list/data-table.tsx";
 import { DayFilter } from "../../../ui/list/day-filter.tsx";
@@ -19,13 +19,13 @@ export function AllDeliveriesPage() {
   const search = route.useSearch();
   const isFiltered = Object.keys(search).length > 0;
   const [event, ...others] = useDeliveryColumns();
-  const ofConnection: readonly Column<DeliveryOfConnection>[] =
+  const ofConnection: readonly Column<DeliveryOfOwner>[] =
     event === undefined
       ? []
       : [
           {
             ...event,
-            cell: (delivery) => <Below text={delivery.connectionName}>{event.cell(delivery)}</Below>,
+            cell: (delivery) => <Below text={delivery.connectionName ?? ""}>{event.cell(delivery)}</Below>,
           },
         ];
   return (
@@ -34,7 +34,7 @@ export function AllDeliveriesPage() {
       query={allDeliveriesQuery(search)}
       filters={<AllDeliveriesFilters />}
       connectionId={undefined}
-      connectionOf={({ connectionId }) => connectionId}
+      connectionOf={({ connectionId }) => connectionId ?? ""} // The list asks for those of connections.
       empty={isFiltered ? t("deliveries.emptyFiltered") : t("deliveries.empty")}
       columns={[...ofConnection, ...others]}
     />

@@ -5,8 +5,10 @@ import type { Column } from "../../../ui/list/data-table.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
 
+type ShownEndpoint = Omit<BackOfficeWebhookEndpoint, "eventTypes" | "merchantId" | "connectionId">;
+
 /** The columns of every list of endpoints. */
-export function useEndpointColumns(): readonly Column<BackOfficeWebhookEndpoint>[] {
+export function useEndpointColumns(): readonly Column<ShownEndpoint>[] {
   const { t } = useTranslation();
   return [
     { name: t("endpoints.url"), cell: ({ url }) => url, isLong: true },

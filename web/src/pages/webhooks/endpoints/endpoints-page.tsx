@@ -42,7 +42,7 @@ export function EndpointsPage() {
         </Filters>
       }
       rowKey={({ id }) => id}
-      rowTo={({ connectionId, id }) => paths.endpoint(connectionId, id)}
+      rowTo={({ connectionId, id }) => paths.endpoint(connectionId ?? "", id)} // The list asks for those of connections.
       empty={isFiltered ? t("endpoints.emptyFiltered") : t("endpoints.emptyList")}
       columns={useEndpointColumns()}
     />
