@@ -49,11 +49,11 @@ const CHUNK_SQL = `
     insert into orders (
       merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, status, hold_reasons,
       goods_minor, currency, first_name, last_name, name, company, address1, address2, city, zip, state_code,
-      country_code, phone, created_at, updated_at, acceptance_due_at, expires_at, last_sequence, routed_at)
+      country_code, phone, created_at, updated_at, changed_at, acceptance_due_at, expires_at, last_sequence, routed_at)
     select $8::uuid, $1::uuid, order_id, false, 'stored-' || order_id, 'stored-' || order_id,
            decode(repeat('ab', 32), 'hex'), $5, '{}', 4500, 'EUR', 'Ada', 'Lovelace', null, null,
            '12 St James Square', null, 'London', 'SW1Y 4JH', null, 'GB', null,
-           created_at, created_at, created_at + $6::interval, null, 1, case when $7 then created_at end
+           created_at, created_at, created_at, created_at + $6::interval, null, 1, case when $7 then created_at end
     from ids
   ), placed_lines as (
     insert into order_lines (merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor)

@@ -3,9 +3,9 @@
 -- of_merchant: the merchant of all moves; null if there are several, which Citus does not permit.
 -- moves: changes of stock records. A negative on_hand has been shipped, a positive one has been returned. The ids of movements
 -- are in the order of the moves.
--- Returns the products whose records were changed. The caller has locked their stock.
+-- Returns the records that were changed. The caller has locked their stock.
 create or replace function move_goods(of_merchant uuid, moves json, moved_at timestamptz)
-returns table (merchant_id uuid, product_id uuid)
+returns table (merchant_id uuid, facility_id uuid, product_id uuid)
 language plpgsql as $function$
 #variable_conflict use_column
 declare
@@ -48,8 +48,8 @@ begin
   where e.on_hand <> 0;
 
   return query
-  select c.merchant_id, c.product_id
-  from unnest(merchants, products) as c (merchant_id, product_id);
+  select c.merchant_id, c.facility_id, c.product_id
+  from unnest(merchants, facilities, products) as c (merchant_id, facility_id, product_id);
 end
 $function$;
 

@@ -1,4 +1,4 @@
--- Stores new orders with their lines, first events with deliveries, and charges: one call, one round trip, one transaction.
+-- Stores new orders with their lines, changes, first events with deliveries, and charges: one call, one round trip, one transaction.
 -- Called by src/orders/creation, which has decided everything: a function only stores. On Citus the call runs as a whole on the
 -- node of its merchant, so it needs no other node and no two-phase commit
 -- (docs/design/creating-orders.md, "One function stores a group").
@@ -105,11 +105,11 @@ begin
       merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, request_id, status,
       hold_reasons, goods_minor, currency, first_name, last_name, name, company, address1, address2,
       city, zip, state_code, country_code, phone, note, metadata,
-      created_at, updated_at, acceptance_due_at, expires_at, last_sequence)
+      created_at, updated_at, changed_at, acceptance_due_at, expires_at, last_sequence)
     select merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, request_id, status,
            '{}', goods_minor, currency, first_name, last_name, name, company, address1, address2,
            city, zip, state_code, country_code, phone, note, metadata,
-           placed_at, placed_at, acceptance_due_at, expires_at, 1
+           placed_at, placed_at, placed_at, acceptance_due_at, expires_at, 1
     from unnest(placed)
     order by merchant_id, connection_id, idempotency_key
     on conflict do nothing
@@ -139,6 +139,14 @@ begin
   select p.merchant_id, p.connection_id, p.id, p.id, placed_at, 0, false
   from unnest(placed) p
   where p.charge;
+
+  -- The change has the id of the event: both tables are of the same time.
+  insert into changes (merchant_id, id, connection_id, order_id, kinds, object_ids)
+  select p.merchant_id, p.event_id, p.connection_id, p.id,
+         case when p.charge then '{order,charge}'::text[] else '{order}' end,
+         case when p.charge then array[p.id, p.id] else array[p.id] end
+  from unnest(placed) p
+  where not p.test_mode;
 
   sending := array(
     select published.connection_id

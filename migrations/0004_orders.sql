@@ -33,6 +33,7 @@ create table orders (
   metadata                json,
   created_at              timestamptz not null,
   updated_at              timestamptz not null,
+  changed_at              timestamptz not null,
   acceptance_due_at       timestamptz,
   expires_at              timestamptz,
   last_sequence           integer     not null,
@@ -104,6 +105,9 @@ create index orders_facility_idx on orders (merchant_id, facility_id, id) where 
 create index orders_name_idx on orders (merchant_id, lower(last_name || ' ' || first_name) text_pattern_ops)
   where created_at > '-infinity';
 create index orders_company_idx on orders (merchant_id, lower(company) text_pattern_ops) where company is not null;
+-- Programs ask for the orders that have changed since a time, in the order of their changes
+-- (docs/design/api-conventions.md, "Sorted by change"). The one index with a time that creation maintains.
+create index orders_changed_idx on orders (merchant_id, changed_at, id);
 -- Lets the list of orders that are ready to ship read these alone, and not all orders that are in progress: these include
 -- orders that shipped long ago and were never completed. It has the condition of orders_to_ship_idx, which serves a facility.
 create index orders_ready_idx on orders (connection_id, id)
@@ -122,6 +126,8 @@ comment on column orders.hold_reasons is 'Empty means not on hold.';
 comment on column orders.goods_minor is 'What the merchant is charged for the goods, in minor units, fixed at creation.';
 comment on column orders.note is 'The partner''s text for the people who handle the order; null if there is none.';
 comment on column orders.metadata is 'The partner''s own data: text by key, sorted by key. Null stands for none.';
+comment on column orders.updated_at is 'When the order itself last changed, as partners see it.';
+comment on column orders.changed_at is 'When anything that the back office shows of the order last changed, charges, refunds and notes included.';
 comment on column orders.acceptance_due_at is 'When the acceptance window of a real order closes; null if it never had one.';
 comment on column orders.expires_at is 'When a test order is erased, earlier if that is requested; null for real orders.';
 comment on column orders.last_sequence is 'Sequence of the order''s newest event; the next one takes it plus one, under the row''s lock.';

@@ -48,14 +48,14 @@ const CHUNK_SQL = `
     insert into orders (
       merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, status, hold_reasons,
       goods_minor, currency, first_name, last_name, name, company, address1, address2, city, zip, state_code,
-      country_code, phone, created_at, updated_at, acceptance_due_at, expires_at, last_sequence, routed_at)
+      country_code, phone, created_at, updated_at, changed_at, acceptance_due_at, expires_at, last_sequence, routed_at)
     select ($1::uuid[])[partner], ($2::uuid[])[partner], order_id, false, 'shop-' || n, 'shop-' || n,
            decode(repeat('ab', 32), 'hex'),
            case when ago > 0.02 then 'COMPLETED' when ago > 0.0001 then 'ACCEPTED' else 'NEW' end,
            case when ago between 0.0001 and 0.02 and n % 50 = 0 then '{out_of_stock}'::text[] else '{}' end,
            4500, 'EUR', 'First' || n % 40, 'Lastname' || n % 400, null, null,
            '12 St James Square', null, 'London', 'SW1Y 4JH', null, 'GB', null,
-           created_at, created_at, created_at + interval '2 hours', null, 1,
+           created_at, created_at, created_at, created_at + interval '2 hours', null, 1,
            case when ago > 0.0001 then created_at end
     from ids
   )

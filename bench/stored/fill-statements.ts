@@ -38,7 +38,7 @@ export const FILL_STATEMENTS: readonly FillStatement[] = [
     insert into orders (
       merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, request_id, status,
       hold_reasons, goods_minor, currency, first_name, last_name, name, address1, city, zip, country_code, created_at,
-      updated_at, acceptance_due_at, last_sequence, routed_at, first_routed_at, facility_id, canceled_at,
+      updated_at, changed_at, acceptance_due_at, last_sequence, routed_at, first_routed_at, facility_id, canceled_at,
       has_unshipped, personal_data_erased_at)
     select merchant_id, connection_id, order_id, false, 'shop-' || number, 'shop-' || number,
            sha256(order_id::text::bytea), order_id::text, case when status = 'WAITING' then 'ACCEPTED' else status end,
@@ -47,7 +47,7 @@ export const FILL_STATEMENTS: readonly FillStatement[] = [
            case when is_erased then 'erased' else 'Last' || abs(hashint4(number)) % 50000 end,
            case when is_erased then 'erased' end, case when is_erased then 'erased' else '12 St James Square' end,
            case when is_erased then 'erased' else 'London' end, case when is_erased then 'erased' else 'SW1Y 4JH' end,
-           'GB', created_at, created_at + interval '23 hours', created_at + interval '2 hours', 3,
+           'GB', created_at, created_at + interval '23 hours', created_at + interval '23 hours', created_at + interval '2 hours', 3,
            case when status not in ('WAITING', 'CANCELED') then created_at + interval '2 hours' end,
            case when status not in ('WAITING', 'CANCELED') then created_at + interval '2 hours' end,
            case when status not in ('WAITING', 'CANCELED') then facility_id end,

@@ -15,6 +15,7 @@ export const LAYERS: readonly Layer[] = [
   [
     { folder: "lifecycle", purpose: "the pure rules of an order: state, transition, time in; new state out" },
     { folder: "mail", purpose: "the queue of mails and its sender" },
+    { folder: "changes", purpose: "what has changed, and its feed" },
   ],
   [
     { folder: "audit", purpose: "the record of changes and reads, and the pure rules of access" },

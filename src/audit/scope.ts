@@ -85,6 +85,10 @@ const TABLE = {
     about: "figures, search and live updates, over all that the role shows",
     roles: ["operator", "warehouse", "merchant", "partner", "support"],
   },
+  "changes:read": {
+    about: "what has changed, of all that the other scopes of the token can read",
+    roles: ["operator", "warehouse", "merchant", "support"],
+  },
   "views:read": {
     about: "saved views of the program itself",
     roles: ["operator", "warehouse", "merchant", "partner", "support"],

@@ -6,6 +6,7 @@ import {
   within,
 } from "./access.ts";
 import { auditExportRoutes, auditRoutes } from "./audit.ts";
+import { changeRoutes } from "./changes.ts";
 import { connectionRoutes, usageRoutes } from "./connections.ts";
 import { exposureRoutes } from "./exposure.ts";
 import { facilityRoutes, rateRoutes } from "./facilities.ts";
@@ -94,6 +95,7 @@ export const backOfficeRoutes: readonly ScopedRoute[] = [
   ...within("views", viewRoutes),
   ...within("overview", searchRoutes),
   ...within("overview", updateRoutes),
+  ...within("changes", changeRoutes),
   ...within("people", personRoutes),
   ...within("people", signInMethodRoutes),
   ...meRoutes.map(forEveryToken),

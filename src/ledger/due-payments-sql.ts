@@ -7,6 +7,7 @@ import {
 import { merchantByMerchant, merchantsOf, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { EntryKind, GatewayName } from "./ledger.ts";
+import { recordCharges } from "./ledger-sql.ts";
 
 /** How an entry ended at its gateway. */
 export type PaymentOutcome = {
@@ -75,6 +76,11 @@ export async function insertOutcomes(
       now,
     ],
   });
+  recordCharges(
+    tx,
+    now,
+    outcomes.map(({ payment: { merchantId, orderId, entryId } }) => ({ merchantId, orderId, id: entryId })),
+  );
 }
 
 /** When a payment without an outcome is checked again. */

@@ -1,3 +1,4 @@
+import { recordChanges } from "../changes/record-changes.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { merchantsOf } from "../platform/database/citus.ts";
@@ -106,7 +107,7 @@ export async function insertGoodsCharges(
   orders: readonly (OrderKey & { readonly requestId: string | null })[],
   now: Date,
 ): Promise<void> {
-  await tx.query({
+  const rows = await tx.query<{ merchant_id: string; order_id: string }>({
     name: "insert-goods-charges",
     text: `
       with charged as (
@@ -121,7 +122,8 @@ export async function insertGoodsCharges(
       select c.merchant_id, o.connection_id, c.order_id, c.id, $3, 0, false
       from charged c
       join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
-      where ($5::uuid[] is null or o.merchant_id = any($5))`,
+      where ($5::uuid[] is null or o.merchant_id = any($5))
+      returning merchant_id, order_id`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ id }) => id),
@@ -130,7 +132,23 @@ export async function insertGoodsCharges(
       await merchantsOf(tx, orders),
     ],
   });
+  // The first charge has the id of its order.
+  recordCharges(
+    tx,
+    now,
+    rows.map((row) => ({ merchantId: row.merchant_id, orderId: row.order_id, id: row.order_id })),
+  );
 }
+
+type ChargeKey = { readonly merchantId: string; readonly orderId: string; readonly id: string };
+
+/** Each new entry, and each outcome of one, is a change of its order too. */
+export const recordCharges = (tx: Queryable, now: Date, charges: readonly ChargeKey[]): void =>
+  recordChanges(
+    tx,
+    now,
+    charges.map(({ merchantId, orderId, id }) => ({ merchantId, orderId, kind: "charge", objectId: id })),
+  );
 
 /** An entry for the ledger of an order that the caller has locked. */
 export type EntryOfOrder = NewEntry & {
@@ -179,6 +197,11 @@ export async function insertEntries(
       entries.map(({ requestId }) => requestId),
     ],
   });
+  recordCharges(
+    tx,
+    now,
+    entries.map(({ order, id }) => ({ merchantId: order.merchantId, orderId: order.id, id })),
+  );
 }
 
 /**
@@ -195,7 +218,7 @@ export async function insertShippingCharges(
   }[],
   { newId, now }: { newId: NewId; now: Date },
 ): Promise<number> {
-  const rows = await tx.query({
+  const rows = await tx.query<{ merchant_id: string; order_id: string; entry_id: string }>({
     name: "insert-shipping-charges",
     text: `
       with charged as (
@@ -212,7 +235,7 @@ export async function insertShippingCharges(
       from charged c
       join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
       where o.merchant_id = any($1::uuid[])
-      returning entry_id`,
+      returning merchant_id, order_id, entry_id`,
     values: [
       charges.map(({ merchantId }) => merchantId),
       charges.map(({ orderId }) => orderId),
@@ -222,6 +245,11 @@ export async function insertShippingCharges(
       now,
     ],
   });
+  recordCharges(
+    tx,
+    now,
+    rows.map((row) => ({ merchantId: row.merchant_id, orderId: row.order_id, id: row.entry_id })),
+  );
   return rows.length;
 }
 
@@ -237,7 +265,7 @@ export async function cancelUnsentEntries(
   now: Date,
 ): Promise<ReadonlySet<string>> {
   if (entryIds.length === 0) return new Set();
-  const rows = await tx.query<{ entry_id: string }>({
+  const rows = await tx.query<{ order_id: string; entry_id: string }>({
     name: "cancel-unsent-entries",
     text: `
       with unsent as (
@@ -248,9 +276,14 @@ export async function cancelUnsentEntries(
       insert into ledger_outcomes (merchant_id, order_id, entry_id, outcome, created_at)
       select merchant_id, order_id, entry_id, 'canceled', $4
       from unsent
-      returning entry_id`,
+      returning order_id, entry_id`,
     values: [merchantId, orderIds, entryIds, now],
   });
+  recordCharges(
+    tx,
+    now,
+    rows.map((row) => ({ merchantId, orderId: row.order_id, id: row.entry_id })),
+  );
   return new Set(rows.map((row) => row.entry_id));
 }
 

@@ -1,3 +1,4 @@
+import { recordChanges } from "../changes/record-changes.ts";
 import type { Actor, RecordContext, TransitionCause } from "../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import { merchantsOf } from "../platform/database/citus.ts";
@@ -128,6 +129,7 @@ export async function insertRefund(
       refund.createdAt,
     ],
   });
+  recordChanges(tx, refund.createdAt, [{ merchantId, orderId, kind: "refund", objectId: refund.id }]);
 }
 
 /** Erases what people wrote about refunds of orders. */
@@ -135,15 +137,17 @@ export async function eraseRefundNotes(
   tx: Queryable,
   orders: readonly RefundKey[],
   erasedText: string,
+  now: Date,
 ): Promise<void> {
-  await tx.query({
+  const erased = await tx.query<{ merchantId: string; orderId: string; id: string }>({
     name: "erase-refund-notes",
     text: `
       update refunds r
       set note = $3
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
       where r.merchant_id = erased.merchant_id and r.order_id = erased.order_id and r.note is not null
-        and ($4::uuid[] is null or r.merchant_id = any($4))`,
+        and ($4::uuid[] is null or r.merchant_id = any($4))
+      returning r.merchant_id as "merchantId", r.order_id as "orderId", r.id`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ id }) => id),
@@ -151,6 +155,11 @@ export async function eraseRefundNotes(
       await merchantsOf(tx, orders),
     ],
   });
+  recordChanges(
+    tx,
+    now,
+    erased.map(({ id: objectId, ...of }) => ({ ...of, kind: "refund", objectId })),
+  );
 }
 
 /**

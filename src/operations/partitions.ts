@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { noteDropped } from "../changes/read-changes.ts";
 import type { Context } from "../platform/context.ts";
 import type { Database, Queryable } from "../platform/database/database.ts";
 import {
@@ -11,9 +12,13 @@ import {
   partitionsAheadMs,
 } from "../platform/database/day-partitions.ts";
 import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
-import { before, DAY_MS, EVENTS_KEPT_MS, HOUR_MS, LOG_KEPT_MS } from "../platform/time.ts";
+import { before, CHANGES_KEPT_MS, DAY_MS, EVENTS_KEPT_MS, HOUR_MS, LOG_KEPT_MS } from "../platform/time.ts";
 
-const KEPT_MS: Record<DayTable, number> = { events: EVENTS_KEPT_MS, attempts: LOG_KEPT_MS };
+const KEPT_MS: Record<DayTable, number> = {
+  events: EVENTS_KEPT_MS,
+  attempts: LOG_KEPT_MS,
+  changes: CHANGES_KEPT_MS,
+};
 
 /**
  * Drops partitions whose whole day is older than the retention time (docs/design/database.md, "Retention"). Returns how many it
@@ -43,6 +48,7 @@ async function dropOldest(
   const partitions = await listPartitions(db, table);
   const oldest = partitions.find(({ isDetaching }) => isDetaching) ?? partitions[0];
   const isOld = oldest !== undefined && oldest.to <= keptSince;
+  if (isOld && table === "changes") await noteDropped(db, oldest);
   if (oldest !== undefined && (isOld || oldest.isDetaching))
     await detachPartition(client, table, oldest, await db.isDistributed());
   const name = isOld ? oldest.name : await findLeftover(client, table, keptSince);

@@ -1,3 +1,4 @@
+import { recordChanges } from "../changes/record-changes.ts";
 import type { OrderKey, OrderStatus, ShippingAddress } from "../lifecycle/order.ts";
 import { connectionColumns } from "../platform/connection-key.ts";
 import { merchantsOf, searchReachable } from "../platform/database/citus.ts";
@@ -42,12 +43,13 @@ export async function eraseAddresses(
   keys: readonly OrderKey[],
   { unchangedSince, now }: { readonly unchangedSince: Date; readonly now: Date },
 ): Promise<ErasedOrder[]> {
-  return tx.query<ErasedOrder>({
+  const erased = await tx.query<ErasedOrder>({
     name: "erase-addresses",
     text: `
       update orders o
       set first_name = $4, last_name = $4, name = $4, company = null, address1 = $4, address2 = null, city = $4, zip = $4,
-          state_code = null, phone = null, note = null, metadata = null, personal_data_erased_at = $5
+          state_code = null, phone = null, note = null, metadata = null, personal_data_erased_at = $5,
+          changed_at = greatest(o.changed_at, $5)
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
       where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
         and o.status in ('COMPLETED', 'CANCELED', 'RETURNED') and not o.test_mode
@@ -64,6 +66,18 @@ export async function eraseAddresses(
       await merchantsOf(tx, keys),
     ],
   });
+  recordChanges(
+    tx,
+    now,
+    erased.map(({ merchantId, id }) => ({
+      merchantId,
+      orderId: id,
+      kind: "order",
+      objectId: id,
+      isTimed: true,
+    })),
+  );
+  return erased;
 }
 
 /** After a person has written about an erased order: it is erased again. A change of the order itself does the same. */
@@ -82,8 +96,9 @@ export async function markNotErased(tx: Queryable, { merchantId, id }: OrderKey)
 export async function eraseTracking(
   tx: Queryable,
   orders: readonly OrderKey[],
+  now: Date,
 ): Promise<{ merchantId: string; id: string }[]> {
-  return tx.query({
+  const erased = await tx.query<{ merchantId: string; orderId: string; id: string }>({
     name: "erase-tracking",
     text: `
       update shipments s
@@ -91,13 +106,19 @@ export async function eraseTracking(
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
       where s.merchant_id = erased.merchant_id and s.order_id = erased.order_id
         and ($3::uuid[] is null or s.merchant_id = any($3))
-      returning s.merchant_id as "merchantId", s.id`,
+      returning s.merchant_id as "merchantId", s.order_id as "orderId", s.id`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ id }) => id),
       await merchantsOf(tx, orders),
     ],
   });
+  recordChanges(
+    tx,
+    now,
+    erased.map(({ id: objectId, ...of }) => ({ ...of, kind: "shipment", objectId })),
+  );
+  return erased;
 }
 
 /** Erases what people wrote into the timelines of orders. */

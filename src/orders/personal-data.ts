@@ -112,10 +112,10 @@ async function eraseOrders(
     first.createdAt,
   );
   const since = before(oldest, CLOCK_SKEW_MAX_MS);
-  await deleteMails(tx, await eraseTracking(tx, erased)); // A tracking mail has the id of its shipment.
+  await deleteMails(tx, await eraseTracking(tx, erased, now)); // A tracking mail has the id of its shipment.
   await eraseTimelineDetails(tx, erased);
-  await eraseRefundNotes(tx, erased, ERASED);
-  await eraseReturnNotes(tx, erased, ERASED);
+  await eraseRefundNotes(tx, erased, ERASED, now);
+  await eraseReturnNotes(tx, erased, ERASED, now);
   await rewriteEventBodies(tx, erased, since, erasedEventBody);
   await eraseResponses(tx, erased, since);
   const cause = { actor: by.actor, operation: OPERATION, requestId: by.requestId };

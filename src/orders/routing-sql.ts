@@ -1,3 +1,4 @@
+import { recordChanges } from "../changes/record-changes.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import {
   type ConnectionKey,
@@ -148,7 +149,7 @@ export async function saveRoutes(
     name: "save-routes",
     text: `
       update orders o
-      set facility_id = route.facility_id, routed_at = $5
+      set facility_id = route.facility_id, routed_at = $5, changed_at = greatest(o.changed_at, $5)
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[]) as route (merchant_id, connection_id, id, facility_id)
       where o.merchant_id = route.merchant_id and o.connection_id = route.connection_id and o.id = route.id
         and ($6::uuid[] is null or o.merchant_id = any($6))`,
@@ -163,6 +164,17 @@ export async function saveRoutes(
       ),
     ],
   });
+  recordChanges(
+    tx,
+    now,
+    routes.map(({ order: { merchantId, id } }) => ({
+      merchantId,
+      orderId: id,
+      kind: "order",
+      objectId: id,
+      isTimed: true,
+    })),
+  );
 }
 
 /** Waiting orders that one statement reads, whether they fit or not. */

@@ -25,7 +25,8 @@ export type IdPrefix =
   | "proc"
   | "per"
   | "rsd"
-  | "ses";
+  | "ses"
+  | "change";
 
 /** Makes UUIDv7 values, as lower-case text, that sort by the clock's time and by the order of the calls. */
 export type NewId = () => string;
@@ -53,6 +54,12 @@ export function newIdsFrom(clock: Clock): NewId {
   const generator = new V7Generator(new RandomNumbers());
   return () => generator.generateOrResetCore(clock.now().getTime(), ROLLBACK_ALLOWANCE_MS).toString();
 }
+
+const idsOfMoments = new V7Generator(new RandomNumbers());
+
+/** A new UUIDv7 of a moment, for what is stored long after its operation has received its ids. */
+export const newIdAt = (moment: Date): string =>
+  idsOfMoments.generateOrResetCore(moment.getTime(), ROLLBACK_ALLOWANCE_MS).toString();
 
 /** A UUID as a TypeID of the API, such as `ord_01m7y7np16fe68bxp4h91tdmdn`. */
 export const toTypeId = (prefix: IdPrefix, uuid: string): string => encodeTypeId(prefix, uuid);

@@ -54,6 +54,8 @@ export const systemClock: Clock = { now: () => new Date() };
 
 /** How long events can be read and sent (docs/design/database.md, "Retention"). */
 export const EVENTS_KEPT_MS = 30 * DAY_MS;
+/** How long the feed of changes is kept (docs/design/event-feed.md, "The change feed of the back office"). */
+export const CHANGES_KEPT_MS = 30 * DAY_MS;
 /** How long the delivery log is kept: deliveries, attempts, recoveries and mails. */
 export const LOG_KEPT_MS = 90 * DAY_MS;
 

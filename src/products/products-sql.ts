@@ -1,3 +1,4 @@
+import { recordChanges } from "../changes/record-changes.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
@@ -194,8 +195,8 @@ export async function lockProduct(
   return row === undefined ? null : toProduct(row);
 }
 
-export async function insertProduct(db: Queryable, product: Product): Promise<void> {
-  await db.query({
+export async function insertProduct(tx: Queryable, product: Product): Promise<void> {
+  await tx.query({
     name: "insert-product",
     text: `
       insert into products (id, merchant_id, sku, name, description, image_url, weight_grams,
@@ -203,6 +204,7 @@ export async function insertProduct(db: Queryable, product: Product): Promise<vo
       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     values: toValues(product),
   });
+  recordProducts(tx, product.updatedAt, product.merchantId, [product.id]);
 }
 
 export async function updateProduct(tx: Queryable, product: Product): Promise<void> {
@@ -216,7 +218,15 @@ export async function updateProduct(tx: Queryable, product: Product): Promise<vo
       where id = $1 and merchant_id = $2`,
     values: toValues(product),
   });
+  recordProducts(tx, product.updatedAt, product.merchantId, [product.id]);
 }
+
+export const recordProducts = (tx: Queryable, now: Date, merchantId: string, ids: readonly string[]): void =>
+  recordChanges(
+    tx,
+    now,
+    ids.map((objectId) => ({ merchantId, kind: "product", objectId })),
+  );
 
 const toValues = (product: Product): unknown[] => [
   product.id,

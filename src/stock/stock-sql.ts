@@ -1,3 +1,4 @@
+import { recordChanges } from "../changes/record-changes.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import { merchantByMerchant, merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
@@ -47,6 +48,10 @@ export async function lockStock(tx: Queryable, products: readonly ProductKey[]):
 }
 
 type ProductRow = { merchant_id: string; product_id: string };
+type RecordRow = ProductRow & { facility_id: string };
+
+const changeOf = (row: RecordRow) =>
+  stockChange({ merchantId: row.merchant_id, facilityId: row.facility_id, productId: row.product_id });
 
 const toProductKey = (row: ProductRow): ProductKey => ({ merchantId: row.merchant_id, id: row.product_id });
 
@@ -137,7 +142,15 @@ export async function saveOnHand(tx: Queryable, stock: StockRecord): Promise<voi
       set on_hand = excluded.on_hand, updated_at = excluded.updated_at`,
     values: [stock.merchantId, stock.facilityId, stock.productId, stock.onHand, stock.updatedAt],
   });
+  recordChanges(tx, stock.updatedAt, [stockChange(stock)]);
 }
+
+const stockChange = ({
+  merchantId,
+  facilityId,
+  productId: objectId,
+}: Pick<StockRecord, "merchantId" | "facilityId" | "productId">) =>
+  ({ merchantId, kind: "stock", objectId, facilityId }) as const;
 
 /** The available stock of products. */
 export async function readAvailability(
@@ -172,7 +185,7 @@ export async function moveReserved(
   now: Date,
 ): Promise<ProductKey[]> {
   if (moves.length === 0) return [];
-  const rows = await tx.query<ProductRow>({
+  const rows = await tx.query<RecordRow>({
     name: "move-reserved-stock",
     text: `
       update facility_stock s
@@ -184,7 +197,7 @@ export async function moveReserved(
         group by merchant_id, facility_id, product_id) as move
       where s.merchant_id = move.merchant_id and s.facility_id = move.facility_id and s.product_id = move.product_id
         and ($6::uuid[] is null or s.merchant_id = any($6))
-      returning s.merchant_id, s.product_id`,
+      returning s.merchant_id, s.facility_id, s.product_id`,
     values: [
       moves.map(({ merchantId }) => merchantId),
       moves.map(({ facilityId }) => facilityId),
@@ -194,6 +207,7 @@ export async function moveReserved(
       await merchantsOf(tx, moves),
     ],
   });
+  recordChanges(tx, now, rows.map(changeOf));
   return rows.map(toProductKey);
 }
 
@@ -213,12 +227,13 @@ export async function moveGoods(
 ): Promise<ProductKey[]> {
   if (moves.length === 0) return [];
   const rows = await merchantByMerchant(tx, moves, (own, merchantId) =>
-    tx.query<ProductRow>({
+    tx.query<RecordRow>({
       name: "move-goods",
-      text: "select merchant_id, product_id from move_goods($1, $2, $3)",
+      text: "select merchant_id, facility_id, product_id from move_goods($1, $2, $3)",
       values: [merchantId, JSON.stringify(own.map(toMoveInput)), now],
     }),
   );
+  recordChanges(tx, now, rows.map(changeOf));
   return rows.map(toProductKey);
 }
 

@@ -18,6 +18,7 @@ import {
 const OPEN_SQL: OpenSqlFiles = {
   "Reads, and changes of one row, that need no rule: a higher layer calls the statement itself": [
     "src/audit/audit-sql.ts",
+    "src/changes/changes-sql.ts",
     "src/webhooks/events/feed-sql.ts",
     "src/fulfilment/facilities-sql.ts",
     "src/fulfilment/pick-lists-sql.ts",
@@ -79,6 +80,14 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
 
 /** Tables that several slices write, each slice with the reason. */
 const SHARED_TABLES: SharedTables = {
+  changes: {
+    changes: "records and numbers what has changed",
+    orders: "records new orders in the call that stores them",
+  },
+  orders: {
+    changes: "notes when an order changed, if the change was not of its row",
+    orders: "the slice of the table",
+  },
   ledger_entries: {
     ledger: "charges and refunds orders that exist",
     orders: "stores the first charge of a new order in the call that stores the order",

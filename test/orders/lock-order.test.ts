@@ -32,5 +32,5 @@ it("a change is rejected if the order has changed since it was read", async () =
   if (read === undefined) throw new Error("The order was just placed.");
   await partner.client.post("/v1/orders/moved/cancel");
   const change = { before: read, after: { ...read, status: "ACCEPTED" as const } };
-  await expect(saveOrders(test.db, [change])).rejects.toThrow("lock");
+  await expect(saveOrders(test.db, [change], test.clock.now())).rejects.toThrow("lock");
 });

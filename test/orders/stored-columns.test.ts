@@ -55,6 +55,7 @@ const HARMLESS: Readonly<Record<string, Readonly<Record<string, readonly string[
     deliveries: ["event_type", "status"],
     attempts: ["trigger"],
     stock_movements: ["kind", "actor_kind"],
+    changes: ["kinds", "events"],
   },
   "references of programs, by which retries are recognized": {
     orders: ["external_order_id", "idempotency_key", "request_id"],

@@ -20,5 +20,6 @@ export const CHECKS_OF_A_NEW_DATABASE = [
   "paused endpoints",
   "partitions of events",
   "partitions of attempts",
+  "partitions of changes",
   "secret keys",
 ];

@@ -19,8 +19,9 @@ export const statementsOfBatch = (names: readonly string[]): readonly string[] =
 /** Counts what a piece of work asks of the database. */
 export function countStatements(context: WebhookContext): StatementCount {
   const names: string[] = [];
-  const counted = ({ query, isDistributed }: Queryable): Queryable => ({
+  const counted = ({ query, isDistributed, beforeCommit }: Queryable): Queryable => ({
     isDistributed,
+    ...(beforeCommit && { beforeCommit }),
     query(statement) {
       names.push(statement.name);
       return query(statement);

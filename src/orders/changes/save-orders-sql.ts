@@ -1,3 +1,5 @@
+import type { RecordedChange } from "../../changes/change.ts";
+import { recordChanges } from "../../changes/record-changes.ts";
 import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
 import { splitsBetween } from "../../lifecycle/parts.ts";
 import { merchantsOf } from "../../platform/database/citus.ts";
@@ -11,7 +13,7 @@ export type OrderChange<Read extends OrderState = OrderState> = {
 };
 
 /** Stores the changes of the orders' own rows. The caller has locked each order and read it under the lock. */
-export async function saveOrders(tx: Queryable, changes: readonly OrderChange[]): Promise<void> {
+export async function saveOrders(tx: Queryable, changes: readonly OrderChange[], now: Date): Promise<void> {
   const [{ after: first } = { after: null }, ...others] = changes;
   const isOne = others.length === 0;
   const rows = await tx.query<{ id: string }>({
@@ -19,7 +21,7 @@ export async function saveOrders(tx: Queryable, changes: readonly OrderChange[])
     text: `
       update orders o
       set status = change.status, hold_reasons = change.hold_reasons, updated_at = change.updated_at,
-          canceled_at = change.canceled_at, last_sequence = change.last_sequence,
+          changed_at = greatest(o.changed_at, $3), canceled_at = change.canceled_at, last_sequence = change.last_sequence,
           has_unshipped = coalesce(change.has_unshipped, o.has_unshipped),
           personal_data_erased_at = null -- What has changed may be personal data again.
       from (
@@ -39,11 +41,30 @@ export async function saveOrders(tx: Queryable, changes: readonly OrderChange[])
             tx,
             changes.map(({ after }) => after),
           ),
+      now,
     ],
   });
   // No constraint makes sequences unique, because events are partitioned by their own id. The lock does. This check
   // would find an order that changed in spite of it.
   if (rows.length !== changes.length) throw new Error("An order changed although its lock was held.");
+  recordChanges(tx, now, changes.flatMap(changedObjects));
+}
+
+/** The order, and its shipments that have changed. */
+function changedObjects({ before, after }: OrderChange): RecordedChange[] {
+  const { merchantId, id: orderId } = after;
+  const order = { merchantId, orderId, kind: "order", objectId: orderId, isTimed: true } as const;
+  if (!isWhole(after) || !isWhole(before)) return [order];
+  const leftFacilityId = before.facilityId === after.facilityId ? null : before.facilityId;
+  const lines = after.lines.filter((line) => !before.lines.includes(line));
+  const shipments = after.shipments.filter(
+    (shipment) =>
+      !before.shipments.includes(shipment) || lines.some(({ shipmentId }) => shipmentId === shipment.id),
+  );
+  return [
+    { ...order, leftFacilityId },
+    ...shipments.map(({ id }) => ({ merchantId, orderId, kind: "shipment" as const, objectId: id })),
+  ];
 }
 
 /** Without this, the planner expects a hundred rows, and scans the whole table while it is small. */

@@ -45,7 +45,7 @@ export async function storeTransitions(
   if (transitions.length === 0) return [];
   const whole = transitions.filter((transition) => isWholeTransition(transition));
   const changes = changesOf(whole);
-  await saveOrders(tx, changesOf(transitions));
+  await saveOrders(tx, changesOf(transitions), at.now);
   await storeSplits(tx, changes);
   await saveShipments(tx, changes);
   await storeReturnedQuantities(tx, changes);

@@ -1,3 +1,4 @@
+import { recordChanges } from "../../changes/record-changes.ts";
 import type {
   Actor,
   RecordContext,
@@ -18,7 +19,7 @@ export type NewTimelineEntry = {
   readonly shipmentId: string | null;
 };
 
-/** Adds entries to the timelines of orders, in the transaction of the operations. */
+/** Adds entries to the timelines of orders, in the transaction of the operations. Each is a change of its order. */
 export async function insertTimelineEntries(
   tx: Queryable,
   entries: readonly NewTimelineEntry[],
@@ -56,6 +57,17 @@ export async function insertTimelineEntries(
       now,
     ],
   });
+  recordChanges(
+    tx,
+    now,
+    entries.map(({ order, shipmentId }) => ({
+      merchantId: order.merchantId,
+      orderId: order.id,
+      ...(shipmentId === null
+        ? { kind: "order" as const, objectId: order.id }
+        : { kind: "shipment" as const, objectId: shipmentId }),
+    })),
+  );
 }
 
 /** The timeline of an order, oldest entry first. The creation has no entry: the order's row records it. */

@@ -1,3 +1,4 @@
+import { recordChanges } from "../../changes/record-changes.ts";
 import type { Actor } from "../../lifecycle/applied-transition.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { returnedBetween } from "../../lifecycle/parts.ts";
@@ -76,6 +77,8 @@ export async function insertReturn(
       added.lines.map(({ quantity }) => quantity),
     ],
   });
+  const { merchantId, id: orderId } = order;
+  recordChanges(tx, added.createdAt, [{ merchantId, orderId, kind: "return", objectId: added.id }]);
 }
 
 /** The hash of the request that made the return with this reference. Null if there is none. */
@@ -110,15 +113,17 @@ export async function eraseReturnNotes(
   tx: Queryable,
   orders: readonly OrderKey[],
   erasedText: string,
+  now: Date,
 ): Promise<void> {
-  await tx.query({
+  const erased = await tx.query<{ merchantId: string; orderId: string; id: string }>({
     name: "erase-return-notes",
     text: `
       update order_returns r
       set note = $3
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
       where r.merchant_id = erased.merchant_id and r.order_id = erased.order_id and r.note is not null
-        and ($4::uuid[] is null or r.merchant_id = any($4))`,
+        and ($4::uuid[] is null or r.merchant_id = any($4))
+      returning r.merchant_id as "merchantId", r.order_id as "orderId", r.id`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ id }) => id),
@@ -126,6 +131,11 @@ export async function eraseReturnNotes(
       await merchantsOf(tx, orders),
     ],
   });
+  recordChanges(
+    tx,
+    now,
+    erased.map(({ id: objectId, ...of }) => ({ ...of, kind: "return", objectId })),
+  );
 }
 
 /** Why goods came back. */

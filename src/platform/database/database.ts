@@ -10,6 +10,8 @@ export type Queryable = {
   isDistributed(): Promise<boolean>;
   /** The pool behind it, if it is a share of one. What is known of the nodes belongs to the pool. */
   readonly pool?: Queryable;
+  /** Of a transaction: what it does once, after its work and before its commit, by a name. */
+  readonly beforeCommit?: Map<string, () => Promise<void>>;
 };
 
 /** A named statement is prepared once per connection, so PostgreSQL parses it once. */
@@ -173,7 +175,13 @@ async function inTransaction<T>(
   await client.query("begin");
   try {
     const query: Queryable["query"] = (statement) => runOn(client, statement);
-    const result = await work({ query, isDistributed: () => isDistributed(query, distribution) });
+    const beforeCommit = new Map<string, () => Promise<void>>();
+    const result = await work({
+      query,
+      isDistributed: () => isDistributed(query, distribution),
+      beforeCommit,
+    });
+    for (const step of beforeCommit.values()) await step();
     await client.query("commit");
     return result;
   } catch (error) {

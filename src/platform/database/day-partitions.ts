@@ -3,7 +3,7 @@ import { DAY_MS } from "../time.ts";
 import type { Database, Queryable } from "./database.ts";
 
 /** Tables that grow constantly and are purged day by day. Each is partitioned by day on its own time-ordered id. */
-export const DAY_TABLES = ["events", "attempts"] as const;
+export const DAY_TABLES = ["events", "attempts", "changes"] as const;
 export type DayTable = (typeof DAY_TABLES)[number];
 
 /** Days that are created ahead, so that no worker need run for two weeks. */

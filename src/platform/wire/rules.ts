@@ -220,6 +220,12 @@ export const SHARED_RULES = {
     [],
     () => "is not a valid cursor of this list",
   ),
+  cursor_expired: rule(
+    "A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there.",
+    [],
+    () =>
+      "is older than the feed: changes after it were dropped. Request from=now, read the lists again, and follow the feed from there",
+  ),
   not_found: rule("The id of something that exists.", ["kind"], ({ kind }) => MISSING[kind]),
   discontinued: rule("A product that can be ordered.", [], () => "is discontinued"),
   duplicate_line: rule("Each line at most once.", [], () => "names the same line as an earlier item"),

@@ -1,5 +1,6 @@
 import type { Merchant } from "../../merchants/merchants-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { recordProducts } from "../products-sql.ts";
 import type { ImportHeader, ImportRow } from "./import-row.ts";
 
 /**
@@ -41,7 +42,7 @@ export async function insertImported(
   rows: readonly ImportRow[],
   now: Date,
 ): Promise<void> {
-  await tx.query({
+  const created = await tx.query<{ id: string }>({
     name: "insert-imported-products",
     text: `
       insert into products (id, merchant_id, sku, name, description, image_url, weight_grams,
@@ -50,9 +51,16 @@ export async function insertImported(
              n."priceMinor", $2, coalesce(n.status, 'active'), $4, $4, n.barcode
       from json_to_recordset($3) as n (
         id uuid, sku text, name text, description text, "imageUrl" text, "weightGrams" integer,
-        "priceMinor" bigint, status text, barcode text)`,
+        "priceMinor" bigint, status text, barcode text)
+      returning id`,
     values: [id, currency, JSON.stringify(rows), now],
   });
+  recordProducts(
+    tx,
+    now,
+    id,
+    created.map((product) => product.id),
+  );
 }
 
 /**
@@ -98,6 +106,12 @@ export async function updateImported(
       header.includes("barcode"),
     ],
   });
+  recordProducts(
+    tx,
+    now,
+    merchantId,
+    changed.map(({ id }) => id),
+  );
   return new Set(changed.map(({ id }) => id));
 }
 

@@ -1,4 +1,5 @@
 import { type ConnectionScope, scopeIds } from "../../audit/grant.ts";
+import { recordChanges } from "../../changes/record-changes.ts";
 import type { KeyMode } from "../../merchants/api-key.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import { searchReachable } from "../../platform/database/citus.ts";
@@ -205,7 +206,13 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
       values ($1, $2, $3, $4, 0, $4, 0)`,
     values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, endpoint.createdAt],
   });
+  recordEndpoint(tx, endpoint.createdAt, endpoint);
 }
+
+export const recordEndpoint = (tx: Queryable, now: Date, endpoint: EndpointKey, isGone = false): void => {
+  const { merchantId, connectionId, id: objectId } = endpoint;
+  recordChanges(tx, now, [{ merchantId, connectionId, kind: "endpoint", objectId, isGone }]);
+};
 
 /** The caller has locked the endpoint. */
 export async function updateEndpointSettings(
@@ -231,6 +238,7 @@ export async function updateEndpointSettings(
       now,
     ],
   });
+  recordEndpoint(tx, now, endpoint);
 }
 
 /**
@@ -255,6 +263,7 @@ export async function activateEndpoint(tx: Queryable, endpoint: EndpointKey, now
       where merchant_id = $1 and connection_id = $2 and endpoint_id = $3`,
     values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, now],
   });
+  recordEndpoint(tx, now, endpoint);
 }
 
 /** The row stays for the log of its deliveries. The caller has locked the endpoint. */
@@ -267,6 +276,7 @@ export async function markEndpointDeleted(tx: Queryable, endpoint: EndpointKey, 
       where merchant_id = $1 and connection_id = $2 and id = $3`,
     values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, now],
   });
+  recordEndpoint(tx, now, endpoint, true);
 }
 
 const toEndpoint = (row: EndpointRow): Endpoint => ({

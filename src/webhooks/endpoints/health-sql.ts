@@ -2,6 +2,7 @@ import { merchantByMerchant } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { requestClearing } from "./clearings.ts";
 import type { EndpointKey, PauseReason } from "./endpoint.ts";
+import { recordEndpoint } from "./endpoints-sql.ts";
 import type { HealthReport } from "./health.ts";
 
 /** A report, and whose endpoint it is about. */
@@ -89,6 +90,7 @@ export async function pauseEndpoint(
     values: [merchantId, connectionId, id, reason, now],
   });
   if (paused.length === 0) return false;
+  recordEndpoint(tx, now, { merchantId, connectionId, id });
   await requestClearing(tx, { merchantId, connectionId, id }, now);
   return true;
 }

@@ -5,7 +5,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { after, HOUR_MS } from "../../platform/time.ts";
 import type { WebhookContext } from "../conditions-sql.ts";
 import { type Endpoint, type EndpointKey, endpointFact } from "./endpoint.ts";
-import { lockEndpoint } from "./endpoints-sql.ts";
+import { lockEndpoint, recordEndpoint } from "./endpoints-sql.ts";
 
 /** Gives an endpoint a new signing secret, which is stored encrypted. Returns it: it is shown this once. */
 export async function issueSecret(
@@ -45,6 +45,7 @@ export async function rotateSecret(
     await endSecrets(tx, endpoint, previousExpiresAt);
     await deleteOldSecrets(tx, endpoint, { now, keptMax: OLDER_SECRETS_MAX });
     const secret = await issueSecret(tx, context, endpoint, now);
+    recordEndpoint(tx, now, endpoint);
     await recordAudit(tx, context, by, endpointFact(endpoint, { overlapHours }));
     return { endpoint, secret, previousExpiresAt: previousExpiresAt > now ? previousExpiresAt : null };
   });

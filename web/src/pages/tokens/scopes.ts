@@ -36,6 +36,7 @@ const ROLES_OF = {
   "test-orders:read": [...PARTNERS, "support"],
   "test-orders:write": PARTNERS,
   "overview:read": ALL,
+  "changes:read": ["operator", "warehouse", "merchant", "support"],
   "views:read": ALL,
   "views:write": ALL,
   "audit:read": ["operator", "support"],

@@ -220,6 +220,7 @@ export const errors: ErrorTexts = {
     unknown_parameter: ({ known }) =>
       `ist kein bekannter Parameter; es gibt ${known.length === 0 ? "keine" : known.join(", ")}`,
     cursor: () => "ist keine gültige Seite dieser Liste",
+    cursor_expired: () => "ist älter als das, was der Feed aufbewahrt: Lesen Sie die Listen noch einmal",
     not_found: ({ kind }) => MISSING[kind as KnownMissingKind],
     discontinued: () => "ist ausgelaufen",
     duplicate_line: () => "nennt dieselbe Position wie ein früherer Eintrag",

@@ -31,6 +31,7 @@ export const systemNames: Translated<typeof en> = {
       "secret keys": "Schlüssel der Geheimnisse",
       "partitions of events": "Partitionen der Ereignisse",
       "partitions of attempts": "Partitionen der Zustellversuche",
+      "partitions of changes": "Partitionen der Änderungen",
     },
     jobs: {
       "accept-orders": "Bestellungen annehmen",

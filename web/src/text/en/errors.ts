@@ -203,6 +203,7 @@ export const errors: ErrorTexts = {
     unknown_parameter: ({ known }) =>
       `is not a known parameter; ${known.length === 0 ? "there are none" : `use ${known.join(", ")}`}`,
     cursor: () => "is not a valid page of this list",
+    cursor_expired: () => "is older than what the feed keeps: read the lists again",
     not_found: ({ kind }) => MISSING[kind as KnownMissingKind],
     discontinued: () => "is discontinued",
     duplicate_line: () => "names the same line as an earlier item",

@@ -29,6 +29,7 @@ export const systemNames = {
       "secret keys": "Keys of secrets",
       "partitions of events": "Partitions of events",
       "partitions of attempts": "Partitions of delivery attempts",
+      "partitions of changes": "Partitions of changes",
     },
     jobs: {
       "accept-orders": "Accept orders",
