@@ -13,6 +13,9 @@ const sidebar: DefaultTheme.SidebarMulti = JSON.parse(
   readFileSync(`${import.meta.dirname}/../${STAGED}/sidebar.json`, "utf8"),
 );
 
+// The samples are files, and no pages.
+process.env["VITE_EXTRA_EXTENSIONS"] = "py,php,java,go,ts";
+
 export default defineConfig({
   srcDir: STAGED,
   outDir: "../dist/docs",

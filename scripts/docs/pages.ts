@@ -101,6 +101,18 @@ export const SECTIONS: readonly Section[] = [
         "Back office API",
         "The same work for programs, request by request.",
       ),
+      from(
+        "back-office-problems",
+        "operators/errors",
+        "Back office errors",
+        "The error codes and rules that only the back office has.",
+      ),
+      from(
+        "back-office-limits",
+        "operators/limits",
+        "Back office limits",
+        "Limits for merchants, warehouses, operators and their programs.",
+      ),
     ],
   },
   {
@@ -139,7 +151,7 @@ export const SECTIONS: readonly Section[] = [
     title: "Reference",
     isPublic: true,
     pages: [
-      from("problems", "errors/index", "Errors", "Every error code, its cause and its remedy."),
+      from("problems", "errors/index", "Errors", "Every error code of the API, its cause and its remedy."),
       from("limits", "reference/limits", "Limits", "Limits on size, number and rate."),
       from("glossary", "reference/glossary", "Glossary", "One word for each thing."),
       {

@@ -1,5 +1,6 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { API_ADDRESS, ERRORS_ADDRESS } from "../../src/http/static-sites.ts";
 import { errorPages, errorSources, linkCodes } from "./generated/error-pages.ts";
 import { eventPayloads } from "./generated/event-payloads.ts";
 import { referencePages } from "./generated/reference-pages.ts";
@@ -34,8 +35,15 @@ const PICTURES = "docs/pictures";
 /** What follows from the code of the service, and is added to a page that people write. */
 const ADDED: Readonly<Record<string, (text: string, audience: Audience) => string>> = {
   "partners/events": (text) => text + eventPayloads(),
-  "errors/index": linkCodes,
+  "errors/index": (text, audience) => linkCodes(text, ".", audience),
+  "operators/errors": (text, audience) => linkCodes(text, "../errors", audience),
 };
+
+/** The addresses of the description's examples. On the site, those of the deployment take their place. */
+const withAddresses = (text: string): string =>
+  text
+    .replaceAll("https://orders.example/errors", ERRORS_ADDRESS)
+    .replaceAll(/"http:\/\/localhost:8080(?=["/])/g, `"${API_ADDRESS}`);
 
 /** Every page of the site, by the sections of its navigation. The first section has no title: it is the home page. */
 export async function stageSections(audience: Audience): Promise<StagedSection[]> {
@@ -65,9 +73,7 @@ async function publishedFiles(
   pages: readonly { source: string; path: string }[],
   audience: Audience,
 ): Promise<FindPublished> {
-  // VitePress takes a link to a file of an unknown kind, such as Python, for one to a page.
-  const linked = (await readdir(EXAMPLES)).filter((name) => name.endsWith(".mjs"));
-  const examples = linked.map((name) => [`${EXAMPLES}/${name}`, `examples/${name}`]);
+  const examples = (await readdir(EXAMPLES)).map((name) => [`${EXAMPLES}/${name}`, `examples/${name}`]);
   const pictures = (await readdir(PICTURES)).map((name) => [`${PICTURES}/${name}`, `pictures/${name}`]);
   const published = new Map<string, string>([
     ...Object.entries(filesFor(audience)).map(([from, to]): [string, string] => [
@@ -94,8 +100,10 @@ export async function writeStaged(
       `${frontmatter({ title, description: summary, ...outlineOf(path) })}${text}`,
     );
   await cp(EXAMPLES, join(folder, "public/examples"), { recursive: true });
-  for (const [from, to] of Object.entries(filesFor(audience)))
-    await writeInto(folder, to, await readFile(from, "utf8"));
+  for (const [from, to] of Object.entries(filesFor(audience))) {
+    const text = await readFile(from, "utf8");
+    await writeInto(folder, to, from === "openapi/partner.json" ? withAddresses(text) : text);
+  }
   // A page shows a copy whose name has a hash. Its Markdown names the picture itself.
   await cp("docs/order-states.svg", join(folder, "public/order-states.svg"));
   const texts = pagesOf(sections).map(({ text }) => text);

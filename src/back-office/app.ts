@@ -90,7 +90,7 @@ export function createBackOffice(
   addHealthRoutes(app, health, metrics);
   addStripeWebhook(app, context);
   addSignIn(app, people, metrics);
-  addDocumentation(app, sites.docs);
+  addDocumentation(app, config, sites.docs);
   addConsole(app, sites.console);
   return app;
 }

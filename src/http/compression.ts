@@ -10,6 +10,8 @@ const LENGTH_MIN = 1_024;
 /** `Accept-Encoding` names gzip, and does not exclude it by a weight of 0. */
 const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?:$|,|;\s*q=(?!0(?:\.0*)?\s*(?:,|$)))/i;
 
+export const acceptsGzip = (encodings = ""): boolean => ACCEPTS_GZIP.test(encodings);
+
 /** JSON, and what Prometheus reads. */
 const COMPRESSED_TYPES = /^(?:application\/(?:\w+\+)?json|text\/plain)\b/;
 
@@ -22,7 +24,7 @@ export function addCompression(app: FastifyInstance): void {
     if (typeof payload !== "string" || payload.length < LENGTH_MIN) return payload;
     if (!COMPRESSED_TYPES.test(String(reply.getHeader("content-type")))) return payload;
     reply.header("vary", "accept-encoding");
-    if (!ACCEPTS_GZIP.test(request.headers["accept-encoding"] ?? "")) return payload;
+    if (!acceptsGzip(request.headers["accept-encoding"])) return payload;
     reply.removeHeader("content-length").header("content-encoding", "gzip");
     return compressed(payload);
   });

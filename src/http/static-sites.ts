@@ -1,13 +1,29 @@
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import fastifyStatic from "@fastify/static";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Config } from "../platform/config.ts";
 import { PROBLEMS, pathOf } from "../platform/wire/problems.ts";
+import { acceptsGzip } from "./compression.ts";
 
 /** A folder of files, and the path below which the listener serves it. The path begins and ends with a slash. */
-export type StaticSite = { readonly folder: string; readonly path: string };
+export type StaticSite = {
+  readonly folder: string;
+  readonly path: string;
+  /** The addresses of this deployment, by those that stand for them in the files. */
+  readonly addresses: Readonly<Record<string, string>>;
+};
+
+/**
+ * What pages write where a reader needs the address of the partner API, or of the pages about problems
+ * (docs/design/console.md, "Documentation site").
+ */
+export const API_ADDRESS = "https://api.deployment.example";
+export const ERRORS_ADDRESS = "https://errors.deployment.example";
 
 /** Names of files that a build makes from their content. They never change, so browsers keep them. */
 const HASHED_NAME = /[.-][\w-]{8,}\.(?:js|css|svg|webp|woff2)$/;
@@ -29,7 +45,8 @@ const CONTENT_SECURITY_POLICY = [
 ].join("; ");
 
 /** Serves a site that was built as files. A path without a file is the site's own `404.html`. */
-export function addStaticSite(app: FastifyInstance, { folder, path }: StaticSite): void {
+export function addStaticSite(app: FastifyInstance, { folder, path, addresses }: StaticSite): void {
+  const readOwn = addressedFiles(folder, addresses);
   app.get(path.slice(0, -1), DOCUMENT, async (_request, reply) => reply.redirect(path, 308));
   app.register(
     async (site) => {
@@ -40,6 +57,18 @@ export function addStaticSite(app: FastifyInstance, { folder, path }: StaticSite
           "referrer-policy": "no-referrer",
         });
         done();
+      });
+      site.addHook("preHandler", async ({ method, raw, headers }, reply) => {
+        if (method !== "GET" && method !== "HEAD") return undefined;
+        const file = await readOwn(pathOf(raw.url ?? "/").slice(path.length));
+        if (file === null) return undefined; // It is served as it is.
+        const { etag, type, bytes, compressed } = file;
+        reply.headers({ etag, "cache-control": "no-cache", vary: "accept-encoding" });
+        if (headers["if-none-match"] === etag) return reply.code(304).send();
+        reply.type(type);
+        return acceptsGzip(headers["accept-encoding"])
+          ? reply.header("content-encoding", "gzip").send(compressed)
+          : reply.send(bytes);
       });
       const sendNotFound = (reply: FastifyReply): FastifyReply =>
         reply
@@ -61,6 +90,8 @@ export function addStaticSite(app: FastifyInstance, { folder, path }: StaticSite
         setHeaders: (reply, file) => {
           const isHashed = HASHED_NAME.test(file.replace(/\.gz$/, ""));
           reply.header("cache-control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
+          // Programs to read: a browser would save what it does not know, and run nothing of this.
+          if (PROGRAM.test(file)) reply.header("content-type", "text/plain; charset=utf-8");
         },
       });
     },
@@ -76,15 +107,75 @@ const DOCS_PATH = "/docs/";
  * has a short one (docs/design/console.md, "Documentation site").
  * @param folder of the built documentation; absent if it is not built
  */
-export function addDocumentation(app: FastifyInstance, folder?: string): void {
+export function addDocumentation(
+  app: FastifyInstance,
+  { baseUrl, errorsBaseUrl }: Pick<Config, "baseUrl" | "errorsBaseUrl">,
+  folder?: string,
+): void {
   for (const [code, problem] of Object.entries(PROBLEMS))
     app.get(`/errors/${code}`, DOCUMENT, async (_request, reply) =>
       folder !== undefined && existsSync(join(folder, "errors", code))
         ? reply.redirect(`${DOCS_PATH}errors/${code}/`)
         : reply.type("text/html; charset=utf-8").send(problemPage(code, problem)),
     );
-  if (folder !== undefined) addStaticSite(app, { folder, path: DOCS_PATH });
+  if (folder !== undefined)
+    addStaticSite(app, {
+      folder,
+      path: DOCS_PATH,
+      addresses: { [API_ADDRESS]: baseUrl, [ERRORS_ADDRESS]: errorsBaseUrl },
+    });
 }
+
+/** The samples, which a reader opens. The scripts of the site have other names. */
+const PROGRAM = /\/examples\/[^/]+\.(?:mjs|ts|py|php|java|go)(?:\.gz)?$/;
+
+/** By extension, the files whose text can contain addresses, with their media types. */
+const ADDRESSED: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  json: "application/json; charset=utf-8",
+  md: "text/markdown; charset=utf-8",
+  txt: "text/plain; charset=utf-8",
+};
+/** A name of a file in folders of the site: it cannot lead out of it. */
+const FILE = /^(?:[\w-]+\/)*[\w-][\w.-]*\.(html|js|json|md|txt)$/;
+
+type AddressedFile = {
+  readonly etag: string;
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly compressed: Buffer;
+};
+
+/**
+ * Reads files with the addresses of this deployment. Null: there is no such file, or no address in it. A file is read again
+ * when it has changed: a new build may take the place of the old one while the service runs.
+ */
+function addressedFiles(folder: string, addresses: Readonly<Record<string, string>>) {
+  const known = new Map<string, { readonly changedMs: number; readonly file: AddressedFile | null }>();
+  const own = Object.entries(addresses);
+  return async (path: string): Promise<AddressedFile | null> => {
+    const name = path === "" || path.endsWith("/") ? `${path}index.html` : path;
+    const type = ADDRESSED[FILE.exec(name)?.[1] ?? ""];
+    const source = join(folder, name);
+    const stats = type === undefined ? undefined : await stat(source).catch(() => undefined);
+    if (type === undefined || !stats?.isFile()) return null;
+    const before = known.get(name);
+    if (before?.changedMs === stats.mtimeMs) return before.file;
+    const read = await readFile(source, "utf8");
+    const text = own.reduce((changed, [from, to]) => changed.replaceAll(from, to), read);
+    const file = text === read ? null : await withOwnAddresses(type, text);
+    known.set(name, { changedMs: stats.mtimeMs, file });
+    return file;
+  };
+}
+
+const withOwnAddresses = async (type: string, text: string): Promise<AddressedFile> => ({
+  type,
+  bytes: Buffer.from(text),
+  compressed: await promisify(gzip)(text),
+  etag: `W/"${hash("sha256", text).slice(0, 32)}"`, // Of both forms.
+});
 
 /** The page at the address in a problem's `type`. */
 function problemPage(

@@ -55,6 +55,6 @@ export function createPartnerApi(
     metrics: metrics.requests,
     stopping: context.stopping,
   });
-  addDocumentation(app, docs);
+  addDocumentation(app, config, docs);
   return app;
 }

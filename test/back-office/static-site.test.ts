@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBackOffice } from "../../src/back-office/app.ts";
+import { API_ADDRESS, ERRORS_ADDRESS } from "../../src/http/static-sites.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
@@ -15,7 +16,8 @@ beforeAll(async () => {
   test = await startTestService();
   folder = await mkdtemp(join(tmpdir(), "partner-orders-site-"));
   const site = join(folder, "site");
-  for (const path of ["partners", "errors/not-found"]) await mkdir(join(site, path), { recursive: true });
+  for (const path of ["partners", "examples", "errors/not-found"])
+    await mkdir(join(site, path), { recursive: true });
   const files = {
     "secret.txt": "secret",
     "site/index.html": "<h1>Home</h1>",
@@ -25,8 +27,13 @@ beforeAll(async () => {
     "site/partners/orders.md": "# Orders",
     "site/app.AbCd1234.js": "start()",
     "site/.env": "KEY=1",
+    "site/start.html": `<p>API=${API_ADDRESS}</p>`,
+    "site/page.AbCd1234.js": `"${API_ADDRESS} ${ERRORS_ADDRESS}/not-found ${"long ".repeat(300)}"`,
+    "site/examples/receiver.mjs": "receive()",
+    "site/examples/verify.py": "verify()",
   };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  await writeFile(join(site, "start.html.gz"), gzipSync(files["site/start.html"]));
   await writeFile(join(site, "partners/orders.html.gz"), gzipSync(files["site/partners/orders.html"]));
   app = createBackOffice(test.context, async () => null as never, createMetrics(), undefined, { docs: site });
 });
@@ -85,6 +92,37 @@ describe("GET /docs", () => {
   it("serves the Markdown of a page as text", async () => {
     const { headers, body } = await app.inject("/docs/partners/orders.md");
     expect([headers["content-type"], body]).toEqual(["text/markdown; charset=utf-8", "# Orders"]);
+  });
+
+  it("names the addresses of the deployment, in what readers and programs get", async () => {
+    const own = { API: "http://localhost:8080", errors: "http://localhost:8081/errors" };
+    expect((await app.inject("/docs/start.html")).body).toBe(`<p>API=${own.API}</p>`);
+    for (const headers of [{}, { "accept-encoding": "gzip" }]) {
+      const script = await app.inject({ url: "/docs/page.AbCd1234.js", headers });
+      const isCompressed = script.headers["content-encoding"] === "gzip";
+      expect(isCompressed).toBe("accept-encoding" in headers);
+      const text = isCompressed ? gunzipSync(script.rawPayload).toString() : script.body;
+      expect(text).toContain(`"${own.API} ${own.errors}/not-found long`);
+      // Its name does not change with the addresses.
+      expect(script.headers["cache-control"]).toBe("no-cache");
+      expect(script.headers["content-type"]).toBe("text/javascript; charset=utf-8");
+    }
+  });
+
+  it("sends nothing again of a page that a browser has, until it changes", async () => {
+    const etagOf = async () => String((await app.inject("/docs/start.html")).headers.etag);
+    const etag = await etagOf();
+    const again = await app.inject({ url: "/docs/start.html", headers: { "if-none-match": etag } });
+    expect([again.statusCode, again.body]).toEqual([304, ""]);
+    const later = new Date(Date.now() + 60_000);
+    await writeFile(join(folder, "site/start.html"), `<p>Changed: ${API_ADDRESS}</p>`);
+    await utimes(join(folder, "site/start.html"), later, later);
+    expect(await etagOf()).not.toBe(etag);
+  });
+
+  it.each(["/docs/examples/receiver.mjs", "/docs/examples/verify.py"])("shows %s as text", async (url) => {
+    const { headers, statusCode } = await app.inject(url);
+    expect([statusCode, headers["content-type"]]).toEqual([200, "text/plain; charset=utf-8"]);
   });
 
   it("lets browsers keep a file whose name has a hash of its content", async () => {

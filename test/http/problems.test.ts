@@ -10,6 +10,7 @@ import { openDatabase } from "../../src/platform/database/database.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { PROBLEMS, type ProblemCode } from "../../src/platform/wire/problems.ts";
 import { anOrder, createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
+import { PARTNER } from "../support/openapi.ts";
 import { peopleProblems } from "../support/people-problems.ts";
 import {
   ERRORS_BASE_URL,
@@ -191,17 +192,22 @@ describe("every code of the table", () => {
       expect(page.body).toContain(text);
   });
 
-  it("is in docs/problems.md, which has no others", () => {
-    const [text = ""] = readFileSync("docs/problems.md", "utf8").split("## Rules of the back office");
+  const ofPartners = Object.keys(PARTNER.components?.examples ?? {});
+  it.each([
+    ["docs/problems.md", codes.filter((code) => ofPartners.includes(code))],
+    ["docs/back-office-problems.md", codes.filter((code) => !ofPartners.includes(code))],
+  ])("is in %s if its readers can get it, and the page has no others", (page, own) => {
+    const [text = ""] = readFileSync(page, "utf8").split("## Rules of the back office");
     const rows = text.matchAll(/^\| *`?([a-z][a-z-]*)`? *\| *(\d{3}) *\| *([^|]+?) *\|/gm);
     const documented = [...rows].map(([, code, status, title]) => ({ code, status: Number(status), title }));
-    const inCode = Object.entries(PROBLEMS).map(([code, { status, title }]) => ({ code, status, title }));
+    const inCode = own.map((code) => ({ code, status: PROBLEMS[code].status, title: PROBLEMS[code].title }));
     expect(documented).toEqual(inCode);
   });
 
-  it("has its rules in docs/problems.md, which has no others", () => {
-    const [text = ""] = readFileSync("docs/problems.md", "utf8").split("## Rules of the back office");
-    const rows = text.matchAll(/^\| `([a-z]+(?:_[a-z]+)+)` \|/gm);
+  it("has its rules in the two pages, which have no others", () => {
+    const pages = ["docs/problems.md", "docs/back-office-problems.md"];
+    const texts = pages.map((page) => readFileSync(page, "utf8").split("## Rules of the back office")[0]);
+    const rows = texts.join("\n").matchAll(/^\| `([a-z]+(?:_[a-z]+)+)` \|/gm);
     const returned = TRANSITION_RULES.filter((rule) => rule !== "not_cancelable"); // It has a code of its own.
     expect([...rows].map(([, rule]) => rule).sort()).toEqual([...returned].sort());
   });

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { ERRORS_ADDRESS } from "../../../src/http/static-sites.ts";
 import { PROBLEMS, type ProblemCode } from "../../../src/platform/wire/problems.ts";
 import type { Audience, ReadPage, StagedPage } from "../pages.ts";
 import { type Description, problemCodesOf, readDescription, routesOf, slugOf } from "./description.ts";
@@ -54,7 +55,7 @@ ${causes}
 ## Example
 
 \`\`\`json
-${JSON.stringify(exampleOf(code, descriptions), null, 2)}
+${JSON.stringify(exampleOf(code, descriptions), null, 2).replaceAll("https://orders.example/errors", ERRORS_ADDRESS)}
 \`\`\`
 
 ${returnedBy(code, descriptions)}`;
@@ -75,9 +76,9 @@ function returnedBy(code: ProblemCode, [partner]: readonly Description[]): strin
   return `## Returned by\n\n${items.join("\n")}\n`;
 }
 
-/** In the table of all problems, each code leads to its page. */
-export const linkCodes = (text: string, audience: Audience): string =>
+/** In the tables of problems, each code leads to its page. @param folder from the page to that of the codes */
+export const linkCodes = (text: string, folder: string, audience: Audience): string =>
   codesFor(audience).reduce(
-    (linked, code) => linked.replaceAll(`\n| ${code} |`, `\n| [${code}](./${code}/index.md) |`),
+    (linked, code) => linked.replaceAll(`\n| ${code} |`, `\n| [${code}](${folder}/${code}/index.md) |`),
     text,
   );

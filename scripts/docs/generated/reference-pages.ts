@@ -93,10 +93,14 @@ function curlOf({ method, path, operation }: Route): string {
   return lines.join(" \\\n");
 }
 
-/** JSON within the quotes of a shell. Its product is one that the reader's connection can order, and its day is today. */
+/**
+ * JSON within the quotes of a shell. Its product is one that the reader's connection can order, its day is today, and the id of
+ * an order is not used yet, so that the reader gets a new one each time.
+ */
 const bodyOf = (example: object): string =>
   JSON.stringify(example, null, 2)
     .replace(/("productId": ")[^"]*(")/g, "$1'$PRODUCT'$2")
+    .replace(/("externalOrderId": ")[^"]*(")/g, "$1try-'$(date +%s)'$2")
     .replace(/("since": ")[^"]*(")/g, "$1'$(date -u +%Y-%m-%d)'T00:00:00Z$2");
 
 /** `orderId` becomes `ORDER_ID`. */

@@ -50,7 +50,7 @@ it("an order's events are received, each is kept once, and the order is known as
 });
 
 it("the receiver runs as a program, with the command of the guide", async () => {
-  const command = /^WEBHOOK_SECRET=whsec_… PORT=3000 node (docs\/examples\/receiver\.mjs)$/m.exec(GUIDE);
+  const command = /^WEBHOOK_SECRET=whsec_… PORT=3000 node (receiver\.mjs)$/m.exec(GUIDE);
   const listener = await startPartnerListener({ config: { webhookAllowPrivateNetworks: true } });
   onTestFinished(listener.close);
   const { test, partner } = listener;
@@ -58,7 +58,7 @@ it("the receiver runs as a program, with the command of the guide", async () => 
   test.clock.advance({ ms: Date.now() - test.clock.now().getTime() });
   const port = await freePort();
   const { secret } = await createEndpoint(partner, { url: `http://127.0.0.1:${port}/webhooks` });
-  const program = spawn(process.execPath, [resolve(String(command?.[1]))], {
+  const program = spawn(process.execPath, [resolve("docs/examples", String(command?.[1]))], {
     cwd: await temporaryFolder(), // Its inbox is a file in the folder where it runs.
     env: { WEBHOOK_SECRET: secret, PORT: String(port) },
     stdio: ["ignore", "pipe", "inherit"],

@@ -17,7 +17,7 @@ let origin: string;
 beforeAll(async () => {
   expect(await buildDocumentation({ onlyIfChanged: true })).not.toBe("failed");
   app = Fastify();
-  addStaticSite(app, { folder: `${process.cwd()}/dist/docs`, path: "/docs/" });
+  addStaticSite(app, { folder: `${process.cwd()}/dist/docs`, path: "/docs/", addresses: {} });
   origin = await app.listen({ port: 0, host: "127.0.0.1" });
   browser = await sharedBrowser();
 }, BUILD_MS);

@@ -6,7 +6,7 @@ type Rules = Readonly<Record<string, Pick<(typeof RULES)[keyof typeof RULES], "n
 
 it.each<[string, Rules]>([
   ["docs/errors/validation-failed.md", SHARED_RULES],
-  ["docs/problems.md", BACK_OFFICE_RULES],
+  ["docs/back-office-problems.md", BACK_OFFICE_RULES],
 ])("%s has all rules of validation errors, with their parameters", (page, rules) => {
   const text = readFileSync(page, "utf8");
   for (const [name, { needs, may, meaning }] of Object.entries(rules)) {
