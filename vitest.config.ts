@@ -41,7 +41,7 @@ export default defineConfig({
           ...ON_POSTGRES,
           name: "service",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/unit/**", "test/architecture/**", "test/release/**"],
+          exclude: ["**/node_modules/**", "test/unit/**", "test/architecture/**", "test/release/**"],
           provide: { suite: "test" },
         },
       },

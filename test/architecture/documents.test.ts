@@ -68,7 +68,8 @@ it("files that documents name exist", () =>
 async function readCitingTexts(): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
   const pattern = "{src,test,web/src,web/build,bench,scripts,migrations,functions,docs,openapi,deploy}/**/*";
-  for await (const entry of glob(["*.md", "web/*.md", `${pattern}.{ts,tsx,sql,md,json,sh,css,yaml}`])) {
+  const files = ["*.md", "web/*.md", `${pattern}.{ts,tsx,sql,md,json,sh,css,yaml}`];
+  for await (const entry of glob(files, { exclude: ["**/node_modules"] })) {
     const path = entry.replaceAll("\\", "/");
     texts.set(path, (await readFile(path, "utf8")).replace(/\s*\n\s*(?:(?:\*|\/\/|--|#)(?=\s))?\s*/g, " "));
   }

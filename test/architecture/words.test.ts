@@ -35,11 +35,11 @@ const FILES = [
   "{src,test,bench,scripts,docs,migrations,openapi,web/src}/**/*.{ts,tsx,sql,md,json,py}",
 ];
 /** The changelog names what was renamed. */
-const EXCEPT = ["CHANGELOG.md", "package-lock.json", THIS];
+const EXCEPT = ["CHANGELOG.md", THIS];
 
 async function readTexts(): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
-  for await (const path of glob(FILES))
+  for await (const path of glob(FILES, { exclude: ["**/node_modules", "**/package-lock.json"] }))
     if (!EXCEPT.includes(path)) texts.set(path, await readFile(path, "utf8"));
   return texts;
 }

@@ -16,7 +16,9 @@ import { type Demo, startDemo } from "../../support/demo.ts";
  * marked in its page is run.
  */
 const NOT_RUN: readonly string[] = [
+  "docs/deployment.md: it needs a cluster; other tests check the file, and that its secret is this one",
   "docs/deployment.md: it needs a container engine; other tests check the file, and do the steps of the image",
+  "docs/deployment.md: it needs a release, and the network",
   "docs/deployment.md: it needs root, and its commands of npm are those of the image, which a test does",
   "docs/deployment.md: it needs root; test/release/docs/deployment.test.ts runs it below another folder",
   "docs/deployment.md: it needs root; test/release/docs/deployment.test.ts runs it with the settings below another folder",

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { Ajv } from "ajv";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -12,7 +12,10 @@ import { POOLS } from "../../../src/service/open-service.ts";
 import { runIn } from "../../support/block-runs.ts";
 import { PAGES } from "../../support/code-blocks.ts";
 import { startDemo } from "../../support/demo.ts";
+import { freePort } from "../../support/free-port.ts";
 import { temporaryFolder } from "../../support/main-process.ts";
+import { send, startService } from "../../support/running-service.ts";
+import { createDatabase } from "../../support/test-service.ts";
 
 const read = (path: string): Promise<string> => readFile(path, "utf8");
 
@@ -27,8 +30,8 @@ describe("the compose file", () => {
     const { services } = parse(await read("deploy/compose.yaml"), { merge: true }) as {
       services: Record<string, Service>;
     };
-    const { postgres, ...processes } = services;
-    expect(postgres).toBeDefined();
+    const { postgres, migrate, ...processes } = services;
+    expect([postgres, migrate]).toEqual([expect.anything(), expect.anything()]);
     expect(Object.keys(processes).sort()).toEqual([...readConfig({}).roles].sort());
     for (const [name, { environment, ports = [], read_only }] of Object.entries(processes)) {
       expect(environment["ROLES"]).toBe(name);
@@ -53,15 +56,64 @@ describe("the compose file", () => {
     );
   });
 
-  it("needs exactly the variables of its example", async () => {
-    const needed = [...(await read("deploy/compose.yaml")).matchAll(/\$\{([A-Z_]+):\?\}/g)];
-    const example = [...(await read("deploy/compose.env.example")).matchAll(/^([A-Z_]+)=/gm)];
-    const names = (found: RegExpExecArray[]) => [...new Set(found.map(([, name]) => name))].sort();
-    expect(names(needed)).toEqual(names(example));
+  it("needs no variable, and has each of those of its example", async () => {
+    const text = await read("deploy/compose.yaml");
+    const names = (found: Iterable<RegExpExecArray>) =>
+      [...new Set([...found].map(([, name]) => name))].sort();
+    const used = text.matchAll(/\$\{([A-Z_]+)[^}]*\}/g);
+    const example = (await read("deploy/compose.env.example")).matchAll(/^([A-Z_]+)=/gm);
+    expect(names(used)).toEqual(names(example));
+    expect(text.match(/\$\{[A-Z_]+(?!:-)[^A-Z_]/g)).toBeNull();
+  });
+
+  it("makes its secrets, and writes mails to files, when it is started without variables", async () => {
+    const { services } = parse(withDefaults(await read("deploy/compose.yaml")), { merge: true }) as {
+      services: Record<string, Service & { command?: string[]; volumes: string[]; restart: string }>;
+    };
+    const { postgres, migrate, ...roles } = services;
+    for (const { volumes } of Object.values(roles)) expect(volumes).toContain("data:/data"); // They share their secrets.
+    expect(postgres?.volumes, "the database has neither these nor the network").not.toContain("data:/data");
+    const { DATABASE_URL = "" } = migrate?.environment ?? {};
+    expect(readConfig({ DATABASE_URL }).databaseUrl, "by the socket that both have").toBe(DATABASE_URL);
+    expect(DATABASE_URL).toContain("host=/var/run/postgresql");
+    for (const service of Object.values(services))
+      expect(service.volumes).toContain("socket:/var/run/postgresql");
+
+    // The rest with another database, because a container has the socket.
+    const dataDir = join(await temporaryFolder(), "data");
+    const variables = { DATABASE_URL: await createDatabase(), DATA_DIR: dataDir };
+    const [program, ...args] = migrate?.command ?? [];
+    expect([program, migrate?.restart]).toEqual(["node", "no"]);
+    const migrated = spawnSync(process.execPath, args, {
+      env: { ...migrate?.environment, ...variables, PATH: process.env["PATH"] },
+      encoding: "utf8",
+    });
+    expect([migrated.stderr, migrated.status]).toEqual(["", 0]);
+    const backOfficePort = String(await freePort());
+    const { main, backOffice } = await startService({
+      ...roles["back-office"]?.environment,
+      ...variables,
+      ROLES: [...readConfig({}).roles].join(","), // All roles are one program, and three starts take long.
+      BACK_OFFICE_PORT: backOfficePort,
+    });
+    const token = (await read(join(dataDir, "operator-token"))).trim();
+    expect((await send(`${backOffice}/api/me`, token)).status).toBe(200);
+    const invited = await send(`${backOffice}/api/people`, token, {
+      email: "ada@example.com",
+      name: "Ada",
+      grants: [{ role: "operator" }],
+    });
+    expect(invited.status, invited.text).toBe(201);
+    await expect.poll(async () => (await readdir(join(dataDir, "mail")).catch(() => [])).length).toBe(1);
+    main.child.kill("SIGTERM");
+    expect((await main.exited()).code).toBe(0);
   });
 });
 
-describe("the example for Kubernetes", () => {
+/** As compose reads the file where no variable is set. */
+const withDefaults = (text: string): string => text.replace(/\$\{[A-Z_]+:-([^}]*)\}/g, '"$1"');
+
+describe("the file for Kubernetes", () => {
   const FILE = "deploy/kubernetes/partner-orders.yaml";
   type Probe = { httpGet: { path: string; port: string } };
   type Container = Record<"startupProbe" | "livenessProbe" | "readinessProbe", Probe> & {
@@ -91,6 +143,74 @@ describe("the example for Kubernetes", () => {
     }
     const variables = items.flatMap(({ data = {} }) => Object.keys(data));
     expect(variables.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it("has only what the types of Kubernetes have, without another member", async () => {
+    const folder = await temporaryFolder();
+    const { items } = parse(await read(FILE), { merge: true }) as {
+      items: { apiVersion: string; kind: string }[];
+    };
+    const program = items.map(({ apiVersion, kind, ...members }, index) => {
+      const group = apiVersion === "networking.k8s.io/v1" ? apiVersion : apiVersion.replace(/\.k8s\.io/, "");
+      // A literal must not have members that its type has not.
+      const literal = JSON.stringify({ apiVersion, kind, ...members });
+      return `import type { I${kind} as T${index} } from "kubernetes-models/${group}/${kind}";\nexport const item${index}: T${index} = ${literal};`;
+    });
+    const check = async (text: string) => {
+      await writeFile(join(folder, "items.ts"), text);
+      await writeFile(
+        join(folder, "tsconfig.json"),
+        JSON.stringify({
+          compilerOptions: {
+            module: "esnext",
+            moduleResolution: "bundler",
+            target: "es2024",
+            strict: true,
+            noEmit: true,
+            skipLibCheck: true,
+            types: [],
+            paths: {
+              "kubernetes-models/*": [join(String(packageFolder("test/release", "kubernetes-models")), "*")],
+            },
+          },
+          include: ["items.ts"],
+        }),
+      );
+      return spawnSync(process.execPath, [resolve("node_modules/typescript/bin/tsc"), "-p", folder], {
+        encoding: "utf8",
+      }).stdout;
+    };
+    expect(items.length).toBeGreaterThan(10);
+    expect(await check(program.join("\n"))).toBe("");
+    expect(await check(program.join("\n").replaceAll("readinessProbe", "readinesProbe"))).toContain(
+      "readinesProbe",
+    );
+  });
+
+  it("exposes the partners' listener on their name, and on the console's neither health nor metrics", async () => {
+    type Path = { path: string; pathType: string; backend: { service: { name: string } } };
+    type Rule = { host: string; http: { paths: Path[] } };
+    const { items } = parse(await read(FILE), { merge: true }) as {
+      items: { kind: string; spec: { rules: Rule[] } }[];
+    };
+    const rules = items.filter(({ kind }) => kind === "Ingress").flatMap(({ spec }) => spec.rules);
+    const exposed = rules.map(({ host, http }) => [
+      host,
+      Object.fromEntries(http.paths.map(({ path, backend }) => [path, backend.service.name])),
+    ]);
+    const [api, backOffice] = ["partner-orders-api", "partner-orders-back-office"];
+    expect(Object.fromEntries(exposed)).toEqual({
+      "orders.example.com": { "/": api },
+      "back-office.example.com": { "/": backOffice, "/livez": api, "/readyz": api, "/metrics": api },
+    });
+  });
+
+  it("needs the secret that the page creates", async () => {
+    const page = await read("docs/deployment.md");
+    const [, command = ""] = /kubectl create secret generic partner-orders([\s\S]*?)```/.exec(page) ?? [];
+    const made = [...command.matchAll(/--from-literal=([A-Z_]+)=/g)].map(([, name = ""]) => name);
+    expect(made.toSorted()).toEqual(["DATABASE_URL", "OPERATOR_TOKEN", "SMTP_URL", "WEBHOOK_SECRET_KEYS"]);
+    expect(made.filter((name) => !known.has(name))).toEqual([]);
   });
 
   const kubectl = spawnSync("kubectl", ["version", "--client"]).error === undefined;
@@ -130,7 +250,6 @@ describe("the systemd unit", () => {
 
   it("runs one role with rights of its own, and is given the time to stop", async () => {
     const unit = await read(UNIT);
-    expect(unit).toMatch(/^Environment=ROLES=%i /m);
     for (const line of [
       "DynamicUser=yes",
       "NoNewPrivileges=yes",
@@ -138,6 +257,28 @@ describe("the systemd unit", () => {
       "TimeoutStopSec=12",
     ])
       expect(unit).toContain(`\n${line}\n`);
+  });
+
+  it.each([
+    ["api", "api"],
+    ["api-2", "api"],
+    ["back-office", "back-office"],
+    ["back-office-12", "back-office"],
+    ["worker-3", "worker"],
+  ])("runs the instance %s with the role %s", async (instance, role) => {
+    const unit = await read(UNIT);
+    const [, command = ""] = /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(unit) ?? [];
+    expect(unit).toMatch(/^Environment=INSTANCE=%i /m);
+    // As systemd reads it. The program is one that prints its role.
+    const shell = command
+      .replaceAll("$$", "$")
+      .replaceAll("%%", "%")
+      .replace("node bin/partner-orders.js", 'sh -c "echo \\$ROLES"');
+    const { stdout } = spawnSync("sh", ["-c", shell], {
+      encoding: "utf8",
+      env: { INSTANCE: instance, PATH: process.env["PATH"] },
+    });
+    expect(stdout.trim()).toBe(role);
   });
 
   it("is installed by the steps that make the image, so that the console and the documentation are built", async () => {
