@@ -5,7 +5,12 @@ import { expect } from "vitest";
 type CheckedAnswer = { status: number; headers: Record<string, unknown>; body: string };
 export type AnswerCheck = (method: string, path: string, answer: CheckedAnswer) => void;
 
-type Operation = { responses: Record<string, { content?: Record<string, unknown> }> };
+type Response = { content?: Record<string, unknown> };
+type Operation = { responses: Record<string, Response & { $ref?: string }> };
+type Described = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { responses: Record<string, Response> };
+};
 
 const checks = new Map<string, AnswerCheck>();
 
@@ -19,7 +24,7 @@ export function answerCheckOf(description: string): AnswerCheck {
   return check;
 }
 
-function createAnswerCheck(description: { paths: Record<string, Record<string, Operation>> }): AnswerCheck {
+function createAnswerCheck(description: Described): AnswerCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormatsModule.default(ajv);
   for (const format of ["text", "country-code", "amount", "currency", "web-address"])
@@ -58,11 +63,14 @@ function createAnswerCheck(description: { paths: Record<string, Record<string, O
     expect(Object.keys(operation.responses), `${method} ${path} describes its status`).toContain(
       String(status),
     );
-    const content = operation.responses[String(status)]?.content;
+    const own = operation.responses[String(status)];
+    const shared = own?.$ref?.split("/").at(-1); // Only problems are shared.
+    const { content } = (shared === undefined ? own : description.components.responses[shared]) ?? {};
     if (content === undefined) return expect(body).toBe("");
     if (status >= 400) expectProblem(body);
     const mediaType = String(headers["content-type"]).split(";")[0] ?? "";
     expect(Object.keys(content), `${method} ${path} describes its media type`).toContain(mediaType);
+    if (shared !== undefined) return;
     if (mediaType === "text/csv" || mediaType === "application/x-ndjson") return;
     const parts = [
       "paths",

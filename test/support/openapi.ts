@@ -25,6 +25,8 @@ export type Description = {
   webhooks?: Record<string, { post: Operation }>;
   components: {
     schemas: Record<string, unknown>;
+    responses: Record<string, Response>;
+    headers: Record<string, unknown>;
     examples: Record<string, { value: Record<string, unknown> }>;
     securitySchemes: Record<string, unknown>;
   };
@@ -42,14 +44,36 @@ export const DOCUMENTS = [
 
 const METHODS = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];
 
-/** Every operation as "GET /v1/me", with what is said of it. */
+/** Every operation as "GET /v1/me", with what is said of it: responses and header fields themselves, in the place of references. */
 export const operationsOf = (description: Description): [name: string, operation: Operation][] =>
   Object.entries(description.paths).flatMap(([path, item]) =>
     METHODS.flatMap((method): [string, Operation][] => {
       const operation = item[method];
-      return operation === undefined ? [] : [[`${method.toUpperCase()} ${path}`, operation]];
+      if (operation === undefined) return [];
+      const responses = mapped(operation.responses, (response) => responseOf(description, response));
+      return [[`${method.toUpperCase()} ${path}`, { ...operation, responses }]];
     }),
   );
+
+/** A response itself, if the document refers to it. */
+export function responseOf(
+  { components: { responses, headers } }: Pick<Description, "components">,
+  response: Response,
+): Response {
+  const own = referred(responses, response);
+  return { ...own, headers: mapped(own.headers, (header) => referred(headers, header)) };
+}
+
+function referred<Part>(parts: Record<string, Part>, part: Part): Part {
+  const { $ref } = part as { $ref?: string };
+  if ($ref === undefined) return part;
+  const found = parts[$ref.split("/").at(-1) ?? ""];
+  if (found === undefined) throw new Error(`The document has no ${$ref}.`);
+  return found;
+}
+
+const mapped = <Part>(parts: Record<string, Part>, map: (part: Part) => Part): Record<string, Part> =>
+  Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, map(part)]));
 
 /** Specification, part 4. */
 export const SPECIFIED = [

@@ -39,18 +39,15 @@ export type Operation = {
   readonly tags: readonly string[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
-  readonly responses: Readonly<
-    Record<
-      string,
-      {
-        readonly description: string;
-        readonly headers?: Readonly<Record<string, unknown>>;
-        readonly content?: Content & {
-          readonly "application/problem+json"?: { readonly examples?: Readonly<Record<string, unknown>> };
-        };
-      }
-    >
-  >;
+  readonly responses: Readonly<Record<string, Response>>;
+};
+
+type Response = {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly content?: Content & {
+    readonly "application/problem+json"?: { readonly examples?: Readonly<Record<string, unknown>> };
+  };
 };
 
 export type Route = { readonly method: string; readonly path: string; readonly operation: Operation };
@@ -60,6 +57,7 @@ export type Description = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, Response>>;
     readonly examples: Readonly<Record<string, { readonly value: Readonly<Record<string, unknown>> }>>;
   };
 };
@@ -68,14 +66,26 @@ export type Description = {
 export const readDescription = (name: "partner" | "back-office"): Description =>
   JSON.parse(readFileSync(`openapi/${name}.json`, "utf8")); // Our own file.
 
-export const routesOf = ({ paths }: Description): Route[] =>
+export const routesOf = ({ paths, components }: Description): Route[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       method: method.toUpperCase(),
       path,
-      operation,
+      operation: { ...operation, responses: resolved(operation.responses, components.responses) },
     })),
   );
+
+/** Responses themselves, in the place of references to them. */
+const resolved = (responses: Operation["responses"], named: Operation["responses"]): Operation["responses"] =>
+  Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      named[referredName(response)] ?? response,
+    ]),
+  );
+
+const referredName = (response: Response & { readonly $ref?: string }): string =>
+  response.$ref?.split("/").at(-1) ?? "";
 
 /** The codes of the problems that a route can return. */
 export const problemCodesOf = ({ responses }: Operation): string[] =>

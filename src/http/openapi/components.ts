@@ -9,9 +9,27 @@ export type Json = Record<string, unknown>;
 /** A schema at the point of its use: a reference if it has a title, otherwise a copy. */
 export type NameSchema = (schema: TSchema) => Json;
 
-/** Collects the schemas with a title as the components of a document. */
-export function createComponents(): { schemas: Record<string, Json>; name: NameSchema } {
+/** A response at the point of its use: a reference, or a copy if another one has its name. */
+export type NameResponse = (name: string, response: Json) => Json;
+
+type Components = {
+  readonly schemas: Record<string, Json>;
+  readonly name: NameSchema;
+  readonly responses: Record<string, Json>;
+  readonly nameResponse: NameResponse;
+};
+
+/** Collects the schemas with a title, and the responses with a name, as the components of a document. */
+export function createComponents(): Components {
   const schemas: Record<string, Json> = {};
+  const responses: Record<string, Json> = {};
+
+  function nameResponse(named: string, response: Json): Json {
+    const present = responses[named];
+    if (present !== undefined && !isDeepStrictEqual(present, response)) return response;
+    responses[named] = response;
+    return { $ref: `#/components/responses/${named}` };
+  }
 
   function copy(part: unknown): unknown {
     if (Array.isArray(part)) return part.map(copy);
@@ -46,7 +64,7 @@ export function createComponents(): { schemas: Record<string, Json>; name: NameS
     return { $ref: `#/components/schemas/${title}` };
   }
 
-  return { schemas, name };
+  return { schemas, name, responses, nameResponse };
 }
 
 /** What generators of clients understand: a type beside the values of an enumeration, and no formats of our own. */

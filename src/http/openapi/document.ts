@@ -1,7 +1,8 @@
 import type { TSchema } from "typebox";
+import type { ProblemCode } from "../../platform/wire/problems.ts";
 import { isBodyRequired } from "../body.ts";
 import type { RouteDescription } from "../route.ts";
-import { createComponents, type Json, type NameSchema } from "./components.ts";
+import { createComponents, type Json, type NameResponse, type NameSchema } from "./components.ts";
 import { type ExampleTexts, examplesFrom, type MakeExample, problemExamples } from "./examples.ts";
 import { type DescribedProblems, nameProblems, problemCodes, problemResponses } from "./problems.ts";
 
@@ -26,13 +27,18 @@ export type DescribedApi = CallerHeaders & {
 };
 
 /** The description of an operation of an API. */
-type Describing = { readonly api: DescribedApi; readonly name: NameSchema; readonly example: MakeExample };
+type Describing = {
+  readonly api: DescribedApi;
+  readonly name: NameSchema;
+  readonly nameResponse: NameResponse;
+  readonly example: MakeExample;
+};
 
 /** The OpenAPI 3.1 document of an API, made from the schemas that validate its requests and serialize its responses. */
 export function describeApi(api: DescribedApi): Json {
   const codes = problemCodes(api.routes, api.problems.codes);
   const ofFiles = api.routes.some(({ upload }) => upload !== undefined);
-  const { schemas, name } = createComponents();
+  const { schemas, name, responses, nameResponse } = createComponents();
   const example = examplesFrom(api.examples);
   const problems = nameProblems(codes, { ...api.problems, ofFiles }, name);
   const paths: Record<string, Json> = {};
@@ -40,7 +46,7 @@ export function describeApi(api: DescribedApi): Json {
     const operations = paths[route.path] ?? {};
     paths[route.path] = {
       ...operations,
-      [route.method.toLowerCase()]: operation(route, { api, name, example }),
+      [route.method.toLowerCase()]: operation(route, { api, name, nameResponse, example }),
     };
   }
   const webhooks = api.webhooks?.(name, example);
@@ -60,6 +66,8 @@ export function describeApi(api: DescribedApi): Json {
     ...(webhooks && { webhooks }),
     components: {
       schemas,
+      responses,
+      headers: describedFields(sharedFields(api)),
       examples: problemExamples(problems, example, api.errorsBaseUrl),
       securitySchemes: api.securitySchemes,
     },
@@ -70,7 +78,7 @@ const securityOf = ({ securitySchemes }: DescribedApi): Json[] =>
   Object.keys(securitySchemes).map((scheme) => ({ [scheme]: [] }));
 
 function operation(route: RouteDescription, describing: Describing): Json {
-  const { api } = describing;
+  const { api, nameResponse } = describing;
   return {
     operationId: route.operationId,
     summary: route.summary,
@@ -87,7 +95,13 @@ function operation(route: RouteDescription, describing: Describing): Json {
     ...requestBodyOf(route, describing),
     responses: {
       ...successes(route, describing),
-      ...problemResponses(route, api.problems.codes, (status) => problemHeaders(api, route, status)),
+      ...problemResponses(
+        route,
+        api.problems.codes,
+        (...problem) => problemHeaders(api, route, ...problem),
+        // Those of open routes have other header fields, and are few.
+        route.isOpen ? (_name, response) => response : nameResponse,
+      ),
     },
   };
 }
@@ -141,7 +155,7 @@ const successes = (route: RouteDescription, { api, name, example }: Describing):
       status,
       {
         description,
-        headers: headersOf({ ...fieldsOf(api, route), ...headers }),
+        headers: headersOf(api, { ...fieldsOf(api, route), ...headers }),
         ...((schema ?? file) && {
           content: {
             ...(schema && jsonContent(schema, name, example)),
@@ -152,13 +166,25 @@ const successes = (route: RouteDescription, { api, name, example }: Describing):
     ]),
   );
 
-/** The header fields of a response, including those of every response. */
-const headersOf = (headers: Readonly<Record<string, string>>): Json =>
+/** The header fields of a response, including those of every response. Those of most responses are in the document once. */
+function headersOf(api: CallerHeaders, headers: Readonly<Record<string, string>>): Json {
+  const shared = sharedFields(api);
+  const all = Object.entries({ ...EVERY_RESPONSE, ...headers });
+  const own = all.filter(([name, description]) => shared[name] !== description);
+  return {
+    ...Object.fromEntries(all.map(([name]) => [name, { $ref: `#/components/headers/${name}` }])),
+    ...describedFields(Object.fromEntries(own)),
+  };
+}
+
+const describedFields = (fields: Readonly<Record<string, string>>): Json =>
   Object.fromEntries(
-    Object.entries({ "X-Request-Id": "Identifies the request in the service's logs.", ...headers }).map(
-      ([name, description]) => [name, { description, schema: { type: "string" } }],
-    ),
+    Object.entries(fields).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
   );
+
+const EVERY_RESPONSE: Readonly<Record<string, string>> = {
+  "X-Request-Id": "Identifies the request in the service's logs.",
+};
 
 const UNAUTHORIZED: Readonly<Record<string, string>> = {
   "WWW-Authenticate": "How to authenticate. Contains `error` if a key was sent.",
@@ -173,6 +199,18 @@ const PROBLEM_HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>
   503: { "Retry-After": RETRY_AFTER },
 };
 
+const LIMIT_REACHED: Readonly<Record<string, string>> = {
+  "Retry-After": "Seconds to wait if a limit is reached that ends with time. Absent otherwise.",
+};
+
+/** The header fields of most responses. */
+const sharedFields = (api: CallerHeaders): Readonly<Record<string, string>> => ({
+  ...EVERY_RESPONSE,
+  ...api.headers,
+  "Retry-After": RETRY_AFTER,
+  ...UNAUTHORIZED,
+});
+
 /** The header fields of responses: to a caller who is known, and beside the challenge of 401 to one who is not. */
 type CallerHeaders = {
   readonly headers: Readonly<Record<string, string>>;
@@ -184,7 +222,13 @@ const fieldsOf = ({ headers }: CallerHeaders, { isOpen }: RouteDescription): Cal
   isOpen ? {} : headers;
 
 /** The header fields of a problem. */
-function problemHeaders(api: CallerHeaders, route: RouteDescription, status: number): Json {
-  if (status !== 401) return headersOf({ ...fieldsOf(api, route), ...PROBLEM_HEADERS[status] });
-  return headersOf(route.isOpen ? NOT_SIGNED_IN : { ...UNAUTHORIZED, ...api.rejectedHeaders });
+function problemHeaders(
+  api: CallerHeaders,
+  route: RouteDescription,
+  status: number,
+  codes: readonly ProblemCode[],
+): Json {
+  const own = codes.includes("limit-reached") ? LIMIT_REACHED : PROBLEM_HEADERS[status];
+  if (status !== 401) return headersOf(api, { ...fieldsOf(api, route), ...own });
+  return headersOf(api, route.isOpen ? NOT_SIGNED_IN : { ...UNAUTHORIZED, ...api.rejectedHeaders });
 }

@@ -11,7 +11,7 @@ import {
   openEnumeration,
 } from "../../platform/wire/schemas.ts";
 import { type RouteDescription, SHARED_PROBLEMS } from "../route.ts";
-import type { Json, NameSchema } from "./components.ts";
+import type { Json, NameResponse, NameSchema } from "./components.ts";
 
 /** What problem documents contain that differs from one API to the other. */
 export type DescribedProblems = {
@@ -27,9 +27,13 @@ export type DescribedProblems = {
 };
 
 /** The problems that a route can return. @param ofApi those that every route of its API can return */
-function codesOf(route: RouteDescription, ofApi: readonly ProblemCode[]): ReadonlySet<ProblemCode> {
-  return new Set([...route.problems, ...SHARED_PROBLEMS, ...ofApi, ...bodyProblems(route)]);
+function codesOf(route: RouteDescription, ofApi: readonly ProblemCode[]): ProblemCode[] {
+  return inOrder(new Set([...route.problems, ...SHARED_PROBLEMS, ...ofApi, ...bodyProblems(route)]));
 }
+
+/** In the order of the table, so that responses with the same codes are the same. */
+const inOrder = (codes: ReadonlySet<ProblemCode>): ProblemCode[] =>
+  (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => codes.has(code)); // The table's own keys.
 
 /** Even an ignored body is read, and can be too large. Only the body of a GET is not read. */
 function bodyProblems({ method, body, upload }: RouteDescription): ProblemCode[] {
@@ -37,28 +41,28 @@ function bodyProblems({ method, body, upload }: RouteDescription): ProblemCode[]
   return method === "GET" ? [] : ["payload-too-large"];
 }
 
-/** The problems that an API can return, in the order of the table. */
+/** The problems that an API can return. */
 export function problemCodes(
   routes: readonly RouteDescription[],
   ofApi: readonly ProblemCode[],
 ): ProblemCode[] {
-  const used = new Set(routes.flatMap((route) => [...codesOf(route, ofApi)]));
-  return (Object.keys(PROBLEMS) as ProblemCode[]).filter((code) => used.has(code)); // The table's own keys.
+  return inOrder(new Set(routes.flatMap((route) => codesOf(route, ofApi))));
 }
 
 /** Problems by status: codes that share a status share a response, with an example of each. */
 export function problemResponses(
   route: RouteDescription,
   ofApi: readonly ProblemCode[],
-  headersOf: (status: number) => Json,
+  headersOf: (status: number, codes: readonly ProblemCode[]) => Json,
+  nameResponse: NameResponse,
 ): Json {
   const byStatus = Map.groupBy(codesOf(route, ofApi), (code) => PROBLEMS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [
       String(status),
-      {
+      nameResponse(group.map(wordsOf).join("Or"), {
         description: group.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join(" "),
-        headers: headersOf(status),
+        headers: headersOf(status, group),
         content: {
           "application/problem+json": {
             schema: { $ref: "#/components/schemas/Problem" },
@@ -67,7 +71,7 @@ export function problemResponses(
             ),
           },
         },
-      },
+      }),
     ]),
   );
 }
@@ -95,9 +99,11 @@ export function nameProblems(
   return schemas;
 }
 
-/** `order-already-exists` becomes `OrderAlreadyExistsProblem`. */
-const titleOf = (code: ProblemCode): string =>
-  `${code.replace(/(?:^|-)([a-z])/g, (_match, letter: string) => letter.toUpperCase())}Problem`;
+/** `order-already-exists` becomes `OrderAlreadyExists`. */
+const wordsOf = (code: ProblemCode): string =>
+  code.replace(/(?:^|-)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+
+const titleOf = (code: ProblemCode): string => `${wordsOf(code)}Problem`;
 
 function problemSchema(code: ProblemCode, api: DescribedProblems): TSchema {
   const { meaning, title, status } = PROBLEMS[code];

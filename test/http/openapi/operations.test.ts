@@ -137,6 +137,13 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
     expect(fields("200")).toEqual(["RateLimit", "RateLimit-Policy", "X-Request-Id"]);
   });
 
+  it("describes when to retry after a limit is reached, and after no other conflict", () => {
+    for (const [name, { responses }] of operations()) {
+      const { description: words = "", headers = {} } = responses["409"] ?? {};
+      expect("Retry-After" in headers, name).toBe(words.includes("`limit-reached`"));
+    }
+  });
+
   it("describes the challenge of 401: of a token that may be limited, or of a session alone", () => {
     for (const [name, { responses, security }] of operationsOf(BACK_OFFICE)) {
       const headers = responses["401"]?.headers ?? {};
