@@ -30,6 +30,7 @@ import { resendRoutes } from "./resends.ts";
 import { testOrderRoutes } from "./sandbox.ts";
 import { searchRoutes } from "./search.ts";
 import { merchantStockRoutes, productStockRoutes, stockMovementRoutes, stockRoutes } from "./stock.ts";
+import { stockImportRoutes } from "./stock-import.ts";
 import { settingsRoutes, systemRoutes } from "./system.ts";
 import { meRoutes, tokenRoutes } from "./tokens.ts";
 import { updateRoutes } from "./updates/routes.ts";
@@ -80,6 +81,7 @@ export const backOfficeRoutes: readonly ScopedRoute[] = [
   ...within("stock", productStockRoutes),
   ...within("stock", merchantStockRoutes),
   ...within("stock", stockMovementRoutes),
+  ...within("stock", stockImportRoutes),
   ...within("facilities", rateRoutes),
   ...within("fulfilment", workOverviewRoutes),
   ...within("fulfilment", workListRoutes),

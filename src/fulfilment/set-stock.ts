@@ -1,10 +1,11 @@
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
+import type { Queryable } from "../platform/database/database.ts";
 import { toTypeId } from "../platform/ids.ts";
 import {
-  insertMovement,
+  insertMovements,
+  listAdjustments,
   ON_HAND_MAX,
-  readMovementByReference,
   type StockMovement,
 } from "../stock/stock-movements-sql.ts";
 import {
@@ -47,7 +48,7 @@ export async function setStock(
     // Without this look, a rejected first count would begin the stocking of the product.
     if (expected !== undefined && expected !== 0 && (await lockStock(tx, [product])).length === 0)
       return { outcome: "moved", onHand: 0 };
-    await beginStocking(tx, product);
+    await beginStocking(tx, product.merchantId, [product.id]);
     await lockStock(tx, [product]);
     const before = await readStock(tx, facilityId, product);
     const { onHand: onHandBefore, reserved } = before ?? { onHand: 0, reserved: 0 };
@@ -56,27 +57,16 @@ export async function setStock(
     if (onHand < reserved) return { outcome: "below-reserved", reserved };
     if (before !== null && onHand === onHandBefore) return { outcome: "set", stock: before };
     const { merchantId, id: productId } = product;
-    const now = context.clock.now();
-    const stock = { merchantId, facilityId, productId, onHand, reserved, updatedAt: now };
-    await saveOnHand(tx, stock);
-    const difference = onHand - onHandBefore;
-    if (difference !== 0)
-      await insertMovement(tx, {
-        merchantId,
-        id: context.newId(),
-        facilityId,
-        productId,
-        kind: "set",
-        difference,
-        onHand,
-        reason: null,
-        note: null,
-        reference: null,
-        orderId: null,
-        actor: by.actor,
-        createdAt: now,
-      });
-    if (difference > 0) await markStockChanged(tx, merchantId, [productId], context.newId());
+    const set = {
+      kind: "set",
+      productId,
+      before,
+      onHand,
+      reason: null,
+      note: null,
+      reference: null,
+    } as const;
+    const stock = await storeStock(tx, context, { merchantId, facilityId }, set, by);
     const details = { facilityId: toTypeId("fac", facilityId), onHand, onHandBefore: before?.onHand };
     await recordAudit(tx, context, by, { merchantId, subject: "product", ids: [productId], details });
     return { outcome: "set", stock };
@@ -113,37 +103,85 @@ export async function adjustStock(
     await lockStock(tx, [product]);
     const before = await readStock(tx, facilityId, product);
     if (before === null) return { outcome: "no-record" };
-    const earlier =
-      reference === null ? null : await readMovementByReference(tx, facilityId, product, reference);
-    if (earlier !== null)
+    const { merchantId, id: productId } = product;
+    const keys = reference === null ? [] : [{ productId, reference }];
+    const [earlier] = await listAdjustments(tx, facilityId, merchantId, keys);
+    if (earlier !== undefined)
       return earlier.difference === difference && earlier.reason === reason
         ? { outcome: "adjusted", stock: before }
         : { outcome: "reference-taken" };
-    const lowest = before.reserved - before.onHand;
-    const highest = Math.max(0, ON_HAND_MAX - before.onHand); // A return can have exceeded the limit.
+    const { lowest, highest } = rangeOf(before);
     if (difference < lowest || difference > highest) return { outcome: "out-of-range", lowest, highest };
-    const now = context.clock.now();
-    const stock = { ...before, onHand: before.onHand + difference, updatedAt: now };
-    await saveOnHand(tx, stock);
-    const { merchantId, id: productId } = product;
-    await insertMovement(tx, {
-      merchantId,
-      id: context.newId(),
-      facilityId,
-      productId,
-      kind: "adjusted",
-      difference,
-      onHand: stock.onHand,
-      reason,
-      note,
-      reference,
-      orderId: null,
-      actor: by.actor,
-      createdAt: now,
-    });
-    if (difference > 0) await markStockChanged(tx, merchantId, [productId], context.newId());
-    const details = { facilityId: toTypeId("fac", facilityId), difference, onHand: stock.onHand, reason };
+    const onHand = before.onHand + difference;
+    const adjusted = { kind: "adjusted", productId, before, onHand, reason, note, reference } as const;
+    const stock = await storeStock(tx, context, { merchantId, facilityId }, adjusted, by);
+    const details = { facilityId: toTypeId("fac", facilityId), difference, onHand, reason };
     await recordAudit(tx, context, by, { merchantId, subject: "product", ids: [productId], details });
     return { outcome: "adjusted", stock };
   });
+}
+
+/** The differences by which a quantity can change. */
+export const rangeOf = ({ onHand, reserved }: StockRecord): { lowest: number; highest: number } => ({
+  lowest: reserved - onHand,
+  highest: Math.max(0, ON_HAND_MAX - onHand), // A return can have exceeded the limit.
+});
+
+/** A new quantity of a product at a facility, and why. */
+export type StockChange = Pick<StockMovement, "kind" | "productId" | "reason" | "note" | "reference"> & {
+  /** Null: the facility has no record yet. */
+  readonly before: StockRecord | null;
+  readonly onHand: number;
+};
+
+/** A merchant's stock at a facility. */
+type StockPlace = Pick<StockRecord, "merchantId" | "facilityId">;
+
+async function storeStock(
+  tx: Queryable,
+  context: Context,
+  place: StockPlace,
+  change: StockChange,
+  by: Initiator,
+): Promise<StockRecord> {
+  const [stock] = await storeStockChanges(tx, context, place, [change], by);
+  if (stock === undefined) throw new Error("Each change has a record.");
+  return stock;
+}
+
+/**
+ * Stores new quantities of a merchant's products with their movements. Waiting orders for those of which more is available are
+ * evaluated again. The caller has locked the stock of the products, and each is there once.
+ */
+export async function storeStockChanges(
+  tx: Queryable,
+  { clock, newId }: Context,
+  { merchantId, facilityId }: StockPlace,
+  changes: readonly StockChange[],
+  { actor }: Initiator,
+): Promise<StockRecord[]> {
+  const now = clock.now();
+  const changed = changes.map(({ before, onHand, ...change }) => ({
+    ...change,
+    onHand,
+    reserved: before?.reserved ?? 0,
+    difference: onHand - (before?.onHand ?? 0),
+  }));
+  const stock = changed.map(({ productId, onHand, reserved }) => ({
+    ...{ merchantId, facilityId, productId },
+    ...{ onHand, reserved, updatedAt: now },
+  }));
+  await saveOnHand(tx, merchantId, stock, now);
+  const moved = changed.filter(({ difference }) => difference !== 0);
+  await insertMovements(
+    tx,
+    merchantId,
+    moved.map(({ reserved: _, ...movement }) => ({
+      ...movement,
+      ...{ id: newId(), merchantId, facilityId, orderId: null, actor, createdAt: now },
+    })),
+  );
+  const more = moved.filter(({ difference }) => difference > 0).map(({ productId }) => productId);
+  await markStockChanged(tx, merchantId, more, newId());
+  return stock;
 }

@@ -11,6 +11,8 @@ export type Upload = {
   readonly limitBytes: number;
   /** A short body, for the OpenAPI document. */
   readonly example?: string;
+  /** Such a body with a JSON object in each line, if the route reads these too. */
+  readonly jsonLinesExample?: string;
 };
 
 /** In the route's own scope: gives its handler the bytes, which throw an error beyond the limit. */
@@ -36,12 +38,25 @@ function endUnread({ raw }: FastifyRequest, _reply: FastifyReply, done: () => vo
   done();
 }
 
+/** The media types that a route takes, each with its example. */
+export const uploadExamples = ({
+  mediaType,
+  example,
+  jsonLinesExample,
+}: Upload): [mediaType: string, example: string | undefined][] => [
+  [mediaType, example],
+  ...(jsonLinesExample === undefined
+    ? []
+    : [["application/x-ndjson", jsonLinesExample] satisfies [string, string]]),
+];
+
 /** An `onRequest` hook: runs before anything is read. */
-export function uploadTypeCheck({ mediaType }: Upload) {
+export function uploadTypeCheck(upload: Upload) {
+  const types = uploadExamples(upload).map(([mediaType]) => mediaType);
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     const [sent = ""] = (request.headers["content-type"] ?? "").split(";");
-    const detail = `Content-Type must be ${mediaType}.`;
-    const fits = sent.trim().toLowerCase() === mediaType;
+    const detail = `Content-Type must be ${types.join(" or ")}.`;
+    const fits = types.includes(sent.trim().toLowerCase());
     const problem = fits
       ? encodingProblem(request.headers)
       : { code: "unsupported-media-type" as const, detail };

@@ -177,6 +177,23 @@ export async function readProductNames(
   return new Map(rows.map(({ id, ...named }) => [id, named]));
 }
 
+/** The merchants of products, by the ids of the products. */
+export async function readProductMerchants(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.query<{ id: string; merchantId: string }>({
+    name: "read-product-merchants",
+    text: `
+      select p.id, p.merchant_id as "merchantId"
+      from products p
+      where p.id = any($1::uuid[])`,
+    values: [ids],
+  });
+  return new Map(rows.map(({ id, merchantId }) => [id, merchantId]));
+}
+
 /** Reads a product and locks it until the transaction ends. */
 export async function lockProduct(
   tx: Queryable,

@@ -5,7 +5,6 @@ import { type FittingRow, toFitting } from "../platform/database/day-partitions.
 import { uuidAt } from "../platform/ids.ts";
 import { before, STOCK_MOVEMENTS_KEPT_MS } from "../platform/time.ts";
 import { type PagePosition, ROWS_READ_MAX } from "../platform/wire/cursor.ts";
-import type { ProductKey } from "./stock-sql.ts";
 
 type MovementRow = {
   merchant_id: string;
@@ -25,51 +24,73 @@ type MovementRow = {
   created_at: Date;
 };
 
-/** Adds a movement that was made by hand. The caller has locked the product's stock and changes it. */
-export async function insertMovement(tx: Queryable, movement: StockMovement): Promise<void> {
+/** Adds movements of a merchant that were made by hand. The caller has locked the stock of the products and changes it. */
+export async function insertMovements(
+  tx: Queryable,
+  merchantId: string,
+  movements: readonly StockMovement[],
+): Promise<void> {
+  if (movements.length === 0) return;
   await tx.query({
-    name: "insert-stock-movement",
+    name: "insert-stock-movements",
     text: `
       insert into stock_movements (merchant_id, id, facility_id, product_id, kind, difference, on_hand, reason, note,
                                    reference, order_id, actor_kind, actor_name, actor_id, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-    values: [
-      movement.merchantId,
-      movement.id,
-      movement.facilityId,
-      movement.productId,
-      movement.kind,
-      movement.difference,
-      movement.onHand,
-      movement.reason,
-      movement.note,
-      movement.reference,
-      movement.orderId,
-      movement.actor.kind,
-      movement.actor.name,
-      movement.actor.id ?? null,
-      movement.createdAt,
-    ],
+      select $1, m.id, m.facility_id, m.product_id, m.kind, m.difference, m.on_hand, m.reason, m.note,
+             m.reference, m.order_id, m.actor_kind, m.actor_name, m.actor_id, m.created_at
+      from json_to_recordset($2) as m (
+        id uuid, facility_id uuid, product_id uuid, kind text, difference integer, on_hand integer, reason text,
+        note text, reference text, order_id uuid, actor_kind text, actor_name text, actor_id text,
+        created_at timestamptz)`,
+    values: [merchantId, JSON.stringify(movements.map(toMovementInput))],
   });
 }
 
-/** The adjustment of a product's stock that has this reference. Null if there is none. */
-export async function readMovementByReference(
+const toMovementInput = (movement: StockMovement): Omit<MovementRow, "merchant_id"> => ({
+  id: movement.id,
+  facility_id: movement.facilityId,
+  product_id: movement.productId,
+  kind: movement.kind,
+  difference: movement.difference,
+  on_hand: movement.onHand,
+  reason: movement.reason,
+  note: movement.note,
+  reference: movement.reference,
+  order_id: movement.orderId,
+  actor_kind: movement.actor.kind,
+  actor_name: movement.actor.name,
+  actor_id: movement.actor.id ?? null,
+  created_at: movement.createdAt,
+});
+
+/** An adjustment of a product by its reference. */
+type ReferenceKey = { readonly productId: string; readonly reference: string };
+
+/** Those of the adjustments of a merchant's stock at a facility that were made already. */
+export async function listAdjustments(
   tx: Queryable,
   facilityId: string,
-  { merchantId, id }: ProductKey,
-  reference: string,
-): Promise<StockMovement | null> {
-  const [row] = await tx.query<MovementRow>({
-    name: "read-stock-movement-by-reference",
+  merchantId: string,
+  keys: readonly ReferenceKey[],
+): Promise<StockMovement[]> {
+  if (keys.length === 0) return [];
+  const rows = await tx.query<MovementRow>({
+    name: "list-stock-adjustments",
     text: `
       select m.merchant_id, m.id, m.facility_id, m.product_id, m.kind, m.difference, m.on_hand, m.reason,
              m.note, m.reference, m.order_id, m.actor_kind, m.actor_name, m.actor_id, m.created_at
-      from stock_movements m
-      where m.merchant_id = $1 and m.facility_id = $2 and m.product_id = $3 and m.reference = $4`,
-    values: [merchantId, facilityId, id, reference],
+      from unnest($3::uuid[], $4::text[]) as named (product_id, reference)
+      join stock_movements m
+        on m.merchant_id = $1 and m.facility_id = $2 and m.product_id = named.product_id
+           and m.reference = named.reference`,
+    values: [
+      merchantId,
+      facilityId,
+      keys.map(({ productId }) => productId),
+      keys.map(({ reference }) => reference),
+    ],
   });
-  return row === undefined ? null : toMovement(row);
+  return rows.map(toMovement);
 }
 
 /** Which movements of a facility are listed. A null restricts nothing. */
@@ -237,7 +258,7 @@ export const ADJUSTMENT_REASONS = [
   "correction",
   "other",
 ] as const;
-type AdjustmentReason = (typeof ADJUSTMENT_REASONS)[number];
+export type AdjustmentReason = (typeof ADJUSTMENT_REASONS)[number];
 
 /** For counts and adjustments. Far below what can be stored, because a return can exceed it. */
 export const ON_HAND_MAX = 1_000_000_000;

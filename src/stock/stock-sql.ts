@@ -60,15 +60,25 @@ const productColumns = (products: readonly ProductKey[]): [merchantIds: string[]
   products.map(({ id }) => id),
 ];
 
-/** Creates an empty stock record unless there is one. From then on the product is not made to order. */
-export async function beginStocking(tx: Queryable, { merchantId, id }: ProductKey): Promise<void> {
+/**
+ * From now on these products of a merchant are not made to order. Call it before `lockStock`: it adds rows in the order in which
+ * all transactions lock them.
+ */
+export async function beginStocking(
+  tx: Queryable,
+  merchantId: string,
+  productIds: readonly string[],
+): Promise<void> {
+  if (productIds.length === 0) return;
   await tx.query({
     name: "begin-stocking",
     text: `
       insert into stocked_products (merchant_id, product_id)
-      values ($1, $2)
+      select $1, stocked.id
+      from unnest($2::uuid[]) as stocked (id)
+      order by stocked.id
       on conflict (merchant_id, product_id) do nothing`,
-    values: [merchantId, id],
+    values: [merchantId, productIds],
   });
 }
 
@@ -86,6 +96,24 @@ export async function readStock(
     values: [merchantId, facilityId, id],
   });
   return row === undefined ? null : toStockRecord(row);
+}
+
+/** The stock of a merchant's products at a facility, by their ids. */
+export async function readStockOf(
+  db: Queryable,
+  facilityId: string,
+  merchantId: string,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, StockRecord>> {
+  const rows = await db.query<StockRow>({
+    name: "read-stock-of-products",
+    text: `
+      select merchant_id, facility_id, product_id, on_hand, reserved, updated_at
+      from facility_stock
+      where merchant_id = $1 and facility_id = $2 and product_id = any($3::uuid[])`,
+    values: [merchantId, facilityId, productIds],
+  });
+  return new Map(rows.map((row) => [row.product_id, toStockRecord(row)]));
 }
 
 /** Which stock is listed. A null restricts nothing. */
@@ -131,18 +159,31 @@ export async function listStock(
   }));
 }
 
-/** Sets the quantity at a facility. The caller has locked the product's stock. */
-export async function saveOnHand(tx: Queryable, stock: StockRecord): Promise<void> {
+/** Sets the quantities of a merchant's products at facilities. The caller has locked their stock. */
+export async function saveOnHand(
+  tx: Queryable,
+  merchantId: string,
+  stock: readonly StockRecord[],
+  now: Date,
+): Promise<void> {
+  if (stock.length === 0) return;
   await tx.query({
     name: "save-on-hand",
     text: `
       insert into facility_stock (merchant_id, facility_id, product_id, on_hand, reserved, updated_at)
-      values ($1, $2, $3, $4, 0, $5)
+      select $1, saved.facility_id, saved.product_id, saved.on_hand, 0, $5
+      from unnest($2::uuid[], $3::uuid[], $4::integer[]) as saved (facility_id, product_id, on_hand)
       on conflict (merchant_id, facility_id, product_id) do update
       set on_hand = excluded.on_hand, updated_at = excluded.updated_at`,
-    values: [stock.merchantId, stock.facilityId, stock.productId, stock.onHand, stock.updatedAt],
+    values: [
+      merchantId,
+      stock.map(({ facilityId }) => facilityId),
+      stock.map(({ productId }) => productId),
+      stock.map(({ onHand }) => onHand),
+      now,
+    ],
   });
-  recordChanges(tx, stock.updatedAt, [stockChange(stock)]);
+  recordChanges(tx, now, stock.map(stockChange));
 }
 
 const stockChange = ({

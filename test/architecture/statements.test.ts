@@ -25,6 +25,7 @@ const OVER_ALL_MERCHANTS: Readonly<Record<string, string>> = {
   "read-oldest-due-payment": "A metric.",
   "read-oldest-payment-retry": "A metric.",
   "read-oldest-recovery": "A metric.",
+  "read-product-merchants": "Finds the merchants of products for the back office, by an index.",
 };
 
 type Statement = { readonly name: string; readonly text: string };

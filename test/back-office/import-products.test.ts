@@ -50,6 +50,25 @@ async function expectRejected(csv: string | Buffer, errors: object[], merchant =
 const words = expect.stringMatching(/./);
 const HEADER = "sku,name,price";
 
+describe("POST /api/merchants/{id}/products/import reads what spreadsheets write", () => {
+  it.each([
+    ["semicolons and decimal commas", "sku;name;price\nMUG;Mug, blue;7,90\n"],
+    ["semicolons in quotes", '"sku";"name";"price"\r\n"MUG";"Mug, blue";"7,90"\r\n'],
+    ["tabs", "sku\tname\tprice\nMUG\tMug, blue\t7,90\n"],
+    ["semicolons and decimal points", "sku;name;price\nMUG;Mug, blue;7.90\n"],
+  ])("%s", async (_name, csv) => {
+    expect((await importInto(merchantId, csv)).status).toBe(200);
+    expect(await listProducts()).toMatchObject([
+      { sku: "MUG", name: "Mug, blue", price: { amount: "7.90", currency: "EUR" } },
+    ]);
+  });
+
+  it("and no decimal commas between commas, and no thousands", async () => {
+    for (const csv of [`${HEADER}\nMUG,Mug,"7,90"\n`, "sku;name;price\nMUG;Mug;1.000,90\n"])
+      await expectRejected(csv, [{ line: 2, column: "price", rule: "amount" }]);
+  });
+});
+
 describe("POST /api/merchants/{id}/products/import rejects", () => {
   it("a file without a first row", async () => {
     for (const csv of ["", "\n\n", "\uFEFF"]) await expectRejected(csv, [{ line: 1, detail: words }]);

@@ -162,6 +162,7 @@ export const WAREHOUSE_NOT_MERCHANTS = [
   "getPickList",
   "releasePickList",
   "adjustStock",
+  "importStock",
   "listStockMovements",
   "closeFacility",
   "openFacility",

@@ -113,7 +113,12 @@ export type BackOfficeRequest = {
   send(client: Client): ReturnType<Client["request"]>;
 };
 
-const CSV = { rawBody: "sku,name,price\nS,N,1.00\n", headers: { "content-type": "text/csv" } };
+const csv = (rawBody: string) => ({ rawBody, headers: { "content-type": "text/csv" } });
+/** A file that fits, for routes that take one. */
+const FILES: Record<string, RequestOptions> = {
+  importProducts: csv("sku,name,price\nS,N,1.00\n"),
+  importStock: csv("sku,onHand\nS,1\n"),
+};
 
 /** A request for every route of the back office, with the ids of one merchant's resources. */
 export const requestsOf = ({ ids }: MerchantResources): BackOfficeRequest[] =>
@@ -123,7 +128,7 @@ export const requestsOf = ({ ids }: MerchantResources): BackOfficeRequest[] =>
       .replace("{id}", String(ids[things]))
       .replace(/\{(\w+)\}/g, (_, name: string) => String(ids[name]));
     const body = schema && { body: BODIES[operationId] ?? {} };
-    const options: RequestOptions = operationId === "importProducts" ? CSV : { ...body };
+    const options: RequestOptions = FILES[operationId] ?? { ...body };
     return { operationId, method, path, options, send: (client) => client.request(method, path, options) };
   });
 

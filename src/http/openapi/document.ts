@@ -2,6 +2,7 @@ import type { TSchema } from "typebox";
 import type { ProblemCode } from "../../platform/wire/problems.ts";
 import { isBodyRequired } from "../body.ts";
 import type { RouteDescription } from "../route.ts";
+import { uploadExamples } from "../upload.ts";
 import { createComponents, type Json, type NameResponse, type NameSchema } from "./components.ts";
 import { type ExampleTexts, examplesFrom, type MakeExample, problemExamples } from "./examples.ts";
 import { type DescribedProblems, nameProblems, problemCodes, problemResponses } from "./problems.ts";
@@ -115,9 +116,11 @@ function requestBodyOf({ body, upload }: RouteDescription, { name, example }: De
   if (body !== undefined)
     return { requestBody: { required: isBodyRequired(body), content: jsonContent(body, name, example) } };
   if (upload === undefined) return {};
-  const { example: text } = upload;
-  const content = { schema: { type: "string" }, ...(text !== undefined && { example: text }) };
-  return { requestBody: { required: true, content: { [upload.mediaType]: content } } };
+  const content = uploadExamples(upload).map(([mediaType, text]) => [
+    mediaType,
+    { schema: { type: "string" }, ...(text !== undefined && { example: text }) },
+  ]);
+  return { requestBody: { required: true, content: Object.fromEntries(content) } };
 }
 
 function parametersOf(schema: TSchema | undefined, location: string, { name, example }: Describing): Json[] {

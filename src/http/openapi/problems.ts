@@ -2,6 +2,7 @@ import { type TSchema, Type } from "typebox";
 import { END_REASONS } from "../../merchants/api-key.ts";
 import { OrderStatusSchema } from "../../orders/order-wire.ts";
 import { PROBLEMS, type ProblemCode, SIGN_IN_FAILURES } from "../../platform/wire/problems.ts";
+import type { RowError } from "../../platform/wire/read-rows.ts";
 import { RULE_PARAMETERS, RULES, SHARED_PARAMETERS, SHARED_RULES } from "../../platform/wire/rules.ts";
 import {
   described,
@@ -254,25 +255,29 @@ const WaitingLimitSchema = enumeration(
 );
 
 const errorsSchema = (ofFiles: boolean): TSchema =>
-  Type.Array(
-    Type.Object(
-      {
-        pointer: Type.Optional(
-          Type.String({ description: "Location in the body, as a JSON Pointer (RFC 6901)." }),
-        ),
-        parameter: Type.Optional(
-          Type.String({ description: "Name of the parameter of the path or the query." }),
-        ),
-        header: Type.Optional(Type.String({ description: "Name of the header field, in lower case." })),
-        ...(ofFiles && FILE_LOCATION),
-        ...(ofFiles ? ruleFields(RULES, RULE_PARAMETERS) : ruleFields(SHARED_RULES, SHARED_PARAMETERS)),
-        detail: Type.String({
-          description: "The rule in a sentence, for people. The text may change; do not parse it.",
-        }),
-      },
-      { title: "ValidationError", description: "An error in a request, with its position." },
-    ),
-    { description: "Every error with its position, at most 500." },
+  Type.Array(errorSchema(ofFiles), { description: "Every error with its position, at most 500." });
+
+/** Errors of rows, in a response that is no problem. */
+export const rowErrorsSchema = (description: string) =>
+  Type.Unsafe<(RowError & { readonly detail: string })[]>(Type.Array(errorSchema(true), { description }));
+
+const errorSchema = (ofFiles: boolean): TSchema =>
+  Type.Object(
+    {
+      pointer: Type.Optional(
+        Type.String({ description: "Location in the body, as a JSON Pointer (RFC 6901)." }),
+      ),
+      parameter: Type.Optional(
+        Type.String({ description: "Name of the parameter of the path or the query." }),
+      ),
+      header: Type.Optional(Type.String({ description: "Name of the header field, in lower case." })),
+      ...(ofFiles && FILE_LOCATION),
+      ...(ofFiles ? ruleFields(RULES, RULE_PARAMETERS) : ruleFields(SHARED_RULES, SHARED_PARAMETERS)),
+      detail: Type.String({
+        description: "The rule in a sentence, for people. The text may change; do not parse it.",
+      }),
+    },
+    { title: "ValidationError", description: "An error in a request, with its position." },
   );
 
 type Rules = Readonly<Record<string, Pick<(typeof RULES)[keyof typeof RULES], "meaning" | "needs" | "may">>>;

@@ -219,7 +219,7 @@ export type Problem = {
 );
 
 type InvalidMembers = {
-  readonly errors: readonly DescribedError[];
+  readonly errors: readonly (ValidationError & { readonly detail: string })[];
   /** Of a file: the number of all errors, of which `errors` has the first. */
   readonly errorCount?: number;
 };
@@ -233,9 +233,6 @@ export type ValidationError = (
   | { readonly line: number; readonly column?: string }
 ) &
   Violation;
-
-/** An error as a problem lists it: with the sentence that follows from its rule. */
-type DescribedError = ValidationError & { readonly detail: string };
 
 export const isProblem = (value: object): value is Problem => "code" in value && "detail" in value;
 
@@ -284,8 +281,10 @@ export const validationFailed = (errors: readonly ValidationError[]): Problem =>
   members: { errors: describedErrors(errors) },
 });
 
-export const describedErrors = (errors: readonly ValidationError[]): DescribedError[] =>
-  errors.map((error) => ({ ...error, detail: sentenceOf(error) }));
+/** Errors as a problem lists them: each with the sentence that follows from its rule. */
+export const describedErrors = <Each extends ValidationError>(
+  errors: readonly Each[],
+): (Each & { readonly detail: string })[] => errors.map((error) => ({ ...error, detail: sentenceOf(error) }));
 
 export const forbidden: Problem = {
   code: "forbidden",

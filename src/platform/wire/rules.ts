@@ -38,6 +38,7 @@ const MISSING = {
   merchant: "is not a merchant",
   connection: "is not a connection",
   facility: "is not a facility",
+  stock_record: "has no stock record at the facility: set onHand first",
 } as const;
 export type MissingKind = keyof typeof MISSING;
 
@@ -481,6 +482,7 @@ export const BACK_OFFICE_RULES = {
     ({ count, expected }) => `has ${count} cells, but the first row has ${expected}`,
   ),
   max_rows: rule("At most `max` rows.", ["max"], ({ max }) => `exceeds the limit of ${max} rows`),
+  json_line: rule("A line that is a JSON object.", [], () => "is not a JSON object in one line"),
   csv: rule(
     "A row of CSV (RFC 4180).",
     ["fault"],

@@ -5,17 +5,9 @@ import type { Merchant } from "../../merchants/merchants-sql.ts";
 import { makeDataDir } from "../../platform/data-dir.ts";
 import { type Database, planBatch, type Queryable } from "../../platform/database/database.ts";
 import { describedErrors, type Problem } from "../../platform/wire/problems.ts";
+import { type CsvRow, InvalidFileError, readCsv } from "../../platform/wire/read-rows.ts";
 import { listOwnProducts } from "../products-sql.ts";
-import {
-  type CsvRow,
-  type ImportError,
-  type ImportHeader,
-  type ImportRow,
-  InvalidCsvError,
-  readCsv,
-  readHeader,
-  readRow,
-} from "./import-row.ts";
+import { type ImportError, type ImportHeader, type ImportRow, readHeader, readRow } from "./import-row.ts";
 import { compareImported, listBarcodeOwners, listSkuOwners } from "./import-sql.ts";
 
 /**
@@ -100,7 +92,7 @@ export async function checkFile(
     }
     await rows.flush(header ?? []);
   } catch (error) {
-    if (!(error instanceof InvalidCsvError)) throw error;
+    if (!(error instanceof InvalidFileError)) throw error;
     await rows.flush(header ?? []);
     errors.add([{ line: error.line, rule: "csv", fault: error.fault }]);
   }

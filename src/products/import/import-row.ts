@@ -1,10 +1,8 @@
-import { CsvError, parse } from "csv-parse";
 import { type Static, Type } from "typebox";
 import { parseUuid } from "../../platform/ids.ts";
 import { amountError, parseMoney } from "../../platform/money.ts";
 import { withFormula } from "../../platform/wire/csv.ts";
-import { malformed, ProblemError, type ValidationError } from "../../platform/wire/problems.ts";
-import type { CsvFault } from "../../platform/wire/rules.ts";
+import { type CsvRow, columnOf, decimalOf, type RowError } from "../../platform/wire/read-rows.ts";
 import { createCheck } from "../../platform/wire/validation.ts";
 import { PRODUCT_STATUSES, ProductRequestSchema, type ProductStatus } from "../product.ts";
 
@@ -13,8 +11,7 @@ const OPTIONAL = ["weightGrams", "barcode", "description", "imageUrl", "status",
 type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
 const COLUMNS: readonly Column[] = [...REQUIRED, ...OPTIONAL];
 
-/** An error in a file: the line on which its row begins, and the column if the error is in one. */
-export type ImportError = Extract<ValidationError, { line: number }>;
+export type ImportError = RowError;
 
 /** The columns, in the order of the file. */
 export type ImportHeader = readonly Column[];
@@ -78,14 +75,14 @@ const check = createCheck(RowSchema);
  * its errors.
  */
 export function readRow(
-  { line, cells }: CsvRow,
+  { line, cells, separator }: CsvRow,
   header: ImportHeader,
   currency: string,
 ): ImportRow | { errors: ImportError[] } {
   if (cells.length !== header.length) {
     return { errors: [{ line, rule: "cell_count", count: cells.length, expected: header.length }] };
   }
-  const product = productOf(cells, header, currency);
+  const product = productOf({ cells, separator }, header, currency);
   const errors = check(product).map(
     ({ pointer, ...violation }): ImportError => ({ line, ...columnOf(pointer), ...violation }),
   );
@@ -111,7 +108,7 @@ export function readRow(
 
 /** The row as a request body. An empty cell is absent. */
 function productOf(
-  cells: readonly string[],
+  { cells, separator }: Omit<CsvRow, "line">,
   header: ImportHeader,
   currency: string,
 ): Record<string, unknown> {
@@ -119,103 +116,9 @@ function productOf(
   header.forEach((column, index) => {
     const cell = withFormula(cells[index] ?? ""); // An export has guarded it.
     if (cell === "") return;
-    if (column === "price") product[column] = { amount: cell, currency };
+    if (column === "price") product[column] = { amount: decimalOf(cell, separator), currency };
     else if (column === "weightGrams" && /^\d{1,15}$/.test(cell)) product[column] = Number(cell);
     else product[column] = cell;
   });
   return product;
-}
-
-/** The first segment of a pointer: `/price/amount` belongs to the column `price`. */
-const columnOf = (pointer: string): { column?: string } => {
-  const [, column] = pointer.split("/");
-  return column === undefined ? {} : { column };
-};
-
-/** A row of a CSV file, and the line on which it begins; the first line is 1. */
-export type CsvRow = { readonly line: number; readonly cells: readonly string[] };
-
-/**
- * From the row that begins on this line, the file is not valid CSV. `message` continues a sentence that begins with
- * "the row".
- */
-export class InvalidCsvError extends Error {
-  readonly line: number;
-  readonly fault: CsvFault;
-  constructor(line: number, fault: CsvFault) {
-    super(fault);
-    this.fault = fault;
-    this.line = line;
-  }
-}
-
-/**
- * Far more than a product needs. Without the limit, a quote that is never closed would read the whole file into memory.
- */
-const ROW_BYTES_MAX = 256 * 1024;
-
-/**
- * Reads CSV (RFC 4180) as it arrives: commas, cells in double quotes where necessary, lines with any of the three
- * endings, with or without a byte order mark. Empty lines are skipped. Cells are not changed.
- * @throws InvalidCsvError if it is not CSV; ProblemError if it is not UTF-8; any error of the byte source
- */
-export async function* readCsv(bytes: AsyncIterable<Buffer>): AsyncGenerator<CsvRow> {
-  let line = 1;
-  const rows: CsvRow[] = [];
-  const parser = parse({
-    relax_column_count: true,
-    record_delimiter: ["\r\n", "\n", "\r"],
-    max_record_size: ROW_BYTES_MAX,
-    // Collected here instead of read from the stream: a failed stream drops the rows before the invalid one.
-    on_record: (cells: string[]) => {
-      if (cells.length > 1 || cells[0] !== "") rows.push({ line, cells });
-      line += 1 + cells.reduce((count, cell) => count + lineBreaksIn(cell), 0);
-      return null;
-    },
-  });
-  parser.on("error", () => undefined); // The writer reports it.
-  parser.resume();
-  for await (const text of decode(bytes)) {
-    const error = await errorOf((done) => parser.write(text, done));
-    yield* rows.splice(0);
-    if (error !== null) throw invalidCsv(error, line);
-  }
-  const error = await errorOf((done) => parser.end(done));
-  yield* rows.splice(0);
-  if (error !== null) throw invalidCsv(error, line);
-}
-
-const errorOf = (work: (done: (error?: Error | null) => void) => void): Promise<Error | null> =>
-  new Promise((resolve) => work((error) => resolve(error ?? null)));
-
-const invalidCsv = (error: Error, line: number): Error =>
-  error instanceof CsvError ? new InvalidCsvError(line, faultOf(error)) : error;
-
-// The library counts a line that ends with both characters as two, if it is in quotes.
-const lineBreaksIn = (cell: string): number => cell.match(/\r\n|\n|\r/g)?.length ?? 0;
-
-/** Text in another encoding would be stored with wrong letters, without an error. */
-async function* decode(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  for await (const chunk of bytes) yield decoded(() => decoder.decode(chunk, { stream: true }));
-  yield decoded(() => decoder.decode());
-}
-
-function decoded(decode: () => string): string {
-  try {
-    return decode();
-  } catch {
-    throw new ProblemError(malformed("The file is not valid UTF-8."));
-  }
-}
-
-function faultOf({ code }: CsvError): CsvFault {
-  switch (code) {
-    case "CSV_QUOTE_NOT_CLOSED":
-      return "open_quote";
-    case "CSV_MAX_RECORD_SIZE":
-      return "long_row";
-    default:
-      return "stray_quote";
-  }
 }

@@ -16,7 +16,10 @@ const operationOf = (name: string): Operation => {
 
 type TSchema = { type?: string; properties?: Record<string, TSchema>; required?: string[] };
 
-const IMPORT = "POST /api/merchants/{id}/products/import";
+const FILES: Readonly<Record<string, readonly string[]>> = {
+  "POST /api/merchants/{id}/products/import": ["text/csv"],
+  "POST /api/facilities/{id}/stock/import": ["text/csv", "application/x-ndjson"],
+};
 const BODIES_OF_OPTIONAL_FIELDS = [
   "PATCH /api/people/{id}",
   "POST /auth/sign-in/single-sign-on",
@@ -110,8 +113,8 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
   it("accepts only JSON, or CSV for an import, where it takes a body, which may be omitted if all of its fields may; then it may return 413, 415 and 422", () => {
     for (const [name, { requestBody, responses }] of operations()) {
       if (requestBody === undefined) continue;
-      const taken = name === IMPORT ? "text/csv" : "application/json";
-      expect(Object.keys(requestBody.content), name).toEqual([taken]);
+      const taken = FILES[name] ?? ["application/json"];
+      expect(Object.keys(requestBody.content), name).toEqual(taken);
       expect(requestBody.required, name).toBe(!BODIES_OF_OPTIONAL_FIELDS.includes(name));
       expect(Object.keys(responses), name).toEqual(expect.arrayContaining(["413", "415", "422"]));
     }

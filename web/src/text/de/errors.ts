@@ -40,6 +40,7 @@ const MISSING: Readonly<Record<KnownMissingKind, string>> = {
   merchant: "ist kein Händler",
   connection: "ist keine Verbindung",
   facility: "ist kein Standort",
+  stock_record: "hat am Standort noch keinen Bestand: zuerst onHand setzen",
 };
 
 const USES: Readonly<Record<KnownReferenceUse, string>> = {
@@ -296,6 +297,7 @@ export const errors: ErrorTexts = {
     unknown_column: ({ known }) => `ist keine Spalte des Imports; die Spalten sind ${known.join(", ")}`,
     duplicate_column: () => "ist eine doppelte Spalte",
     missing_column: () => "wird gebraucht, fehlt aber in der ersten Zeile",
+    json_line: () => "ist kein JSON-Objekt in einer Zeile",
     header_row: () => "die Kopfzeile fehlt",
     cell_count: ({ count, expected }) =>
       `hat ${formatNumber(count)} Zellen, aber die erste Zeile hat ${formatNumber(expected)}`,

@@ -42,6 +42,7 @@ const MISSING: Readonly<Record<KnownMissingKind, string>> = {
   merchant: "is not a merchant",
   connection: "is not a connection",
   facility: "is not a facility",
+  stock_record: "has no stock record at the facility: set onHand first",
 };
 
 const USES: Readonly<Record<KnownReferenceUse, string>> = {
@@ -275,6 +276,7 @@ export const errors: ErrorTexts = {
     unknown_column: ({ known }) => `is not a column of the import; the columns are ${known.join(", ")}`,
     duplicate_column: () => "is a duplicate column",
     missing_column: () => "is required, but missing in the first row",
+    json_line: () => "is not a JSON object in one line",
     header_row: () => "the header row is missing",
     cell_count: ({ count, expected }) =>
       `has ${counted(count, "cell")}, but the first row has ${formatNumber(expected)}`,

@@ -1,0 +1,94 @@
+import { type Static, Type } from "typebox";
+import { importStock, STOCK_ROWS_LISTED_MAX, type StockImported } from "../fulfilment/import-stock.ts";
+import { rowErrorsSchema } from "../http/openapi/problems.ts";
+import { idErrors, idIn } from "../http/route.ts";
+import { describedErrors, isProblem, notFound, validationFailed } from "../platform/wire/problems.ts";
+import { flagField, nullable } from "../platform/wire/schemas.ts";
+import { IMPORT_ROWS_MAX } from "../products/import/check-file.ts";
+import { type BackOfficeRoute, route, warehouse } from "./access.ts";
+import { FacilityIdParams, findFacility } from "./lookups.ts";
+
+const LIMIT_BYTES = 256 * 1_048_576;
+const CSV_EXAMPLE = "sku,onHand\nMUG-01,40\n";
+const JSON_EXAMPLE = '{"sku":"MUG-01","difference":12,"reason":"received","reference":"delivery-77"}\n';
+
+const StockImportedSchema = Type.Object(
+  {
+    changed: Type.Integer({ description: "Number of rows that changed the stock." }),
+    unchanged: Type.Integer({
+      description: "Number of rows whose stock was so already, or whose adjustment was made before.",
+    }),
+    rejected: Type.Integer({
+      description: "Number of rows that the stock forbids, which were left out. The others were stored.",
+    }),
+    changes: Type.Array(
+      Type.Object(
+        {
+          line: Type.Integer({ description: "The line on which the row begins, counted from 1." }),
+          productId: Type.String({ format: "uuid", description: "Id of the product." }),
+          onHandBefore: nullable(
+            Type.Integer(),
+            "Units on hand before. Null if the facility had no record of the product.",
+          ),
+          onHand: Type.Integer({ description: "Units on hand after." }),
+        },
+        { title: "ImportedStock", description: "A row that changed the stock of its product." },
+      ),
+      { description: `The rows that changed the stock, at most the first ${STOCK_ROWS_LISTED_MAX}.` },
+    ),
+    rejections: rowErrorsSchema(
+      `The rows that were left out, each with the rule that forbids it, at most the first ${STOCK_ROWS_LISTED_MAX}.`,
+    ),
+  },
+  { title: "StockImportResult", description: "The result of an import of stock." },
+);
+
+const toWire = (imported: StockImported): Static<typeof StockImportedSchema> => ({
+  ...imported,
+  changes: [...imported.changes],
+  rejections: describedErrors(imported.rejections),
+});
+
+export const stockImportRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/facilities/{id}/stock/import",
+    operationId: "importStock",
+    admits: warehouse,
+    tag: "Facilities",
+    summary: "Import stock from CSV or JSON",
+    description: `CSV in UTF-8 whose first row names the columns, or a JSON object in each line; at most ${IMPORT_ROWS_MAX} rows and 256 MiB. A row names a product by \`productId\`, or else by \`sku\`, or else by \`barcode\`, and beside the last two its merchant by \`merchantId\`. It has \`onHand\`, which is set, or \`difference\` with a \`reason\` and a \`reference\`, and perhaps a \`note\`. A product is in a file once. With an error in the file nothing is stored, and \`errors\` lists each with its line. Else the rows are stored part by part. Those that the stock forbids at that moment are left out and listed as \`rejections\`, such as fewer units than are reserved. The same file again changes nothing further, and completes an import that broke off.`,
+    params: FacilityIdParams,
+    query: Type.Object({
+      merchantId: Type.Optional(
+        Type.String({ description: "Id of the merchant of all rows that have no `merchantId`." }),
+      ),
+      dryRun: flagField("True: only check the file, and return what an import would do. Default: false."),
+    }),
+    upload: {
+      mediaType: "text/csv",
+      limitBytes: LIMIT_BYTES,
+      example: CSV_EXAMPLE,
+      jsonLinesExample: JSON_EXAMPLE,
+    },
+    responses: {
+      200: {
+        description: "The valid rows were stored, or, in a dry run, could be.",
+        schema: StockImportedSchema,
+      },
+    },
+    problems: ["not-found", "limit-reached", "validation-failed"],
+    handle: async ({ caller, params, query, body: bytes, by }, { context, bulk }) => {
+      const facility = await findFacility(context, caller, params.id);
+      if (facility === null) return notFound("facility");
+      const errors = idErrors("mer", "merchantId", query);
+      if (errors.length > 0) return validationFailed(errors);
+      const file = { bytes, merchantId: idIn("mer", query.merchantId), dryRun: query.dryRun ?? false };
+      // Two files would set the stock of a facility in turns.
+      const imported = await bulk.run("runningImports", caller, facility.id, (importing) =>
+        importStock(importing, facility.id, file, by),
+      );
+      return isProblem(imported) ? imported : { status: 200, body: toWire(imported) };
+    },
+  }),
+];

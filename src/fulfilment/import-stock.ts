@@ -1,0 +1,355 @@
+import { type Static, Type } from "typebox";
+import { type Initiator, recordAudit } from "../audit/record-audit.ts";
+import { inTransaction } from "../platform/context.ts";
+import { planBatch, type Queryable } from "../platform/database/database.ts";
+import { fromTypeId, parseUuid, toTypeId } from "../platform/ids.ts";
+import type { Problem } from "../platform/wire/problems.ts";
+import { columnOf, type FileRecord, type RowError, readRecords } from "../platform/wire/read-rows.ts";
+import { createCheck } from "../platform/wire/validation.ts";
+import {
+  createTemporaryFile,
+  IMPORT_ROWS_MAX,
+  ImportErrors,
+  SeenValues,
+  type TemporaryFile,
+} from "../products/import/check-file.ts";
+import type { ImportContext } from "../products/import/import-products.ts";
+import { findNamedProducts, type NamedProduct } from "../products/name-products.ts";
+import {
+  ADJUSTMENT_REASONS,
+  listAdjustments,
+  ON_HAND_MAX,
+  type StockMovement,
+} from "../stock/stock-movements-sql.ts";
+import { beginStocking, lockStock, readStockOf, type StockRecord } from "../stock/stock-sql.ts";
+import { rangeOf, type StockChange, storeStockChanges } from "./set-stock.ts";
+
+export const STOCK_COLUMNS = [
+  "merchantId",
+  "productId",
+  "sku",
+  "barcode",
+  "onHand",
+  "difference",
+  "reason",
+  "note",
+  "reference",
+] as const;
+
+/** A row as the routes for one product take it. */
+const RowSchema = Type.Object({
+  merchantId: Type.Optional(Type.String()),
+  productId: Type.Optional(Type.String({ format: "uuid" })),
+  sku: Type.Optional(Type.String({ maxLength: 255, format: "text" })),
+  barcode: Type.Optional(Type.String({ maxLength: 100, format: "text" })),
+  onHand: Type.Optional(Type.Integer({ minimum: 0, maximum: ON_HAND_MAX })),
+  difference: Type.Optional(Type.Integer({ minimum: -ON_HAND_MAX, maximum: ON_HAND_MAX })),
+  reason: Type.Optional(Type.Enum([...ADJUSTMENT_REASONS])),
+  note: Type.Optional(Type.String({ maxLength: 500, format: "text" })),
+  reference: Type.Optional(Type.String({ maxLength: 255, format: "text" })),
+});
+const check = createCheck(RowSchema);
+
+/** What a row wants: a quantity, or a difference that counts once. */
+type StockRequest =
+  | { readonly kind: "set"; readonly onHand: number }
+  | ({ readonly kind: "adjusted"; readonly reference: string } & Pick<
+      StockMovement,
+      "difference" | "reason" | "note"
+    >);
+
+type ReadRow = { readonly named: NamedProduct; readonly request: StockRequest };
+/** A valid row, as it is kept on disk. */
+type StockRow = {
+  readonly line: number;
+  readonly merchantId: string;
+  readonly productId: string;
+  readonly request: StockRequest;
+};
+
+/** Rows per statement and transaction: the stock of as many products is locked for some hundredths of a second. */
+const BATCH_SIZE = 500;
+/** Rows that a response lists, of each kind. */
+export const STOCK_ROWS_LISTED_MAX = 1_000;
+
+export type StockImported = {
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly rejected: number;
+  /** The first rows that change. */
+  readonly changes: readonly StockRowChange[];
+  /** The first rows that the stock itself forbids. */
+  readonly rejections: readonly RowError[];
+};
+type StockRowChange = {
+  readonly line: number;
+  readonly productId: string;
+  /** Null: the facility had no record. */
+  readonly onHandBefore: number | null;
+  readonly onHand: number;
+};
+
+type StockFile = {
+  readonly bytes: AsyncIterable<Buffer>;
+  /** The merchant of rows that name none. */
+  readonly merchantId: string | null;
+  /** Stores nothing, and returns what an import would do. */
+  readonly dryRun: boolean;
+};
+
+/**
+ * Sets or adjusts the stock of many products at a facility (docs/design/fulfilment.md, "Imports of stock"). The file is checked
+ * as it arrives: with an error in it nothing is stored. Then the rows are stored batch by batch, each in a transaction. A row
+ * that the stock forbids at that moment is left out and reported. What was not stored yet, the same file stores.
+ */
+export async function importStock(
+  context: ImportContext,
+  facilityId: string,
+  { bytes, merchantId, dryRun }: StockFile,
+  by: Initiator,
+): Promise<StockImported | Problem> {
+  const temporaryFile = await createTemporaryFile<StockRow>(context.config.dataDir);
+  try {
+    const errors = await checkStockFile(context.db, { bytes, merchantId, temporaryFile });
+    if (errors.count > 0) return errors.toProblem();
+    const summary = new Summary();
+    for await (const batch of temporaryFile.batches())
+      for (const [owner, rows] of byMerchant(batch)) {
+        const place = { merchantId: owner, facilityId };
+        const decided = await decideRows(context.db, place, rows);
+        const changing = decided.filter(({ outcome }) => outcome !== "unchanged");
+        summary.add(decided.filter(({ outcome }) => outcome === "unchanged"));
+        if (changing.length === 0) continue;
+        summary.add(
+          dryRun
+            ? changing
+            : await storeRows(
+                context,
+                place,
+                changing.map(({ row }) => row),
+                by,
+              ),
+        );
+      }
+    return summary.imported;
+  } finally {
+    await temporaryFile.close();
+  }
+}
+
+/** In the order of their ids, as all transactions lock stock. */
+const byMerchant = (rows: readonly StockRow[]): [merchantId: string, rows: StockRow[]][] =>
+  [...Map.groupBy(rows, ({ merchantId }) => merchantId)].sort(([one], [other]) => (one < other ? -1 : 1));
+
+type Place = { readonly merchantId: string; readonly facilityId: string };
+
+type DecidedRow = { readonly row: StockRow } & (
+  | { readonly outcome: "changed"; readonly change: StockChange }
+  | { readonly outcome: "unchanged" }
+  | { readonly outcome: "rejected"; readonly error: RowError }
+);
+
+async function storeRows(
+  context: ImportContext,
+  place: Place,
+  rows: readonly StockRow[],
+  by: Initiator,
+): Promise<DecidedRow[]> {
+  const { merchantId, facilityId } = place;
+  return inTransaction({ ...context, db: context.storing }, async (tx) => {
+    await planBatch(tx);
+    const set = rows.filter(({ request }) => request.kind === "set").map(({ productId }) => productId);
+    await beginStocking(tx, merchantId, set);
+    await lockStock(
+      tx,
+      rows.map(({ productId: id }) => ({ merchantId, id })),
+    );
+    const decided = await decideRows(tx, place, rows);
+    const changes = decided.flatMap((row) => (row.outcome === "changed" ? [row.change] : []));
+    if (changes.length === 0) return decided;
+    await storeStockChanges(tx, context, place, changes, by);
+    const details = { facilityId: toTypeId("fac", facilityId), changed: changes.length };
+    const ids = changes.map(({ productId }) => productId);
+    await recordAudit(tx, context, by, { merchantId, subject: "product", ids, details });
+    return decided;
+  });
+}
+
+/** What rows of a merchant do to the stock as it is. */
+async function decideRows(
+  db: Queryable,
+  { merchantId, facilityId }: Place,
+  rows: readonly StockRow[],
+): Promise<DecidedRow[]> {
+  const ids = rows.map(({ productId }) => productId);
+  const stock = await readStockOf(db, facilityId, merchantId, ids);
+  const keys = rows.flatMap(({ productId, request }) =>
+    request.kind === "adjusted" ? [{ productId, reference: request.reference }] : [],
+  );
+  const earlier = await listAdjustments(db, facilityId, merchantId, keys);
+  const madeOf = new Map(earlier.map((movement) => [movement.productId, movement]));
+  return rows.map((row) => decide(row, stock.get(row.productId) ?? null, madeOf.get(row.productId)));
+}
+
+/** The rules of `setStock` and `adjustStock`. */
+function decide(row: StockRow, before: StockRecord | null, earlier: StockMovement | undefined): DecidedRow {
+  const { line, productId, request } = row;
+  const rejected = (error: RowError): DecidedRow => ({ row, outcome: "rejected", error });
+  if (request.kind === "set") {
+    const { onHand } = request;
+    if (before?.onHand === onHand) return { row, outcome: "unchanged" };
+    if (before !== null && onHand < before.reserved)
+      return rejected({ line, column: "onHand", rule: "reserved_quantity", min: before.reserved });
+    const change = { kind: "set", productId, before, onHand, ...NO_REASON } as const;
+    return { row, outcome: "changed", change };
+  }
+  const { difference, reason, note, reference } = request;
+  if (before === null)
+    return rejected({ line, column: "difference", rule: "not_found", kind: "stock_record" });
+  if (earlier !== undefined)
+    return earlier.difference === difference && earlier.reason === reason
+      ? { row, outcome: "unchanged" }
+      : rejected({ line, column: "reference", rule: "reference_used", usedFor: "stock_adjustment" });
+  const { lowest: min, highest: max } = rangeOf(before);
+  if (difference < min || difference > max)
+    return rejected({ line, column: "difference", rule: "stock_difference", min, max });
+  const onHand = before.onHand + difference;
+  return {
+    row,
+    outcome: "changed",
+    change: { kind: "adjusted", productId, before, onHand, reason, note, reference },
+  };
+}
+
+const NO_REASON = { reason: null, note: null, reference: null };
+
+/** Counts the rows, and lists the first of those that are not as they were. */
+class Summary {
+  readonly #counts = { changed: 0, unchanged: 0, rejected: 0 };
+  readonly #changes: StockRowChange[] = [];
+  readonly #rejections: RowError[] = [];
+
+  add(rows: readonly DecidedRow[]): void {
+    for (const decided of rows) {
+      this.#counts[decided.outcome] += 1;
+      const { line, productId } = decided.row;
+      if (decided.outcome === "rejected" && this.#rejections.length < STOCK_ROWS_LISTED_MAX)
+        this.#rejections.push(decided.error);
+      if (decided.outcome === "changed" && this.#changes.length < STOCK_ROWS_LISTED_MAX) {
+        const { before, onHand } = decided.change;
+        this.#changes.push({ line, productId, onHandBefore: before?.onHand ?? null, onHand });
+      }
+    }
+  }
+
+  get imported(): StockImported {
+    const byLine = (one: { line: number }, other: { line: number }) => one.line - other.line;
+    return {
+      ...this.#counts,
+      changes: this.#changes.sort(byLine),
+      rejections: this.#rejections.sort(byLine),
+    };
+  }
+}
+
+type CheckedFile = Omit<StockFile, "dryRun"> & { readonly temporaryFile: TemporaryFile<StockRow> };
+
+/** Validates a file as it arrives. Rows go to a temporary file as long as the file has no error. */
+async function checkStockFile(
+  db: Queryable,
+  { bytes, merchantId, temporaryFile }: CheckedFile,
+): Promise<ImportErrors> {
+  const errors = new ImportErrors();
+  const seen = new SeenValues();
+  let batch: ReadRow[] = [];
+  const flush = async () => {
+    const rows = batch;
+    batch = [];
+    if (rows.length === 0) return;
+    const products = await findNamedProducts(
+      db,
+      rows.map(({ named }) => named),
+    );
+    const valid = rows.flatMap(({ named: { line }, request }, index): StockRow[] => {
+      const product = products[index];
+      if (product === undefined) return [];
+      if ("rule" in product) {
+        errors.add([product]);
+        return [];
+      }
+      const { merchantId, id: productId } = product;
+      if (seen.add("id", productId) === null) return [{ line, merchantId, productId, request }];
+      errors.add([{ line, rule: "earlier_row", field: "productId" }]);
+      return [];
+    });
+    if (errors.count === 0 && valid.length > 0) await temporaryFile.add(valid);
+  };
+  let count = 0;
+  for await (const record of readRecords(bytes, STOCK_COLUMNS, (found) => errors.add(found))) {
+    count += 1;
+    if (count > IMPORT_ROWS_MAX) {
+      errors.add([{ line: record.line, rule: "max_rows", max: IMPORT_ROWS_MAX }]);
+      break;
+    }
+    const row = readRow(record, merchantId);
+    if ("errors" in row) errors.add(row.errors);
+    else batch.push(row);
+    if (batch.length === BATCH_SIZE) await flush();
+  }
+  await flush();
+  return errors;
+}
+
+/** A row that is valid without regard to other rows, or its errors. */
+function readRow(
+  { line, values }: FileRecord,
+  defaultMerchantId: string | null,
+): ReadRow | { readonly errors: readonly RowError[] } {
+  const isNumber = (column: string, value: string) =>
+    (column === "onHand" || column === "difference") && /^[+-]?\d{1,15}$/.test(value);
+  const typed = Object.fromEntries(
+    Object.entries(values).map(([column, value]) => [
+      column,
+      isNumber(column, value) ? Number(value) : value,
+    ]),
+  );
+  const invalid = check(typed).map(
+    ({ pointer, ...violation }): RowError => ({ line, ...columnOf(pointer), ...violation }),
+  );
+  const row = typed as Static<typeof RowSchema>; // Valid as far as the check has found no error.
+  const merchantId = row.merchantId === undefined ? defaultMerchantId : fromTypeId("mer", row.merchantId);
+  const errors = [...invalid, ...combinationErrors(line, row)];
+  if (row.merchantId !== undefined && merchantId === null)
+    errors.push({ line, column: "merchantId", rule: "id_prefix", prefix: "mer_" });
+  if (errors.length > 0) return { errors };
+  const { sku = null, barcode = null, onHand, difference = 0, reason = null, note = null } = row;
+  const productId = row.productId === undefined ? null : parseUuid(row.productId);
+  const request: StockRequest =
+    onHand === undefined
+      ? { kind: "adjusted", difference, reason, note, reference: row.reference ?? "" } // Required beside a difference.
+      : { kind: "set", onHand };
+  return { named: { line, merchantId, productId, sku, barcode }, request };
+}
+
+/** A row sets or adjusts, and an adjustment has a reason, and a reference so that a repeated file does not repeat it. */
+function combinationErrors(line: number, row: Static<typeof RowSchema>): RowError[] {
+  const at = (column: string) => ({ line, column });
+  const { productId, sku, barcode, onHand, difference, reason, reference } = row;
+  const isNamed = productId !== undefined || sku !== undefined || barcode !== undefined;
+  const unnamed: RowError[] = isNamed ? [] : [{ ...at("sku"), rule: "required" }];
+  if ((onHand === undefined) === (difference === undefined))
+    return [...unnamed, { ...at("onHand"), rule: "either", field: "difference" }];
+  if (difference === undefined)
+    return [
+      ...unnamed,
+      ...(["reason", "note", "reference"] as const)
+        .filter((column) => row[column] !== undefined)
+        .map((column): RowError => ({ ...at(column), rule: "only_with", field: "difference" })),
+    ];
+  return [
+    ...unnamed,
+    ...(difference === 0 ? [{ ...at("difference"), rule: "not_zero" } as const] : []),
+    ...(reason === undefined ? [{ ...at("reason"), rule: "required" } as const] : []),
+    ...(reference === undefined ? [{ ...at("reference"), rule: "required" } as const] : []),
+  ];
+}
