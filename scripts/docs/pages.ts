@@ -85,6 +85,11 @@ export const SECTIONS: readonly Section[] = [
         "Verify signatures",
         "Verify that a request is genuine, and rotate its secret.",
       ),
+      at(
+        "partners/receivers",
+        "Receivers for frameworks",
+        "Express, Fastify, Hono, Next.js, Flask, Django, PHP, Java and Go.",
+      ),
       at("partners/events", "Event catalog", "Every event type, when it is sent, and its payload."),
       at("partners/reconciling", "Reconcile with the feed", "Find the events that did not arrive."),
     ],

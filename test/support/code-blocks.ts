@@ -36,8 +36,10 @@ export const PAGES: readonly Page[] = globSync("**/*.md", {
     return { path, text, blocks: codeBlocksOf(text) };
   });
 
-/** The pages whose programs are files of their own, which test/release/docs/receiving-webhooks.test.ts runs. */
-const WITH_EXAMPLES = ["webhooks", "signatures", "reconciling"].map((name) => `docs/partners/${name}.md`);
+/** The pages whose programs are files of their own, which tests in test/release/docs run: receiving-webhooks and receivers. */
+const WITH_EXAMPLES = ["webhooks", "signatures", "reconciling", "receivers"].map(
+  (name) => `docs/partners/${name}.md`,
+);
 
 /** What a block that is data can be, but for JSON, whose label names a schema. */
 export const DATA = [
@@ -66,7 +68,8 @@ export function runOf(block: CodeBlock, { path }: Page): Run {
   const { language, code, notRun } = block;
   if (notRun !== null) return "not run";
   if (language === "sh") return STARTS.test(code) ? "start" : BUILDS.test(code) ? "build" : "session";
-  if (WITH_EXAMPLES.includes(path) && ["js", "python"].includes(language)) return "example";
+  if (WITH_EXAMPLES.includes(path) && ["js", "python", "php", "java", "go"].includes(language))
+    return "example";
   if (language === "js") return "program";
   if (language === "json") return "schema";
   return (DATA as readonly string[]).includes(dataOf(block)) ? "data" : "unknown";

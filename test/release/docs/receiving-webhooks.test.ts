@@ -21,7 +21,7 @@ import { exchange, requestText } from "../../support/sockets.ts";
 import { createEndpoint, endpointPath } from "../../support/webhooks.ts";
 
 const EXAMPLES = new URL("../../../docs/examples/", import.meta.url);
-const GUIDE = ["webhooks", "signatures", "reconciling"]
+const GUIDE = ["webhooks", "signatures", "reconciling", "receivers"]
   .map((name) => readFileSync(new URL(`../../../docs/partners/${name}.md`, import.meta.url), "utf8"))
   .join("\n");
 
@@ -30,7 +30,7 @@ type KnownOrders = Map<string, { sequence: number; order: { id: string; status: 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
 it("the pages show the examples as they are, and no other code", () => {
-  const shown = [...GUIDE.matchAll(/^```(?:js|python)\n(.*?)^```$/gms)].map(([, code]) => code);
+  const shown = [...GUIDE.matchAll(/^```(?:js|python|php|java|go)\n(.*?)^```$/gms)].map(([, code]) => code);
   const examples = readdirSync(EXAMPLES).map((name) => readFileSync(new URL(name, EXAMPLES), "utf8"));
   expect(shown.toSorted()).toEqual(examples.toSorted());
 });
