@@ -21,6 +21,7 @@ import { statementRoutes } from "./money/statements.ts";
 import { allDeliveryRoutes, deliveryRoutes, orderEventRoutes } from "./orders/deliveries.ts";
 import { exportRoutes } from "./orders/export.ts";
 import { findRoutes, orderRoutes } from "./orders/orders.ts";
+import { shipManyRoutes } from "./orders/ship-many.ts";
 import { shippingRoutes } from "./orders/shipping.ts";
 import { orderOperationRoutes } from "./orders/transitions.ts";
 import { overviewRoutes } from "./overview.ts";
@@ -76,6 +77,7 @@ export const backOfficeRoutes: readonly ScopedRoute[] = [
   ...within("orders", orderEventRoutes),
   ...within("money", refundRoutes),
   ...within("fulfilment", shippingRoutes),
+  ...within("fulfilment", shipManyRoutes),
   ...within("facilities", facilityRoutes),
   ...within("stock", stockRoutes),
   ...within("stock", productStockRoutes),

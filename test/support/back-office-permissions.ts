@@ -142,6 +142,7 @@ export const WAREHOUSE_NOT_MERCHANTS = [
   "approveOrder",
   "rejectOrder",
   "shipOrder",
+  "shipOrders",
   "completeOrder",
   "returnShipment",
   "updateShipment",

@@ -77,6 +77,7 @@ const BODIES: Record<string, object> = {
   addOrderNote: { text: "Call first" },
   createFacility: { name: "New", countryCode: "DE" },
   setStock: { onHand: 5 },
+  shipOrders: { orders: [{ orderId: "ord_01m7y7np16fe68bxp4h91tdmdn" }] },
   takePickList: { takenBy: "Wilma" },
   exposeProducts: { filter: {} },
   withdrawProducts: { filter: {} },

@@ -29,7 +29,7 @@ import {
   toReturnRefund,
 } from "./order-wire.ts";
 
-const ShipBody = Type.Object(
+export const ShipBody = Type.Object(
   {
     ...shipFields(),
     weightGrams: Type.Optional(
