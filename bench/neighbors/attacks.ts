@@ -243,7 +243,7 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: "exports that nobody reads",
+    name: "exports that are not read",
     seed: { text: LONG_TEXTS, rows: 10_000 },
     run: (attacker) =>
       attacker.attack(() =>

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { BackOfficeCaller, Role } from "../../src/audit/grant.ts";
 import { createBackOffice } from "../../src/back-office/app.ts";
@@ -18,6 +19,8 @@ import { createEndpoint } from "../support/webhooks.ts";
 let test: TestService;
 let bulk: Pool;
 let url: string;
+/** What the listener has accepted last. */
+let accepted: Socket;
 let closeListener: () => Promise<unknown>;
 beforeAll(async () => {
   test = await startTestService();
@@ -35,6 +38,9 @@ beforeAll(async () => {
     { bulk },
   );
   url = await listen(app);
+  app.server.on("connection", (socket) => {
+    accepted = socket;
+  });
   closeListener = () => app.close();
 });
 afterAll(async () => {
@@ -196,7 +202,7 @@ describe("exports", () => {
     });
   }
 
-  it("of a merchant that nobody reads are two, and hold no connection to the database; a third gets 409", async () => {
+  it("of a merchant that are not read are two, and hold no connection to the database; a third gets 409", async () => {
     const merchantId = await aMerchant();
     await manyProducts(merchantId);
     const exports = [await beginExport(merchantId), await beginExport(merchantId)];
@@ -206,6 +212,22 @@ describe("exports", () => {
 
     exports[0]?.destroy();
     await expect.poll(async () => (await beginExport(merchantId)).statusCode).toBe(200);
+  });
+
+  it("are cut off when their clients read nothing for 30 s, so that the merchant can begin another", async () => {
+    const merchantId = await aMerchant();
+    await manyProducts(merchantId);
+    const stalled = await beginExport(merchantId);
+    const closed = new Promise((resolve) => stalled.once("close", resolve));
+    expect(accepted.timeout).toBe(30_000);
+    const cutOff = accepted;
+    await beginExport(merchantId);
+    expect((await beginExport(merchantId)).statusCode).toBe(409);
+    cutOff.emit("timeout"); // As when the time is over.
+    await expect.poll(async () => (await beginExport(merchantId)).statusCode).toBe(200);
+    stalled.resume();
+    await closed;
+    expect(stalled.complete, "the client knows that its file is not whole").toBe(false);
   });
 
   it("count until their clients have all of them", async () => {
@@ -232,5 +254,35 @@ describe("bulk exposure", () => {
     expect(body.data.map(({ subjectIds }: { subjectIds: string[] }) => subjectIds.length)).toEqual([
       1, 20, 20,
     ]);
+  });
+
+  it("by a filter takes as many products as make 20,000 deliveries, and continues with the next request", async () => {
+    const partner = await createPartner(test);
+    const merchantId = fromTypeId("mer", partner.merchantId);
+    await createEndpoint(partner);
+    await test.db.query({
+      name: "test-many-endpoints",
+      text: `
+        insert into webhook_endpoints (merchant_id, connection_id, id, number, url, event_types, status, in_flight_max, created_at, updated_at)
+        select $1, $2, gen_random_uuid(), 1000 + n, 'https://r.example/' || n, '{product.published}', 'active', 8, $3, $3
+        from generate_series(1, 199) n`,
+      values: [merchantId, fromTypeId("con", partner.connectionId), test.clock.now()],
+    });
+    await test.db.query({
+      name: "test-many-new-products",
+      text: `
+        insert into products (id, merchant_id, sku, name, price_minor, currency, status, created_at, updated_at)
+        select gen_random_uuid(), $1, 'NEW-' || n, 'N', 100, 'EUR', 'active', $2, $2
+        from generate_series(1, 101) n`,
+      values: [merchantId, test.clock.now()],
+    });
+    const expose = (cursor?: string) =>
+      test.backOffice.post(`/api/connections/${partner.connectionId}/products/expose`, {
+        filter: { q: "NEW-" },
+        ...(cursor !== undefined && { cursor }),
+      });
+    const { body: first } = await expose();
+    expect(first).toEqual({ changed: 100, nextCursor: expect.any(String) });
+    expect((await expose(first.nextCursor)).body).toEqual({ changed: 1, nextCursor: null });
   });
 });
