@@ -141,10 +141,10 @@ begin
   where p.charge;
 
   -- The change has the id of the event: both tables are of the same time.
-  insert into changes (merchant_id, id, connection_id, order_id, kinds, object_ids)
+  insert into changes (merchant_id, id, connection_id, order_id, kinds, object_ids, events)
   select p.merchant_id, p.event_id, p.connection_id, p.id,
          case when p.charge then '{order,charge}'::text[] else '{order}' end,
-         case when p.charge then array[p.id, p.id] else array[p.id] end
+         case when p.charge then array[p.id, p.id] else array[p.id] end, '{order.created}'
   from unnest(placed) p
   where not p.test_mode;
 

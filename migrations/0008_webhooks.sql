@@ -7,13 +7,17 @@ create table webhook_owners (
   merchant_id          uuid    not null,
   connection_id        uuid    not null,
   last_endpoint_number integer not null default 0,
+  changes_from         bigint,
   constraint webhook_owners_pkey primary key (merchant_id, connection_id),
   constraint webhook_owners_last_endpoint_number_not_negative check (last_endpoint_number >= 0)
 );
+-- The publisher of the events of merchants and facilities looks for them twice a second, and partners' connections are many.
+create index webhook_owners_following_idx on webhook_owners (merchant_id, connection_id) where changes_from is not null;
 comment on table webhook_owners is 'Everyone that has, or had, webhook endpoints. The lock of its row decides about numbers and limits of endpoints.';
 comment on column webhook_owners.merchant_id is 'The merchant. Of a facility, the id that stands for the warehouse: 00000000-0000-0000-0000-000000000001.';
 comment on column webhook_owners.connection_id is 'The connection. Of a merchant itself, the id of the merchant; of a facility, its id. All tables of webhooks name their owner so.';
 comment on column webhook_owners.last_endpoint_number is 'The highest number that an endpoint of the owner has had. Changed under the lock of the row.';
+comment on column webhook_owners.changes_from is 'The first position in the feed of changes whose events are not published yet. Null for connections, whose events are published with their cause.';
 
 create table webhook_endpoints (
   merchant_id   uuid        not null,

@@ -16,7 +16,7 @@ type ChangeOf<Kind extends ChangeKind> = {
   readonly kind: Kind;
   /** Of stock: the product. */
   readonly objectId: string;
-  /** What the change means to merchants and warehouses. Absent: nothing. */
+  /** What the change means to merchants and warehouses, in the order of the events. Absent: nothing. */
   readonly events?: readonly string[];
 };
 
@@ -31,7 +31,8 @@ export type RecordedChange =
     })
   | ChangeOf<"product">
   | (ChangeOf<"stock"> & { readonly facilityId: string })
-  | (ChangeOf<"endpoint"> & { readonly connectionId: string; readonly isGone?: boolean });
+  /** The connection is null for an endpoint of the merchant itself. */
+  | (ChangeOf<"endpoint"> & { readonly connectionId: string | null; readonly isGone?: boolean });
 
 /** Changes of one transaction that are stored together: those of an order, of products, of the stock of a facility, or of an endpoint. */
 export type StoredChange = {

@@ -92,6 +92,12 @@ export async function readChanges(
   return { outcome: "read", changes, next: next ?? (isOld && upTo !== null ? afterLast(upTo) : null) };
 }
 
+/** Where the feed continues with what changes from now on. */
+export async function endOfChanges(context: ReadContext): Promise<bigint> {
+  await numberAll(context, null);
+  return (await endOfFeed(context)).position;
+}
+
 const afterLast = (position: bigint | undefined): ChangePosition | null =>
   position === undefined ? null : { position: position + 1n, index: 0 };
 

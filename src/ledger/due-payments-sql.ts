@@ -79,7 +79,12 @@ export async function insertOutcomes(
   recordCharges(
     tx,
     now,
-    outcomes.map(({ payment: { merchantId, orderId, entryId } }) => ({ merchantId, orderId, id: entryId })),
+    outcomes.map(({ payment: { merchantId, orderId, entryId }, outcome }) => ({
+      merchantId,
+      orderId,
+      id: entryId,
+      ...(outcome === "failed" && { events: ["charge.failed"] }),
+    })),
   );
 }
 

@@ -140,14 +140,19 @@ export async function insertGoodsCharges(
   );
 }
 
-type ChargeKey = { readonly merchantId: string; readonly orderId: string; readonly id: string };
+type ChangedCharge = {
+  readonly merchantId: string;
+  readonly orderId: string;
+  readonly id: string;
+  readonly events?: readonly string[];
+};
 
 /** Each new entry, and each outcome of one, is a change of its order too. */
-export const recordCharges = (tx: Queryable, now: Date, charges: readonly ChargeKey[]): void =>
+export const recordCharges = (tx: Queryable, now: Date, charges: readonly ChangedCharge[]): void =>
   recordChanges(
     tx,
     now,
-    charges.map(({ merchantId, orderId, id }) => ({ merchantId, orderId, kind: "charge", objectId: id })),
+    charges.map(({ id: objectId, ...of }) => ({ ...of, kind: "charge", objectId })),
   );
 
 /** An entry for the ledger of an order that the caller has locked. */

@@ -129,7 +129,9 @@ export async function insertRefund(
       refund.createdAt,
     ],
   });
-  recordChanges(tx, refund.createdAt, [{ merchantId, orderId, kind: "refund", objectId: refund.id }]);
+  recordChanges(tx, refund.createdAt, [
+    { merchantId, orderId, kind: "refund", objectId: refund.id, events: ["refund.created"] },
+  ]);
 }
 
 /** Erases what people wrote about refunds of orders. */

@@ -2,9 +2,55 @@ import type { LedgerEntry } from "../ledger/ledger.ts";
 import type { Refund } from "../ledger/refunds.ts";
 import type { Actor, TimelineEntry } from "../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
+import { merchantByMerchant, merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import type { OrderPrices } from "./owners-sql.ts";
+import type { Money } from "../platform/money.ts";
+import { type OrderOwner, type OrderOwnerRow, type OrderPrices, toOrderOwner } from "./owners-sql.ts";
 import type { OrderReturn } from "./returns/returns-sql.ts";
+
+/** Locks orders so that nothing of them changes, or is erased, before the transaction ends. */
+export async function shareOrders(
+  tx: Queryable,
+  keys: readonly { readonly merchantId: string; readonly id: string }[],
+): Promise<void> {
+  await merchantByMerchant(tx, keys, (own, merchantId) =>
+    tx.query({
+      name: "share-orders",
+      text: `
+        select o.id
+        from orders o
+        where o.merchant_id = any($1::uuid[]) and o.id = any($2::uuid[]) and ($3::uuid is null or o.merchant_id = $3)
+        order by o.merchant_id, o.id
+        for share`,
+      values: [[...new Set(own.map((key) => key.merchantId))], own.map(({ id }) => id), merchantId],
+    }),
+  );
+}
+
+/** Orders by their keys, with their owners. Those that do not exist are left out. */
+export async function readListedByKey(
+  db: Queryable,
+  keys: readonly { readonly merchantId: string; readonly id: string }[],
+): Promise<(OrderOwner & { readonly id: string; readonly goods: Money })[]> {
+  if (keys.length === 0) return [];
+  const rows = await db.query<OrderOwnerRow & { goods_minor: bigint; currency: string }>({
+    name: "read-listed-by-key",
+    text: `
+      select found.id, found.goods_minor, found.currency, c.id as connection_id, c.name as connection_name, m.id as merchant_id,
+             m.name as merchant_name
+      from unnest($1::uuid[], $2::uuid[]) as k (merchant_id, id)
+      join orders found on found.merchant_id = k.merchant_id and found.id = k.id
+      join connections c on c.merchant_id = found.merchant_id and c.id = found.connection_id
+      join merchants m on m.id = found.merchant_id
+      where ($3::uuid[] is null or found.merchant_id = any($3)) and ($3::uuid[] is null or c.merchant_id = any($3))
+        and ($3::uuid[] is null or m.id = any($3))`,
+    values: [keys.map(({ merchantId }) => merchantId), keys.map(({ id }) => id), await merchantsOf(db, keys)],
+  });
+  return rows.map((row) => ({
+    ...toOrderOwner(row),
+    goods: { minor: row.goods_minor, currency: row.currency },
+  }));
+}
 
 /** All that the back office shows of an order beside the order itself. Lists are oldest first. */
 export type OrderDetails = {

@@ -173,6 +173,7 @@ export async function saveRoutes(
       kind: "order",
       objectId: id,
       isTimed: true,
+      events: ["order.readyToShip"],
     })),
   );
 }

@@ -1,4 +1,5 @@
 import { purgeAuditEntries } from "../audit/record-audit.ts";
+import { publishBackOfficeEvents } from "../back-office/publish-events.ts";
 import { purgePickLists } from "../fulfilment/pick-lists.ts";
 import { routeAllOrders } from "../fulfilment/routing/waiting-orders.ts";
 import { purgeMails } from "../mail/mails-sql.ts";
@@ -50,6 +51,7 @@ export const JOBS: readonly Job[] = [
   { name: "process-stripe-payments", everyMs: 1_000, run: processStripePayments },
   { name: "mail-payment-failures", everyMs: 5_000, run: mailPaymentFailures },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseAllExpiredTestOrders },
+  { name: "publish-events", everyMs: 500, run: publishBackOfficeEvents },
   { name: "clear-endpoints", everyMs: 1_000, run: clearEndpoints },
   { name: "resend-deliveries", everyMs: 1_000, run: resendDeliveries },
   { name: "make-partitions", everyMs: HOUR_MS, run: makePartitions },

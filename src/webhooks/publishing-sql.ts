@@ -51,6 +51,28 @@ export async function insertEvents(
   return distinctConnections(events.filter(({ connectionId }) => sending.has(connectionId)));
 }
 
+/**
+ * The sequence of the newest delivery of each of these streams of an owner. 1 for a stream without any: a sequence above it says that
+ * the stream may have a head.
+ */
+export async function readLastSequences(
+  tx: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  streamIds: readonly string[],
+): Promise<(streamId: string) => number> {
+  const rows = await tx.query<{ stream_id: string; sequence: number }>({
+    name: "read-last-sequences",
+    text: `
+      select d.stream_id, max(d.sequence) as sequence
+      from deliveries d
+      where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = any($3::uuid[]) and d.sequence is not null
+      group by d.stream_id`,
+    values: [merchantId, connectionId, streamIds],
+  });
+  const last = new Map(rows.map((row) => [row.stream_id, row.sequence]));
+  return (streamId) => last.get(streamId) ?? 1;
+}
+
 /** How many deliveries an event of this type has that is not about a test order. Paused endpoints have them too. */
 export async function countDeliveriesOf(
   db: Queryable,

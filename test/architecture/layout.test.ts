@@ -61,6 +61,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/mail/mails-sql.ts",
     "src/webhooks/log/erase-sql.ts",
     "src/webhooks/publishing-sql.ts",
+    "src/webhooks/endpoints/owners-sql.ts",
   ],
   "Conditions of partial indexes on orders": ["src/orders/conditions-sql.ts"],
   "Figures for `doctor`": [

@@ -62,8 +62,8 @@ describe.each(OWNERS)("the endpoints of %s", (_name, ownerOf) => {
     expect((await own.get(endpointPath)).body).toEqual(endpoint);
     const listed = await own.get(`${path}/webhook-endpoints`);
     expect(listed.body.data.map(({ id }: { id: string }) => id)).toContain(endpoint.id);
-    const changed = await own.request("PATCH", endpointPath, { body: { eventTypes: ["stock.low"] } });
-    expect(changed.body).toMatchObject({ eventTypes: ["stock.low"], description: "ERP" });
+    const changed = await own.request("PATCH", endpointPath, { body: { eventTypes: ["return.recorded"] } });
+    expect(changed.body).toMatchObject({ eventTypes: ["return.recorded"], description: "ERP" });
     expect((await own.request("DELETE", endpointPath)).status).toBe(204);
     expectProblem(await own.get(endpointPath), 404, "not-found");
   });
@@ -73,7 +73,10 @@ describe.each(OWNERS)("the endpoints of %s", (_name, ownerOf) => {
     const url = "https://1.1.1.1/hooks";
     const refused = await own.post(`${path}/webhook-endpoints`, { url, eventTypes: ["order.onHold"] });
     expectErrors(refused, [{ pointer: "/eventTypes/0" }]);
-    const partners = await partner.client.post("/v1/webhook-endpoints", { url, eventTypes: ["stock.low"] });
+    const partners = await partner.client.post("/v1/webhook-endpoints", {
+      url,
+      eventTypes: ["return.recorded"],
+    });
     expectErrors(partners, [{ pointer: "/eventTypes/0" }]);
   });
 

@@ -91,7 +91,7 @@ const ReturnSchema = Type.Object(
   { title: "Return", description: "Goods of an order that came back." },
 );
 
-const toWireReturn = (returned: OrderReturn): Static<typeof ReturnSchema> => ({
+export const toWireReturn = (returned: OrderReturn): Static<typeof ReturnSchema> => ({
   id: toTypeId("ret", returned.id),
   lines: returned.lines.map(({ lineId, quantity }) => ({ lineId: toTypeId("line", lineId), quantity })),
   reason: returned.reason,

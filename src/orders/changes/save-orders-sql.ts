@@ -1,6 +1,7 @@
 import type { RecordedChange } from "../../changes/change.ts";
 import { recordChanges } from "../../changes/record-changes.ts";
-import type { Order, OrderState, Shipment } from "../../lifecycle/order.ts";
+import { isSettled } from "../../lifecycle/lifecycle.ts";
+import type { Order, OrderState, OrderStatus, Shipment } from "../../lifecycle/order.ts";
 import { splitsBetween } from "../../lifecycle/parts.ts";
 import { merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -53,7 +54,8 @@ export async function saveOrders(tx: Queryable, changes: readonly OrderChange[],
 /** The order, and its shipments that have changed. */
 function changedObjects({ before, after }: OrderChange): RecordedChange[] {
   const { merchantId, id: orderId } = after;
-  const order = { merchantId, orderId, kind: "order", objectId: orderId, isTimed: true } as const;
+  const events = meaningsOf({ before, after });
+  const order = { merchantId, orderId, kind: "order", objectId: orderId, isTimed: true, events } as const;
   if (!isWhole(after) || !isWhole(before)) return [order];
   const leftFacilityId = before.facilityId === after.facilityId ? null : before.facilityId;
   const lines = after.lines.filter((line) => !before.lines.includes(line));
@@ -64,6 +66,22 @@ function changedObjects({ before, after }: OrderChange): RecordedChange[] {
   return [
     { ...order, leftFacilityId },
     ...shipments.map(({ id }) => ({ merchantId, orderId, kind: "shipment" as const, objectId: id })),
+  ];
+}
+
+/** What a change of an order means to its merchant and its facility (docs/design/event-feed.md, "Events of merchants and facilities"). */
+export function meaningsOf({ before, after }: OrderChange): string[] {
+  const settledAs = (status: OrderStatus) => before.status !== status && after.status === status;
+  const holds = String(after.holdReasons) !== String(before.holdReasons) && !isSettled(after);
+  const ships =
+    isWhole(before) &&
+    isWhole(after) &&
+    after.shipments.some(({ id }) => before.shipments.every((shipment) => shipment.id !== id));
+  return [
+    ...(holds ? [after.holdReasons.length > 0 ? "order.held" : "order.released"] : []),
+    ...(ships ? ["order.shipped"] : []),
+    ...(settledAs("COMPLETED") ? ["order.completed"] : []),
+    ...(settledAs("CANCELED") ? ["order.canceled"] : []),
   ];
 }
 

@@ -78,7 +78,9 @@ export async function insertReturn(
     ],
   });
   const { merchantId, id: orderId } = order;
-  recordChanges(tx, added.createdAt, [{ merchantId, orderId, kind: "return", objectId: added.id }]);
+  recordChanges(tx, added.createdAt, [
+    { merchantId, orderId, kind: "return", objectId: added.id, events: ["return.recorded"] },
+  ]);
 }
 
 /** The hash of the request that made the return with this reference. Null if there is none. */

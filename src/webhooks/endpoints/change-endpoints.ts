@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
+import { endOfChanges } from "../../changes/read-changes.ts";
 import { readLimitOverrides } from "../../merchants/connections-sql.ts";
 import { limitReached, maximumOf } from "../../merchants/limits.ts";
 import { lockCounts, readMerchantMaximum } from "../../merchants/merchants-sql.ts";
@@ -32,7 +33,7 @@ import {
   removeDeletedPage,
   updateEndpointSettings,
 } from "./endpoints-sql.ts";
-import { lockOwner, takeEndpointNumber } from "./owners-sql.ts";
+import { lockOwner, saveChangesFrom, takeEndpointNumber } from "./owners-sql.ts";
 import { deleteSecrets, issueSecret } from "./secrets.ts";
 
 /**
@@ -47,6 +48,7 @@ export async function createEndpoint(
 ): Promise<{ endpoint: Endpoint; secret: string } | Problem> {
   const { clock, newId } = context;
   requireRecentAuthentication(by);
+  const changesFrom = ownerKind(owner) === "connection" ? null : await endOfChanges(context);
   return inTransaction(context, async (tx) => {
     await lockOwner(tx, owner);
     const now = clock.now();
@@ -63,6 +65,8 @@ export async function createEndpoint(
       createdAt: now,
       updatedAt: now,
     };
+    if (changesFrom !== null && (await countEndpoints(tx, owner, "live", 1)) === 0)
+      await saveChangesFrom(tx, owner, changesFrom);
     await insertEndpoint(tx, endpoint);
     const secret = await issueSecret(tx, context, endpoint, now);
     await recordAudit(tx, context, by, endpointFact(endpoint, auditedSettings(settings)));

@@ -6,7 +6,7 @@ import { searchReachable } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
-import type { OwnerKind } from "../owner.ts";
+import { type OwnerKind, ownerKind } from "../owner.ts";
 import type {
   Endpoint,
   EndpointEventType,
@@ -210,7 +210,10 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
 }
 
 export const recordEndpoint = (tx: Queryable, now: Date, endpoint: EndpointKey, isGone = false): void => {
-  const { merchantId, connectionId, id: objectId } = endpoint;
+  const kind = ownerKind(endpoint);
+  if (kind === "facility") return; // The feed is of merchants and what is theirs.
+  const { merchantId, id: objectId } = endpoint;
+  const connectionId = kind === "connection" ? endpoint.connectionId : null;
   recordChanges(tx, now, [{ merchantId, connectionId, kind: "endpoint", objectId, isGone }]);
 };
 

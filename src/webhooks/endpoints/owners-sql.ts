@@ -1,4 +1,5 @@
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
+import { searchReachable } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
 /** Locks an owner of endpoints until the transaction ends. The caller knows that it exists: none is ever deleted. */
@@ -33,4 +34,70 @@ export async function takeEndpointNumber(
   });
   if (row === undefined) throw new Error("The locked owner is gone.");
   return row.last_endpoint_number;
+}
+
+/** An owner whose events follow the feed of changes, and how far they are published. */
+export type FollowingOwner = ConnectionKey & {
+  /** A number as text. */
+  readonly changesFrom: string;
+};
+
+type FollowingRow = ConnectionKeyRow & { changes_from: bigint };
+
+/**
+ * Merchants and facilities with endpoints, of whose events some may not be published yet. Facilities have changes of any merchant.
+ * A scan over all shards of a small index.
+ */
+export async function listFollowingOwners(db: Queryable): Promise<FollowingOwner[]> {
+  const rows = await searchReachable(db, "list-following-owners", (merchants) =>
+    db.query<FollowingRow>({
+      name: "list-following-owners",
+      text: `
+        select o.merchant_id, o.connection_id, o.changes_from
+        from webhook_owners o
+        where o.changes_from is not null and ($1::uuid[] is null or o.merchant_id = any($1))
+          and exists (
+            select from webhook_endpoints w
+            where w.merchant_id = o.merchant_id and w.connection_id = o.connection_id and w.status <> 'deleted'
+              and ($1::uuid[] is null or w.merchant_id = any($1)))
+          and (o.merchant_id <> o.connection_id
+            or exists (
+              select from changes c
+              where c.merchant_id = o.merchant_id and c.position >= o.changes_from
+                and ($1::uuid[] is null or c.merchant_id = any($1))))
+        order by o.merchant_id, o.connection_id`,
+      values: [merchants],
+    }),
+  );
+  return rows.map((row) => ({ ...toConnectionKey(row), changesFrom: row.changes_from.toString() }));
+}
+
+/** Locks an owner, and returns how far its events are published. Null: they do not follow the feed. */
+export async function lockFollowingOwner(
+  tx: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+): Promise<bigint | null> {
+  const [row] = await tx.query<{ changes_from: bigint | null }>({
+    name: "lock-following-owner",
+    text: `
+      select changes_from
+      from webhook_owners
+      where merchant_id = $1 and connection_id = $2
+      for no key update`,
+    values: [merchantId, connectionId],
+  });
+  return row?.changes_from ?? null;
+}
+
+/** Notes from which position on the events of an owner are not published yet. The caller has locked it. */
+export async function saveChangesFrom(
+  tx: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  position: bigint,
+): Promise<void> {
+  await tx.query({
+    name: "save-changes-from",
+    text: "update webhook_owners set changes_from = $3 where merchant_id = $1 and connection_id = $2",
+    values: [merchantId, connectionId, position.toString()],
+  });
 }

@@ -18,18 +18,17 @@ const MERCHANT_EVENT_TYPES = [
   "charge.failed",
   "refund.created",
   "return.recorded",
-  "stock.low",
 ] as const;
 
 /** What the endpoints of a facility receive. */
 const FACILITY_EVENT_TYPES = [
   "order.readyToShip",
+  "order.withdrawn",
   "order.held",
   "order.released",
   "order.shipped",
   "order.canceled",
   "return.recorded",
-  "stock.low",
 ] as const;
 
 export type BackOfficeEventType =
@@ -46,13 +45,14 @@ export const BACK_OFFICE_EVENT_MEANINGS: Readonly<Record<BackOfficeEventType, st
   "order.held": "A hold was placed on the order, or its reasons changed.",
   "order.released": "The hold of the order was released.",
   "order.readyToShip": "The order can be shipped now, from the facility that it is routed to.",
+  "order.withdrawn":
+    "The order is not routed to the facility any more. The event names the order and shows nothing else of it.",
   "order.shipped": "A shipment of the order was created.",
   "order.completed": "The order was completed.",
   "order.canceled": "The order was canceled.",
   "charge.failed": "A charge was declined, so that the order is on hold.",
   "refund.created": "A refund was created.",
   "return.recorded": "The warehouse recorded goods that came back.",
-  "stock.low": "What is available of a product at a facility has fallen below its threshold.",
 };
 
 type BackOfficeEventContent = {

@@ -39,6 +39,7 @@ export const systemNames: Translated<typeof en> = {
       "complete-shipped-orders": "Versandte Bestellungen abschließen",
       "retry-declined-charges": "Abgelehnte Belastungen wiederholen",
       "process-payments": "Zahlungen ausführen",
+      "publish-events": "Ereignisse für Händler und Lager veröffentlichen",
       "process-stripe-payments": "Zahlungen über Stripe ausführen",
       "mail-payment-failures": "Abgelehnte Zahlungen melden",
       "clear-endpoints": "Pausierte und gelöschte Endpunkte leeren",

@@ -37,6 +37,7 @@ export const systemNames = {
       "complete-shipped-orders": "Complete shipped orders",
       "retry-declined-charges": "Retry declined charges",
       "process-payments": "Process payments",
+      "publish-events": "Publish events for merchants and warehouses",
       "process-stripe-payments": "Process payments by Stripe",
       "mail-payment-failures": "Mail payment failures",
       "clear-endpoints": "Clear paused and deleted endpoints",
