@@ -22,6 +22,11 @@ export async function addEndpoints(
   const ids = urls.map(() => randomUUID());
   await db.withClient(async (client) => {
     await client.query(
+      `insert into webhook_owners (merchant_id, connection_id, last_endpoint_number) values ($1, $2, $3)
+       on conflict do nothing`,
+      [merchantId, connectionId, urls.length],
+    );
+    await client.query(
       `insert into webhook_endpoints (merchant_id, connection_id, id, number, url, event_types, status, pause_reason,
                                       paused_at, in_flight_max, created_at, updated_at)
        select $4, $1, id, number, url, '{order.created}', 'paused', 'failing', now(), 8, now(), now()

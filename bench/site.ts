@@ -129,7 +129,7 @@ async function createPartner(backOfficeUrl: string, token: string, products = 50
 
 /** How a client reaches the service as this partner, and as its merchant. */
 export const accessOf = (
-  { url, backOfficeUrl }: Pick<Site["service"], "url" | "backOfficeUrl">,
+  { url, backOfficeUrl, token }: Pick<Site["service"], "url" | "backOfficeUrl" | "token">,
   { key, productIds, connection, merchantToken }: Partner,
 ): PartnerAccess => ({
   url,
@@ -138,6 +138,7 @@ export const accessOf = (
   backOffice: {
     url: backOfficeUrl,
     token: merchantToken,
+    operatorToken: token,
     merchantId: toTypeId("mer", connection.merchantId),
     connectionId: toTypeId("con", connection.connectionId),
   },

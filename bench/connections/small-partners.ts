@@ -89,6 +89,9 @@ const PARTNERS_SQL = `
   ), stock as (
     insert into facility_stock (merchant_id, facility_id, product_id, on_hand, reserved, updated_at)
     select p.merchant_id, f.id, p.id, 1000000000, 0, now() from product p cross join facilities f
+  ), owner as (
+    insert into webhook_owners (merchant_id, connection_id, last_endpoint_number)
+    select merchant_id, connection_id, 1 from partner
   ), endpoint as (
     insert into webhook_endpoints (merchant_id, connection_id, id, number, url, event_types, status, in_flight_max,
                                    created_at, updated_at)

@@ -1,6 +1,6 @@
 import { ATTACKS } from "./attacks.ts";
 import { startHostileReceiver } from "./hostile-receivers.ts";
-import { type PartnerAccess, partnerClient } from "./partner-client.ts";
+import { type PartnerAccess, type PartnerClient, partnerClient } from "./partner-client.ts";
 
 const BURST = 95;
 const EVERY_MS = 105;
@@ -13,7 +13,13 @@ if (attack === undefined) throw new Error(`There is no attack ${name}.`);
 
 /** Statuses of the responses, so that one sees that an attack still is one. */
 const statuses: Record<number, number> = {};
-const client = partnerClient(access);
+const counted =
+  (client: PartnerClient): PartnerClient =>
+  async (...request) => {
+    const response = await client(...request);
+    statuses[response.status] = (statuses[response.status] ?? 0) + 1;
+    return response;
+  };
 
 process.on("SIGTERM", () => {
   process.stdout.write(`${JSON.stringify(statuses)}\n`, () => process.exit(0));
@@ -21,11 +27,8 @@ process.on("SIGTERM", () => {
 
 await attack.run({
   ...access,
-  client: async (...request) => {
-    const response = await client(...request);
-    statuses[response.status] = (statuses[response.status] ?? 0) + 1;
-    return response;
-  },
+  client: counted(partnerClient(access)),
+  another: (change) => counted(partnerClient({ ...access, ...change })),
   attack: async (request) => {
     let count = 0;
     for (; count < BURST; count += 1) void request(count);

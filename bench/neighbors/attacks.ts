@@ -7,11 +7,13 @@ import {
   endlessHeaderFields,
   type HostileReceiver,
 } from "./hostile-receivers.ts";
-import { orderBody, type PartnerAccess, type PartnerClient } from "./partner-client.ts";
+import { made, orderBody, type PartnerAccess, type PartnerClient } from "./partner-client.ts";
 
 /** The equipment of an attack: a partner with one key, within the allowance of its connection. */
 type Attacker = PartnerAccess & {
   client: PartnerClient;
+  /** A client with another key or token. */
+  another(change: Partial<Pick<PartnerAccess, "url" | "key">>): PartnerClient;
   /** Calls `request` a hundred times at once, then ten times a second, whatever the responses take, until it is stopped. */
   attack(request: (count: number) => Promise<unknown>): Promise<void>;
   receiver(behavior: HostileReceiver): Promise<string>;
@@ -21,6 +23,8 @@ export type Attack = {
   name: string;
   /** Rows that the database gets first, in place of hours of requests. `$1` and `$2`: the attacker's merchant and connection; `$3`: how many. */
   seed?: { text: string; rows: number };
+  /** The attacker has another key of the connection that it attacks. Otherwise it is another merchant. */
+  isOfVictim?: boolean;
   run(attacker: Attacker): Promise<void>;
 };
 
@@ -47,6 +51,7 @@ const LONG_TEXTS = `
 
 /** Endpoints that receive each product, and products that are not exposed yet. */
 const MANY_ENDPOINTS = `
+  insert into webhook_owners (merchant_id, connection_id, last_endpoint_number) values ($1, $2, 0) on conflict do nothing;
   insert into webhook_endpoints (merchant_id, connection_id, id, number, url, event_types, status, in_flight_max, created_at, updated_at)
   select $1, $2, gen_random_uuid(), 1000 + n, 'http://127.0.0.1:9/', '{product.published}', 'active', 8, now(), now()
   from generate_series(1, 200) n;
@@ -56,6 +61,7 @@ const MANY_ENDPOINTS = `
 
 /** A log of many deliveries, none of which failed. */
 const LONG_LOG = `
+  insert into webhook_owners (merchant_id, connection_id, last_endpoint_number) values ($1, $2, 0) on conflict do nothing;
   insert into webhook_endpoints (merchant_id, connection_id, id, number, url, event_types, status, in_flight_max, created_at, updated_at)
   values ($1, $2, '019a0000-0000-7000-8000-000000000001', 1000, 'http://127.0.0.1:9/', '{order.created}', 'active', 8, now(), now());
   insert into deliveries (merchant_id, connection_id, id, endpoint_id, event_id, event_type, stream_id, status)
@@ -65,6 +71,7 @@ const LONG_LOG = `
   analyze deliveries`;
 
 const DELETED_ENDPOINTS = `
+  insert into webhook_owners (merchant_id, connection_id, last_endpoint_number) values ($1, $2, 0) on conflict do nothing;
   insert into webhook_endpoints (merchant_id, connection_id, id, number, url, event_types, status, in_flight_max, created_at, updated_at)
   select $1, $2, gen_random_uuid(), 1000 + n, 'http://127.0.0.1:9/', '{order.created}', 'deleted', 8, now(), now()
   from generate_series(1, $3) n`;
@@ -233,6 +240,46 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
   {
+    name: "test orders of the same connection",
+    isOfVictim: true,
+    async run(attacker) {
+      const path = `/api/connections/${attacker.backOffice.connectionId}/keys`;
+      const { key = "" } = await made(attacker, path, { mode: "test" });
+      const test = attacker.another({ key });
+      await attacker.attack((count) =>
+        Promise.all(
+          Array.from({ length: 5 }, (_, index) =>
+            test("POST", "/v1/orders", orderBody(attacker.productIds, `attack-${count}-${index}`)),
+          ),
+        ),
+      );
+    },
+  },
+  {
+    name: "reads of a merchant's five programs",
+    async run(attacker) {
+      const clients = await programs(attacker, 5);
+      const paths = ["/api/orders?limit=100", "/api/orders?q=attack&limit=100", "/api/overview?days=7"];
+      await attacker.attack((count) =>
+        Promise.all(clients.map((client) => client("GET", paths[count % paths.length] ?? ""))),
+      );
+    },
+  },
+  {
+    name: "writes of a merchant's five programs",
+    async run(attacker) {
+      const clients = await programs(attacker, 5);
+      const path = `/api/merchants/${attacker.backOffice.merchantId}/products`;
+      await attacker.attack((count) =>
+        Promise.all(
+          clients.map((client, index) =>
+            client("POST", path, { sku: `P-${count}-${index}`, name: "Product", price: { amount: "1.00" } }),
+          ),
+        ),
+      );
+    },
+  },
+  {
     name: "imports without end",
     async run(attacker) {
       const rows = Array.from({ length: 60_000 }, (_, row) => `SKU-${row},Name,1.00\n`).join("");
@@ -261,6 +308,18 @@ export const ATTACKS: readonly Attack[] = [
       ),
   },
 ];
+
+/** Programs of the attacker's merchant, each with a token of its own. */
+async function programs(attacker: Attacker, count: number): Promise<PartnerClient[]> {
+  const { url, merchantId } = attacker.backOffice;
+  const clients: PartnerClient[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const body = { name: `Program ${index}`, role: "merchant", merchantIds: [merchantId] };
+    const { token = "" } = await made(attacker, "/api/tokens", body);
+    clients.push(attacker.another({ url, key: token }));
+  }
+  return clients;
+}
 
 /** A request of the attacker's merchant to the back office. */
 function atBackOffice(

@@ -29,6 +29,7 @@ const NORMAL_FOR_MS = 4_000;
 /** What the victim may notice, on two cores. */
 const ORDERS_P99_MS = 250;
 const EVENTS_P99_MS = 1_000;
+const STAFF_P99_MS = 250;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -49,7 +50,7 @@ async function measureAttack(
   attack: Attack,
   { seconds, say }: NeighborOptions,
 ): Promise<Figure[]> {
-  const [attacker] = await addPartners(site, 1);
+  const attacker = attack.isOfVictim ? site.partner : (await addPartners(site, 1))[0];
   if (attacker === undefined) throw new Error("There is no attacker.");
   if (attack.seed !== undefined) await site.db.runScript(seedOf(attack.seed, attacker.connection));
   const victim = await startVictim(site);
@@ -65,7 +66,7 @@ async function measureAttack(
   const after = report.samples.filter(({ at }) => at >= endedAt + NORMAL_AFTER_MS);
   const failures = report.samples.filter(({ status }) => status >= 500 || status === 0).length;
   say(
-    `  beside ${attack.name}: reads ${p99(during, "read")} ms, orders ${p99(during, "order")} ms, events ${p99(during, "event")} ms, ` +
+    `  beside ${attack.name}: reads ${p99(during, "read")} ms, orders ${p99(during, "order")} ms, events ${p99(during, "event")} ms, lists of the staff ${p99(during, "staff")} ms, ` +
       `after it ${p99(after, "order")} and ${p99(after, "event")} ms; the attacker got ${statuses}`,
   );
   const note = [
@@ -77,6 +78,12 @@ async function measureAttack(
   return [
     figure(`orders beside ${attack.name}`, during, "order", ORDERS_P99_MS, note),
     figure(`events beside ${attack.name}`, during, "event", EVENTS_P99_MS),
+    figure(
+      `lists and searches of operator and warehouse beside ${attack.name}`,
+      during,
+      "staff",
+      STAFF_P99_MS,
+    ),
   ];
 }
 

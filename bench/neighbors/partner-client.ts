@@ -6,9 +6,21 @@ export type PartnerAccess = {
   url: string;
   key: string;
   productIds: string[];
-  /** The back office, as the partner's merchant sees it. */
-  backOffice: { url: string; token: string; merchantId: string; connectionId: string };
+  /** The back office, as the partner's merchant sees it, and the token of the operator, who makes further ones. */
+  backOffice: { url: string; token: string; operatorToken: string; merchantId: string; connectionId: string };
 };
+
+/** What the operator makes in the back office. @throws if it is not made */
+export async function made(
+  { backOffice: { url, operatorToken } }: PartnerAccess,
+  path: string,
+  body: object,
+): Promise<Record<string, string>> {
+  const headers = { authorization: `Bearer ${operatorToken}`, "content-type": "application/json" };
+  const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Record<string, string>; // Only texts of it are used.
+}
 
 type Response = { status: number; text: string };
 

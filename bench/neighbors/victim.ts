@@ -1,11 +1,12 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
-import { orderBody, type PartnerAccess, partnerClient } from "./partner-client.ts";
+import { made, orderBody, type PartnerAccess, partnerClient } from "./partner-client.ts";
 
 /** One operation or event of the victim, `at` the time it began, in milliseconds since 1970. */
 export type Sample = {
-  kind: "read" | "order" | "event";
+  /** `staff`: a list or a search of the operator or the warehouse in the back office. */
+  kind: "read" | "order" | "event" | "staff";
   at: number;
   ms: number;
   /** 0 without a response. */
@@ -21,12 +22,15 @@ export type VictimReport = {
 
 const READ_EVERY_MS = 200;
 const ORDER_EVERY_MS = 400;
+const STAFF_EVERY_MS = 500;
+/** What people of the operator and of the warehouse have open, and search. */
+const STAFF_PATHS = ["/api/orders?limit=50", "/api/work-list?limit=50", "/api/search?q=victim-1"];
 /** How long the victim waits at the end for events that are still on their way. */
 const EVENTS_WITHIN_MS = 5_000;
 
 /**
  * A partner with normal traffic: five reads and two and a half orders a second, at fixed times whatever the responses take, and
- * one healthy endpoint. Its own process, so that nothing else delays it. Prints `ready`, and after a line on its input
+ * one healthy endpoint; beside it, two lists or searches a second of operator and warehouse. Its own process, so that nothing else delays it. Prints `ready`, and after a line on its input
  * its report.
  */
 async function main(access: PartnerAccess): Promise<void> {
@@ -53,17 +57,31 @@ async function main(access: PartnerAccess): Promise<void> {
   await new Promise((resolve) => server.once("listening", resolve));
 
   const client = partnerClient(access);
+  const warehouse = await made(access, "/api/tokens", { name: "Warehouse", role: "warehouse" });
+  const staff = [access.backOffice.operatorToken, warehouse["token"] ?? ""].map((token) =>
+    partnerClient({ ...access, url: access.backOffice.url, key: token }),
+  );
   const { port } = server.address() as AddressInfo; // It listens on TCP.
   const endpoint = await client("POST", "/v1/webhook-endpoints", { url: `http://127.0.0.1:${port}/` });
   if (endpoint.status !== 201) throw new Error(`The victim's endpoint: ${endpoint.status} ${endpoint.text}`);
 
-  async function call(kind: "read" | "order", request: () => Promise<{ status: number }>): Promise<void> {
+  async function call(
+    kind: "read" | "order" | "staff",
+    request: () => Promise<{ status: number }>,
+  ): Promise<void> {
     const at = Date.now();
     const { status } = await request();
     samples.push({ kind, at, ms: Date.now() - at, status });
   }
   let count = 0;
+  let asked = 0;
   const timers = [
+    setInterval(() => {
+      const path = STAFF_PATHS[asked % STAFF_PATHS.length] ?? "";
+      const asking = staff[asked % staff.length];
+      asked += 1;
+      if (asking !== undefined) void call("staff", () => asking("GET", path));
+    }, STAFF_EVERY_MS),
     setInterval(() => void call("read", () => client("GET", "/v1/me")), READ_EVERY_MS),
     setInterval(() => {
       count += 1;

@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { ATTACKS, type Attack, seedOf } from "../../../bench/neighbors/attacks.ts";
 import { startHostileReceiver } from "../../../bench/neighbors/hostile-receivers.ts";
-import { orderBody, type PartnerAccess, partnerClient } from "../../../bench/neighbors/partner-client.ts";
+import {
+  orderBody,
+  type PartnerAccess,
+  type PartnerClient,
+  partnerClient,
+} from "../../../bench/neighbors/partner-client.ts";
 import { startService as startProcess, stop } from "../../../bench/processes.ts";
 import { accessOf, addPartners, type Partner } from "../../../bench/site.ts";
 import { type Database, openDatabase } from "../../../src/platform/database/database.ts";
@@ -49,20 +54,24 @@ async function newPartner(): Promise<Partner> {
 }
 
 /** Runs an attack with fewer requests; returns the statuses that the attacker got. */
-async function attackWith({ run, seed }: Attack): Promise<number[]> {
+async function attackWith({ run, seed, isOfVictim }: Attack, victim: PartnerAccess): Promise<number[]> {
   const attacker = await newPartner();
+  const access = isOfVictim === true ? victim : accessOf(service, attacker);
   if (seed !== undefined) {
     await db.runScript(seedOf({ ...seed, rows: SEEDED_ROWS }, attacker.connection));
   }
   const statuses: number[] = [];
-  const client = partnerClient(accessOf(service, attacker));
-  await run({
-    ...accessOf(service, attacker),
-    client: async (...request) => {
+  const counted =
+    (client: PartnerClient): PartnerClient =>
+    async (...request) => {
       const response = await client(...request);
       statuses.push(response.status);
       return response;
-    },
+    };
+  await run({
+    ...access,
+    client: counted(partnerClient(access)),
+    another: (change) => counted(partnerClient({ ...access, ...change })),
     attack: async (request) => {
       await Promise.all(Array.from({ length: REQUESTS }, (_, count) => request(count)));
     },
@@ -90,7 +99,7 @@ async function behave(victim: PartnerAccess): Promise<number[]> {
 describe("a partner with normal traffic is served, and gets its events, beside", () => {
   it.each(ATTACKS.map((attack) => ({ attack, name: attack.name })))("$name", async ({ attack }) => {
     const { access, receiver } = await newVictim();
-    const [statuses, attackers] = await Promise.all([behave(access), attackWith(attack)]);
+    const [statuses, attackers] = await Promise.all([behave(access), attackWith(attack, access)]);
     expect(statuses.filter((status) => status !== 201 && status !== 200)).toEqual([]);
     expect(attackers.filter((status) => status === 500 || status === 0)).toEqual([]);
     await receiver.waitFor(VICTIM_ORDERS);
