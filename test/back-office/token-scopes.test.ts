@@ -190,6 +190,19 @@ describe("a token that gives rights", () => {
     expect((await narrow.post(`${path}/disable`)).status).toBe(200);
   });
 
+  it("waives a failed payment only with the scope for money, and releases other reasons without it", async () => {
+    const path = `/api/orders/${resources.ids["orders"]}/release-hold`;
+    const client = await clientWith({ role: "operator", scopes: ["orders:write"] });
+    const { body } = await client.post(path, { reasons: ["fraud", "payment_failed"] });
+    expect([body.code, body.scope]).toEqual(["scope-required", "money:write"]);
+    const rich = await clientWith({ role: "operator", scopes: ["orders:write", "money:write"] });
+    for (const answer of [
+      await client.post(path, { reasons: ["fraud"] }),
+      await rich.post(path, { reasons: ["payment_failed"] }),
+    ])
+      expect(answer.body.code).not.toBe("scope-required");
+  });
+
   it("refunds with a return only with the scope for money", async () => {
     const client = await clientWith({ role: "operator", scopes: ["fulfilment:write"] });
     const path = `/api/orders/${resources.ids["orders"]}/return`;
