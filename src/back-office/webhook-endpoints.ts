@@ -59,7 +59,8 @@ import {
 import { listAllEndpoints, listEndpoints, readEndpoint } from "../webhooks/endpoints/endpoints-sql.ts";
 import { pauseByRequest, showEndpoints } from "../webhooks/endpoints/pause.ts";
 import { OVERLAP_HOURS_DEFAULT, rotateSecret } from "../webhooks/endpoints/secrets.ts";
-import { EVENT_TYPES, type EventType } from "../webhooks/events/event.ts";
+import type { BackOfficeEventType } from "../webhooks/events/back-office-event.ts";
+import type { EventType } from "../webhooks/events/event.ts";
 import { readRecentEvents, recentPage } from "../webhooks/events/event-feed.ts";
 import { DeliverySchema } from "../webhooks/log/delivery.ts";
 import { type OwnerKind, ownerField, ownerKind, toWireOwner } from "../webhooks/owner.ts";
@@ -76,6 +77,7 @@ import {
 import { ENDPOINT_OWNERS, type EndpointOwner, onOwner } from "./endpoint-owners.ts";
 import { ConnectionIdParams } from "./lookups.ts";
 import { recordReads } from "./orders/export.ts";
+import { sampleBackOfficeEvent } from "./sample-events.ts";
 
 const urlShown = Type.String({
   description:
@@ -211,11 +213,14 @@ const onEndpoint = (
   });
 
 /** Null: a ping. */
-const sampleFor = (context: Context, key: EndpointKey, type: EndpointEventType | undefined) =>
-  isPartnersType(type) && ownerKind(key) === "connection" ? sampleOf(context, key, type) : null;
-
-const isPartnersType = (type: EndpointEventType | undefined): type is EventType =>
-  EVENT_TYPES.some((known) => known === type);
+function sampleFor(context: Context, key: EndpointKey, type: EndpointEventType | undefined) {
+  const kind = ownerKind(key);
+  if (type === undefined) return null;
+  // The schema of the request has the types of the owner alone.
+  return kind === "connection"
+    ? sampleOf(context, key, type as EventType)
+    : sampleBackOfficeEvent(context, key, type as BackOfficeEventType);
+}
 
 /** An endpoint as the caller sees it, with further members of the response. */
 async function shownEndpoint(

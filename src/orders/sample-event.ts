@@ -29,12 +29,8 @@ type SampleContext = {
 export function sampleEvent(type: EventType, context: SampleContext): SampleEvent {
   if (type === "product.published")
     return { type, sequence: null, data: { product: toPartnerProduct(sampleProduct(context)) } };
-  const { transitions, isOptIn = false, showsShipment = false } = SAMPLES[type];
-  const shipmentId = context.newId();
-  const order = transitions(shipmentId).reduce(
-    (before, transition) => applied(before, transition, context.now),
-    sampleOrder(context),
-  );
+  const { isOptIn = false, showsShipment = false } = SAMPLES[type];
+  const order = sampleOrderAfter(type, context);
   const shipment = order.shipments.find(() => showsShipment);
   return {
     type,
@@ -45,6 +41,12 @@ export function sampleEvent(type: EventType, context: SampleContext): SampleEven
     },
   };
 }
+
+/** The order of a sample. */
+export const sampleOrderAfter = (type: keyof typeof SAMPLES, context: SampleContext): Order =>
+  SAMPLES[type]
+    .transitions(context.newId())
+    .reduce((before, transition) => applied(before, transition, context.now), sampleOrder(context));
 
 type Sample = {
   /** What has happened to the order, last the cause of the event. */

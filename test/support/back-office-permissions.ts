@@ -27,6 +27,7 @@ const ofOwner = (owner: string) =>
   OF_ENDPOINTS.map((name) => name.replace(/^[a-z]+/, (verb) => `${verb}${owner}`));
 
 export const MERCHANTS_TOO = [
+  "listChanges",
   "listMerchants",
   "getMerchant",
   "getMerchantUsage",

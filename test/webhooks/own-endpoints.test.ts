@@ -129,6 +129,25 @@ describe.each(OWNERS)("the endpoints of %s", (_name, ownerOf) => {
     expect(page.body.data).toMatchObject([{ id: ping.body.id, eventType: "webhook.ping", orderId: null }]);
   });
 
+  it("receive a sample of each type that they can name", async () => {
+    const { path, own } = ownerOf();
+    const receiver = await startReceiverForTest();
+    const endpoint = await created(own.post(`${path}/webhook-endpoints`, { url: receiver.url }));
+    for (const type of endpoint.eventTypes)
+      expect((await own.post(`${path}/webhook-endpoints/${endpoint.id}/ping`, { type })).status).toBe(202);
+    const dispatcher = startDispatcher(test);
+    for (let round = 0; round < 3; round += 1) await sendDue(dispatcher);
+    const samples = receiver.requests.map((request) => verified(request, endpoint.secret));
+    expect(samples.map((sample) => (sample as { type: string }).type).toSorted()).toEqual(
+      endpoint.eventTypes.toSorted(),
+    );
+    for (const sample of samples)
+      expect(sample).toMatchObject({
+        ...idsOf({ path }),
+        data: { order: { id: expect.stringMatching(/^ord_/) } },
+      });
+  });
+
   it("are retried, paused, resumed and recovered", async () => {
     const { path, own } = ownerOf();
     let status = 500;

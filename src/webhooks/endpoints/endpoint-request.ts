@@ -124,7 +124,17 @@ const requestsOf = (kind: "merchant" | "facility", name: string) => {
       ),
     ),
     ping: Type.Unsafe<{ type?: EndpointEventType }>(
-      Type.Object({}, { title: `${name}PingRequest`, description: "It has no members." }),
+      Type.Object(
+        {
+          type: Type.Optional(
+            describedAs(
+              EVENT_TYPE_SCHEMAS[kind],
+              "The type to send a sample of, whatever types the endpoint receives. Without it, the event is a `webhook.ping`.",
+            ),
+          ),
+        },
+        { title: `${name}PingRequest`, description: "Which test event to send." },
+      ),
     ),
     defaultTypes: BACK_OFFICE_EVENT_TYPES[kind],
   };
