@@ -156,7 +156,7 @@ export type OrderCode = (typeof ORDER_CODES)[number];
 
 /**
  * Real orders with a text on a label: the partner's own id, the tracking number of a shipment, or the reference of a
- * return. Newest first. A look-up by index for each kind, of the partner's ids for each merchant.
+ * return. The partners' ids last, each kind newest first. A look-up by index for each kind, of the partner's ids for each merchant.
  */
 export async function findOrdersByLabel(
   db: Queryable,
@@ -191,7 +191,8 @@ export async function findOrdersByLabel(
       join connections c on c.merchant_id = f.merchant_id and c.id = o.connection_id
       join merchants m on m.id = f.merchant_id
       where not o.test_mode
-      order by o.id desc
+      -- Partners choose their ids, so they must not push what the warehouse has written on a parcel off the end.
+      order by f.matched_by = 'externalOrderId', o.id desc
       limit $2`,
     values: [text, limit],
   });

@@ -45,6 +45,20 @@ const auditedReads = async (): Promise<number> =>
   (await test.backOffice.get("/api/audit-entries?action=scanCode&limit=100")).body.data.length;
 
 describe("GET /api/work-list/scan", () => {
+  it("finds a parcel by its tracking number, however many newer orders partners have called so", async () => {
+    const code = "JD-HIDDEN-1";
+    const id = await placeReady();
+    await operationApplied(test, id, "ship", { carrier: "DHL", trackingNumber: code });
+    for (let count = 0; count < 10; count += 1) {
+      const another = await createPartner(test);
+      test.clock.advance({ ms: 1 });
+      await placeOrder(another, { externalOrderId: code });
+    }
+    const labeled = await found(code);
+    expect(labeled).toHaveLength(10);
+    expect(labeled[0]).toEqual([id, "trackingNumber"]);
+  });
+
   it("finds an order by its id, with all that packing needs", async () => {
     const [first, second] = partner.productIds;
     const lines = [

@@ -104,7 +104,7 @@ const ScanSchema = Type.Object(
   {
     code: Type.String({ description: "The code that was looked for, without spaces at its ends." }),
     orders: Type.Array(ScannedOrderSchema, {
-      description: `Orders that the code names, newest first, at most ${SCANNED_MAX}. Empty if there is none.`,
+      description: `Orders that the code names: by tracking numbers and returns first, then by the ids of partners, each newest first, at most ${SCANNED_MAX}. Empty if there is none.`,
     }),
     products: Type.Array(ScannedProductSchema, {
       description: `Products that the code names, by their barcode first, at most ${SCANNED_MAX}. Empty if there is none, or if the code is the id of an order or a shipment.`,
