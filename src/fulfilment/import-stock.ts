@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
 import { inTransaction } from "../platform/context.ts";
-import { planBatch, type Queryable } from "../platform/database/database.ts";
+import { type Database, planBatch, type Queryable } from "../platform/database/database.ts";
 import { fromTypeId, parseUuid, toTypeId } from "../platform/ids.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 import { columnOf, type FileRecord, type RowError, readRecords } from "../platform/wire/read-rows.ts";
@@ -116,7 +116,7 @@ export async function importStock(
     for await (const batch of temporaryFile.batches())
       for (const [owner, rows] of byMerchant(batch)) {
         const place = { merchantId: owner, facilityId };
-        const decided = await decideRows(context.db, place, rows);
+        const decided = await inPlannedBatch(context.db, (tx) => decideRows(tx, place, rows));
         const changing = decided.filter(({ outcome }) => outcome !== "unchanged");
         summary.add(decided.filter(({ outcome }) => outcome === "unchanged"));
         if (changing.length === 0) continue;
@@ -136,6 +136,13 @@ export async function importStock(
     await temporaryFile.close();
   }
 }
+
+/** A plan that was made while a table was small would read all of it for each row of the later batches. */
+const inPlannedBatch = <Result>(db: Database, read: (tx: Queryable) => Promise<Result>): Promise<Result> =>
+  db.transaction(async (tx) => {
+    await planBatch(tx);
+    return read(tx);
+  });
 
 /** In the order of their ids, as all transactions lock stock. */
 const byMerchant = (rows: readonly StockRow[]): [merchantId: string, rows: StockRow[]][] =>
@@ -256,7 +263,7 @@ type CheckedFile = Omit<StockFile, "dryRun"> & { readonly temporaryFile: Tempora
 
 /** Validates a file as it arrives. Rows go to a temporary file as long as the file has no error. */
 async function checkStockFile(
-  db: Queryable,
+  db: Database,
   { bytes, merchantId, temporaryFile }: CheckedFile,
 ): Promise<ImportErrors> {
   const errors = new ImportErrors();
@@ -266,9 +273,11 @@ async function checkStockFile(
     const rows = batch;
     batch = [];
     if (rows.length === 0) return;
-    const products = await findNamedProducts(
-      db,
-      rows.map(({ named }) => named),
+    const products = await inPlannedBatch(db, (tx) =>
+      findNamedProducts(
+        tx,
+        rows.map(({ named }) => named),
+      ),
     );
     const valid = rows.flatMap(({ named: { line }, request }, index): StockRow[] => {
       const product = products[index];
