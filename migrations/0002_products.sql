@@ -25,6 +25,8 @@ create table products (
 );
 create index products_id_idx on products (id);
 create index products_sku_idx on products (merchant_id, sku, id);
+-- Programs ask for the products that have changed since a time, in the order of their changes.
+create index products_updated_idx on products (merchant_id, updated_at, id);
 create unique index products_barcode_key on products (merchant_id, barcode) where barcode is not null;
 comment on table products is 'Catalogs of merchants. Products are discontinued, never deleted, so order lines can always reference them.';
 comment on column products.sku is 'The merchant''s own article number; two products may share one.';

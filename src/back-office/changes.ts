@@ -18,6 +18,7 @@ import {
   nullable,
   PAGE_SIZE_DEFAULT,
 } from "../platform/wire/schemas.ts";
+import { WAREHOUSE_ID } from "../webhooks/owner.ts";
 import { type BackOfficeCaller, type BackOfficeRoute, everyone, route } from "./access.ts";
 
 const KindSchema = enumeration(
@@ -33,10 +34,13 @@ const ChangeSchema = Type.Object(
     objectId: Type.String({
       description: "Id of the object, as its own resource names it. Of `stock`: the id of the product.",
     }),
-    merchantId: idField("mer", "Id of the merchant whose object it is."),
+    merchantId: nullable(
+      Type.String(),
+      "Id of the merchant whose object it is. Null for the endpoints of facilities.",
+    ),
     connectionId: nullable(
       Type.String(),
-      "Id of the connection of the order or the endpoint. Null for products and stock.",
+      "Id of the connection of the order or the endpoint. Null for products, stock, and endpoints of merchants and facilities.",
     ),
     orderId: nullable(
       Type.String(),
@@ -44,7 +48,7 @@ const ChangeSchema = Type.Object(
     ),
     facilityId: nullable(
       Type.String(),
-      "Id of the facility of the stock, or of that to which the order is routed after the change. Null if there is none.",
+      "Id of the facility of the stock or the endpoint, or of that to which the order is routed after the change. Null if there is none.",
     ),
     gone: Type.Boolean({
       description:
@@ -85,10 +89,10 @@ const SCOPE_OF: Readonly<Record<ChangeKind, Scope>> = {
   endpoint: "endpoints:read",
 };
 
-/** What the roles see: the merchant's money and its partners' endpoints are not the warehouse's. */
+/** What the warehouse sees of all merchants: not their money, and not the endpoints of their partners. */
 const WAREHOUSE_KINDS: readonly ChangeKind[] = ["order", "shipment", "return", "product", "stock"];
 /** A facility separates orders and stock, and not products (docs/design/people.md, "Facilities"). */
-const OF_FACILITIES: readonly ChangeKind[] = ["order", "shipment", "return", "stock"];
+const OF_FACILITIES: readonly ChangeKind[] = ["order", "shipment", "return", "stock", "endpoint"];
 
 /** The part of the feed that a caller sees, narrowed to a kind and to what a token may read. */
 function scopeFor({ grants, scopes }: BackOfficeCaller, kind: ChangeKind | null): ChangeScope {
@@ -96,10 +100,12 @@ function scopeFor({ grants, scopes }: BackOfficeCaller, kind: ChangeKind | null)
   const of = (kinds: readonly ChangeKind[]) => asked.filter((each) => kinds.includes(each));
   const seesAll = grants.some(({ role }) => role === "operator" || role === "support");
   const warehouse = grantsWith(grants, ["warehouse"]);
-  const ofWarehouse = facilityScope(warehouse) === null ? WAREHOUSE_KINDS : (["product"] as const);
+  const isWhole = warehouse.length > 0 && facilityScope(warehouse) === null;
+  const merchantIds = merchantScope(grantsWith(grants, ["merchant"])) ?? [];
   return {
-    kinds: seesAll ? asked : warehouse.length > 0 ? of(ofWarehouse) : [],
-    ofMerchants: { ids: merchantScope(grantsWith(grants, ["merchant"])) ?? [], kinds: asked },
+    kinds: seesAll ? asked : warehouse.length > 0 ? of(isWhole ? WAREHOUSE_KINDS : ["product"]) : [],
+    // The warehouse has endpoints of its own, in the place of a merchant.
+    ofMerchants: { ids: isWhole ? [...merchantIds, WAREHOUSE_ID] : merchantIds, kinds: asked },
     ofFacilities: { ids: orderScope(warehouse)?.facilityIds ?? [], kinds: of(OF_FACILITIES) },
   };
 }
@@ -121,7 +127,7 @@ const toWireChange = (change: Change): Static<typeof ChangeSchema> => {
     id: toTypeId("change", idOf(change)),
     kind: change.kind,
     objectId: prefix === null ? change.objectId : toTypeId(prefix, change.objectId),
-    merchantId: toTypeId("mer", change.merchantId),
+    merchantId: change.merchantId === WAREHOUSE_ID ? null : toTypeId("mer", change.merchantId),
     connectionId: change.connectionId === null ? null : toTypeId("con", change.connectionId),
     orderId: change.orderId === null ? null : toTypeId("ord", change.orderId),
     facilityId: change.facilityId === null ? null : toTypeId("fac", change.facilityId),
@@ -181,7 +187,7 @@ export const changeRoutes: readonly BackOfficeRoute[] = [
     description: [
       "Orders, products, stock and webhook endpoints that the caller sees and that were created, changed or deleted in the last 30 days, oldest first. Each change of what their resources return is in it, once it is stored; new changes are only ever added at the end. Test orders are not in it. So a program that continues from its cursor misses nothing, and may see an object again that it knows.",
       "To keep a copy: request `from=now` and keep its `nextCursor`; read the lists once; then follow the feed from that cursor, and read each object that it names. Continue from the last `nextCursor` that was not null. A page can have fewer changes than `limit`, or none, and a `nextCursor` that continues.",
-      "A token sees the kinds that its scopes can read: `orders:read` orders and their parts, `catalog:read` products, `stock:read` stock, `endpoints:read` endpoints. The warehouse sees no charges, refunds and endpoints.",
+      "A token sees the kinds that its scopes can read: `orders:read` orders and their parts, `catalog:read` products, `stock:read` stock, `endpoints:read` endpoints. The warehouse sees no charges and refunds, and of endpoints its own.",
     ].join("\n\n"),
     query: Type.Object({
       limit: limitField,

@@ -51,6 +51,7 @@ export const describeBackOffice = (
       System: "How the service is doing, and what it is configured with.",
       Overview: "Figures of orders and deliveries, and what needs attention.",
       Updates: "Says what has changed, while a page is open.",
+      Changes: "What has changed, for programs that keep a copy.",
       Views: "Lists with filters that a person or a program has saved.",
       Search: "Finds what the caller sees, by its beginning.",
       "Work list": "Orders to pick and ship, and who has taken them.",

@@ -1,9 +1,19 @@
 import { type Static, Type } from "typebox";
-import { asPartnersSee, idErrors, idIn } from "../http/route.ts";
+import { asPartnersSee, idErrors, idIn, type RouteResponse } from "../http/route.ts";
 import { keyOf } from "../merchants/connection.ts";
+import type { Queryable } from "../platform/database/database.ts";
 import { parseUuid, toTypeId } from "../platform/ids.ts";
 import { formatMoney } from "../platform/money.ts";
-import { pagePosition, toPage } from "../platform/wire/cursor.ts";
+import { timeIn } from "../platform/time.ts";
+import {
+  badCursor,
+  type ChangedPlace,
+  decodeChanged,
+  encodeChanged,
+  pagePosition,
+  toPage,
+  UUID_MIN,
+} from "../platform/wire/cursor.ts";
 import {
   isProblem,
   isStorableText,
@@ -13,6 +23,7 @@ import {
 } from "../platform/wire/problems.ts";
 import {
   cursorField,
+  dateTime,
   describedAs,
   flagField,
   idField,
@@ -20,6 +31,7 @@ import {
   MoneySchema,
   nullable,
   nullableTime,
+  PAGE_SIZE_DEFAULT,
   pageOf,
   searchField,
   toSearched,
@@ -37,7 +49,7 @@ import {
   ProductStatusSchema,
   toPartnerProduct,
 } from "../products/product.ts";
-import { listProducts } from "../products/products-sql.ts";
+import { listChangedProducts, listProducts, type ProductFilter } from "../products/products-sql.ts";
 import { andMonitoring, andPartner, type BackOfficeRoute, everyone, merchantSide, route } from "./access.ts";
 import {
   ConnectionIdParams,
@@ -72,6 +84,30 @@ const toWireProduct = (product: Product): Static<typeof BackOfficeProductSchema>
 });
 
 const barcodeTaken = validationFailed([{ pointer: "/barcode", rule: "barcode_taken" }]);
+
+const CHANGED_LIST = "updated catalog";
+const CHANGED_START: ChangedPlace = { changedAt: new Date(0), id: UUID_MIN };
+
+/** Where a page that is sorted by change begins. Null: the cursor is not one of this list. */
+const changedAfter = (cursor: string | undefined, since: Date | null): ChangedPlace | null =>
+  cursor === undefined
+    ? { ...CHANGED_START, ...(since !== null && { changedAt: since }) }
+    : decodeChanged(CHANGED_LIST, cursor);
+
+async function changedProducts(
+  db: Queryable,
+  merchantId: string,
+  filter: ProductFilter,
+  after: ChangedPlace,
+  limit: number,
+): Promise<RouteResponse> {
+  const { products, readTo } = await listChangedProducts(db, merchantId, filter, after, limit);
+  const data = products.slice(0, limit);
+  const end = data.at(-1);
+  const last = products.length > limit && end ? { changedAt: end.updatedAt, id: end.id } : readTo;
+  const nextCursor = last === null ? null : encodeChanged(CHANGED_LIST, last);
+  return { status: 200, body: { data: data.map(toWireProduct), nextCursor } };
+}
 
 /** A price in another currency than the merchant's is rejected, here and by the database. */
 const priceErrors = (body: unknown, owner: { readonly currency: string } | null): ValidationError[] =>
@@ -128,6 +164,16 @@ export const productRoutes: readonly BackOfficeRoute[] = [
         "True: only products that are exposed. False: only those that are not. To `connectionId`, or without it to any connection. Default: true with `connectionId`.",
       ),
       q: searchField("A part of the SKU or of the name. Case is ignored."),
+      sort: Type.Optional(
+        Type.Enum(["oldest", "updated"], {
+          default: "oldest",
+          description:
+            "Which products come first: by their creation, or with `updated` those whose last change is longest ago. Default: `oldest`, with `updatedSince` `updated`.",
+        }),
+      ),
+      updatedSince: Type.Optional(
+        dateTime("Only products that last changed at or after this time, in the order of their changes."),
+      ),
     }),
     responses: {
       200: {
@@ -137,8 +183,14 @@ export const productRoutes: readonly BackOfficeRoute[] = [
     },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, query }, { context }) => {
-      const position = pagePosition("catalog", query);
-      if (isProblem(position)) return position;
+      const since = timeIn(query.updatedSince);
+      if (query.sort === "oldest" && since !== null)
+        return validationFailed([{ parameter: "sort", rule: "not_combinable", field: "updatedSince" }]);
+      const isByChange = query.sort === "updated" || since !== null;
+      const after = changedAfter(query.cursor, since);
+      const position = isByChange ? null : pagePosition("catalog", query);
+      if (position !== null && isProblem(position)) return position;
+      if (isByChange && after === null) return badCursor;
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
       const { sku = null, status = null } = query;
@@ -148,6 +200,10 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       const connectionId = idIn("con", query.connectionId);
       const isExposed = query.exposed ?? (connectionId === null ? null : true);
       const filter = { sku, status, isExposed, connectionId, text: toSearched(query.q) };
+      if (position === null) {
+        const { limit = PAGE_SIZE_DEFAULT } = query;
+        return changedProducts(context.db, merchant.id, filter, after ?? CHANGED_START, limit);
+      }
       const { products, readTo } = await listProducts(context.db, merchant.id, filter, position);
       return { status: 200, body: toPage(products, position, toWireProduct, readTo) };
     },

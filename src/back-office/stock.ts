@@ -3,6 +3,7 @@ import { adjustStock, setStock } from "../fulfilment/set-stock.ts";
 import { idErrors, idIn } from "../http/route.ts";
 import { readMerchant } from "../merchants/merchants-sql.ts";
 import { toTypeId } from "../platform/ids.ts";
+import { timeIn } from "../platform/time.ts";
 import { pagePosition, toPage, UUID_MAX } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
 import {
@@ -137,6 +138,11 @@ const stockFilterFields = {
     }),
   ),
   q: searchField("A part of the SKU or of the name, in either case, or a whole barcode."),
+  updatedSince: Type.Optional(
+    dateTime(
+      "Only stock that last changed at or after this time. To follow changes, use `GET /api/changes`, which misses none.",
+    ),
+  ),
 };
 
 export const stockRoutes: readonly BackOfficeRoute[] = [
@@ -169,7 +175,9 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
       const errors = idErrors("mer", "merchantId", query);
       if (errors.length > 0) return validationFailed(errors);
       const { sku = null, available = null, availableBelow = null, q: search = null } = query;
-      const filter = { merchantId: idIn("mer", query.merchantId), sku, available, availableBelow, search };
+      const updatedSince = timeIn(query.updatedSince);
+      const merchantId = idIn("mer", query.merchantId);
+      const filter = { merchantId, sku, available, availableBelow, search, updatedSince };
       const records = await listStock(context.db, facility.id, filter, position);
       const rows = records.map((stock) => ({ ...stock, id: stock.productId }));
       return { status: 200, body: toPage(rows, position, toWireStock) };
@@ -370,7 +378,8 @@ export const merchantStockRoutes: readonly BackOfficeRoute[] = [
       const merchant = merchantId === null ? null : await readMerchant(context.db, merchantId);
       if (merchant === null) return notFound("merchant");
       const { sku = null, available = null, availableBelow = null, q: search = null } = query;
-      const filter = { sku, available, availableBelow, search };
+      const updatedSince = timeIn(query.updatedSince);
+      const filter = { sku, available, availableBelow, search, updatedSince };
       const { stock, readTo } = await listStockOfMerchant(context.db, merchant.id, filter, position);
       return { status: 200, body: toPage(stock, position, toWireMerchantStock, readTo) };
     },

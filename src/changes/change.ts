@@ -31,8 +31,12 @@ export type RecordedChange =
     })
   | ChangeOf<"product">
   | (ChangeOf<"stock"> & { readonly facilityId: string })
-  /** The connection is null for an endpoint of the merchant itself. */
-  | (ChangeOf<"endpoint"> & { readonly connectionId: string | null; readonly isGone?: boolean });
+  /** Of a connection, of a facility, or of the merchant itself. */
+  | (ChangeOf<"endpoint"> & {
+      readonly connectionId: string | null;
+      readonly facilityId: string | null;
+      readonly isGone?: boolean;
+    });
 
 /** Changes of one transaction that are stored together: those of an order, of products, of the stock of a facility, or of an endpoint. */
 export type StoredChange = {

@@ -168,16 +168,27 @@ export async function listUnnumbered(
   return db.query<ChangeKey>({
     name: "list-unnumbered-changes",
     text: `
-      select found.merchant_id as "merchantId", found.id
-      from merchants m
-      cross join lateral (
-        select c.merchant_id, c.id
+      select u.merchant_id as "merchantId", u.id
+      from (
+        (select found.merchant_id, found.id
+        from merchants m
+        cross join lateral (
+          select c.merchant_id, c.id
+          from changes c
+          where c.merchant_id = m.id and c.position = 9223372036854775807 and c.id >= $2 and c.id < $3
+          order by c.id
+          limit $4) as found
+        where $1::uuid[] is null or m.id = any($1)
+        order by found.id
+        limit $4)
+        union all -- The endpoints of facilities, which are of no merchant.
+        (select c.merchant_id, c.id
         from changes c
-        where c.merchant_id = m.id and c.position = 9223372036854775807 and c.id >= $2 and c.id < $3
+        where c.merchant_id = '00000000-0000-0000-0000-000000000001' and c.position = 9223372036854775807
+          and c.id >= $2 and c.id < $3 and ($1::uuid[] is null or c.merchant_id = any($1))
         order by c.id
-        limit $4) as found
-      where $1::uuid[] is null or m.id = any($1)
-      order by found.id
+        limit $4)) as u
+      order by u.id
       limit $4`,
     values: [merchantIds, fromId, untilId, limit],
   });

@@ -61,6 +61,8 @@ export type OrderDetails = {
   readonly timeline: readonly TimelineEntry[];
   /** When the personal data of the buyer was erased; null if it was not. */
   readonly erasedAt: Date | null;
+  /** When anything that the back office shows of the order last changed. */
+  readonly changedAt: Date;
   /** The request that created the order; null if it is not known. */
   readonly requestId: string | null;
 };
@@ -80,6 +82,7 @@ type DetailsRow = {
   goods_minor: bigint;
   currency: string;
   erased_at: Date | null;
+  changed_at: Date;
   request_id: string | null;
   lines: { id: string; sku: string; name: string; unitPriceMinor: string }[];
   charges: (Stored<LedgerEntry> & StoredAmount)[] | null;
@@ -96,7 +99,8 @@ export async function readOrderDetails(
   const [row] = await db.query<DetailsRow>({
     name: "read-order-details",
     text: `
-      select o.goods_minor, o.currency, o.personal_data_erased_at as erased_at, o.request_id,
+      select o.goods_minor, o.currency, o.personal_data_erased_at as erased_at, o.changed_at,
+             o.request_id,
              (select json_agg(line)
               from (select l.id, p.sku, p.name, l.unit_price_minor::text as "unitPriceMinor"
                     from order_lines l
@@ -158,6 +162,7 @@ export async function readOrderDetails(
     returns: (row.returns ?? []).map(withActor),
     timeline: (row.timeline ?? []).map(withActor),
     erasedAt: row.erased_at,
+    changedAt: row.changed_at,
     requestId: row.request_id,
   };
 }

@@ -2,7 +2,7 @@ import { recordChanges } from "../changes/record-changes.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import type { PagePosition } from "../platform/wire/cursor.ts";
+import type { ChangedPlace, PagePosition } from "../platform/wire/cursor.ts";
 import type { ExposedProduct, Product, ProductStatus } from "./product.ts";
 
 type ProductRow = {
@@ -306,6 +306,42 @@ export const isExposedTo = (
                    where e.merchant_id = $1 and e.product_id = ${product}.id and e.withdrawn_at is null
                      and ${connectionId === null ? `${parameter}::uuid is null` : `e.connection_id = ${parameter}`}
                    limit 1), false)`;
+
+/** Products that have changed since a time, the longest ago first, as `listProducts` lists them by id. */
+export async function listChangedProducts(
+  db: Queryable,
+  merchantId: string,
+  { sku, status, isExposed, connectionId, text }: ProductFilter,
+  { changedAt, id }: ChangedPlace,
+  limit: number,
+): Promise<{ readonly products: readonly Product[]; readonly readTo: ChangedPlace | null }> {
+  const rows = await db.query<ProductRow & { fits: boolean; is_last: boolean }>({
+    name: `list-changed-products${connectionId === null ? "" : "-of-connection"}`,
+    text: `
+      select p.*
+      from (
+        select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+               p.price_minor, p.currency, p.status, p.created_at, p.updated_at,
+               ($4::text is null or p.sku = $4)
+                 and ($5::text is null or p.status = $5)
+                 and ($6::text is null or strpos(lower(p.sku), $6) > 0 or strpos(lower(p.name), $6) > 0)
+                 and ($8::boolean is null or $8 = ${isExposedTo("$7", connectionId, "p")}) as fits,
+               row_number() over (order by p.updated_at, p.id) = 5000 as is_last
+        from products p
+        where p.merchant_id = $1 and (p.updated_at, p.id) > ($9::timestamptz, $2::uuid)
+        order by p.updated_at, p.id
+        limit 5000) as p
+      where p.fits or p.is_last
+      order by p.updated_at, p.id
+      limit $3 + 1`,
+    values: [merchantId, id, limit, sku, status, text, connectionId, isExposed, changedAt],
+  });
+  const last = rows.at(-1);
+  return {
+    products: rows.filter(({ fits }) => fits).map(toProduct),
+    readTo: last?.is_last ? { changedAt: last.updated_at, id: last.id } : null,
+  };
+}
 
 /** Products of a merchant `p` that fit. */
 const oldest = ({ sku, connectionId }: ProductFilter): string => `

@@ -126,13 +126,15 @@ type StockFilter = {
   readonly availableBelow: number | null;
   /** A part of the SKU or of the name, or a whole barcode. */
   readonly search: string | null;
+  /** Only what last changed at or after this time. */
+  readonly updatedSince: Date | null;
 };
 
 /** A facility's stock in the order of product ids. Returns one row more than the page if there is one. */
 export async function listStock(
   db: Queryable,
   facilityId: string,
-  { merchantId, sku, available, availableBelow, search }: StockFilter,
+  { merchantId, sku, available, availableBelow, search, updatedSince }: StockFilter,
   { afterId, limit }: PagePosition,
 ): Promise<StockOfProduct[]> {
   const rows = await db.query<StockRow & Pick<StockOfProduct, "sku" | "name" | "barcode">>({
@@ -147,9 +149,10 @@ export async function listStock(
         and ($7::integer is null or s.on_hand - s.reserved < $7)
         and ($8::text is null or p.barcode = $8
              or strpos(lower(p.sku), lower($8)) > 0 or strpos(lower(p.name), lower($8)) > 0)
+        and ($9::timestamptz is null or s.updated_at >= $9)
       order by s.product_id
       limit $3 + 1`,
-    values: [facilityId, afterId, limit, merchantId, sku, available, availableBelow, search],
+    values: [facilityId, afterId, limit, merchantId, sku, available, availableBelow, search, updatedSince],
   });
   return rows.map((row) => ({
     ...toStockRecord(row),
@@ -385,7 +388,7 @@ const candidates = (sku: string | null): string =>
 export async function listStockOfMerchant(
   db: Queryable,
   merchantId: string,
-  { sku, available, availableBelow, search }: Omit<StockFilter, "merchantId">,
+  { sku, available, availableBelow, search, updatedSince }: Omit<StockFilter, "merchantId">,
   { afterId, limit }: PagePosition,
 ): Promise<{ readonly stock: readonly MerchantStock[]; readonly readTo: string | null }> {
   const rows = await db.query<MerchantStockRow>({
@@ -411,11 +414,12 @@ export async function listStockOfMerchant(
                and ($5::boolean is null or $5 = (t.available > 0))
                and ($6::integer is null or t.available < $6)
                and ($7::text is null or p.barcode = $7
-                    or strpos(lower(p.sku), lower($7)) > 0 or strpos(lower(p.name), lower($7)) > 0) as fits) as f
+                    or strpos(lower(p.sku), lower($7)) > 0 or strpos(lower(p.name), lower($7)) > 0)
+               and ($8::timestamptz is null or t."updatedAt" >= $8) as fits) as f
       where f.fits or k."isLast"
       order by k.product_id
       limit $3 + 1`,
-    values: [merchantId, afterId, limit, sku, available, availableBelow, search],
+    values: [merchantId, afterId, limit, sku, available, availableBelow, search, updatedSince],
   });
   const last = rows.at(-1);
   return {

@@ -99,6 +99,7 @@ const COMPOSED: Readonly<Record<string, string>> = {
   "limit-lock-waits-*": "`set` takes no parameters.",
   "list-audit-entries-*": "The log of all, of a merchant or of a subject, each by its own index.",
   "list-changes-of-*": "Those of all merchants, or the next ones of each, each by its own index.",
+  "list-changed-products*": "With or without a connection, each by its own index.",
   "list-deliveries*": "With or without the filter by attempts, which reads fewer deliveries.",
   "list-deliveries-of-endpoint*": "The same, by the index of the endpoint.",
   "list-deliveries-of-order*": "The same, by the index of the order.",

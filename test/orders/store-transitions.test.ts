@@ -49,7 +49,7 @@ async function storeTogether(test: TestService, changes: readonly Change[]): Pro
       }
     }
     const counted: Queryable = {
-      isDistributed: tx.isDistributed,
+      ...tx,
       query(statement) {
         names.push(statement.name);
         return tx.query(statement);

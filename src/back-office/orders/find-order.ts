@@ -66,8 +66,9 @@ export async function describeOrder(
   { order, owner }: FoundOrder,
 ) {
   const details = await readOrderDetails(db, order);
+  const seen = owner.role === "partner" ? { ...details, changedAt: order.updatedAt } : details;
   const now = clock.now();
   const actions = actionsFor(caller, asOf(order, now), details, now);
-  const shown = { ...toBackOfficeOrder(order, owner, details), actions };
+  const shown = { ...toBackOfficeOrder(order, owner, seen), actions };
   return owner.role === "partner" ? orderForPartner(shown) : shown;
 }

@@ -104,7 +104,13 @@ export const toWireReturn = (returned: OrderReturn): Static<typeof ReturnSchema>
   createdAt: returned.createdAt.toISOString(),
 });
 
-const { lines: partnerLines, shipments: _, ...orderFields } = OrderSchema.properties;
+const { lines: partnerLines, shipments: _, ...partnerFields } = OrderSchema.properties;
+const orderFields = {
+  ...partnerFields,
+  updatedAt: dateTime(
+    "When anything that `GET /api/orders/{id}` returns last changed: charges, refunds, returns and notes too. For the role `partner`: when the order itself last changed.",
+  ),
+};
 
 const ownership = {
   merchantId: idField("mer", "Id of the merchant whose products are ordered."),
@@ -265,6 +271,7 @@ export const toBackOfficeShipment = (
 /**
  * The order must be `asOf` now.
  *
+ * @param changedAt when anything that the caller sees of it last changed, except that the deadline has accepted it
  * @param names of the products of its lines, by their ids
  */
 export function toOrderSummary(
@@ -272,10 +279,12 @@ export function toOrderSummary(
   owner: OrderOwner,
   goods: Money,
   names: ReadonlyMap<string, ProductName>,
+  changedAt: Date,
 ): Static<typeof OrderSummarySchema> {
   const wire = toWireOrder(order);
   return {
     ...wire,
+    updatedAt: (changedAt > order.updatedAt ? changedAt : order.updatedAt).toISOString(),
     merchantId: toTypeId("mer", owner.merchantId),
     merchantName: owner.merchantName,
     connectionId: toTypeId("con", owner.connectionId),
@@ -295,7 +304,7 @@ export function toOrderSummary(
 export function toBackOfficeOrder(
   order: Order,
   owner: OrderOwner,
-  { prices, charges, refunds, returns, timeline, erasedAt, requestId }: OrderDetails,
+  { prices, charges, refunds, returns, timeline, erasedAt, changedAt, requestId }: OrderDetails,
 ): Omit<Static<typeof BackOfficeOrderSchema>, "actions"> {
   const { currency } = prices;
   const names = new Map(
@@ -304,7 +313,7 @@ export function toBackOfficeOrder(
       return priced === undefined ? [] : [[productId, priced] as const];
     }),
   );
-  const summary = toOrderSummary(order, owner, { minor: prices.goodsMinor, currency }, names);
+  const summary = toOrderSummary(order, owner, { minor: prices.goodsMinor, currency }, names, changedAt);
   return {
     ...summary,
     shippingAddressVersion: addressVersion(order.shippingAddress),

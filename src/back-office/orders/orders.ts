@@ -1,17 +1,39 @@
 import { type Static, Type } from "typebox";
 import { orderScope, roleOnOrder } from "../../audit/grant.ts";
-import { idErrors, idIn } from "../../http/route.ts";
+import type { Initiator } from "../../audit/record-audit.ts";
+import { idErrors, idIn, type RouteResponse } from "../../http/route.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import { OrderStatusSchema } from "../../orders/order-wire.ts";
 import { findOrdersByExternalId, type OrderReference } from "../../orders/owners-sql.ts";
 import type { OrderFilter } from "../../orders/reading/list-conditions-sql.ts";
-import { readListedOrders, readWithOwners, toSearchedOrder } from "../../orders/reading/list-orders.ts";
+import {
+  readChangedOrders,
+  readListedOrders,
+  readWithOwners,
+  toSearchedOrder,
+} from "../../orders/reading/list-orders.ts";
 import type { ListedOrder } from "../../orders/reading/list-orders-sql.ts";
-import type { Queryable } from "../../platform/database/database.ts";
+import type { Context } from "../../platform/context.ts";
+import type { Database, Queryable } from "../../platform/database/database.ts";
 import { fromTypeId, toTypeId, wireOrderId } from "../../platform/ids.ts";
 import { timeIn } from "../../platform/time.ts";
-import { pagePosition, toPage, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
-import { isProblem, notFound, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
+import {
+  badCursor,
+  decodeChanged,
+  encodeChanged,
+  pagePosition,
+  toPage,
+  UUID_MAX,
+  UUID_MIN,
+} from "../../platform/wire/cursor.ts";
+import {
+  forbidden,
+  isProblem,
+  notFound,
+  type Problem,
+  type ValidationError,
+  validationFailed,
+} from "../../platform/wire/problems.ts";
 import {
   cursorField,
   dateTime,
@@ -19,6 +41,7 @@ import {
   flagField,
   idField,
   limitField,
+  PAGE_SIZE_DEFAULT,
   pageOf,
   searchField,
 } from "../../platform/wire/schemas.ts";
@@ -70,7 +93,11 @@ const OrderQuery = Type.Object({
     "True: only orders with an event that an endpoint did not accept in any attempt. False: only others.",
   ),
   sort: Type.Optional(
-    Type.Enum(["newest", "oldest"], { default: "newest", description: "Which orders come first." }),
+    Type.Enum(["newest", "oldest", "updated"], {
+      default: "newest",
+      description:
+        "Which orders come first: by their creation, or with `updated` those whose last change is longest ago. With `updatedSince`, `updated` reads only what has changed since then. It cannot be combined with `q`, and is not for the role `partner`.",
+    }),
   ),
   q: searchField(
     "The id of an order, a line, a shipment or an event; the beginning of the partner's own id, of the recipient's first and last name, or of the company; or a complete tracking number. Of the newest orders, also any other part of the partner's own id, the name or the company. Case is ignored.",
@@ -132,19 +159,25 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
       const errors = filterErrors(query);
       if (errors.length > 0) return validationFailed(errors);
       const filter = await toOrderFilter(context.db, caller, query);
+      const now = context.clock.now();
+      if (filter.sort === "updated") {
+        if (caller.grants.some(({ role }) => role === "partner")) return forbidden;
+        if (query.q !== undefined)
+          return validationFailed([{ parameter: "sort", rule: "not_combinable", field: "q" }]);
+        const changed = await changedPage(context.db, filter, query, now);
+        return isProblem(changed) ? changed : showPage(context, { caller, by, query }, changed);
+      }
       const isNewest = filter.sort === "newest";
       const position = isNewest
         ? pagePosition("orders", query, UUID_MAX)
         : pagePosition("oldest orders", query, UUID_MIN);
       if (isProblem(position)) return position;
-      const now = context.clock.now();
       const { orders, readTo } = await readListedOrders(context.db, filter, position, now);
-      const page = toPage(orders, position, (row) => row, readTo);
-      const details = detailsOf(query);
-      await recordReads(context, by, { orders: page.data, testMode: filter.testMode, details });
-      const shown = await readWithOwners(context.db, page.data, now);
-      const names = await readProductNames(context.db, shown.flatMap(productsOf));
-      return { status: 200, body: { ...page, data: shown.map((order) => summaryFor(caller, order, names)) } };
+      return showPage(
+        context,
+        { caller, by, query },
+        toPage(orders, position, (row) => row, readTo),
+      );
     },
   }),
   route({
@@ -168,6 +201,36 @@ export const orderRoutes: readonly BackOfficeRoute[] = [
   }),
 ];
 
+type OrderPage = { readonly data: readonly ListedOrder[]; readonly nextCursor: string | null };
+
+/** Shows a page of orders as they are now, and records that they were read. */
+async function showPage(
+  context: Context,
+  { caller, by, query }: { caller: BackOfficeCaller; by: Initiator; query: OrderQuery },
+  { data: orders, nextCursor }: OrderPage,
+): Promise<RouteResponse> {
+  const testMode = query.testMode ?? false;
+  await recordReads(context, by, { orders, testMode, details: detailsOf(query) });
+  const shown = await readWithOwners(context.db, orders, context.clock.now());
+  const names = await readProductNames(context.db, shown.flatMap(productsOf));
+  return { status: 200, body: { data: shown.map((order) => summaryFor(caller, order, names)), nextCursor } };
+}
+
+/** A page of the list that is sorted by change, or the error of its cursor. */
+async function changedPage(
+  db: Database,
+  filter: OrderFilter,
+  { cursor, limit = PAGE_SIZE_DEFAULT }: OrderQuery,
+  now: Date,
+): Promise<OrderPage | Problem> {
+  const after = cursor === undefined ? null : decodeChanged("updated orders", cursor);
+  if (cursor !== undefined && after === null) return badCursor;
+  const { orders, readTo } = await readChangedOrders(db, filter, after, limit, now);
+  const data = orders.slice(0, limit);
+  const last = orders.length > limit ? data.at(-1) : readTo;
+  return { data, nextCursor: last == null ? null : encodeChanged("updated orders", last) };
+}
+
 const productsOf = ({ merchantId, lines }: Order) => lines.map(({ productId: id }) => ({ merchantId, id }));
 
 /** An order of a list, as the role in which the caller sees it allows. */
@@ -176,7 +239,14 @@ function summaryFor(
   order: Order & ListedOrder,
   names: ReadonlyMap<string, ProductName>,
 ) {
-  const summary = toOrderSummary(order, order, order.goods, names);
+  const isPartner = roleOnOrder(grants, order) === "partner";
+  const summary = toOrderSummary(
+    order,
+    order,
+    order.goods,
+    names,
+    isPartner ? order.updatedAt : order.changedAt,
+  );
   return roleOnOrder(grants, order) === "partner" ? summaryForPartner(summary) : summary;
 }
 

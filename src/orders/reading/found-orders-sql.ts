@@ -114,7 +114,7 @@ export async function listFoundOrders(
                $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::timestamptz, $13::uuid[], $14::uuid[], $15::uuid[]${filter.orderId === null ? NAME_PARAMETERS : ""}),
       named as materialized (${found})
       -- Sorted before the orders are read, so that reading ends when the page is full.
-      select found.id, found.goods_minor, found.currency, c.id as connection_id,
+      select found.id, found.goods_minor, found.currency, found.changed_at, c.id as connection_id,
              c.name as connection_name, m.id as merchant_id, m.name as merchant_name
       from (
         select o.*
@@ -139,14 +139,14 @@ export async function listFoundOrders(
 
 /** The orders that were found, each by its key, until the page is full. */
 const READ_ONE_BY_ONE = (condition: string): string => `cross join lateral (
-          select o.id, o.merchant_id, o.connection_id, o.goods_minor, o.currency
+          select o.id, o.merchant_id, o.connection_id, o.goods_minor, o.currency, o.changed_at
           from orders o
           where o.merchant_id = n.merchant_id and o.id = n.id and ${condition}
           offset 0) as o`;
 
 /** All at once, because Citus would have to send each one to its node (docs/design/distribution.md, "Merchant by merchant"). */
 const READ_TOGETHER = (condition: string): string => `join (
-          select o.id, o.merchant_id, o.connection_id, o.goods_minor, o.currency
+          select o.id, o.merchant_id, o.connection_id, o.goods_minor, o.currency, o.changed_at
           from orders o
           where ${condition}) as o on o.merchant_id = n.merchant_id and o.id = n.id`;
 

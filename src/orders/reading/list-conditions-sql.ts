@@ -65,16 +65,23 @@ const statusCondition = (status: OrderStatus, testMode: boolean): string => {
   return status === "ACCEPTED" ? `(o.status = 'ACCEPTED' or ${PAST_DEADLINE})` : `o.status = '${status}'`;
 };
 
-/** An order last changed at its deadline, if that has passed (docs/design/lifecycle.md, "The deadline decides"). */
-const changedSince = (testMode: boolean): string =>
-  testMode
-    ? "o.updated_at >= $11"
-    : `(o.updated_at >= $11 or ${PAST_DEADLINE} and o.acceptance_due_at >= $11)`;
+/** When an order last changed, as the caller sees it: partners see no notes, charges and refunds. */
+const changedAt = ({ scope }: OrderFilter): string =>
+  scope !== null && scope.connections.length > 0 ? "o.updated_at" : "o.changed_at";
 
-const changedBefore = (testMode: boolean): string =>
-  testMode
-    ? "o.updated_at < $12"
-    : `o.updated_at < $12 and not (${PAST_DEADLINE} and o.acceptance_due_at >= $12)`;
+/**
+ * An order last changed at its deadline, if that has passed (docs/design/lifecycle.md, "The deadline decides"). Sorted by change,
+ * it has its place when that is stored.
+ */
+const changedSince = (filter: OrderFilter): string =>
+  filter.testMode
+    ? `${changedAt(filter)} >= $11`
+    : `(${changedAt(filter)} >= $11 or ${PAST_DEADLINE} and o.acceptance_due_at >= $11)`;
+
+const changedBefore = (filter: OrderFilter): string =>
+  filter.testMode
+    ? `${changedAt(filter)} < $12`
+    : `${changedAt(filter)} < $12 and not (${PAST_DEADLINE} and o.acceptance_due_at >= $12)`;
 
 /** Of real orders by orders_ready_idx. */
 const READY = `${SHIPPABLE}
@@ -106,8 +113,8 @@ export function conditionsOf(filter: OrderFilter): string {
     ...(countryCode === null ? [] : ["o.country_code = $8"]),
     ...(createdSince === null ? [] : ["o.created_at >= $9"]),
     ...(createdUntil === null ? [] : ["o.created_at < $10"]),
-    ...(updatedSince === null ? [] : [changedSince(testMode)]),
-    ...(updatedUntil === null ? [] : [changedBefore(testMode)]),
+    ...(updatedSince === null ? [] : [changedSince(filter)]),
+    ...(updatedUntil === null ? [] : [changedBefore(filter)]),
     ...(hasFailedDelivery === null ? [] : [`${hasFailedDelivery ? "" : "not "}${FAILED_DELIVERY}`]),
   ].join("\n            and ");
 }
@@ -186,7 +193,7 @@ export type OrderFilter = {
   readonly orderId: string | null;
   /** Otherwise the text that was searched for, as it was typed. */
   readonly text: string | null;
-  readonly sort: "newest" | "oldest";
+  readonly sort: "newest" | "oldest" | "updated";
 };
 
 /**

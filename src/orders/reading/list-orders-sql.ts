@@ -1,6 +1,7 @@
 import { ORDER_STATUSES } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { Money } from "../../platform/money.ts";
+import type { ChangedPlace } from "../../platform/wire/cursor.ts";
 import { ACCEPTANCE_SUSPENDED, AWAITS_ACCEPTANCE } from "../conditions-sql.ts";
 import { type OrderOwner, type OrderOwnerRow, toOrderOwner } from "../owners-sql.ts";
 import {
@@ -15,17 +16,23 @@ import {
 } from "./list-conditions-sql.ts";
 
 /** An order of a list, with the value of its goods. */
-export type ListedOrder = OrderOwner & { readonly id: string; readonly goods: Money };
+export type ListedOrder = OrderOwner & {
+  readonly id: string;
+  readonly goods: Money;
+  /** When anything that the back office shows of the order last changed. */
+  readonly changedAt: Date;
+};
 
-export type ListedRow = OrderOwnerRow & { goods_minor: bigint; currency: string };
+export type ListedRow = OrderOwnerRow & { goods_minor: bigint; currency: string; changed_at: Date };
 
 /** The columns of a `ListedRow`, of the order `found` and its owner. */
-export const LISTED_COLUMNS = `found.id, found.goods_minor, found.currency, c.id as connection_id,
+export const LISTED_COLUMNS = `found.id, found.goods_minor, found.currency, found.changed_at, c.id as connection_id,
              c.name as connection_name, m.id as merchant_id, m.name as merchant_name`;
 
 export const toListed = (row: ListedRow): ListedOrder => ({
   ...toOrderOwner(row),
   goods: { minor: row.goods_minor, currency: row.currency },
+  changedAt: row.changed_at,
 });
 
 /** All orders that are NEW in the table, in a form for which PostgreSQL can use the same two indexes. */
@@ -52,7 +59,7 @@ const endOf = ({ sort, createdSince, createdUntil }: OrderFilter): string => {
 
 /** The first orders of a merchant or a connection that match the filter and the part. */
 const firstOf = (filter: OrderFilter, scope: string, part = "true"): string => `(
-          select o.id, o.connection_id, o.goods_minor, o.currency
+          select o.id, o.connection_id, o.goods_minor, o.currency, o.changed_at
           from orders o
           where ${scope} and o.id ${sortOf(filter).after} $1 and ${endOf(filter)} and ${part}
             and ${conditionsOf(filter)}
@@ -163,6 +170,78 @@ export async function countMerchants(db: Queryable, filter: OrderFilter): Promis
   return row?.count ?? 0;
 }
 
+export type ChangedOrders = {
+  readonly orders: readonly ListedOrder[];
+  /** The order up to which all of them were read, if that of one merchant ended before its list did. */
+  readonly readTo: ChangedPlace | null;
+};
+
+type ChangedRow = { ended_at: Date | null; ended_id: string | null } & (ListedRow | { id: null });
+
+/**
+ * The orders that match the filter, in the order of their last changes, after a position: those of each merchant by
+ * orders_changed_idx, up to a number of each, as in `listSparseOrders` (docs/design/api-conventions.md, "Sorted by change").
+ */
+export async function listChangedOrders(
+  db: Queryable,
+  filter: OrderFilter,
+  after: ChangedPlace,
+  limit: number,
+  now: Date,
+): Promise<ChangedOrders> {
+  const rowsMax = Math.max(
+    ROWS_OF_EACH_MIN,
+    Math.floor(ROWS_OF_STATEMENT / Math.max(1, await countMerchants(db, filter))),
+  );
+  const rows = await db.query<ChangedRow>({
+    name: "", // Each set of filters has its own text.
+    text: `
+      with parameters as (
+        select $1::uuid, $2::integer, $3::uuid[], $4::uuid[], $5::timestamptz, $6::text, $7::uuid, $8::text,
+               $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::timestamptz, $13::uuid[], $14::uuid[],
+               $15::uuid[], $16::timestamptz),
+      read as materialized (
+        select found.*, m.id as merchant_id
+        from merchants m
+        cross join lateral (
+          select o.id, o.connection_id, o.goods_minor, o.currency, o.changed_at,
+                 (${conditionsOf(filter)} and ($4::uuid[] is null or o.connection_id = any($4))) as fits,
+                 row_number() over (partition by o.merchant_id order by o.changed_at, o.id) = ${rowsMax} as is_last
+          from orders o
+          where o.merchant_id = m.id and (o.changed_at, o.id) > ($16::timestamptz, $1::uuid)
+          order by o.changed_at, o.id
+          limit ${rowsMax}) as found
+        where ${MERCHANT_SHOWN}),
+      ended as materialized (
+        select (array_agg(changed_at order by changed_at, id) filter (where is_last))[1] as ended_at,
+               (array_agg(id order by changed_at, id) filter (where is_last))[1] as ended_id
+        from read)
+      select ended.ended_at, ended.ended_id, shown.*
+      from ended
+      left join (
+        select found.id, found.goods_minor, found.currency, found.changed_at, c.id as connection_id,
+               c.name as connection_name, m.id as merchant_id, m.name as merchant_name
+        from read as found
+        cross join ended
+        join merchants m on m.id = found.merchant_id
+        join connections c on c.merchant_id = found.merchant_id and c.id = found.connection_id
+        where found.fits
+          and (ended.ended_at is null or (found.changed_at, found.id) <= (ended.ended_at, ended.ended_id))
+        order by found.changed_at, found.id
+        limit $2 + 1) as shown on true
+      order by shown.changed_at, shown.id`,
+    values: [...listValues(filter, after.id, limit, now), after.changedAt],
+  });
+  const [first] = rows;
+  return {
+    orders: rows.flatMap((row) => (row.id === null ? [] : [toListed(row)])),
+    readTo:
+      first === undefined || first.ended_at === null || first.ended_id === null
+        ? null
+        : { changedAt: first.ended_at, id: first.ended_id },
+  };
+}
+
 /** Orders that one statement reads, of all merchants or connections together. */
 const ROWS_OF_STATEMENT = 20_000;
 /** Of each merchant or connection at least so many are read, however many there are. */
@@ -222,7 +301,7 @@ export async function listSparseOrders(
         select found.*, ${merchant} as merchant_id
         from ${from}
         cross join lateral (
-          select o.id, o.connection_id, o.goods_minor, o.currency, (${conditionsOf(filter)}) as fits,
+          select o.id, o.connection_id, o.goods_minor, o.currency, o.changed_at, (${conditionsOf(filter)}) as fits,
                  row_number() over (partition by o.merchant_id order by o.id ${order}) = ${rowsMax} as is_last
           from orders o
           where ${owns} and o.id ${after} $1 and o.id >= $16 and o.id < $17
@@ -236,7 +315,7 @@ export async function listSparseOrders(
       select ended.rows_read, ended.read_to, shown.*
       from ended
       left join (
-        select found.id, found.goods_minor, found.currency, c.id as connection_id,
+        select found.id, found.goods_minor, found.currency, found.changed_at, c.id as connection_id,
                c.name as connection_name, m.id as merchant_id, m.name as merchant_name
         from read as found
         cross join ended

@@ -4,7 +4,13 @@ import type { Order } from "../../lifecycle/order.ts";
 import { type Database, type Queryable, readToLimits } from "../../platform/database/database.ts";
 import { fromTypeId, momentOf, uuidAt } from "../../platform/ids.ts";
 import { CLOCK_SKEW_MAX_MS, HOUR_MS } from "../../platform/time.ts";
-import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
+import {
+  type ChangedPlace,
+  type PagePosition,
+  ROWS_READ_MAX,
+  UUID_MAX,
+  UUID_MIN,
+} from "../../platform/wire/cursor.ts";
 import { readOrders } from "../orders-sql.ts";
 import type { OrderOwner } from "../owners-sql.ts";
 import { listFoundOrders } from "./found-orders-sql.ts";
@@ -16,7 +22,14 @@ import {
   isSparse,
   type OrderFilter,
 } from "./list-conditions-sql.ts";
-import { type IdRange, type ListedOrder, listOrders, listSparseOrders } from "./list-orders-sql.ts";
+import {
+  type ChangedOrders,
+  type IdRange,
+  type ListedOrder,
+  listChangedOrders,
+  listOrders,
+  listSparseOrders,
+} from "./list-orders-sql.ts";
 
 /** One order more than the page, if there is one. `readTo`: reading ended there before the page was full. */
 export type ListedOrders = { readonly orders: readonly ListedOrder[]; readonly readTo: string | null };
@@ -41,6 +54,22 @@ export async function readListedOrders(
       return readSparseOrders(tx, filter, position, range, now);
     });
   return { orders: await listOrders(db, filter, position, range, now), readTo: null };
+}
+
+/** The list of orders in the order of their last changes: from `updatedSince` on, or after a position. */
+export async function readChangedOrders(
+  db: Database,
+  filter: OrderFilter,
+  after: ChangedPlace | null,
+  limit: number,
+  now: Date,
+): Promise<ChangedOrders> {
+  if (isNowhere(filter)) return { orders: [], readTo: null };
+  const start = after ?? { changedAt: filter.updatedSince ?? new Date(0), id: UUID_MIN };
+  return db.transaction(async (tx) => {
+    await readToLimits(tx);
+    return listChangedOrders(tx, filter, start, limit, now);
+  });
 }
 
 /** The ids that orders of these times can have. An id contains the time at which it was made, up to a difference of clocks. */

@@ -35,6 +35,25 @@ export const UUID_MAX = "ffffffff-ffff-ffff-ffff-ffffffffffff";
  */
 export const ROWS_READ_MAX = 5_000;
 
+const TIME_BYTES = 8;
+
+/** A place in a list that is sorted by change. Times have milliseconds. */
+export type ChangedPlace = { readonly changedAt: Date; readonly id: string };
+
+/** The cursor of the page after this place. */
+export function encodeChanged(list: string, { changedAt, id }: ChangedPlace): string {
+  const time = Buffer.alloc(TIME_BYTES);
+  time.writeBigInt64BE(BigInt(changedAt.getTime()));
+  return encodeCursor(list, Buffer.concat([time, bytesOf(id)]));
+}
+
+/** The place that a cursor contains. Null if the text is not a cursor of this list. */
+export function decodeChanged(list: string, cursor: string): ChangedPlace | null {
+  const bytes = decodeCursor(list, cursor);
+  if (bytes?.length !== TIME_BYTES + 16) return null;
+  return { changedAt: new Date(Number(bytes.readBigInt64BE())), id: uuidOf(bytes.subarray(TIME_BYTES)) };
+}
+
 type PageQuery = { limit?: number; cursor?: string };
 
 /** Where a page of a list begins and how long it is. */

@@ -210,11 +210,11 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
 }
 
 export const recordEndpoint = (tx: Queryable, now: Date, endpoint: EndpointKey, isGone = false): void => {
+  const { merchantId, connectionId: ownerId, id: objectId } = endpoint;
   const kind = ownerKind(endpoint);
-  if (kind === "facility") return; // The feed is of merchants and what is theirs.
-  const { merchantId, id: objectId } = endpoint;
-  const connectionId = kind === "connection" ? endpoint.connectionId : null;
-  recordChanges(tx, now, [{ merchantId, connectionId, kind: "endpoint", objectId, isGone }]);
+  const connectionId = kind === "connection" ? ownerId : null;
+  const facilityId = kind === "facility" ? ownerId : null;
+  recordChanges(tx, now, [{ merchantId, connectionId, facilityId, kind: "endpoint", objectId, isGone }]);
 };
 
 /** The caller has locked the endpoint. */
