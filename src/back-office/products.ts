@@ -166,7 +166,6 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       q: searchField("A part of the SKU or of the name. Case is ignored."),
       sort: Type.Optional(
         Type.Enum(["oldest", "updated"], {
-          default: "oldest",
           description:
             "Which products come first: by their creation, or with `updated` those whose last change is longest ago. Default: `oldest`, with `updatedSince` `updated`.",
         }),
