@@ -167,7 +167,7 @@ async function readForEvents(
   );
   return new Map(
     shown.map((order) => {
-      const summary = toOrderSummary(order, order, order.goods, names);
+      const summary = toOrderSummary(order, order, order.goods, names, order.changedAt);
       // What the merchant pays is not the warehouse's business.
       return [order.id, { order, wire: isFacility ? { ...summary, goods: null } : summary }];
     }),

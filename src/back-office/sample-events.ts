@@ -46,7 +46,7 @@ export function sampleBackOfficeEvent(
     order.lines.map(({ productId }) => [productId, { sku: "SAMPLE-SKU", name: "Sample product" }]),
   );
   const of = { ...key, merchantName: "Sample merchant", connectionName: "Sample connection" };
-  const summary = toOrderSummary(order, of, { minor: AMOUNT_MINOR, currency: CURRENCY }, names);
+  const summary = toOrderSummary(order, of, { minor: AMOUNT_MINOR, currency: CURRENCY }, names, now);
   if (type === "order.withdrawn") return { type, sequence: null, data: { order: { id: summary.id } } };
   const shown = isFacility ? { ...summary, goods: null } : summary;
   return {

@@ -31,13 +31,13 @@ export async function shareOrders(
 export async function readListedByKey(
   db: Queryable,
   keys: readonly { readonly merchantId: string; readonly id: string }[],
-): Promise<(OrderOwner & { readonly id: string; readonly goods: Money })[]> {
+): Promise<(OrderOwner & { readonly id: string; readonly goods: Money; readonly changedAt: Date })[]> {
   if (keys.length === 0) return [];
-  const rows = await db.query<OrderOwnerRow & { goods_minor: bigint; currency: string }>({
+  const rows = await db.query<OrderOwnerRow & { goods_minor: bigint; currency: string; changed_at: Date }>({
     name: "read-listed-by-key",
     text: `
-      select found.id, found.goods_minor, found.currency, c.id as connection_id, c.name as connection_name, m.id as merchant_id,
-             m.name as merchant_name
+      select found.id, found.goods_minor, found.currency, found.changed_at, c.id as connection_id,
+             c.name as connection_name, m.id as merchant_id, m.name as merchant_name
       from unnest($1::uuid[], $2::uuid[]) as k (merchant_id, id)
       join orders found on found.merchant_id = k.merchant_id and found.id = k.id
       join connections c on c.merchant_id = found.merchant_id and c.id = found.connection_id
@@ -49,6 +49,7 @@ export async function readListedByKey(
   return rows.map((row) => ({
     ...toOrderOwner(row),
     goods: { minor: row.goods_minor, currency: row.currency },
+    changedAt: row.changed_at,
   }));
 }
 

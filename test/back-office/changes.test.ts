@@ -36,10 +36,11 @@ const warehouseAt = (...ids: string[]): Client => {
 describe("GET /api/changes", () => {
   it("lists what was created, oldest first, with what each object belongs to", async () => {
     const cursor = await endOfChanges(test.backOffice);
+    test.clock.advance({ minutes: 1 });
     const productId = await createProduct(test, partner.merchantId);
-    test.clock.advance({ ms: 1 });
+    test.clock.advance({ minutes: 1 });
     const order = await placeOrder(partner);
-    test.clock.advance({ ms: 1 });
+    test.clock.advance({ minutes: 1 });
     const endpoint = await createEndpoint(partner);
     const { changes } = await followChanges(test.backOffice, cursor);
     expect(objectsOf(changes)).toEqual([
