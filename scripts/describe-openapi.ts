@@ -4,6 +4,7 @@ import { describeBackOffice } from "../src/back-office/description.ts";
 import { describePartnerApi } from "../src/partner-api/description.ts";
 import { readConfig } from "../src/platform/config.ts";
 import { ACCESS_PAGE, describedAccess } from "./describe-access.ts";
+import { POSTMAN_FILE, postmanCollection } from "./describe-postman.ts";
 
 const DOCUMENTS = {
   "openapi/partner.json": { describe: describePartnerApi, address: "http://localhost:8080" },
@@ -23,11 +24,16 @@ const serverAt = (address: string) => ({
  * The texts of the OpenAPI documents. They belong to no deployment, so the address of the server is a variable, and that
  * of the problem pages an example. A running service serves them with its own addresses.
  */
-export const describedFiles = (): { path: string; text: string }[] =>
-  Object.entries(DOCUMENTS).map(([path, { describe, address }]) => ({
+export const describedFiles = (): { path: string; text: string }[] => [
+  ...Object.entries(DOCUMENTS).map(([path, { describe, address }]) => ({
     path,
     text: `${JSON.stringify(describe(EXAMPLE, serverAt(address)), null, 2)}\n`,
-  }));
+  })),
+  {
+    path: POSTMAN_FILE,
+    text: `${JSON.stringify(postmanCollection(EXAMPLE, DOCUMENTS["openapi/partner.json"].address), null, 2)}\n`,
+  },
+];
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const { path, text } of describedFiles()) await writeFile(path, text);

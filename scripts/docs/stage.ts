@@ -20,6 +20,7 @@ const FILES: Readonly<Record<string, string>> = {
   "docs/.vitepress/icon.svg": "public/icon.svg",
   "docs/order-states.svg": "order-states.svg",
   "openapi/partner.json": "public/openapi/partner.json",
+  "openapi/partner.postman_collection.json": "public/openapi/partner.postman_collection.json",
 };
 const PRIVATE_FILES: Readonly<Record<string, string>> = {
   "openapi/back-office.json": "public/openapi/back-office.json",
@@ -102,7 +103,7 @@ export async function writeStaged(
   await cp(EXAMPLES, join(folder, "public/examples"), { recursive: true });
   for (const [from, to] of Object.entries(filesFor(audience))) {
     const text = await readFile(from, "utf8");
-    await writeInto(folder, to, from === "openapi/partner.json" ? withAddresses(text) : text);
+    await writeInto(folder, to, from.startsWith("openapi/partner.") ? withAddresses(text) : text);
   }
   // A page shows a copy whose name has a hash. Its Markdown names the picture itself.
   await cp("docs/order-states.svg", join(folder, "public/order-states.svg"));

@@ -120,7 +120,10 @@ describe("every block of code", () => {
     for (const { path, text, blocks } of PAGES) {
       const fences = [...text.matchAll(/^[\s>*-]*(?:`{3,}|~{3,})/gm)];
       expect(fences.length, path).toBe(2 * blocks.length);
-      expect(text, `${path} has no code that is indented, or of HTML`).not.toMatch(/^(?:\n {4}\S|\s*<pre)/m);
+      const outside = text.replace(/^```.*?^```$/gms, "");
+      expect(outside, `${path} has no code that is indented, or of HTML`).not.toMatch(
+        /^(?:\n {4}\S|\s*<pre)/m,
+      );
       expect(text.match(/^<!-- not run:/gm)?.length ?? 0, path).toBe(
         blocks.filter(({ notRun }) => notRun !== null).length,
       );
