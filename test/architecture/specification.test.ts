@@ -19,8 +19,11 @@ const CITATION =
 
 async function findCitations(): Promise<Citation[]> {
   const found: Citation[] = [];
-  const files = ["{src,test,bench,scripts}/**/*.{ts,sql}", "{docs,migrations}/**/*", "*.md"];
-  for await (const path of glob(files, { exclude: ["**/node_modules"] })) {
+  for await (const path of glob([
+    "{src,test,bench,scripts}/**/*.{ts,sql}",
+    "{docs,migrations}/**/*",
+    "*.md",
+  ])) {
     if (path === "docs/specification.md" || !/\.(ts|md|sql)$/.test(path)) continue;
     const text = (await readFile(path, "utf8")).replace(/\s*\n\s*(?:\*|\/\/|--)? */g, " ");
     for (const [cited, first, second, rule, secondRule, heading, notes] of text.matchAll(CITATION))
