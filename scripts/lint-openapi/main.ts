@@ -3,7 +3,7 @@ import { globSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { lintFiles, spectralFindings } from "./linters.ts";
 
-const FILES = globSync("openapi/*.json").sort();
+const FILES = ["openapi/back-office.json", "openapi/partner.json"];
 /** The hash of the documents that were free of findings, with the rules and linters that said so. */
 const STAMP = ".cache/lint-openapi.sha256";
 
