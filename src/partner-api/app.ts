@@ -16,7 +16,8 @@ import { partnerRoutes } from "./routes.ts";
 type PartnerContext = WebhookContext & { readonly stopping?: AbortSignal };
 
 /**
- * The public listener: the partner API, its documentation and the pages of its problems, and nothing else.
+ * The public listener, with the partner API and nothing else. Where the documentation for partners is built, it also has that and
+ * the pages of the problems (docs/design/console.md, "Documentation site").
  * @param databases the database connections for each kind of work; default: those of the context
  * @param knownKeys keys that need no lookup. The caller makes it forget them when a key changes. Default: none.
  * @param docs folder of the documentation for partners; absent if it is not built
@@ -55,6 +56,6 @@ export function createPartnerApi(
     metrics: metrics.requests,
     stopping: context.stopping,
   });
-  addDocumentation(app, config, docs);
+  if (docs !== undefined) addDocumentation(app, config, docs);
   return app;
 }

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { AuditFact } from "../audit/audit-sql.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { toTypeId } from "../platform/ids.ts";
-import { enumeration } from "../platform/wire/schemas.ts";
+import { described, describedAs, enumeration } from "../platform/wire/schemas.ts";
 
 /**
  * Stands for the warehouse where rows name a merchant: facilities serve all merchants and belong to none
@@ -16,10 +16,17 @@ export type OwnerKind = (typeof OWNER_KINDS)[number];
 
 /** A filter of lists of all owners. */
 export const ownerField = Type.Optional(
-  enumeration(
-    "WebhookOwner",
-    OWNER_KINDS,
-    "Only endpoints of partners' connections, those of merchants themselves, or those of facilities.",
+  describedAs(
+    enumeration(
+      "WebhookOwner",
+      OWNER_KINDS,
+      described({
+        connection: "a connection to a partner.",
+        merchant: "the merchant itself.",
+        facility: "a facility.",
+      }),
+    ),
+    "Only endpoints of this kind of owner.",
   ),
 );
 

@@ -5,6 +5,7 @@ import {
   type AuditedWorld,
   backOfficeChanges,
   type ChangeRequest,
+  importedFiles,
   orderRequest,
   partnerChanges,
   placed,
@@ -34,11 +35,6 @@ const NOT_AUDITED = [
   "pingWebhookEndpoint",
 ];
 
-const CSV = {
-  rawBody: "sku,name,price\nIMPORTED,N,1.00\n",
-  headers: { ...HEADERS, "content-type": "text/csv" },
-};
-
 type Entry = Record<string, unknown>;
 const newestEntries = async (count: number): Promise<Entry[]> =>
   (await test.backOffice.get(`/api/audit-entries?limit=${count}`)).body.data;
@@ -58,7 +54,11 @@ describe("a change through the back office", () => {
     const request = backOfficeChanges(world)[operationId];
     if (request === undefined) throw new Error(`Add a request of ${operationId} to audited-changes.ts.`);
     const [method, path, body] = await request();
-    const options = operationId === "importProducts" ? CSV : { body, headers: HEADERS };
+    const rawBody = importedFiles(world)[operationId];
+    const options =
+      rawBody === undefined
+        ? { body, headers: HEADERS }
+        : { rawBody, headers: { ...HEADERS, "content-type": "text/csv" } };
     const { answer, entries } = await entriesOf(() => test.backOffice.request(method, path, options));
     expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
     expect(entries).toMatchObject([

@@ -3,7 +3,7 @@ import { backOfficeRoutes } from "../../src/back-office/routes.ts";
 import {
   type AuditedWorld,
   backOfficeChanges,
-  type ChangeRequest,
+  importedFiles,
   partnerChanges,
 } from "../support/audited-changes.ts";
 import { anOrder, createPartner, type Partner, placeOrder } from "../support/builders.ts";
@@ -102,13 +102,6 @@ async function compared(change: () => Promise<unknown>): Promise<string[]> {
 
 const csv = (rawBody: string) => ({ rawBody, headers: { "content-type": "text/csv" } });
 
-async function shipMany(): Promise<ChangeRequest> {
-  const { id } = await placeOrder(partner);
-  await acceptAll(test);
-  await routeAll(test);
-  return ["POST", "/api/orders/ship", { orders: [{ orderId: id }] }];
-}
-
 describe("a change through the back office is in the feed", () => {
   // The routes of merchants' and facilities' own endpoints do what those of connections do.
   const ofOwners = /^\/api\/(merchants|facilities)\/\{id\}\/(webhook-endpoints|deliveries|resends)/;
@@ -117,12 +110,12 @@ describe("a change through the back office is in the feed", () => {
   );
 
   it.each(changing.map(({ operationId }) => operationId))("%s", async (operationId) => {
-    const request = operationId === "shipOrders" ? shipMany : backOfficeChanges(world)[operationId];
+    const request = backOfficeChanges(world)[operationId];
     if (request === undefined) throw new Error(`Add a request of ${operationId} to audited-changes.ts.`);
     const [method, path, body] = await request();
     await compared(async () => {
-      const options =
-        operationId === "importProducts" ? csv("sku,name,price\nIMPORTED,N,1.00\n") : body && { body };
+      const file = importedFiles(world)[operationId];
+      const options = file === undefined ? body && { body } : csv(file);
       const answer = await test.backOffice.request(method, path, options);
       expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
     });

@@ -65,7 +65,7 @@ describe("POST /api/merchants/{id}/products/import reads what spreadsheets write
 
   it("and no decimal commas between commas, and no thousands", async () => {
     for (const csv of [`${HEADER}\nMUG,Mug,"7,90"\n`, "sku;name;price\nMUG;Mug;1.000,90\n"])
-      await expectRejected(csv, [{ line: 2, column: "price", rule: "amount" }]);
+      await expectRejected(csv, [{ line: 2, column: "price", rule: "format", format: "amount" }]);
   });
 });
 

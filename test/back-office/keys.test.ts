@@ -181,7 +181,7 @@ describe("POST /api/keys/{id}/revoke", () => {
     await revoke(revoked.id);
     const expired = await createKey(test, partner.connectionId, { expiresAt: inMs(1) });
     test.clock.advance({ ms: 1 });
-    const keys = [revoked.key, expired.key, `pok_${"x".repeat(43)}`];
+    const keys = [revoked.key, expired.key, `pok_live_${"x".repeat(43)}`];
     const answers = await Promise.all(keys.map((key) => test.partner(key).get("/v1/me")));
     expect(new Set(answers.map(({ status, body }) => JSON.stringify({ status, body }))).size).toBe(1);
     expect(answers[0]?.status).toBe(401);

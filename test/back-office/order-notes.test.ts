@@ -20,7 +20,7 @@ const note = (id: string, text: unknown, client: Client = test.backOffice) =>
   client.post(`/api/orders/${id}/notes`, { text });
 
 describe("POST /api/orders/{id}/notes", () => {
-  it("adds a note to the timeline, with its author, and changes nothing else", async () => {
+  it("adds a note to the timeline, with its author, moves updatedAt, and changes nothing else", async () => {
     const { id } = await placeOrder(partner);
     const before = await readDetail(test, id);
     test.clock.advance({ seconds: 5 });
@@ -34,7 +34,7 @@ describe("POST /api/orders/{id}/notes", () => {
     });
     const { timeline: _, ...order } = await readDetail(test, id);
     const { timeline: __, ...unchanged } = before;
-    expect(order).toEqual(unchanged);
+    expect(order).toEqual({ ...unchanged, updatedAt: test.clock.now().toISOString() });
     const { body: events } = await partner.client.get(`/v1/events?orderId=${id}`);
     expect(events.data).toHaveLength(1);
   });

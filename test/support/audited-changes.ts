@@ -24,6 +24,12 @@ type ChangeRequests = Record<string, () => ChangeRequest | Promise<ChangeRequest
 
 const price = { amount: "1.00", currency: "EUR" };
 
+/** The files that imports send, which change something. */
+export const importedFiles = ({ partner }: AuditedWorld): Readonly<Record<string, string>> => ({
+  importProducts: "sku,name,price\nIMPORTED,N,1.00\n",
+  importStock: `productId,onHand\n${partner.productIds[1]},5\n`,
+});
+
 const inReview = async ({ reviewed }: AuditedWorld): Promise<string> =>
   (await placeOrder(reviewed, { lines: [{ productId: reviewed.productIds[0], quantity: 2 }] })).id;
 export const placed = async ({ partner }: AuditedWorld): Promise<string> => (await placeOrder(partner)).id;
@@ -154,34 +160,55 @@ const moneyChanges = (world: AuditedWorld): ChangeRequests => ({
   retryPayment: async () => orderRequest(await declined(world), "retry-payment"),
 });
 
-const endpointChanges = (world: AuditedWorld): ChangeRequests => {
-  const path = `/api/connections/${world.partner.connectionId}/webhook-endpoints`;
-  const resends = `/api/connections/${world.partner.connectionId}/resends`;
-  const now = () => world.test.clock.now().toISOString();
-  const request = async (operation: string, body?: object): Promise<ChangeRequest> => {
-    const { id } = await createEndpoint(world.partner);
-    if (operation === "resume") await pauseEndpoint(world.test, id);
-    return ["POST", `${path}/${id}/${operation}`, body];
+/** What has endpoints: the word in the names of its operations, and what its paths begin with. */
+type EndpointsOf = { readonly word: "" | "Merchant" | "Facility"; path(): string | Promise<string> };
+
+const endpointChanges = (world: AuditedWorld): ChangeRequests => ({
+  ...changesOfEndpoints(world, { word: "", path: () => `/api/connections/${world.partner.connectionId}` }),
+  ...changesOfEndpoints(world, {
+    word: "Merchant",
+    path: () => `/api/merchants/${world.partner.merchantId}`,
+  }),
+  ...changesOfEndpoints(world, {
+    word: "Facility",
+    path: async () => `/api/facilities/${await createFacility(world.test)}`,
+  }),
+});
+
+const changesOfEndpoints = ({ test }: AuditedWorld, { word, path }: EndpointsOf): ChangeRequests => {
+  const settings = { url: "https://1.1.1.1/hook?token=t0ken" };
+  const now = () => test.clock.now().toISOString();
+  const post = async (rest: string, body: object) => {
+    const target = `${await path()}/${rest}`;
+    const answer = await test.backOffice.post(target, body);
+    return { target, created: answer.body };
   };
-  const onNew = async (method: string, body?: object): Promise<ChangeRequest> => [
-    method,
-    `${path}/${(await createEndpoint(world.partner)).id}`,
-    body,
-  ];
+  const onNew = async (method: string, rest: string, body?: object): Promise<ChangeRequest> => {
+    const { target, created: endpoint } = await post("webhook-endpoints", settings);
+    if (rest === "/resume") await pauseEndpoint(test, endpoint.id);
+    return [method, `${target}/${endpoint.id}${rest}`, body];
+  };
   return {
-    createResend: () => ["POST", resends, { since: now() }],
-    cancelResend: async () => {
-      const { body } = await world.test.backOffice.post(resends, { since: now() });
-      return ["POST", `${resends}/${body.id}/cancel`];
+    [`create${word}Resend`]: async () => ["POST", `${await path()}/resends`, { since: now() }],
+    [`cancel${word}Resend`]: async () => {
+      const { target, created: resend } = await post("resends", { since: now() });
+      return ["POST", `${target}/${resend.id}/cancel`];
     },
-    createWebhookEndpoint: () => ["POST", path, { url: "https://1.1.1.1/hook?token=t0ken" }],
-    updateWebhookEndpoint: () => onNew("PATCH", { url: "https://1.1.1.1/hook?token=t0ken" }),
-    deleteWebhookEndpoint: () => onNew("DELETE"),
-    rotateWebhookSecret: () => request("rotate-secret", {}),
-    pauseWebhookEndpoint: () => request("pause"),
-    resumeWebhookEndpoint: () => request("resume"),
-    pingWebhookEndpoint: () => request("ping"),
-    recoverDeliveries: () => request("recover", { since: world.test.clock.now().toISOString() }),
+    [`create${word}WebhookEndpoint`]: async () => ["POST", `${await path()}/webhook-endpoints`, settings],
+    [`update${word}WebhookEndpoint`]: () => onNew("PATCH", "", { url: "https://1.1.1.1/other?token=t0ken" }),
+    [`delete${word}WebhookEndpoint`]: () => onNew("DELETE", ""),
+    [`rotate${word}WebhookSecret`]: () => onNew("POST", "/rotate-secret", {}),
+    [`pause${word}WebhookEndpoint`]: () => onNew("POST", "/pause"),
+    [`resume${word}WebhookEndpoint`]: () => onNew("POST", "/resume"),
+    [`ping${word}WebhookEndpoint`]: () => onNew("POST", "/ping"),
+    [`recover${word}Deliveries`]: () => onNew("POST", "/recover", { since: now() }),
+    [`redeliver${word}Delivery`]: async () => {
+      const { target, created: endpoint } = await post("webhook-endpoints", settings);
+      await test.backOffice.post(`${target}/${endpoint.id}/ping`, {});
+      const deliveries = target.replace("webhook-endpoints", "deliveries");
+      const { data } = (await test.backOffice.get(`${deliveries}?endpointId=${endpoint.id}`)).body;
+      return ["POST", `${deliveries}/${data[0].id}/redeliver`];
+    },
   };
 };
 
@@ -198,10 +225,6 @@ const sandboxChanges = (world: AuditedWorld): ChangeRequests => {
 };
 
 const orderChanges = (world: AuditedWorld): ChangeRequests => ({
-  redeliverDelivery: async () => [
-    "POST",
-    `/api/connections/${world.partner.connectionId}/deliveries/${await delivered(world)}/redeliver`,
-  ],
   approveOrder: async () => orderRequest(await inReview(world), "approve"),
   rejectOrder: async () => orderRequest(await inReview(world), "reject"),
   cancelOrder: async () => orderRequest(await placed(world), "cancel"),
@@ -247,6 +270,7 @@ const orderChanges = (world: AuditedWorld): ChangeRequests => ({
 
 const warehouseChanges = (world: AuditedWorld): ChangeRequests => ({
   shipOrder: async () => orderRequest(await accepted(world), "ship"),
+  shipOrders: async () => ["POST", "/api/orders/ship", { orders: [{ orderId: await accepted(world) }] }],
   completeOrder: async () => orderRequest((await shipped(world)).id, "complete"),
   returnShipment: async () => orderRequest((await shipped(world)).id, "return"),
   updateShipment: async () => [
@@ -265,6 +289,7 @@ const warehouseChanges = (world: AuditedWorld): ChangeRequests => ({
     `/api/facilities/${await createFacility(world.test)}/stock/${world.reviewed.productIds[1]}`,
     { onHand: 5 },
   ],
+  importStock: async () => ["POST", `/api/facilities/${await createFacility(world.test)}/stock/import`],
   setRates: async () => ["PUT", `/api/facilities/${await createFacility(world.test)}/rates`, { rates: [] }],
 });
 

@@ -110,7 +110,10 @@ export const EVENT_TYPE_SCHEMAS = {
 export const EndpointEventTypeSchema = enumeration(
   "WebhookEventType",
   ENDPOINT_EVENT_TYPES,
-  "A type of event: of partners, of merchants, or of facilities. More values may be added.",
+  [
+    "A type of event: of partners, of merchants, or of facilities. More values may be added.",
+    ...meaningsOf(ENDPOINT_EVENT_TYPES),
+  ].join(" "),
 );
 
 /** The descriptions of fields that both an endpoint and the request for one have. */
