@@ -7,11 +7,11 @@ with ids as materialized (
   insert into orders (
     merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, request_id, status,
     hold_reasons, goods_minor, currency, first_name, last_name, name, company, address1, address2, city, zip, state_code,
-    country_code, phone, created_at, updated_at, changed_at, acceptance_due_at, expires_at, last_sequence)
+    country_code, phone, created_at, updated_at, acceptance_due_at, expires_at, last_sequence)
   select :merchant_id::uuid, :connection_id::uuid, order_id, false, 'pgbench-' || order_id, 'pgbench-' || order_id,
          decode(repeat('ab', 32), 'hex'), order_id::text, 'NEW', '{}', 4500, 'EUR', 'Ada', 'Lovelace', null, null,
          '12 St James Square', null, 'London', 'SW1Y 4JH', null, 'GB', null,
-         created_at, created_at, created_at, created_at + interval '2 hours', null, 1
+         created_at, created_at, created_at + interval '2 hours', null, 1
   from ids
 ), placed_lines as (
   insert into order_lines (merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor)
