@@ -57,7 +57,8 @@ describe("rights that are taken away at the same time", () => {
         grants: [{ role: "partner", connectionIds: [partner.connectionId] }],
       }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 404]);
+    // The last one has begun before or after: then the guest is not found, or the person has no role at all.
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, expect.toBeOneOf([403, 404])]);
     expect([await count("people"), await count("back_office_tokens")]).toEqual(before);
     expect((await service.backOffice.get(`/api/people/${guest.id}`)).body.grants).toEqual(guest.grants);
   });
