@@ -50,12 +50,12 @@ export function publishBackOfficeEvents(context: Context, stopping?: AbortSignal
 
 async function publishNext(context: Context, owner: FollowingOwner): Promise<number> {
   const kind = ownerKind(owner);
-  const nobody = { ids: [], kinds: [] };
+  const none = { ids: [], kinds: [] };
   const page = await readChanges(context, {
     scope: {
       kinds: [],
-      ofMerchants: kind === "merchant" ? { ids: [owner.merchantId], kinds: CHANGE_KINDS } : nobody,
-      ofFacilities: kind === "facility" ? { ids: [owner.connectionId], kinds: CHANGE_KINDS } : nobody,
+      ofMerchants: kind === "merchant" ? { ids: [owner.merchantId], kinds: CHANGE_KINDS } : none,
+      ofFacilities: kind === "facility" ? { ids: [owner.connectionId], kinds: CHANGE_KINDS } : none,
     },
     merchantIds: kind === "merchant" ? [owner.merchantId] : null,
     from: { position: BigInt(owner.changesFrom), index: 0 },

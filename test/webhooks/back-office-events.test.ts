@@ -81,7 +81,7 @@ async function placeReady(): Promise<string> {
 }
 
 describe("the events of a merchant", () => {
-  it("tell of an order from its creation to its return, in order, with the order as the back office shows it", async () => {
+  it("show an order from its creation to its return, in order, with the order as the back office shows it", async () => {
     const { next } = await ofMerchant();
     const id = await placeReady();
     await act(`/api/orders/${id}/hold`, { reasons: ["fraud"] });
@@ -116,7 +116,7 @@ describe("the events of a merchant", () => {
     expect(of("refund.created")?.["refund"]).toEqual(returned.refunds[0]);
   });
 
-  it("tell of a canceled order and of a declined charge", async () => {
+  it("show a canceled order and a declined charge", async () => {
     const { next } = await ofMerchant({ eventTypes: ["order.canceled", "charge.failed"] });
     const { id } = await placeOrder(partner);
     await act(`/api/orders/${id}/cancel`);

@@ -35,7 +35,7 @@ describe("the sets of scopes", () => {
     expect(scopesInShort("merchant", given(choice))).toBe(short);
   });
 
-  it("are told from all of the role, and from as many other ones", () => {
+  it("differ from all of the role, and from as many other ones", () => {
     const all = service.scopesOfRole("merchant");
     expect(scopesInShort("merchant", all)).toBe("all");
     expect(scopesInShort("merchant", [...given("reading").slice(1), "keys:write"])).toBe("some");
