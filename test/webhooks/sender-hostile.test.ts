@@ -46,6 +46,24 @@ function drip(socket: Socket, byte: string): void {
   more();
 }
 
+/** Writes a text byte by byte, and then ends. */
+function sendBytes(socket: Socket, text: string): void {
+  socket.setNoDelay();
+  const more = (at: number): void => {
+    if (at === text.length) return void socket.end();
+    socket.write(text.charAt(at), () => setImmediate(more, at + 1));
+  };
+  more(0);
+}
+
+const INTERIM = [
+  "HTTP/1.1 100 Continue\r\n\r\n",
+  "HTTP/1.1 100\r\nserver: a\r\nb: c\r\n\r\n",
+  "HTTP/1.1 100 Continue\r\n\r\n".repeat(5),
+  "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n",
+  "HTTP/1.1 199 Own\r\n\r\n",
+];
+
 const LONG_MS = 20_000;
 
 const CHUNKED = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -212,10 +230,30 @@ describe("a receiver", () => {
       (socket) => socket.end("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: a\r\n\r\n"),
       { responseStatus: null, error: "invalid HTTP response" },
     ],
+    ...INTERIM.map((interim): [string, (socket: Socket) => void, object] => [
+      `sends ${JSON.stringify(interim)} unasked, and then responds`,
+      (socket) => socket.end(`${interim}HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc`),
+      { responseStatus: 200, responseBody: "abc", error: null },
+    ]),
     [
-      "sends 100 Continue, though it was not requested",
-      (socket) => socket.end("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"),
-      { responseStatus: null, error: "invalid HTTP response" },
+      "sends 100 Continue in single bytes",
+      (socket) => sendBytes(socket, "HTTP/1.1 100 Continue\r\nserver: a\r\n\r\nHTTP/1.1 204 None\r\n\r\n"),
+      { responseStatus: 204, error: null },
+    ],
+    [
+      "sends 100 Continue without end",
+      (socket) => flood(socket, "HTTP/1.1 100 Continue\r\n\r\n"),
+      { responseStatus: null, error: "too many interim responses" },
+    ],
+    [
+      "sends 100 Continue and nothing else",
+      (socket) => socket.end("HTTP/1.1 100 Continue\r\n\r\n"),
+      { responseStatus: null, error: "connection closed" },
+    ],
+    [
+      "sends the words of an interim response in its body",
+      (socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 25\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"),
+      { responseStatus: 200, responseBody: "HTTP/1.1 100 Continue\r\n\r\n", error: null },
     ],
     [
       "sends 103 Early Hints, and then responds",

@@ -200,6 +200,42 @@ export const PARSED_MAX_BYTES = 24 * 1_024;
 /** What the client parses at a time. */
 const PIECE_BYTES = 4 * 1_024;
 
+/** `HTTP/1.1 ` */
+const STATUS_AT = 9;
+const [ZERO, ONE, TWO, LF, CR] = Buffer.from("012\n\r");
+
+/**
+ * Turns `100 Continue` into `102`, which the client skips as HTTP says: it takes an unrequested 100 for an error. Only one
+ * byte differs, so the response may arrive in any pieces.
+ */
+class InterimStatus {
+  /** Of the next byte in its response; null once the actual response has begun. */
+  #at: number | null = 0;
+  /** Whether all bytes of the status so far are those of 100. */
+  #isContinue = true;
+  #lineBytes = 0;
+
+  restart(): void {
+    [this.#at, this.#isContinue, this.#lineBytes] = [0, true, 0];
+  }
+
+  pass(piece: Buffer): void {
+    for (let index = 0; this.#at !== null && index < piece.length; index += 1) this.#passByte(piece, index);
+  }
+
+  #passByte(piece: Buffer, index: number): void {
+    const at = this.#at ?? 0;
+    const byte = piece[index];
+    this.#at = at + 1;
+    if (at === STATUS_AT && byte !== ONE) this.#at = null;
+    if (at > STATUS_AT && at <= STATUS_AT + 2 && byte !== ZERO) this.#isContinue = false;
+    if (at === STATUS_AT + 2 && this.#isContinue) piece[index] = TWO ?? 0;
+    if (byte === LF && this.#lineBytes === 0) this.restart();
+    else if (byte === LF) this.#lineBytes = 0;
+    else if (byte !== CR) this.#lineBytes += 1;
+  }
+}
+
 /**
  * Gives the client what has arrived in small pieces, and ends the connection at the limit, before the client parses more. The
  * client has a limit of its own for header fields, but parses what it has to the end, and makes an error for each further
@@ -207,18 +243,24 @@ const PIECE_BYTES = 4 * 1_024;
  */
 function limitReads(socket: Socket): void {
   const read = socket.read.bind(socket);
+  const interim = new InterimStatus();
   let [parsed, sent] = [0, 0];
   socket.read = (size?: number): unknown => {
     if (size !== undefined) return read(size); // Of the stream itself, which gets no data.
     if (socket.destroyed) return null;
     // Only a request is ever sent, so a further one began when more was sent.
-    if (socket.bytesWritten !== sent) [parsed, sent] = [0, socket.bytesWritten];
+    if (socket.bytesWritten !== sent) {
+      [parsed, sent] = [0, socket.bytesWritten];
+      interim.restart();
+    }
     if (parsed >= PARSED_MAX_BYTES) {
       socket.destroy(new ResponseTooLargeError());
       return null;
     }
     const piece = socket.readableLength > PIECE_BYTES ? read(PIECE_BYTES) : read();
-    parsed += piece?.length ?? 0;
+    if (piece === null) return null;
+    interim.pass(piece);
+    parsed += piece.length;
     return piece;
   };
 }
