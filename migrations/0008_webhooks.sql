@@ -43,7 +43,7 @@ create table webhook_endpoints (
   constraint webhook_endpoints_number_positive check (number >= 1),
   constraint webhook_endpoints_url_length check (char_length(url) between 1 and 2048),
   constraint webhook_endpoints_mode_known check (mode in ('live', 'test')),
-  constraint webhook_endpoints_pause_reason_known check (pause_reason in ('gone', 'failing', 'requested'))
+  constraint webhook_endpoints_pause_reason_known check (pause_reason in ('gone', 'failing', 'requested', 'access-ended'))
 );
 -- Two indexes instead of one over all endpoints: publishing reads the endpoints that exist, however many were deleted, and
 -- the job that removes deleted ones reads nothing else.
@@ -56,8 +56,31 @@ create index webhook_endpoints_shown_idx on webhook_endpoints (id) where status 
 comment on table webhook_endpoints is 'A URL to which the events of its owner are delivered. A deleted endpoint keeps its row until nothing of its log is left.';
 comment on column webhook_endpoints.number is 'Counts the endpoints of the owner; part of the ids of its deliveries.';
 comment on column webhook_endpoints.mode is 'live: it receives the events of all orders, and those about no order. test: only events of test orders.';
-comment on column webhook_endpoints.pause_reason is 'gone: the endpoint returned 410. failing: no success for days. requested: the back office paused it. Null while it is active.';
+comment on column webhook_endpoints.pause_reason is 'gone: the endpoint returned 410. failing: no success for days. requested: the back office paused it. access-ended: a token that had set its address or its secret has ended. Null while it is active.';
 comment on column webhook_endpoints.in_flight_max is 'Maximum number of concurrent requests.';
+
+-- Apart from webhook_endpoints, and shared: a token is rotated or revoked by a transaction that writes no rows of merchants
+-- (docs/design/people.md, "What a token makes").
+create table webhook_endpoint_parts (
+  endpoint_id   uuid        not null,
+  part          text        not null,
+  merchant_id   uuid        not null,
+  connection_id uuid        not null,
+  token_id      uuid        not null,
+  token_name    text        not null,
+  ends_at       timestamptz,
+  is_handled    boolean     not null default false,
+  constraint webhook_endpoint_parts_pkey primary key (endpoint_id, part),
+  constraint webhook_endpoint_parts_part_known check (part in ('address', 'secret')),
+  constraint webhook_endpoint_parts_token_name_length check (char_length(token_name) between 1 and 255)
+);
+create index webhook_endpoint_parts_token_idx on webhook_endpoint_parts (token_id);
+create index webhook_endpoint_parts_ends_idx on webhook_endpoint_parts (ends_at) where not is_handled;
+comment on table webhook_endpoint_parts is 'The addresses and the newest secrets of endpoints that tokens of the back office have set, or keys that tokens have issued. Those that others have set have no row.';
+comment on column webhook_endpoint_parts.token_id is 'The token with which the part ends; after a rotation, the token that replaced it.';
+comment on column webhook_endpoint_parts.token_name is 'The name of the token, which may be deleted before the endpoint.';
+comment on column webhook_endpoint_parts.ends_at is 'When the token ends, or has ended. Null: when it is revoked.';
+comment on column webhook_endpoint_parts.is_handled is 'Whether the endpoint was paused because the part has ended.';
 
 create table webhook_secrets (
   merchant_id   uuid        not null,

@@ -36,6 +36,7 @@ import {
   pageOf,
   shortText,
 } from "../platform/wire/schemas.ts";
+import { pauseEndedEndpoints } from "../webhooks/endpoints/ended-access.ts";
 import {
   type BackOfficeCaller,
   type BackOfficeRoute,
@@ -185,6 +186,15 @@ function scopeErrors(caller: BackOfficeCaller, body: unknown): ValidationError[]
 const isScopeSet = (text: unknown): boolean => SCOPE_SETS.some((set) => set === text);
 const isScope = (text: unknown): text is Scope => SCOPES.some((scope) => scope === text);
 
+/** A worker pauses them within a second, so the revocation is a success if this is none. */
+async function pauseEndpointsNow(context: Context): Promise<void> {
+  try {
+    await pauseEndedEndpoints(context);
+  } catch (err) {
+    context.log.warn({ err }, "endpoints of ended tokens not paused, a worker will retry");
+  }
+}
+
 export const tokenRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "POST",
@@ -288,14 +298,16 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     tag: "Tokens",
     summary: "Revoke a token",
     description:
-      "The next request with the token is rejected, and with all that it has made: tokens, keys, and the roles that it has given to people. A person who has no other role is disabled. Repeating the request has no further effect.",
+      "The next request with the token is rejected, and with all that it has made: tokens, keys, and the roles that it has given to people. A person who has no other role is disabled. Endpoints whose address or newest secret it has set are paused with the reason `access-ended`, and a resume takes them over. Repeating the request has no further effect.",
     params: TokenIdParams,
     responses: { 200: { description: "The revoked token.", schema: TokenSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params, by }, { context }) => {
       const token = await findToken(context, caller, params.id);
       const revoked = token === null ? null : await revokeToken(context, token.id, by);
-      return revoked === null ? missing : { status: 200, body: toWireToken(revoked) };
+      if (revoked === null) return missing;
+      await pauseEndpointsNow(context);
+      return { status: 200, body: toWireToken(revoked) };
     },
   }),
   route({

@@ -1,5 +1,7 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "typebox";
 import { connectionScope, type Role, scopeWithin } from "../audit/grant.ts";
+import { MADE_PARTS, readMadeParts } from "../audit/made-parts-sql.ts";
+import { hasScope, scopeRequired } from "../audit/scope.ts";
 import { asPartnersSee, idErrors, idIn, type RouteResponse } from "../http/route.ts";
 import { orderIdFilter } from "../orders/reading/list-conditions-sql.ts";
 import { orderFinder } from "../partner-api/deliveries.ts";
@@ -12,8 +14,9 @@ import {
   recoveryResponse,
   sampleOf,
 } from "../partner-api/webhook-endpoints.ts";
+import { makerOf } from "../people/tokens.ts";
 import type { Context } from "../platform/context.ts";
-import { fromTypeId } from "../platform/ids.ts";
+import { fromTypeId, toTypeId } from "../platform/ids.ts";
 import { parseTime } from "../platform/time.ts";
 import { pagePosition, toPage } from "../platform/wire/cursor.ts";
 import { isProblem, type Problem, validationFailed } from "../platform/wire/problems.ts";
@@ -21,13 +24,16 @@ import {
   cursorField,
   dateTime,
   describedAs,
+  enumeration,
   flagField,
   idField,
   limitField,
   nullable,
+  nullableTime,
   pageOf,
 } from "../platform/wire/schemas.ts";
 import { changeEndpoint, createEndpoint, deleteEndpoint } from "../webhooks/endpoints/change-endpoints.ts";
+import type { Taker } from "../webhooks/endpoints/ended-access.ts";
 import {
   ENDPOINT_TEXTS,
   type Endpoint,
@@ -87,8 +93,38 @@ const merchantId = idField("mer", "Id of the merchant.");
 const connectionId = idField("con", "Id of the connection.");
 const facilityId = idField("fac", "Id of the facility.");
 
+const madeByTokens = Type.Array(
+  Type.Object(
+    {
+      part: enumeration(
+        "WebhookEndpointPart",
+        MADE_PARTS,
+        "`address`: the URL. `secret`: the newest signing secret.",
+      ),
+      tokenId: Type.String({ description: "Id of the token." }),
+      tokenName: nullable(
+        Type.String(),
+        "Name of the token. Null if the role `partner` alone shows the endpoint.",
+      ),
+      endsAt: nullableTime("When the token ends, or has ended. Null: when it is revoked."),
+    },
+    { title: "WebhookEndpointMaker", description: "A part of an endpoint that a token has set." },
+  ),
+  {
+    description:
+      "What of the endpoint was set with a token, or with a key that a token has issued. When one of these tokens ends, the endpoint is paused with the reason `access-ended`. To keep it, set `url` and rotate the secret without a token, or resume the endpoint after the pause. Rotating the token keeps it too.",
+  },
+);
+
 const PartnersEndpointSchema = Type.Object(
-  { ...EndpointSchema.properties, url: urlShown, merchantId, connectionId, health: HealthStatusSchema },
+  {
+    ...EndpointSchema.properties,
+    url: urlShown,
+    merchantId,
+    connectionId,
+    health: HealthStatusSchema,
+    madeByTokens,
+  },
   {
     title: "BackOfficeWebhookEndpoint",
     description: "Where a connection's events are sent to, and how it is doing.",
@@ -104,6 +140,7 @@ const OwnEndpointSchema = Type.Object(
     merchantId: nullable(merchantId, "Id of the merchant. Null for an endpoint of a facility."),
     facilityId: nullable(facilityId, "Id of the facility. Null for an endpoint of a merchant."),
     health: HealthStatusSchema,
+    madeByTokens,
   },
   {
     title: "OwnWebhookEndpoint",
@@ -182,6 +219,10 @@ async function showToBackOffice(
   endpoints: readonly Endpoint[],
 ): Promise<(endpoint: Endpoint) => Static<typeof ListedEndpointSchema>> {
   const show = await showEndpoints(context, endpoints);
+  const parts = await readMadeParts(
+    context.db,
+    endpoints.map(({ id }) => id),
+  );
   const role = roleOf(caller); // A caller with a stronger role sees endpoints of others as well.
   return (endpoint) => {
     const shown = show(endpoint);
@@ -190,6 +231,14 @@ async function showToBackOffice(
       url: OWN_ROLE[ownerKind(endpoint)] === role ? endpoint.url : urlWithoutQuery(endpoint.url),
       ...toWireOwner(endpoint),
       health: healthStatusOf(shown),
+      madeByTokens: parts
+        .filter(({ endpointId }) => endpointId === endpoint.id)
+        .map(({ part, tokenId, tokenName, endsAt }) => ({
+          part,
+          tokenId: toTypeId("tok", tokenId),
+          tokenName: role === "partner" ? null : tokenName,
+          endsAt: endsAt?.toISOString() ?? null,
+        })),
     };
   };
 }
@@ -211,6 +260,17 @@ const onEndpoint = (
     const id = fromTypeId("whe", params.endpointId);
     return id === null ? missingEndpoint : handle({ ...key, id });
   });
+
+/** A resume needs less than making an endpoint, unless it takes one over. */
+const takerOf = (context: Context, caller: BackOfficeCaller): Taker => ({
+  lockMaker: makerOf(context, caller),
+  mayNotMake: hasScope(caller.scopes, "endpoints:write")
+    ? null
+    : scopeRequired(
+        "endpoints:write",
+        "A token that has ended had set up this endpoint: a resume takes the endpoint over, and your token lacks the scope endpoints:write.",
+      ),
+});
 
 /** Null: a ping. */
 function sampleFor(context: Context, key: EndpointKey, type: EndpointEventType | undefined) {
@@ -347,14 +407,15 @@ export const endpointRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
     tag,
     summary: "Send what is pending now",
     description:
-      "Activates a paused endpoint and sends its pending deliveries. Of an active endpoint, the backoff ends, and deliveries that wait for a retry are sent now. The work continues after the response.",
+      "Activates a paused endpoint and sends its pending deliveries. Of an active endpoint, the backoff ends, and deliveries that wait for a retry are sent now. The work continues after the response. An endpoint that was paused because a token has ended is taken over: a token needs `endpoints:write` for it, and a person recent authentication.",
     params: EndpointParams,
     responses: { 200: { description: "The active endpoint.", schema: SCHEMAS[owner.kind].resumed } },
-    problems: ["not-found"],
+    problems: ["recent-authentication-required", "not-found"],
     handle: ({ caller, params, by }, { context }) =>
       onEndpoint(context, caller, owner, params, async (key) => {
-        const resumed = await resumeEndpoint(context, key, by);
+        const resumed = await resumeEndpoint(context, key, takerOf(context, caller), by);
         if (resumed === null) return missingEndpoint;
+        if (isProblem(resumed)) return resumed;
         return shownEndpoint(context, caller, resumed.endpoint, { deliveryCount: resumed.deliveryCount });
       }),
   }),
@@ -371,11 +432,11 @@ export const endpointRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
     params: EndpointParams,
     body: RecoveryRequestSchema,
     responses: { 202: { description: "What will be sent again.", schema: RecoverySchema } },
-    problems: ["not-found", "validation-failed"],
+    problems: ["recent-authentication-required", "not-found", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => sinceErrors(body, context.clock.now()),
     handle: ({ caller, params, body, by }, { context }) =>
       onEndpoint(context, caller, owner, params, (key) =>
-        recoveryResponse(context, key, parseTime(body.since), by),
+        recoveryResponse(context, key, parseTime(body.since), takerOf(context, caller), by),
       ),
   }),
   route({
@@ -419,7 +480,8 @@ export const endpointRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
     handle: ({ caller, params, body, by }, { context }) =>
       onOwner(context, caller, owner, params.id, async (key) => {
         const { defaultTypes } = ENDPOINT_REQUESTS[owner.kind];
-        const created = await createEndpoint(context, key, newSettings(body, defaultTypes), by);
+        const settings = newSettings(body, defaultTypes);
+        const created = await createEndpoint(context, key, settings, makerOf(context, caller), by);
         if (isProblem(created)) return created;
         const { endpoint, secret } = created;
         const shown = await shownEndpoint(context, caller, endpoint, { secret });
@@ -443,9 +505,11 @@ export const endpointRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
     problems: ["recent-authentication-required", "not-found", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: ({ caller, params, body, by }, { context }) =>
-      onEndpoint(context, caller, owner, params, async (key) =>
-        shownEndpoint(context, caller, await changeEndpoint(context, key, changedSettings(body), by)),
-      ),
+      onEndpoint(context, caller, owner, params, async (key) => {
+        const settings = changedSettings(body);
+        const changed = await changeEndpoint(context, key, settings, makerOf(context, caller), by);
+        return changed !== null && isProblem(changed) ? changed : shownEndpoint(context, caller, changed);
+      }),
   }),
   route({
     method: "DELETE",
@@ -485,8 +549,9 @@ export const endpointRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
     problems: ["not-found", "validation-failed"],
     handle: ({ caller, params, by, body: { overlapHours = OVERLAP_HOURS_DEFAULT } }, { context }) =>
       onEndpoint(context, caller, owner, params, async (key) => {
-        const rotated = await rotateSecret(context, key, overlapHours, by);
+        const rotated = await rotateSecret(context, key, overlapHours, makerOf(context, caller), by);
         if (rotated === null) return missingEndpoint;
+        if (isProblem(rotated)) return rotated;
         const { endpoint, secret, previousExpiresAt } = rotated;
         const previousSecretExpiresAt = previousExpiresAt?.toISOString() ?? null;
         return shownEndpoint(context, caller, endpoint, { secret, previousSecretExpiresAt });

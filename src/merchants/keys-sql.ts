@@ -237,6 +237,29 @@ export async function moveKeysOfToken(
   });
 }
 
+/** Lets the keys that these tokens have issued expire at a time, unless they expire earlier. */
+export async function bringKeysOfTokensForward(
+  tx: Queryable,
+  tokenIds: readonly string[],
+  expiresAt: Date,
+): Promise<void> {
+  await tx.query({
+    name: "bring-keys-of-tokens-forward",
+    text: "update api_keys set expires_at = least(expires_at, $2) where token_id = any($1::uuid[])",
+    values: [tokenIds, expiresAt],
+  });
+}
+
+/** The token of the back office that has issued a key. Null: none has, or there is no such key. */
+export async function readTokenOfKey(db: Queryable, keyId: string): Promise<string | null> {
+  const [row] = await db.query<{ token_id: string | null }>({
+    name: "read-token-of-key",
+    text: "select token_id from api_keys where id = $1",
+    values: [keyId],
+  });
+  return row?.token_id ?? null;
+}
+
 /** Revokes a key. Returns null if there is no such key, or it was revoked before: the first time stays. */
 export async function markKeyRevoked(db: Queryable, keyId: string, now: Date): Promise<ShownKey | null> {
   const [row] = await db.query<ShownRow>({

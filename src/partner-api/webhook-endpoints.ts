@@ -1,8 +1,10 @@
 import { type Static, Type } from "typebox";
+import type { LockMaker } from "../audit/maker.ts";
 import type { Initiator } from "../audit/record-audit.ts";
 import type { RouteResponse } from "../http/route.ts";
 import { fullAccess, type KeyAccess } from "../merchants/api-key.ts";
 import { type SampleEvent, sampleEvent } from "../orders/sample-event.ts";
+import { makerOfKey } from "../people/tokens.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import { fromTypeId } from "../platform/ids.ts";
@@ -11,6 +13,7 @@ import { pagePosition, toPage } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem } from "../platform/wire/problems.ts";
 import { cursorField, dateTime, limitField, nullable, pageOf } from "../platform/wire/schemas.ts";
 import { changeEndpoint, createEndpoint, deleteEndpoint } from "../webhooks/endpoints/change-endpoints.ts";
+import type { Taker } from "../webhooks/endpoints/ended-access.ts";
 import {
   type EndpointKey,
   EndpointSchema,
@@ -70,10 +73,12 @@ export async function recoveryResponse(
   context: Context,
   key: EndpointKey,
   since: Date,
+  taker: Taker,
   by: Initiator,
 ): Promise<RouteResponse | Problem> {
-  const recovery = await recoverEndpoint(context, key, since, by);
+  const recovery = await recoverEndpoint(context, key, since, taker, by);
   if (recovery === null) return missingEndpoint;
+  if (isProblem(recovery)) return recovery;
   const body: Static<typeof RecoverySchema> = {
     endpointId: wireEndpointId(key.id),
     since: recovery.since.toISOString(),
@@ -135,6 +140,15 @@ async function changeableKey(
   return endpoint.mode === "test" ? key : FOR_LIVE_KEYS;
 }
 
+/** What a key makes belongs to the token that has issued it. */
+const makerOf = (context: Context, { key }: PartnerCaller): LockMaker => makerOfKey(context, key.id);
+
+/** A key that may change an endpoint may make one. */
+const takerOf = (context: Context, caller: PartnerCaller): Taker => ({
+  lockMaker: makerOf(context, caller),
+  mayNotMake: null,
+});
+
 /** A partner's webhook endpoints. See docs/design/deliveries.md, "Endpoints". */
 export const webhookRoutes: readonly PartnerRoute[] = [
   route({
@@ -159,7 +173,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       ...modeErrors(body, caller),
     ],
     handle: async ({ caller, body, by }, { context }) => {
-      const created = await createEndpoint(context, caller, newSettings(body), by);
+      const created = await createEndpoint(context, caller, newSettings(body), makerOf(context, caller), by);
       if (isProblem(created)) return created;
       const shown = await showEndpoint(context, created.endpoint);
       return {
@@ -224,10 +238,15 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     handle: async ({ caller, params, body, by }, { context }) => {
       const key = await changeableKey(context, caller, params);
       if (isProblem(key)) return key;
-      const endpoint = await changeEndpoint(context, key, changedSettings(body), by);
-      return endpoint === null
-        ? missingEndpoint
-        : { status: 200, body: await showEndpoint(context, endpoint) };
+      const endpoint = await changeEndpoint(
+        context,
+        key,
+        changedSettings(body),
+        makerOf(context, caller),
+        by,
+      );
+      if (endpoint === null) return missingEndpoint;
+      return isProblem(endpoint) ? endpoint : { status: 200, body: await showEndpoint(context, endpoint) };
     },
   }),
   route({
@@ -267,8 +286,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     handle: async ({ caller, params, by, body: { overlapHours = OVERLAP_HOURS_DEFAULT } }, { context }) => {
       const key = await changeableKey(context, caller, params);
       if (isProblem(key)) return key;
-      const rotated = await rotateSecret(context, key, overlapHours, by);
+      const rotated = await rotateSecret(context, key, overlapHours, makerOf(context, caller), by);
       if (rotated === null) return missingEndpoint;
+      if (isProblem(rotated)) return rotated;
       const { endpoint, secret, previousExpiresAt } = rotated;
       const previousSecretExpiresAt = previousExpiresAt?.toISOString() ?? null;
       return {
@@ -308,8 +328,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     handle: async ({ caller, params, by }, { context }) => {
       const key = await changeableKey(context, caller, params);
       if (isProblem(key)) return key;
-      const resumed = await resumeEndpoint(context, key, by);
+      const resumed = await resumeEndpoint(context, key, takerOf(context, caller), by);
       if (resumed === null) return missingEndpoint;
+      if (isProblem(resumed)) return resumed;
       const { endpoint, deliveryCount } = resumed;
       return { status: 200, body: { ...(await showEndpoint(context, endpoint)), deliveryCount } };
     },
@@ -330,7 +351,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     handle: async ({ caller, params, body, by }, { context }) => {
       const key = await changeableKey(context, caller, params);
       if (isProblem(key)) return key;
-      return recoveryResponse(context, key, parseTime(body.since), by);
+      return recoveryResponse(context, key, parseTime(body.since), takerOf(context, caller), by);
     },
   }),
 ];

@@ -198,14 +198,14 @@ export async function deleteEndedTokens(
   return rows.map(({ id }) => id);
 }
 
-/** Ends a token that rotations have replaced, if it is the one that is `distance` rotations before this token. */
-export async function endEarlierToken(
+/** The token that rotations have replaced `distance` times up to this token. Null if there is none. */
+export async function findEarlierToken(
   tx: Queryable,
   tokenId: string,
-  { distance, now }: { readonly distance: number; readonly now: Date },
-): Promise<void> {
-  await tx.query({
-    name: "end-earlier-token",
+  distance: number,
+): Promise<string | null> {
+  const [row] = await tx.query<{ id: string }>({
+    name: "find-earlier-token",
     text: `
       with recursive earlier as (
         select t.id, t.replaces_id, 0 as distance
@@ -217,11 +217,10 @@ export async function endEarlierToken(
         join back_office_tokens t on t.id = e.replaces_id
         where e.distance < $2
       )
-      update back_office_tokens
-      set expires_at = least(expires_at, $3)
-      where id = (select e.id from earlier e where e.distance = $2)`,
-    values: [tokenId, distance, now],
+      select id from earlier where distance = $2`,
+    values: [tokenId, distance],
   });
+  return row?.id ?? null;
 }
 
 /** @param madeById the token that makes it; null: none does */

@@ -1,5 +1,6 @@
 import type { BackOfficeCaller, Grant } from "../audit/grant.ts";
-import { earlierEnd, type LockMaker, type Maker } from "../audit/maker.ts";
+import { endMadeParts, moveMadeParts } from "../audit/made-parts-sql.ts";
+import { earlierEnd, type LockMaker, type Maker, NO_MAKER } from "../audit/maker.ts";
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
 import {
   endOfOverlap,
@@ -9,7 +10,7 @@ import {
   whyNotRotatable,
 } from "../merchants/api-key.ts";
 import { revokeKeysOfTokens } from "../merchants/keys.ts";
-import { moveKeysOfToken } from "../merchants/keys-sql.ts";
+import { bringKeysOfTokensForward, moveKeysOfToken, readTokenOfKey } from "../merchants/keys-sql.ts";
 import { limitReached } from "../merchants/limits.ts";
 import { readMerchantMaximum } from "../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
@@ -34,7 +35,7 @@ import {
   countOtherTokens,
   countTokensOfMerchants,
   deleteEndedTokens,
-  endEarlierToken,
+  findEarlierToken,
   findMadeBy,
   insertToken,
   lockToken,
@@ -154,7 +155,7 @@ export async function noteTokenUse(
 
 /**
  * Revokes a token, and what it has made: tokens, keys and what people were given by them. The next request with any of them is
- * rejected, in every process. A repeated revocation keeps the time of the first one, and leaves no entry. Null if there is no such
+ * rejected, in every process. The endpoints that they have set up end after the commit (`endEndpointsOfTokens`). A repeated revocation keeps the time of the first one, and leaves no entry. Null if there is no such
  * token.
  */
 export async function revokeToken(context: Context, tokenId: string, by: Initiator): Promise<Token | null> {
@@ -167,6 +168,7 @@ export async function revokeToken(context: Context, tokenId: string, by: Initiat
     const tokenIds = [tokenId, ...(await findMadeBy(tx, tokenId))];
     const revoked = await markTokensRevoked(tx, tokenIds, now);
     const madeKeys = await revokeKeysOfTokens(tx, context, tokenIds, by);
+    await endMadeParts(tx, tokenIds, now);
     await endGrantsOfTokens(tx, context, tokenIds, by);
     const facts = revoked.map((each) =>
       each.id === tokenId ? tokenFact(each) : tokenFact(each, { endedWith: toTypeId("tok", tokenId) }),
@@ -183,18 +185,47 @@ async function moveWhatWasMade(tx: Queryable, fromId: string, to: Token): Promis
   await moveMade(tx, fromId, to.id);
   await moveGrantsOfToken(tx, fromId, to.id);
   await moveKeysOfToken(tx, { fromId, toId: to.id, endsAt: to.expiresAt });
-  if (to.expiresAt !== null) await bringExpiriesForward(tx, await findMadeBy(tx, to.id), to.expiresAt);
+  await moveMadeParts(tx, fromId, to);
+  if (to.expiresAt !== null) await endBy(tx, await findMadeBy(tx, to.id), to.expiresAt);
+}
+
+/** Lets tokens, and what they have made, end at a time, unless they end earlier. */
+async function endBy(tx: Queryable, tokenIds: readonly string[], at: Date): Promise<void> {
+  await bringExpiriesForward(tx, tokenIds, at);
+  await bringKeysOfTokensForward(tx, tokenIds, at);
+  await endMadeParts(tx, tokenIds, at);
 }
 
 /** The token of a caller as the maker of what it makes. */
 export const makerOf =
   ({ clock }: Pick<Context, "clock">, { type, id }: Pick<BackOfficeCaller, "type" | "id">): LockMaker =>
   async (tx) => {
-    if (type !== "token" || id === null) return { tokenId: null, endsAt: null };
-    const token = await lockToken(tx, fromTypeId("tok", id) ?? id);
-    return token !== null && isValid(token, clock.now())
-      ? { tokenId: token.id, endsAt: token.expiresAt }
-      : rightsLost;
+    if (type !== "token" || id === null) return NO_MAKER;
+    return lockMaking(tx, fromTypeId("tok", id) ?? id, clock.now());
+  };
+
+async function lockMaking(tx: Queryable, tokenId: string, now: Date): Promise<Maker | Problem> {
+  const token = await lockToken(tx, tokenId);
+  return token !== null && isValid(token, now)
+    ? { tokenId: token.id, tokenName: token.name, endsAt: token.expiresAt }
+    : rightsLost;
+}
+
+/**
+ * The token that has issued a key, as the maker of what the key makes. The token is locked before the key is read once more, as by a
+ * rotation of the token, which can have moved the key to another one.
+ */
+export const makerOfKey =
+  ({ clock }: Pick<Context, "clock">, keyId: string): LockMaker =>
+  async (tx) => {
+    let tokenId = await readTokenOfKey(tx, keyId);
+    for (;;) {
+      if (tokenId === null) return NO_MAKER;
+      const maker = await lockMaking(tx, tokenId, clock.now());
+      const present = await readTokenOfKey(tx, keyId);
+      if (present === tokenId) return maker;
+      tokenId = present;
+    }
   };
 
 export type Rotation = {
@@ -238,7 +269,8 @@ export async function rotateToken(
     const made = await storeToken(tx, context, fields, maker, by);
     await moveWhatWasMade(tx, token.id, made.created);
     const { id } = made.created;
-    await endEarlierToken(tx, id, { distance: TOKEN_OVERLAPS_MAX + 1, now });
+    const earlier = await findEarlierToken(tx, id, TOKEN_OVERLAPS_MAX + 1);
+    if (earlier !== null) await endBy(tx, [earlier], now);
     const fact = tokenFact(made.created, { replaces: toTypeId("tok", token.id), previousExpiresAt });
     await recordAudit(tx, context, by, { ...fact, ids: [id, token.id] });
     return { ...made, previousExpiresAt };

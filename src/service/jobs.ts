@@ -22,6 +22,7 @@ import { purgeStockMovements } from "../stock/stock-movements-sql.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 import { removeDeletedEndpoints } from "../webhooks/endpoints/change-endpoints.ts";
 import { clearEndpoints } from "../webhooks/endpoints/clearings.ts";
+import { pauseEndedEndpoints } from "../webhooks/endpoints/ended-access.ts";
 import { purgeDeliveryLog } from "../webhooks/log/retention.ts";
 import { resendDeliveries } from "../webhooks/resend/resend-deliveries.ts";
 
@@ -52,6 +53,7 @@ export const JOBS: readonly Job[] = [
   { name: "mail-payment-failures", everyMs: 5_000, run: mailPaymentFailures },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseAllExpiredTestOrders },
   { name: "publish-events", everyMs: 500, run: publishBackOfficeEvents },
+  { name: "end-with-tokens", everyMs: 1_000, run: pauseEndedEndpoints },
   { name: "clear-endpoints", everyMs: 1_000, run: clearEndpoints },
   { name: "resend-deliveries", everyMs: 1_000, run: resendDeliveries },
   { name: "make-partitions", everyMs: HOUR_MS, run: makePartitions },

@@ -18,6 +18,7 @@ import {
 const OPEN_SQL: OpenSqlFiles = {
   "Reads, and changes of one row, that need no rule: a higher layer calls the statement itself": [
     "src/audit/audit-sql.ts",
+    "src/audit/made-parts-sql.ts",
     "src/changes/changes-sql.ts",
     "src/webhooks/events/feed-sql.ts",
     "src/fulfilment/facilities-sql.ts",

@@ -90,6 +90,7 @@ const WITHOUT_BUYERS: Readonly<Record<string, readonly string[]>> = {
     ...[
       "webhook_owners",
       "webhook_endpoints",
+      "webhook_endpoint_parts",
       "webhook_secrets",
       "webhook_endpoint_states",
       "webhook_clearings",

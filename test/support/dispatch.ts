@@ -1,4 +1,5 @@
 import { onTestFinished } from "vitest";
+import { NO_TOKEN } from "../../src/audit/maker.ts";
 import { byService } from "../../src/audit/record-audit.ts";
 import type { ConnectionKey } from "../../src/platform/connection-key.ts";
 import type { Signal } from "../../src/platform/signals.ts";
@@ -29,7 +30,8 @@ export async function storeEndpoint(
 ): Promise<StoredEndpoint> {
   const connection = connectionKey(partner);
   const settings = { url, eventTypes, inFlightMax, description: null, mode };
-  const stored = await createEndpoint(context, connection, settings, byService("createWebhookEndpoint"));
+  const by = byService("createWebhookEndpoint");
+  const stored = await createEndpoint(context, connection, settings, NO_TOKEN, by);
   if (isProblem(stored)) throw new Error(`The endpoint was not stored: ${stored.code}.`);
   return { ...connection, id: stored.endpoint.id, secret: stored.secret };
 }

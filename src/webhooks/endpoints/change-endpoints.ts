@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { MADE_PARTS, readMadeParts, setMadeParts } from "../../audit/made-parts-sql.ts";
+import { type LockMaker, NO_MAKER } from "../../audit/maker.ts";
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import { endOfChanges } from "../../changes/read-changes.ts";
 import { readLimitOverrides } from "../../merchants/connections-sql.ts";
@@ -10,7 +12,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
 import { before, HOUR_MS } from "../../platform/time.ts";
 import { UUID_MIN } from "../../platform/wire/cursor.ts";
-import { type Problem, requireRecentAuthentication } from "../../platform/wire/problems.ts";
+import { isProblem, type Problem, requireRecentAuthentication } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../conditions-sql.ts";
 import { ownerKind } from "../owner.ts";
 import { requestClearing } from "./clearings.ts";
@@ -44,6 +46,7 @@ export async function createEndpoint(
   context: WebhookContext,
   owner: ConnectionKey,
   settings: NewEndpoint,
+  lockMaker: LockMaker,
   by: Initiator,
 ): Promise<{ endpoint: Endpoint; secret: string } | Problem> {
   const { clock, newId } = context;
@@ -54,6 +57,8 @@ export async function createEndpoint(
     const now = clock.now();
     const reached = await reachedLimit(tx, { ...owner, mode: settings.mode }, now);
     if (reached !== null) return reached;
+    const maker = await lockMaker(tx);
+    if (isProblem(maker)) return maker;
     const endpoint: Endpoint = {
       ...settings,
       ...owner,
@@ -69,6 +74,7 @@ export async function createEndpoint(
       await saveChangesFrom(tx, owner, changesFrom);
     await insertEndpoint(tx, endpoint);
     const secret = await issueSecret(tx, context, endpoint, now);
+    await setMadeParts(tx, endpoint, MADE_PARTS, maker);
     await recordAudit(tx, context, by, endpointFact(endpoint, auditedSettings(settings)));
     return { endpoint, secret };
   });
@@ -103,26 +109,45 @@ async function reachedLimit(
     : null;
 }
 
-/** Changes the given settings. Null when there is no such endpoint. */
+/**
+ * Changes the given settings. An address belongs to the caller who sets it. A caller without a token takes it over also if it is the same
+ * (docs/design/people.md, "What a token makes"). Null when there is no such endpoint.
+ */
 export async function changeEndpoint(
   context: Context,
   key: EndpointKey,
   change: Partial<EndpointSettings>,
+  lockMaker: LockMaker,
   by: Initiator,
-): Promise<Endpoint | null> {
+): Promise<Endpoint | Problem | null> {
   const changed = await inTransaction(context, async (tx) => {
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
     const wanted: Endpoint = { ...endpoint, ...change };
-    if (isDeepStrictEqual(wanted, endpoint)) return endpoint; // It leaves no entry in the audit log either.
-    if (wanted.url !== endpoint.url) requireRecentAuthentication(by);
+    const isMoved = wanted.url !== endpoint.url;
+    const isTakenOver = change.url !== undefined && !isMoved && (await takesOver(tx, endpoint, lockMaker));
+    if (isDeepStrictEqual(wanted, endpoint) && !isTakenOver) return endpoint; // It leaves no entry in the audit log either.
+    if (isMoved || isTakenOver) {
+      requireRecentAuthentication(by);
+      const maker = await lockMaker(tx);
+      if (isProblem(maker)) return maker;
+      await setMadeParts(tx, endpoint, ["address"], maker);
+    }
     const after: Endpoint = { ...wanted, updatedAt: context.clock.now() };
     await updateEndpointSettings(tx, after, after, after.updatedAt);
     await recordAudit(tx, context, by, endpointFact(endpoint, auditedSettings(change)));
     return after;
   });
-  if (changed !== null) context.signals.send("endpoints_changed", [key]);
+  if (changed !== null && !isProblem(changed)) context.signals.send("endpoints_changed", [key]);
   return changed;
+}
+
+/** True if a caller without a token confirms an address that a token has set. */
+async function takesOver(tx: Queryable, { id }: Endpoint, lockMaker: LockMaker): Promise<boolean> {
+  const parts = await readMadeParts(tx, [id]);
+  if (!parts.some(({ part }) => part === "address")) return false;
+  const maker = await lockMaker(tx);
+  return !isProblem(maker) && maker.tokenId === null;
 }
 
 /**
@@ -136,6 +161,7 @@ export async function deleteEndpoint(context: Context, key: EndpointKey, by: Ini
     const now = context.clock.now();
     await markEndpointDeleted(tx, endpoint, now);
     await deleteSecrets(tx, endpoint);
+    await setMadeParts(tx, endpoint, MADE_PARTS, NO_MAKER);
     await requestClearing(tx, endpoint, now);
     await recordAudit(tx, context, by, endpointFact(endpoint));
     return true;

@@ -19,8 +19,11 @@ import { EVENT_MEANINGS, EVENT_TYPES, type EventType, OPT_IN_EVENT_TYPES, PING }
 import { factOfOwner, type OwnerKind } from "../owner.ts";
 import { PENDING_COUNT_MAX, type ShownHealth } from "./shown-health-sql.ts";
 
-/** `gone`: it returned 410. `failing`: it had no success for days. `requested`: the back office paused it. */
-const PAUSE_REASONS = ["gone", "failing", "requested"] as const;
+/**
+ * `gone`: it returned 410. `failing`: it had no success for days. `requested`: the back office paused it. `access-ended`: a token has
+ * ended that had set its address or its secret.
+ */
+const PAUSE_REASONS = ["gone", "failing", "requested", "access-ended"] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
 
 export const IN_FLIGHT_MAX_DEFAULT = 8;
@@ -144,7 +147,7 @@ const endpointFields = {
     enumeration(
       "WebhookEndpointPauseReason",
       PAUSE_REASONS,
-      "`gone`: the endpoint returned 410. `failing`: no delivery has succeeded for days. `requested`: the merchant or the operator paused it. More values may be added.",
+      "`gone`: the endpoint returned 410. `failing`: no delivery has succeeded for days. `requested`: the merchant or the operator paused it. `access-ended`: the address or the secret was set with access of the merchant that has ended. More values may be added.",
     ),
     "Why the endpoint was paused. Null while it is active.",
   ),

@@ -95,6 +95,24 @@ export async function pauseEndpoint(
   return true;
 }
 
+/** A paused endpoint gets another reason. */
+export async function setPauseReason(
+  tx: Queryable,
+  { merchantId, connectionId, id }: EndpointKey,
+  reason: PauseReason,
+  now: Date,
+): Promise<void> {
+  await tx.query({
+    name: "set-pause-reason",
+    text: `
+      update webhook_endpoints
+      set pause_reason = $4, updated_at = $5
+      where merchant_id = $1 and connection_id = $2 and id = $3 and status = 'paused'`,
+    values: [merchantId, connectionId, id, reason, now],
+  });
+  recordEndpoint(tx, now, { merchantId, connectionId, id });
+}
+
 /** Where a warning about an endpoint goes, and what it names. */
 export type WarningContact = {
   readonly endpointUrl: string;

@@ -1,8 +1,11 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
+import { setMadeParts } from "../../audit/made-parts-sql.ts";
+import type { LockMaker } from "../../audit/maker.ts";
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import { inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { after, HOUR_MS } from "../../platform/time.ts";
+import { isProblem, type Problem } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../conditions-sql.ts";
 import { type Endpoint, type EndpointKey, endpointFact } from "./endpoint.ts";
 import { lockEndpoint, recordEndpoint } from "./endpoints-sql.ts";
@@ -35,21 +38,25 @@ export async function rotateSecret(
   context: WebhookContext,
   key: EndpointKey,
   overlapHours: number,
+  lockMaker: LockMaker,
   by: Initiator,
-): Promise<{ endpoint: Endpoint; secret: string; previousExpiresAt: Date | null } | null> {
+): Promise<{ endpoint: Endpoint; secret: string; previousExpiresAt: Date | null } | Problem | null> {
   const rotated = await inTransaction(context, async (tx) => {
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
+    const maker = await lockMaker(tx);
+    if (isProblem(maker)) return maker;
     const now = context.clock.now();
     const previousExpiresAt = after(now, Math.round(overlapHours * HOUR_MS));
     await endSecrets(tx, endpoint, previousExpiresAt);
     await deleteOldSecrets(tx, endpoint, { now, keptMax: OLDER_SECRETS_MAX });
     const secret = await issueSecret(tx, context, endpoint, now);
+    await setMadeParts(tx, endpoint, ["secret"], maker);
     recordEndpoint(tx, now, endpoint);
     await recordAudit(tx, context, by, endpointFact(endpoint, { overlapHours }));
     return { endpoint, secret, previousExpiresAt: previousExpiresAt > now ? previousExpiresAt : null };
   });
-  if (rotated !== null) context.signals.send("endpoints_changed", [key]);
+  if (rotated !== null && !isProblem(rotated)) context.signals.send("endpoints_changed", [key]);
   return rotated;
 }
 

@@ -2,6 +2,8 @@ import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
+import { isProblem, type Problem } from "../../platform/wire/problems.ts";
+import { type Taker, takeOverEnded } from "../endpoints/ended-access.ts";
 import { type Endpoint, type EndpointKey, endpointFact } from "../endpoints/endpoint.ts";
 import { activateEndpoint, lockEndpoint } from "../endpoints/endpoints-sql.ts";
 import { countLogged } from "../endpoints/shown-health-sql.ts";
@@ -24,16 +26,19 @@ type DeliveryCount = number | null;
 export async function resumeEndpoint(
   context: Context,
   key: EndpointKey,
+  taker: Taker,
   by: Initiator,
-): Promise<{ readonly endpoint: Endpoint; readonly deliveryCount: DeliveryCount } | null> {
+): Promise<{ readonly endpoint: Endpoint; readonly deliveryCount: DeliveryCount } | Problem | null> {
   const resumed = await inTransaction(context, async (tx) => {
     await lockOpenRecoveries(tx, key);
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
+    const rejected = await rejection(tx, context, endpoint, taker, by);
+    if (rejected !== null) return rejected;
     await recordAudit(tx, context, by, endpointFact(endpoint));
     return sendPending(tx, endpoint, context);
   });
-  if (resumed !== null) context.signals.send("deliveries_due", [key]);
+  if (resumed !== null && !isProblem(resumed)) context.signals.send("deliveries_due", [key]);
   return resumed;
 }
 
@@ -47,20 +52,33 @@ export async function recoverEndpoint(
   context: Context,
   key: EndpointKey,
   since: Date,
+  taker: Taker,
   by: Initiator,
-): Promise<Recovery | null> {
+): Promise<Recovery | Problem | null> {
   const recovery = await inTransaction(context, async (tx) => {
     const open = await lockOpenRecoveries(tx, key);
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
+    const rejected = await rejection(tx, context, endpoint, taker, by);
+    if (rejected !== null) return rejected;
     await recordAudit(tx, context, by, endpointFact(endpoint, { since }));
     const pending = await sendPending(tx, endpoint, context);
     const failed = await sendFailed(tx, endpoint, since, open, context);
     return { ...failed, deliveryCount: sum(pending.deliveryCount, failed.deliveryCount) };
   });
-  if (recovery !== null) context.signals.send("deliveries_due", [key]);
+  if (recovery !== null && !isProblem(recovery)) context.signals.send("deliveries_due", [key]);
   return recovery;
 }
+
+/** A paused endpoint is activated only by a caller who may take over what ended tokens have set of it. */
+const rejection = async (
+  tx: Queryable,
+  context: Context,
+  endpoint: Endpoint,
+  taker: Taker,
+  by: Initiator,
+): Promise<Problem | null> =>
+  endpoint.status === "active" ? null : takeOverEnded(tx, context, endpoint, taker, by);
 
 /** A worker makes the deliveries due. */
 async function sendPending(

@@ -163,7 +163,8 @@ export const people: Translated<typeof en> = {
     overlapHours: "Stunden, in denen das alte Token noch gilt",
     overlapHelp: "0 bis 168. 0 beendet es sofort, etwa nach einem Leck.",
     revoke: "Widerrufen",
-    revokeEffect: "Die nächste Anfrage von {{name}} mit diesem Token wird abgelehnt.",
+    revokeEffect:
+      "Die nächste Anfrage von {{name}} mit diesem Token wird abgelehnt. Auch was es angelegt hat, endet: seine Token, API-Schlüssel und Rollen von Personen. Webhook-Endpunkte, die es eingerichtet hat, werden angehalten.",
     revokedDone: "Das Token wurde widerrufen.",
     new: "Neues Token",
     newAbout: "Hinterlegen Sie es dort, wo das Programm es liest. Der Dienst behält nur seinen Hash.",

@@ -42,6 +42,7 @@ export const systemNames: Translated<typeof en> = {
       "publish-events": "Ereignisse für Händler und Lager veröffentlichen",
       "process-stripe-payments": "Zahlungen über Stripe ausführen",
       "mail-payment-failures": "Abgelehnte Zahlungen melden",
+      "end-with-tokens": "Beenden, was beendete Token angelegt haben",
       "clear-endpoints": "Pausierte und gelöschte Endpunkte leeren",
       "erase-test-orders": "Testbestellungen löschen",
       "resend-deliveries": "Zustellungen erneut senden",

@@ -18,6 +18,9 @@ export const webhooks: Translated<typeof en> = {
     never: "Nie",
     failures: "Fehler seit dem letzten Erfolg",
     backingOffUntil: "Nichts wird gesendet bis",
+    madeByTokens: "Mit einem Token gesetzt",
+    madeByTokensHelp: "Wenn das Token endet, wird der Endpunkt angehalten.",
+    parts: { address: "Adresse: {{token}}", secret: "Signaturschlüssel: {{token}}" },
     settings: "Einstellungen",
     maxInFlight: "Gleichzeitige Anfragen",
     created: "Angelegt",
@@ -59,6 +62,8 @@ export const webhooks: Translated<typeof en> = {
       gone: "Der Empfänger hat 410 Gone geantwortet.",
       failing: "Seit Tagen ist keine Zustellung gelungen.",
       requested: "Eine Person oder ein Programm hat ihn angehalten.",
+      "access-ended":
+        "Das Token, mit dem er eingerichtet wurde, gilt nicht mehr. Setzen Sie den Endpunkt fort, um ihn zu übernehmen. Löschen Sie ihn, wenn er nicht mehr gebraucht wird.",
     },
   },
   deliveries: {

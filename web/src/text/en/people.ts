@@ -157,7 +157,8 @@ export const people = {
     overlapHours: "Hours for which the old token works",
     overlapHelp: "0 to 168. 0 ends it at once, for example after a leak.",
     revoke: "Revoke",
-    revokeEffect: "The next request of {{name}} with this token is rejected.",
+    revokeEffect:
+      "The next request of {{name}} with this token is rejected. What it has made ends too: its tokens, API keys and roles of people. Webhook endpoints that it has set up are paused.",
     revokedDone: "The token was revoked.",
     new: "New token",
     newAbout: "Store it where the program reads it. The service keeps only its hash.",

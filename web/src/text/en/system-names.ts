@@ -40,6 +40,7 @@ export const systemNames = {
       "publish-events": "Publish events for merchants and warehouses",
       "process-stripe-payments": "Process payments by Stripe",
       "mail-payment-failures": "Mail payment failures",
+      "end-with-tokens": "End what ended tokens have made",
       "clear-endpoints": "Clear paused and deleted endpoints",
       "erase-test-orders": "Erase test orders",
       "resend-deliveries": "Resend deliveries",

@@ -16,6 +16,9 @@ export const webhooks = {
     failures: "Failures since the last success",
     backingOffUntil: "Nothing is sent until",
     settings: "Settings",
+    madeByTokens: "Set with a token",
+    madeByTokensHelp: "When the token ends, the endpoint is paused.",
+    parts: { address: "Address: {{token}}", secret: "Signing secret: {{token}}" },
     maxInFlight: "Requests at the same time",
     created: "Created",
     eventTypes: "Event types",
@@ -56,6 +59,8 @@ export const webhooks = {
       gone: "The receiver returned 410 Gone.",
       failing: "No delivery has succeeded for days.",
       requested: "A person or a program paused it.",
+      "access-ended":
+        "The token with which it was set up has ended. Resume the endpoint to take it over. To stop it for good, delete it.",
     },
   },
   deliveries: {

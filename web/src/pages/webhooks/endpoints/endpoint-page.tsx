@@ -77,19 +77,28 @@ export function EndpointPage() {
 
 type Props = { readonly endpoint: BackOfficeWebhookEndpoint };
 
-function WhyPaused({ endpoint: { pauseReason, pausedAt } }: Props) {
+type Made = BackOfficeWebhookEndpoint["madeByTokens"][number];
+
+/** The role partner sees no names of tokens. */
+const tokenText = ({ tokenName, tokenId }: Made): string => tokenName ?? tokenId;
+
+const hasEnded = ({ endsAt }: Made): boolean => endsAt !== null && new Date(endsAt) <= new Date();
+
+function WhyPaused({ endpoint: { pauseReason, pausedAt, madeByTokens } }: Props) {
   const { t } = useTranslation();
   if (pauseReason === null) return null;
+  const ended = [...new Set(madeByTokens.filter(hasEnded).map(tokenText))];
   return (
     <Alert color="yellow" icon={<IconAlertTriangle size={18} />} title={t("status.endpoint.paused")}>
-      {t(`endpoints.pauseReasons.${pauseReason}`)} <Time at={pausedAt} as="exact" />
+      {t(`endpoints.pauseReasons.${pauseReason}`)} {pauseReason === "access-ended" && ended.join(", ")}{" "}
+      <Time at={pausedAt} as="exact" />
     </Alert>
   );
 }
 
 function EndpointSettings({ endpoint }: Props) {
   const { t } = useTranslation();
-  const { id, maxInFlight, eventTypes, createdAt } = endpoint;
+  const { id, maxInFlight, eventTypes, createdAt, madeByTokens } = endpoint;
   return (
     <Section title={t("endpoints.settings")}>
       <Facts
@@ -97,6 +106,16 @@ function EndpointSettings({ endpoint }: Props) {
           [t("endpoints.id"), <CopiedText key="id" value={id} of={t("endpoints.id")} />],
           [t("endpoints.maxInFlight"), String(maxInFlight)],
           [t("endpoints.created"), <Time key="created" at={createdAt} />],
+          [
+            t("endpoints.madeByTokens"),
+            madeByTokens.length > 0 && (
+              <span key="made" title={t("endpoints.madeByTokensHelp")}>
+                {madeByTokens
+                  .map((made) => t(`endpoints.parts.${made.part}`, { token: tokenText(made) }))
+                  .join(", ")}
+              </span>
+            ),
+          ],
         ]}
       />
       <Text size="sm" c="dimmed">
