@@ -64,7 +64,13 @@ export function updateShipment(
  * @param order locked by the transaction, and read under the lock
  * @returns the order after that
  */
-async function prepareShipping(tx: Queryable, order: Order, at: RecordContext): Promise<Order> {
+async function prepareShipping(
+  tx: Queryable,
+  order: Order,
+  { newId, now }: RecordContext,
+): Promise<Order> {
+  // What a route returns of the shipping is an effect of the correction of the address, which has asked for the proof.
+  const at = { newId, now };
   const acceptance = acceptanceOf(order, at.now);
   if (acceptance !== null) await storeTransitions(tx, [acceptance], at);
   const accepted = acceptance?.after ?? order;

@@ -101,8 +101,8 @@ export async function readRefunds(db: Queryable, { merchantId, id }: RefundKey):
   }));
 }
 
-/** Stores a refund. The caller has locked the order, and adds the entries of the refund to its ledger. */
-export async function insertRefund(
+/** The caller adds the entries of the refund to the ledger. */
+async function insertRefund(
   tx: Queryable,
   { merchantId, id: orderId }: RefundKey,
   refund: Refund,
@@ -204,7 +204,10 @@ export async function decideRefund(
   return { outcome: "possible", refund, entries: refundsFor(ledger, refund, now) };
 }
 
-/** Adds a refund and its entries to the ledger. A worker then sends them to the gateways that charged the order. */
+/**
+ * Adds a refund and its entries to the ledger: the one way to it, so each asks for recent authentication. The caller has locked
+ * the order. A worker then sends the entries to the gateways that charged the order.
+ */
 export async function storeRefund(
   tx: Queryable,
   order: OrderKey,

@@ -2,7 +2,9 @@ import { type RecordContext, SERVICE } from "../lifecycle/applied-transition.ts"
 import type { Order, OrderKey } from "../lifecycle/order.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { NewId } from "../platform/ids.ts";
+import type { Unproved } from "../platform/wire/problems.ts";
 import {
+  failedCharges,
   type LedgerEntry,
   refundableMinor,
   refundsFor,
@@ -10,19 +12,19 @@ import {
   shippingPaidMinor,
 } from "./ledger.ts";
 import { type EntryOfOrder, insertEntries, insertShippingCharges, readLedger } from "./ledger-sql.ts";
-import { insertRefund, type Refund, readRefunds } from "./refunds.ts";
+import { type Refund, readRefunds, storeRefund } from "./refunds.ts";
 
 type NewPrice = { readonly order: OrderKey; readonly amountMinor: bigint };
 
 /**
  * Charges or returns the difference between the shipping price of an order that is routed again and what its earlier routes
  * cost (docs/design/lifecycle.md, "Corrected addresses"). So the shipping is never charged twice. The caller has locked the
- * order.
+ * order. A person needs recent authentication if something is returned.
  */
 export async function adjustShipping(
   tx: Queryable,
   { order, amountMinor }: NewPrice,
-  at: RecordContext,
+  at: RecordContext & Unproved,
 ): Promise<void> {
   const ledger = await readLedger(tx, order, order.id);
   const charged = shippingChargedMinor(ledger);
@@ -64,9 +66,10 @@ async function giveBack(
   tx: Queryable,
   { order, amountMinor }: NewPrice,
   ledger: readonly LedgerEntry[],
-  { newId, now }: RecordContext,
+  at: RecordContext & Unproved,
 ): Promise<void> {
-  const ofShipping = ledger.filter(({ kind }) => kind !== "goods");
+  const { newId, now } = at;
+  const ofShipping = ledger.filter(isOfShipping);
   const leftMinor = refundableMinor(ofShipping);
   const refundMinor = leftMinor < amountMinor ? leftMinor : amountMinor;
   if (refundMinor === 0n) return;
@@ -81,14 +84,16 @@ async function giveBack(
     note: "Shipping to the corrected address costs less.",
     reference: `shipping ${id}`,
   };
-  await insertRefund(tx, order, refund);
-  const entries = refundsFor(ofShipping, refund, now).map((entry) => ({
-    ...entry,
-    order,
-    id: newId(),
-    requestId: null,
-  }));
-  await insertEntries(tx, entries, now);
+  await storeRefund(tx, order, { refund, entries: refundsFor(ofShipping, refund, now) }, {}, at);
+}
+
+/** The charges for the shipping, with all refunds. */
+const isOfShipping = ({ kind }: LedgerEntry): boolean => kind !== "goods";
+
+/** True if some of an order's shipping was paid and can still be returned, or was declined and may still be paid. */
+export function mayReturnShipping(ledger: readonly LedgerEntry[]): boolean {
+  const ofShipping = ledger.filter(isOfShipping);
+  return refundableMinor(ofShipping) > 0n || failedCharges(ofShipping).length > 0;
 }
 
 /** The price of an order's shipping. */

@@ -251,10 +251,10 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     summary: "Correct an order's address",
     description:
-      "Possible until something has shipped, in every status that is not settled, up to 20 times. If the country changes, the order is routed again: its reservations are released, the holds of routing are decided again, and the difference of the price of shipping is charged or refunded. Rejected while a charge for shipping is being processed. No event announces the correction; later events show the new address.",
+      "Possible until something has shipped, in every status that is not settled, up to 20 times. If the country changes, the order is routed again: its reservations are released, the holds of routing are decided again, and the difference of the price of shipping is charged or refunded. If shipping that was paid costs less, or the order waits for a facility, a person needs recent authentication. Rejected while a charge for shipping is being processed. No event announces the correction; later events show the new address.",
     body: AddressUpdateSchema,
     responses: { 200: { ...ORDER_AFTER, description: "The corrected order." } },
-    problems: [...OPERATION_PROBLEMS, "version-changed"],
+    problems: [...MONEY_PROBLEMS, "version-changed"],
     handle: async ({ caller, params, body, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");

@@ -8,6 +8,7 @@ import { readOrdersByKey } from "../../orders/orders-sql.ts";
 import { readUnroutedOrders, saveRoutes, type UnroutedOrder } from "../../orders/routing-sql.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import type { Unproved } from "../../platform/wire/problems.ts";
 import { insertReservations } from "../../stock/reservations-sql.ts";
 import {
   type Availability,
@@ -31,11 +32,12 @@ import {
  * Gives each order a facility, reserves its stock there and charges its shipping, or puts the order on hold. The caller
  * has locked the orders. Its transaction stores everything or nothing. Returns the connections that have deliveries to
  * send: holds are published, routes are not.
+ * @param at names the proof that a person lacks, if shipping that is returned is an effect of that person's request
  */
 export async function assignFacilities(
   tx: Queryable,
   keys: readonly OrderKey[],
-  at: RecordContext,
+  at: RecordContext & Unproved,
 ): Promise<ConnectionKey[]> {
   const orders = await readUnroutedOrders(tx, keys);
   const { choices, stocked } = await choose(
@@ -68,7 +70,7 @@ async function storeRoutes(
   tx: Queryable,
   routes: readonly FacilityRoute[],
   stocked: Availability,
-  at: RecordContext,
+  at: RecordContext & Unproved,
 ): Promise<void> {
   await saveRoutes(tx, routes, at.now);
   const merchants = new Map(routes.map(({ order }) => [order.id, order.merchantId]));
@@ -97,7 +99,7 @@ async function storeRoutes(
 async function chargeRoutes(
   tx: Queryable,
   routes: readonly FacilityRoute[],
-  at: RecordContext,
+  at: RecordContext & Unproved,
 ): Promise<void> {
   const charges = routes.map(({ order, shippingMinor }) => ({
     order,

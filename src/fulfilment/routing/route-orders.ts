@@ -1,5 +1,6 @@
 import { isShippingPending } from "../../ledger/ledger.ts";
 import { readLedger } from "../../ledger/ledger-sql.ts";
+import { mayReturnShipping } from "../../ledger/shipping-charges.ts";
 import { applyTransition, isChange } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { changesAddress } from "../../lifecycle/parts.ts";
@@ -19,7 +20,7 @@ import { type ConnectionKey, distinctConnections } from "../../platform/connecti
 import type { Context } from "../../platform/context.ts";
 import { limitLockWaits, type Queryable } from "../../platform/database/database.ts";
 import { versionChanged } from "../../platform/wire/content-version.ts";
-import { isProblem, type Problem } from "../../platform/wire/problems.ts";
+import { isProblem, type Problem, requireRecentAuthentication } from "../../platform/wire/problems.ts";
 import { assignFacilities } from "./assign-facilities.ts";
 
 /** Orders routed in one transaction, which locks the stock of all their products. */
@@ -85,7 +86,8 @@ const batchOf = (
  * Corrects the address of a real order that has not shipped (docs/design/lifecycle.md, "Corrected addresses"). If the country
  * changes, the order loses its route and its reservations, and an accepted order is routed again in the same transaction: no
  * other order gets its goods in between. A retry is safe: it changes nothing. If the address has another version than expected,
- * it is rejected (docs/design/api-conventions.md, "Expected versions").
+ * it is rejected (docs/design/api-conventions.md, "Expected versions"). A person needs recent authentication if shipping is
+ * returned, or can be once the order no longer waits.
  */
 export function correctOrderAddress(
   context: Context,
@@ -102,7 +104,8 @@ export function correctOrderAddress(
       if (!(await hasCorrectionsLeft(tx, order)))
         return transitionRefused(ADDRESS_CORRECTION, order, "too_many_corrections");
     }
-    const isPending = isShippingPending(await readLedger(tx, order, order.id)); // No outcome is recorded under the lock.
+    const ledger = await readLedger(tx, order, order.id); // No outcome is recorded under the lock.
+    const isPending = isShippingPending(ledger);
     const correction = { name: ADDRESS_CORRECTION, change, isShippingPending: isPending } as const;
     const outcome = applyTransition(order, correction, at.now);
     const cause = { operation: ADDRESS_CORRECTION, by, detail: Object.keys(change).sort().join(", ") };
@@ -113,6 +116,9 @@ export function correctOrderAddress(
     if (!isUnrouted || !isChange(outcome)) return corrected;
     await assignFacilities(tx, [corrected], at);
     const [routed = corrected] = await readOrders(tx, corrected, [corrected.id]);
+    // The order waits, and a job will route it: what that returns is an effect of this request, too.
+    const isElsewhere = corrected.shippingAddress.countryCode !== order.shippingAddress.countryCode;
+    if (routed.routedAt === null && isElsewhere && mayReturnShipping(ledger)) requireRecentAuthentication(at);
     return routed;
   });
 }
