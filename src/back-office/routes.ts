@@ -22,6 +22,7 @@ import { allDeliveryRoutes, deliveryRoutes, orderEventRoutes } from "./orders/de
 import { exportRoutes } from "./orders/export.ts";
 import { findRoutes, orderRoutes } from "./orders/orders.ts";
 import { shipManyRoutes } from "./orders/ship-many.ts";
+import { shipmentImportRoutes } from "./orders/shipment-import.ts";
 import { shippingRoutes } from "./orders/shipping.ts";
 import { orderOperationRoutes } from "./orders/transitions.ts";
 import { overviewRoutes } from "./overview.ts";
@@ -78,6 +79,7 @@ export const backOfficeRoutes: readonly ScopedRoute[] = [
   ...within("money", refundRoutes),
   ...within("fulfilment", shippingRoutes),
   ...within("fulfilment", shipManyRoutes),
+  ...within("fulfilment", shipmentImportRoutes),
   ...within("facilities", facilityRoutes),
   ...within("stock", stockRoutes),
   ...within("stock", productStockRoutes),

@@ -1,6 +1,6 @@
 import type { RecordContext } from "../lifecycle/applied-transition.ts";
 import { acceptanceOf, applyTransition } from "../lifecycle/lifecycle.ts";
-import type { Order, OrderKey, ShipmentChange } from "../lifecycle/order.ts";
+import type { Order, OrderKey, ShipmentChange, Transition } from "../lifecycle/order.ts";
 import { queueMail } from "../mail/mails-sql.ts";
 import { readAccountEmail } from "../merchants/merchants-sql.ts";
 import { inSeenOrder, type Staff, storeOutcome } from "../orders/changes/change-order.ts";
@@ -17,7 +17,8 @@ import { readOrders } from "../orders/orders-sql.ts";
 import { lockUnroutedOrders } from "../orders/routing-sql.ts";
 import type { Context } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { isProblem, type Problem } from "../platform/wire/problems.ts";
+import type { NewId } from "../platform/ids.ts";
+import type { Problem } from "../platform/wire/problems.ts";
 import { assignFacilities } from "./routing/assign-facilities.ts";
 import { newlyTracked, trackingMail } from "./tracking-mail.ts";
 
@@ -29,31 +30,39 @@ export function shipOrder(
   request: ShipRequest,
 ): Promise<Order | Problem> {
   const read = readShipRequest(request);
-  return inSeenOrder(context, staff, key, async (tx, stored, at, by) => {
-    const order = await prepareShipping(tx, stored, at);
-    const transition = toShip(order, read, at.newId);
-    if (isProblem(transition)) return transition;
-    const outcome = applyTransition(order, transition, at.now);
-    await storeOutcome(tx, order, outcome, { operation: "ship", by }, at);
-    await mailTracking(tx, order, outcome.order, at);
-    return orderOrRefusal("ship", outcome);
-  });
+  return storeShipping(context, staff, key, (order, newId) => toShip(order, read, newId));
 }
 
 /** Adds tracking to a shipment of a real order, or changes its status. The first tracking makes it `shipped`. */
-export function updateShipment(
+export const updateShipment = (
   context: Context,
   staff: Staff,
   key: OrderKey,
   shipmentId: string,
   change: ShipmentChange,
-): Promise<Order | Problem> {
-  return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
-    const update = toShipmentUpdate(order, shipmentId, change);
-    const outcome = await withinTimeline(tx, applyTransition(order, update, at.now));
-    await storeOutcome(tx, order, outcome, { operation: "updateShipment", by }, at);
+): Promise<Order | Problem> =>
+  storeShipping<never>(context, staff, key, (order) => toShipmentUpdate(order, shipmentId, change));
+
+/**
+ * Ships lines of a real order, or updates a shipment, as `decide` requests it of the order under the lock. `decide` sees the order
+ * before it is routed, which changes no line.
+ */
+export function storeShipping<Other extends Problem | null>(
+  context: Context,
+  staff: Staff,
+  key: OrderKey,
+  decide: (order: Order, newId: NewId) => Transition | Other,
+): Promise<Order | Problem | Other> {
+  return inSeenOrder<Order | Problem | Other>(context, staff, key, async (tx, stored, at, by) => {
+    const transition = decide(stored, at.newId);
+    if (transition === null || !("name" in transition)) return transition;
+    const { name } = transition;
+    const order = name === "ship" ? await prepareShipping(tx, stored, at) : stored;
+    const applied = applyTransition(order, transition, at.now);
+    const outcome = name === "ship" ? applied : await withinTimeline(tx, applied);
+    await storeOutcome(tx, order, outcome, { operation: name, by }, at);
     await mailTracking(tx, order, outcome.order, at);
-    return orderOrRefusal("updateShipment", outcome);
+    return orderOrRefusal(name, outcome);
   });
 }
 

@@ -84,7 +84,7 @@ export function possibleTransition(
 /**
  * An accepted order need not wait for a worker: a request to ship it routes it first (docs/design/lifecycle.md, "The chart").
  */
-const routed = (order: Order, now: Date): Order =>
+export const routed = (order: Order, now: Date): Order =>
   order.status === "ACCEPTED" ? { ...order, routedAt: order.routedAt ?? now } : order;
 
 function sampleOf(order: Order, name: RequestedTransitionName, released: readonly string[]): Transition {

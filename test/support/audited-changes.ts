@@ -28,14 +28,15 @@ const price = { amount: "1.00", currency: "EUR" };
 export const importedFiles = ({ partner }: AuditedWorld): Readonly<Record<string, string>> => ({
   importProducts: "sku,name,price\nIMPORTED,N,1.00\n",
   importStock: `productId,onHand\n${partner.productIds[1]},5\n`,
+  importShipments: "externalOrderId,carrier,trackingNumber\nIMPORTED,DHL,1Z\n",
 });
 
 const inReview = async ({ reviewed }: AuditedWorld): Promise<string> =>
   (await placeOrder(reviewed, { lines: [{ productId: reviewed.productIds[0], quantity: 2 }] })).id;
 export const placed = async ({ partner }: AuditedWorld): Promise<string> => (await placeOrder(partner)).id;
 
-async function accepted(world: AuditedWorld): Promise<string> {
-  const id = await placed(world);
+async function accepted(world: AuditedWorld, fields: object = {}): Promise<string> {
+  const { id } = await placeOrder(world.partner, fields);
   await acceptAll(world.test);
   await routeAll(world.test);
   return id;
@@ -271,6 +272,10 @@ const orderChanges = (world: AuditedWorld): ChangeRequests => ({
 const warehouseChanges = (world: AuditedWorld): ChangeRequests => ({
   shipOrder: async () => orderRequest(await accepted(world), "ship"),
   shipOrders: async () => ["POST", "/api/orders/ship", { orders: [{ orderId: await accepted(world) }] }],
+  importShipments: async () => {
+    await accepted(world, { externalOrderId: "IMPORTED" });
+    return ["POST", "/api/shipments/import"];
+  },
   completeOrder: async () => orderRequest((await shipped(world)).id, "complete"),
   returnShipment: async () => orderRequest((await shipped(world)).id, "return"),
   updateShipment: async () => [

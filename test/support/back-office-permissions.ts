@@ -144,6 +144,7 @@ export const WAREHOUSE_NOT_MERCHANTS = [
   "rejectOrder",
   "shipOrder",
   "shipOrders",
+  "importShipments",
   "completeOrder",
   "returnShipment",
   "updateShipment",

@@ -119,6 +119,7 @@ const csv = (rawBody: string) => ({ rawBody, headers: { "content-type": "text/cs
 const FILES: Record<string, RequestOptions> = {
   importProducts: csv("sku,name,price\nS,N,1.00\n"),
   importStock: csv("sku,onHand\nS,1\n"),
+  importShipments: csv("orderId,trackingNumber\nord_01m7y7np16fe68bxp4h91tdmdn,1Z\n"),
 };
 
 /** A request for every route of the back office, with the ids of one merchant's resources. */

@@ -11,14 +11,19 @@ import { ShipBody } from "./shipping.ts";
 /** Each is a transaction of its own, so that a request takes about a second. */
 const ORDERS_MAX = 100;
 
+/** Why an order does not ship, in a response about several. */
+export const REFUSAL_FIELDS = {
+  code: Type.String({ description: "Code of the problem that `ship` of this order alone would return." }),
+  detail: Type.String({ description: "The problem in a sentence, for people." }),
+  rule: nullable(
+    Type.String(),
+    "Of `transition-refused`: the rule that forbids it, such as `nothing_to_ship`. Null for other codes.",
+  ),
+};
+
 const RefusalSchema = Type.Object(
   {
-    code: Type.String({ description: "Code of the problem that `ship` of this order alone would return." }),
-    detail: Type.String({ description: "The problem in a sentence, for people." }),
-    rule: nullable(
-      Type.String(),
-      "Of `transition-refused`: the rule that forbids it, such as `nothing_to_ship`. Null for other codes.",
-    ),
+    ...REFUSAL_FIELDS,
     errors: Type.Array(
       Type.Object(
         {
@@ -44,7 +49,7 @@ const ShippedOrderSchema = Type.Object(
 );
 
 /** The problem of one order, without what only a response of its own has. */
-function toRefusal({ code, detail, members = {} }: Problem): Static<typeof RefusalSchema> {
+export function refusalOf({ code, detail, members = {} }: Problem): Static<typeof RefusalSchema> {
   const rule = TRANSITION_RULES.find((known) => "rule" in members && known === members["rule"]) ?? null;
   const errors = "errors" in members ? (members["errors"] as Static<typeof RefusalSchema>["errors"]) : []; // Of a body, each has a pointer.
   return { code, detail, rule, errors };
@@ -92,7 +97,7 @@ export const shipManyRoutes: readonly BackOfficeRoute[] = [
         orders.push({
           orderId,
           shipment: isProblem(order) || shipment === undefined ? null : toBackOfficeShipment(order, shipment),
-          refusal: isProblem(order) ? toRefusal(order) : null,
+          refusal: isProblem(order) ? refusalOf(order) : null,
         });
       }
       return { status: 200, body: { orders } };

@@ -7,6 +7,7 @@ import {
   shipFields,
   trackingNumberField,
   trackingUrlField,
+  weightField,
 } from "../../orders/changes/ship-request.ts";
 import { completeOrder } from "../../orders/changes/transition-order.ts";
 import { findOrderOfShipment } from "../../orders/owners-sql.ts";
@@ -32,13 +33,7 @@ import {
 export const ShipBody = Type.Object(
   {
     ...shipFields(),
-    weightGrams: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 2_000_000_000,
-        description: "Weight of the parcel as it was weighed, in grams. Absent: it was not weighed.",
-      }),
-    ),
+    weightGrams: Type.Optional(weightField()),
   },
   { title: "ShipRequest", description: "A shipment to create." },
 );

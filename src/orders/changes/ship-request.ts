@@ -162,6 +162,13 @@ export const carrierField = (description = "Name of the carrier.") =>
 export const trackingNumberField = (description = "Tracking number of the carrier.") =>
   shortText(`${description} ${TRIMMED}`);
 
+export const weightField = () =>
+  Type.Integer({
+    minimum: 1,
+    maximum: 2_000_000_000,
+    description: "Weight of the parcel as it was weighed, in grams. Absent: it was not weighed.",
+  });
+
 export const trackingUrlField = (description = "Address where the shipment can be tracked.") =>
   Type.String({
     maxLength: 2_000,

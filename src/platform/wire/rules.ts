@@ -39,6 +39,9 @@ const MISSING = {
   connection: "is not a connection",
   facility: "is not a facility",
   stock_record: "has no stock record at the facility: set onHand first",
+  order: "is not an order",
+  order_sku: "is not the SKU of a line of the order",
+  known_shipment: "is not a shipment",
 } as const;
 export type MissingKind = keyof typeof MISSING;
 
@@ -393,6 +396,22 @@ export const BACK_OFFICE_RULES = {
     "A service that has a key of Stripe.",
     [],
     () => "cannot be used: the service has no Stripe key (STRIPE_SECRET_KEY)",
+  ),
+  external_id_ambiguous: rule(
+    "The external id of a single order.",
+    ["count"],
+    ({ count }) => `is the external id of ${count} orders; name its connection in connectionId`,
+  ),
+  unshipped_quantity: rule(
+    "At most what has not shipped.",
+    ["max"],
+    ({ max }) => `must be at most ${max}, the units of the order that have not shipped`,
+  ),
+  which_parcel: rule(
+    "The shipment or the goods, because the tracking number could be of several parcels.",
+    ["shipmentIds"],
+    ({ shipmentIds }) =>
+      `is required, because the tracking number could be that of ${alternatives(shipmentIds)}, or of goods that have not shipped: for these name their sku`,
   ),
   // Stock and rates.
   reserved_quantity: rule(

@@ -19,6 +19,7 @@ type TSchema = { type?: string; properties?: Record<string, TSchema>; required?:
 const FILES: Readonly<Record<string, readonly string[]>> = {
   "POST /api/merchants/{id}/products/import": ["text/csv"],
   "POST /api/facilities/{id}/stock/import": ["text/csv", "application/x-ndjson"],
+  "POST /api/shipments/import": ["text/csv", "application/x-ndjson"],
 };
 const BODIES_OF_OPTIONAL_FIELDS = [
   "PATCH /api/people/{id}",

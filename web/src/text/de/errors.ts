@@ -41,6 +41,9 @@ const MISSING: Readonly<Record<KnownMissingKind, string>> = {
   connection: "ist keine Verbindung",
   facility: "ist kein Standort",
   stock_record: "hat am Standort noch keinen Bestand: zuerst onHand setzen",
+  order: "ist keine Bestellung",
+  order_sku: "ist nicht die SKU einer Position der Bestellung",
+  known_shipment: "ist keine Sendung",
 };
 
 const USES: Readonly<Record<KnownReferenceUse, string>> = {
@@ -262,6 +265,12 @@ export const errors: ErrorTexts = {
     },
     shipped_quantity: ({ max }) =>
       `darf höchstens ${formatNumber(max)} sein: so viel ist versandt und nicht zurückgekommen`,
+    external_id_ambiguous: ({ count }) =>
+      `ist die externe ID von ${formatNumber(count)} Bestellungen; nennen Sie die Verbindung in connectionId`,
+    unshipped_quantity: ({ max }) =>
+      `darf höchstens ${formatNumber(max)} sein: so viel der Bestellung ist noch nicht versandt`,
+    which_parcel: ({ shipmentIds }) =>
+      `wird gebraucht, denn die Sendungsnummer kann zu ${formatAlternatives([...shipmentIds])} gehören oder zu Ware, die noch nicht versandt ist: für diese die sku nennen`,
     which_shipment: ({ shipmentIds }) =>
       `wird gebraucht, denn ${formatNumber(shipmentIds.length)} Sendungen sind unterwegs: ${shipmentIds.join(", ")}`,
     max_shipments: ({ max }) => `darf aus höchstens ${formatNumber(max)} Sendungen sein`,

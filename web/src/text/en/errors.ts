@@ -43,6 +43,9 @@ const MISSING: Readonly<Record<KnownMissingKind, string>> = {
   connection: "is not a connection",
   facility: "is not a facility",
   stock_record: "has no stock record at the facility: set onHand first",
+  order: "is not an order",
+  order_sku: "is not the SKU of a line of the order",
+  known_shipment: "is not a shipment",
 };
 
 const USES: Readonly<Record<KnownReferenceUse, string>> = {
@@ -245,6 +248,12 @@ export const errors: ErrorTexts = {
     },
     shipped_quantity: ({ max }) =>
       `must be at most ${formatNumber(max)}: so many have shipped and not come back`,
+    external_id_ambiguous: ({ count }) =>
+      `is the external id of ${counted(count, "order")}; name its connection in connectionId`,
+    unshipped_quantity: ({ max }) =>
+      `must be at most ${formatNumber(max)}, the units of the order that have not shipped`,
+    which_parcel: ({ shipmentIds }) =>
+      `is required, because the tracking number could be that of ${formatAlternatives([...shipmentIds])}, or of goods that have not shipped: for these name their sku`,
     which_shipment: ({ shipmentIds }) =>
       `is required, because ${counted(shipmentIds.length, "shipment")} are out: ${shipmentIds.join(", ")}`,
     max_shipments: ({ max }) => `must be of at most ${counted(max, "shipment")}`,

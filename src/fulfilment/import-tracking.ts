@@ -1,0 +1,481 @@
+import { type Static, Type } from "typebox";
+import { orderScope, roleOnOrder } from "../audit/grant.ts";
+import { applyTransition, asOf, isChange } from "../lifecycle/lifecycle.ts";
+import type { Order, OrderKey, ShipmentChange, Transition } from "../lifecycle/order.ts";
+import { LINES_MAX } from "../lifecycle/parts.ts";
+import { routed } from "../lifecycle/possible-transitions.ts";
+import type { Staff } from "../orders/changes/change-order.ts";
+import {
+  carrierField,
+  type LineQuantity,
+  readShipRequest,
+  toShip,
+  toShipmentUpdate,
+  trackingNumberField,
+  trackingUrlField,
+  weightField,
+} from "../orders/changes/ship-request.ts";
+import { transitionRefused } from "../orders/changes/transition-order.ts";
+import { readOrdersByKey } from "../orders/orders-sql.ts";
+import { findOrderOfShipment, findOrderOwner, findOrdersByExternalId } from "../orders/owners-sql.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { fromTypeId, type IdPrefix, type NewId, toTypeId } from "../platform/ids.ts";
+import { UUID_MAX } from "../platform/wire/cursor.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
+import { columnOf, type FileRecord, type RowError, readRecords } from "../platform/wire/read-rows.ts";
+import { createCheck } from "../platform/wire/validation.ts";
+import {
+  createTemporaryFile,
+  ImportErrors,
+  SeenValues,
+  type TemporaryFile,
+} from "../products/import/check-file.ts";
+import type { ImportContext } from "../products/import/import-products.ts";
+import { readProductNames } from "../products/products-sql.ts";
+import { storeShipping } from "./shipping.ts";
+
+export const TRACKING_COLUMNS = [
+  "orderId",
+  "externalOrderId",
+  "connectionId",
+  "shipmentId",
+  "carrier",
+  "trackingNumber",
+  "trackingUrl",
+  "weightGrams",
+  "sku",
+  "quantity",
+] as const;
+
+/** Each parcel is a transaction, so that a file takes some minutes at most. */
+export const TRACKING_ROWS_MAX = 10_000;
+/** Parcels whose orders are read together. */
+const BATCH_SIZE = 100;
+/** Parcels that a response lists, of each kind. */
+export const PARCELS_LISTED_MAX = 1_000;
+/** Orders with one external id that are counted for an error. */
+const SAME_ID_MAX = 20;
+
+/** A row, with the fields of `POST /api/orders/{id}/ship` for a parcel. */
+const RowSchema = Type.Object({
+  orderId: Type.Optional(Type.String()),
+  externalOrderId: Type.Optional(Type.String({ maxLength: 200, format: "text" })),
+  connectionId: Type.Optional(Type.String()),
+  shipmentId: Type.Optional(Type.String()),
+  carrier: Type.Optional(carrierField()),
+  trackingNumber: trackingNumberField(),
+  trackingUrl: Type.Optional(trackingUrlField()),
+  weightGrams: Type.Optional(weightField()),
+  sku: Type.Optional(Type.String({ maxLength: 255, format: "text" })),
+  quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+});
+type Row = Static<typeof RowSchema>;
+const check = createCheck(RowSchema);
+const NUMBERS: readonly string[] = ["weightGrams", "quantity"];
+const ID_COLUMNS = { orderId: "ord", connectionId: "con", shipmentId: "shp" } as const satisfies Record<
+  string,
+  IdPrefix
+>;
+
+/** How a row names an order: by the first of shipment, order and external id that it has. Ids are UUIDs. */
+type NamedOrder = {
+  readonly shipmentId: string | null;
+  readonly orderId: string | null;
+  readonly externalOrderId: string | null;
+  readonly connectionId: string | null;
+};
+
+/** Units of a parcel. Null: all of the product that have not shipped. */
+type ParcelLine = { readonly line: number; readonly sku: string; readonly quantity: number | null };
+
+/** A parcel that has left: one row, or several that name its goods. */
+type Parcel = {
+  /** Of the first row. */
+  readonly line: number;
+  readonly named: NamedOrder;
+  readonly trackingNumber: string;
+  readonly carrier: string | null;
+  readonly trackingUrl: string | null;
+  readonly weightGrams: number | null;
+  /** Empty: all that has not shipped. */
+  readonly lines: readonly ParcelLine[];
+};
+
+export type TrackingImported = {
+  readonly shipped: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly rejected: number;
+  /** The first parcels that shipped, or whose shipment was updated. */
+  readonly parcels: readonly RecordedParcel[];
+  /** The first parcels that were left out. */
+  readonly rejections: readonly RejectedParcel[];
+};
+export type RecordedParcel = {
+  readonly line: number;
+  readonly change: "shipped" | "updated";
+  readonly orderId: string;
+  /** Null: a dry run ships nothing. */
+  readonly shipmentId: string | null;
+};
+/** The problem is that of the route for one order, or has errors of the row. */
+export type RejectedParcel = { readonly line: number; readonly problem: Problem };
+
+type TrackingFile = {
+  readonly bytes: AsyncIterable<Buffer>;
+  /** The connection of rows with an external id that name none. */
+  readonly connectionId: string | null;
+  /** Stores nothing, and returns what an import would do. */
+  readonly dryRun: boolean;
+};
+
+/**
+ * Ships orders with the tracking of their parcels, and adds tracking to shipments (docs/design/fulfilment.md, "Imports of
+ * tracking"). The file is checked as it arrives: with an error in it nothing is stored. Then each parcel is stored in a transaction
+ * of its own. One that its order forbids, or whose order is missing, is left out and reported. A parcel that is recorded already is
+ * unchanged, so the same file completes an import that broke off.
+ */
+export async function importTracking(
+  context: ImportContext,
+  staff: Staff,
+  { bytes, connectionId, dryRun }: TrackingFile,
+): Promise<TrackingImported | Problem> {
+  const temporaryFile = await createTemporaryFile<Parcel>(context.config.dataDir);
+  try {
+    const errors = await checkTrackingFile(bytes, connectionId, temporaryFile);
+    if (errors.count > 0) return errors.toProblem();
+    const summary = new Summary();
+    for await (const batch of temporaryFile.batches())
+      await importBatch(context, staff, batch, dryRun, summary);
+    return summary.imported;
+  } finally {
+    await temporaryFile.close();
+  }
+}
+
+/** Decides without locks first, so that parcels that are recorded already cost one reading of many orders. */
+async function importBatch(
+  context: ImportContext,
+  staff: Staff,
+  batch: readonly Parcel[],
+  dryRun: boolean,
+  summary: Summary,
+): Promise<void> {
+  const { db, clock, newId } = context;
+  const found: { parcel: Parcel; key: OrderKey }[] = [];
+  for (const parcel of batch) {
+    const key = await findNamedOrder(db, staff, parcel, clock.now());
+    if ("rule" in key) summary.reject(parcel, validationFailed([key]));
+    else found.push({ parcel, key });
+  }
+  const keys = [...new Map(found.map(({ key }) => [key.id, key])).values()];
+  const orders = new Map((await readOrdersByKey(db, keys)).map((order) => [order.id, order]));
+  const skus = await readSkus(db, found, orders);
+  for (const { parcel, key } of found) {
+    const order = orders.get(key.id);
+    if (order === undefined) {
+      summary.reject(parcel, notFound("order"));
+      continue;
+    }
+    const now = clock.now();
+    const decideOn = (current: Order) => decide(current, parcel, skus, now, newId);
+    const decided = decideOn(order);
+    if (decided === null) summary.leave();
+    else if (isProblem(decided)) summary.reject(parcel, decided);
+    else {
+      const after = dryRun
+        ? outcomeOf(order, decided, now)
+        : await storeShipping({ ...context, db: context.storing }, staff, key, decideOn);
+      if (after === null) summary.leave();
+      else if (isProblem(after)) summary.reject(parcel, after);
+      else {
+        summary.record(parcel, order, after, dryRun);
+        orders.set(key.id, after); // What the next parcel of the order is compared with.
+      }
+    }
+  }
+}
+
+/** The order that a parcel names, if the caller sees it, or why there is none. Test orders have no parcels. */
+async function findNamedOrder(
+  db: Queryable,
+  { grants }: Staff,
+  { line, named }: Parcel,
+  now: Date,
+): Promise<OrderKey | RowError> {
+  const { shipmentId, orderId, externalOrderId, connectionId } = named;
+  if (shipmentId === null && orderId === null && externalOrderId !== null) {
+    const filter = { externalOrderId, scope: orderScope(grants), connectionId };
+    const page = { list: "", afterId: UUID_MAX, limit: SAME_ID_MAX };
+    const real = (await findOrdersByExternalId(db, filter, page, now)).filter(({ testMode }) => !testMode);
+    const [only] = real;
+    const at = { line, column: "externalOrderId" };
+    if (only === undefined) return { ...at, rule: "not_found", kind: "order" };
+    return real.length === 1 ? only : { ...at, rule: "external_id_ambiguous", count: real.length };
+  }
+  const placed =
+    shipmentId === null
+      ? await findOrderOwner(db, orderId ?? "", now) // One of the two is required.
+      : await findOrderOfShipment(db, shipmentId);
+  const isSeen =
+    placed !== null &&
+    !placed.testMode &&
+    roleOnOrder(grants, placed) !== null &&
+    (connectionId === null || placed.connectionId === connectionId);
+  if (isSeen) return placed;
+  return shipmentId === null
+    ? { line, column: "orderId", rule: "not_found", kind: "order" }
+    : { line, column: "shipmentId", rule: "not_found", kind: "known_shipment" };
+}
+
+/** The SKUs of the products of orders, if a parcel names its goods. */
+async function readSkus(
+  db: Queryable,
+  found: readonly { readonly parcel: Parcel; readonly key: OrderKey }[],
+  orders: ReadonlyMap<string, Order>,
+): Promise<ReadonlyMap<string, string>> {
+  const naming = found.flatMap(({ parcel, key }) =>
+    parcel.lines.length === 0 ? [] : (orders.get(key.id) ?? []),
+  );
+  const products = naming.flatMap(({ merchantId, lines }) =>
+    lines.map(({ productId: id }) => ({ merchantId, id })),
+  );
+  return new Map([...(await readProductNames(db, products))].map(([id, { sku }]) => [id, sku]));
+}
+
+/**
+ * What a parcel changes in an order (docs/design/fulfilment.md, "Imports of tracking"). Null: nothing, because it is recorded.
+ * A shipment is recognized by its tracking number.
+ */
+function decide(
+  order: Order,
+  parcel: Parcel,
+  skus: ReadonlyMap<string, string>,
+  now: Date,
+  newId: NewId,
+): Transition | Problem | null {
+  const { named, trackingNumber, carrier, trackingUrl, weightGrams } = parcel;
+  const details = { ...(carrier !== null && { carrier }), ...(trackingUrl !== null && { trackingUrl }) };
+  const update = (id: string, change: ShipmentChange) => {
+    const transition = toShipmentUpdate(order, id, change);
+    const outcome = applyTransition(order, transition, now);
+    return outcome.outcome === "applied" && !isChange(outcome) ? null : transition;
+  };
+  if (named.shipmentId !== null) return update(named.shipmentId, { ...details, trackingNumber });
+  const recorded = order.shipments.find((shipment) => isSameNumber(shipment.trackingNumber, trackingNumber));
+  if (recorded?.status === "returned") return null;
+  if (recorded !== undefined) return update(recorded.id, details);
+  const ship = (lines?: LineQuantity[]) => {
+    const request = {
+      ...details,
+      trackingNumber,
+      ...(weightGrams !== null && { weightGrams }),
+      ...(lines && { lines }),
+    };
+    return toShip(order, readShipRequest(request), newId);
+  };
+  if (parcel.lines.length > 0) {
+    const lines = linesOf(order, parcel, skus);
+    return isProblem(lines) ? lines : ship(lines);
+  }
+  const untracked = order.shipments.filter(
+    (shipment) => shipment.trackingNumber === null && shipment.status !== "returned",
+  );
+  const [first] = untracked;
+  if (first === undefined) return ship();
+  const isAllShipped = order.lines.every(({ shipmentId }) => shipmentId !== null);
+  if (untracked.length === 1 && isAllShipped) return update(first.id, { ...details, trackingNumber });
+  const shipmentIds = untracked.map(({ id }) => toTypeId("shp", id));
+  return rowRejected({ line: parcel.line, column: "shipmentId", rule: "which_parcel", shipmentIds });
+}
+
+const rowRejected = (...errors: RowError[]): Problem => validationFailed(errors);
+
+/** As scans compare them. */
+const isSameNumber = (stored: string | null, named: string): boolean =>
+  stored?.toLowerCase() === named.toLowerCase();
+
+/** The units of lines that a parcel contains: of each SKU those that have not shipped, in the order of the lines. */
+function linesOf(order: Order, parcel: Parcel, skus: ReadonlyMap<string, string>): LineQuantity[] | Problem {
+  const left = new Map(
+    order.lines.map((line) => [line.id, line.shipmentId === null ? line.quantity : 0] as const),
+  );
+  const taken = new Map<string, number>();
+  const errors = parcel.lines.flatMap(({ line, sku, quantity }): RowError[] => {
+    const own = order.lines.filter(({ productId }) => skus.get(productId) === sku);
+    if (own.length === 0) return [{ line, column: "sku", rule: "not_found", kind: "order_sku" }];
+    const max = own.reduce((sum, { id }) => sum + (left.get(id) ?? 0), 0);
+    let wanted = quantity ?? max;
+    if (wanted > max || max === 0)
+      return [{ line, column: quantity === null ? "sku" : "quantity", rule: "unshipped_quantity", max }];
+    for (const { id } of own) {
+      const units = Math.min(wanted, left.get(id) ?? 0);
+      if (units === 0) continue;
+      wanted -= units;
+      left.set(id, (left.get(id) ?? 0) - units);
+      taken.set(id, (taken.get(id) ?? 0) + units);
+    }
+    return [];
+  });
+  return errors.length > 0
+    ? rowRejected(...errors)
+    : [...taken].map(([id, quantity]) => ({ lineId: toTypeId("line", id), quantity }));
+}
+
+/** What a dry run returns for a transition: the order after it. A request to ship an accepted order routes it first. */
+function outcomeOf(order: Order, transition: Transition, now: Date): Order | Problem {
+  const { name } = transition;
+  const outcome = applyTransition(name === "ship" ? routed(asOf(order, now), now) : order, transition, now);
+  return outcome.outcome === "applied" ? outcome.order : transitionRefused(name, outcome.order, outcome.rule);
+}
+
+/** Counts the parcels, and lists the first of those that are not recorded already. */
+class Summary {
+  readonly #counts = { shipped: 0, updated: 0, unchanged: 0, rejected: 0 };
+  readonly #parcels: RecordedParcel[] = [];
+  readonly #rejections: RejectedParcel[] = [];
+
+  record({ line }: Parcel, before: Order, after: Order, dryRun: boolean): void {
+    const isShipped = after.shipments.length > before.shipments.length;
+    const change = isShipped ? "shipped" : "updated";
+    this.#counts[change] += 1;
+    if (this.#parcels.length === PARCELS_LISTED_MAX) return;
+    const written = after.shipments.find((shipment) => !before.shipments.includes(shipment));
+    const isNew = isShipped && dryRun; // Its id is of no shipment.
+    this.#parcels.push({ line, change, orderId: after.id, shipmentId: isNew ? null : (written?.id ?? null) });
+  }
+
+  leave(): void {
+    this.#counts.unchanged += 1;
+  }
+
+  reject({ line }: Parcel, problem: Problem): void {
+    this.#counts.rejected += 1;
+    if (this.#rejections.length < PARCELS_LISTED_MAX) this.#rejections.push({ line, problem });
+  }
+
+  get imported(): TrackingImported {
+    const rejections = this.#rejections.toSorted((one, other) => one.line - other.line);
+    return { ...this.#counts, parcels: this.#parcels, rejections };
+  }
+}
+
+/** Validates a file as it arrives. Parcels go to a temporary file as long as the file has no error. */
+async function checkTrackingFile(
+  bytes: AsyncIterable<Buffer>,
+  connectionId: string | null,
+  temporaryFile: TemporaryFile<Parcel>,
+): Promise<ImportErrors> {
+  const errors = new ImportErrors();
+  const seen = new SeenValues();
+  let batch: Parcel[] = [];
+  const close = async (parcel: Parcel | null) => {
+    if (parcel === null) return;
+    const hasLines = parcel.lines.length > 0;
+    const earlierHasLines = seen.add("parcel", keyOf(parcel), hasLines);
+    // The goods of the later rows would be left out, because the shipment exists by then.
+    if (earlierHasLines !== null && (earlierHasLines || hasLines))
+      errors.add([
+        { line: parcel.line, column: "trackingNumber", rule: "earlier_row", field: "trackingNumber" },
+      ]);
+    if (parcel.lines.length > LINES_MAX)
+      errors.add([{ line: parcel.line, column: "sku", rule: "max_items", max: LINES_MAX }]);
+    batch.push(parcel);
+    if (batch.length === BATCH_SIZE) await flush();
+  };
+  const flush = async () => {
+    if (errors.count === 0 && batch.length > 0) await temporaryFile.add(batch);
+    batch = [];
+  };
+  let open = null as Parcel | null; // The compiler would take it for null in the loop.
+  let count = 0;
+  for await (const record of readRecords(bytes, TRACKING_COLUMNS, (found) => errors.add(found))) {
+    count += 1;
+    if (count > TRACKING_ROWS_MAX) {
+      errors.add([{ line: record.line, rule: "max_rows", max: TRACKING_ROWS_MAX }]);
+      break;
+    }
+    const row = readRow(record, connectionId);
+    if ("errors" in row) {
+      errors.add(row.errors);
+      continue;
+    }
+    if (open !== null && isSameParcel(open, row)) open = { ...open, lines: [...open.lines, ...row.lines] };
+    else {
+      await close(open);
+      open = row;
+    }
+  }
+  await close(open);
+  await flush();
+  return errors;
+}
+
+const keyOf = ({ named, trackingNumber }: Parcel): string =>
+  JSON.stringify([named, trackingNumber.toLowerCase()]);
+
+/** A row continues the parcel of the row before it if it repeats all of it, and both name goods or none. */
+const isSameParcel = (open: Parcel, row: Parcel): boolean =>
+  keyOf(open) === keyOf(row) &&
+  open.carrier === row.carrier &&
+  open.trackingUrl === row.trackingUrl &&
+  open.weightGrams === row.weightGrams &&
+  open.lines.length > 0 === row.lines.length > 0;
+
+/** A row that is valid without regard to other rows, as a parcel, or its errors. */
+function readRow(
+  { line, values }: FileRecord,
+  defaultConnectionId: string | null,
+): Parcel | { readonly errors: readonly RowError[] } {
+  const typed = Object.fromEntries(
+    Object.entries(values).map(([column, value]) => [
+      column,
+      NUMBERS.includes(column) && /^\+?\d{1,15}$/.test(value) ? Number(value) : value,
+    ]),
+  );
+  const invalid = check(typed).map(
+    ({ pointer, ...violation }): RowError => ({ line, ...columnOf(pointer), ...violation }),
+  );
+  const row = typed as Row; // Valid as far as the check has found no error.
+  const errors = [...invalid, ...namingErrors(line, row), ...goodsErrors(line, row)];
+  if (errors.length > 0) return { errors };
+  const uuidOf = (column: keyof typeof ID_COLUMNS) =>
+    row[column] === undefined ? null : fromTypeId(ID_COLUMNS[column], row[column]);
+  const shipmentId = uuidOf("shipmentId");
+  const orderId = uuidOf("orderId");
+  const externalOrderId = row.externalOrderId ?? null;
+  const isExternal = shipmentId === null && orderId === null;
+  const connectionId = uuidOf("connectionId") ?? (isExternal ? defaultConnectionId : null);
+  return {
+    line,
+    named: { shipmentId, orderId, externalOrderId, connectionId },
+    trackingNumber: row.trackingNumber.trim(),
+    carrier: row.carrier ?? null,
+    trackingUrl: row.trackingUrl ?? null,
+    weightGrams: row.weightGrams ?? null,
+    lines: row.sku === undefined ? [] : [{ line, sku: row.sku, quantity: row.quantity ?? null }],
+  };
+}
+
+function namingErrors(line: number, row: Row): RowError[] {
+  const ids = Object.entries(ID_COLUMNS) as [keyof typeof ID_COLUMNS, IdPrefix][]; // The record's own entries.
+  const wrong = ids.flatMap(([column, prefix]): RowError[] =>
+    row[column] === undefined || fromTypeId(prefix, row[column]) !== null
+      ? []
+      : [{ line, column, rule: "id_prefix", prefix: `${prefix}_` }],
+  );
+  const isNamed =
+    row.orderId !== undefined || row.externalOrderId !== undefined || row.shipmentId !== undefined;
+  return isNamed ? wrong : [...wrong, { line, column: "orderId", rule: "required" }];
+}
+
+function goodsErrors(line: number, { shipmentId, sku, quantity, trackingNumber }: Row): RowError[] {
+  const blank: RowError[] =
+    trackingNumber?.trim() === "" ? [{ line, column: "trackingNumber", rule: "required" }] : [];
+  if (sku === undefined)
+    return quantity === undefined
+      ? blank
+      : [...blank, { line, column: "quantity", rule: "only_with", field: "sku" }];
+  if (shipmentId === undefined) return blank;
+  return [...blank, { line, column: "sku", rule: "not_combinable", field: "shipmentId" }];
+}
