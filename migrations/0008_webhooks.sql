@@ -106,6 +106,7 @@ create table webhook_endpoint_states (
   consecutive_failures integer     not null,
   failing_since        timestamptz,
   last_failure_at      timestamptz,
+  last_error           text,
   last_success_at      timestamptz not null,
   succeeded_at         timestamptz,
   backoff_until        timestamptz,
@@ -121,6 +122,7 @@ create table webhook_endpoint_states (
 create index webhook_endpoint_states_retries_idx on webhook_endpoint_states (connection_id, endpoint_id) where retries_due;
 comment on table webhook_endpoint_states is 'The worker that currently sends to an endpoint, and the health of the endpoint.';
 comment on column webhook_endpoint_states.worker_id is 'Only this worker sends to the endpoint until leased_until. Null when no worker holds the endpoint.';
+comment on column webhook_endpoint_states.last_error is 'Why the attempt of last_failure_at failed, as attempts have it. It stays after a success. Null if there is none.';
 comment on column webhook_endpoint_states.last_success_at is 'Updated at most once an hour, so that not every success is a write. Initially the time of creation.';
 comment on column webhook_endpoint_states.succeeded_at is 'The last success. Null before the first one. Updated at most once an hour, and by the first success and the first one after a failure.';
 comment on column webhook_endpoint_states.backoff_until is 'After consecutive failures nothing is sent until this time. Then a single delivery probes the endpoint.';

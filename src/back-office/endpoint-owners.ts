@@ -1,8 +1,9 @@
+import { type ConnectionScope, connectionScope, facilityScope, type Grant } from "../audit/grant.ts";
 import { keyOf } from "../merchants/connection.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import { notFound, type Problem } from "../platform/wire/problems.ts";
-import { facilityOwner, merchantOwner, type OwnerKind } from "../webhooks/owner.ts";
+import { facilityOwner, merchantOwner, type OwnerKind, WAREHOUSE_ID } from "../webhooks/owner.ts";
 import { type Admission, andPartner, type BackOfficeCaller, merchantSide, warehouse } from "./access.ts";
 import {
   ConnectionIdParams,
@@ -68,6 +69,16 @@ export const ENDPOINT_OWNERS: readonly EndpointOwner[] = [
     missing: notFound("facility"),
   },
 ];
+
+/** The owners whose endpoints a caller sees, those of a warehouse among them. Null: all of them. */
+export function ownerScope(grants: readonly Grant[]): ConnectionScope {
+  const scope = connectionScope(grants.filter(({ role }) => role !== "warehouse"));
+  if (scope === null) return null;
+  const facilityIds = facilityScope(grants);
+  return facilityIds === null
+    ? { ...scope, merchantIds: [...scope.merchantIds, WAREHOUSE_ID] }
+    : { ...scope, connections: [...scope.connections, ...facilityIds.map(facilityOwner)] };
+}
 
 /** Calls with the owner that a request names, if the caller may see it. */
 export async function onOwner<Answer>(

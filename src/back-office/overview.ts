@@ -159,6 +159,10 @@ const OverviewSchema = Type.Object(
     deliveries: Type.Object(
       {
         succeeded: Type.Integer({ minimum: 0, description: "Deliveries that succeeded." }),
+        succeededAtOnce: Type.Integer({
+          minimum: 0,
+          description: "Those of them that succeeded with their first attempt.",
+        }),
         failed: Type.Integer({ minimum: 0, description: "Deliveries that failed." }),
         pending: Type.Integer({ minimum: 0, description: "Deliveries that are not finished." }),
         medianDelayMs: nullable(

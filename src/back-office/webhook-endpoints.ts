@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "typebox";
-import { connectionScope, type Role, scopeWithin } from "../audit/grant.ts";
+import { type Role, scopeWithin } from "../audit/grant.ts";
 import { MADE_PARTS, readMadeParts } from "../audit/made-parts-sql.ts";
 import { hasScope, scopeRequired } from "../audit/scope.ts";
 import { asPartnersSee, idErrors, idIn, type RouteResponse } from "../http/route.ts";
@@ -31,6 +31,8 @@ import {
   nullable,
   nullableTime,
   pageOf,
+  searchField,
+  toSearched,
 } from "../platform/wire/schemas.ts";
 import { changeEndpoint, createEndpoint, deleteEndpoint } from "../webhooks/endpoints/change-endpoints.ts";
 import type { Taker } from "../webhooks/endpoints/ended-access.ts";
@@ -44,6 +46,7 @@ import {
   EndpointSchema,
   EVENT_TYPE_SCHEMAS,
   EventTypeSchema,
+  endpointHealthFields,
   HEALTH_FILTERS,
   HealthStatusSchema,
   healthStatusOf,
@@ -62,25 +65,37 @@ import {
   sinceErrors,
   urlErrors,
 } from "../webhooks/endpoints/endpoint-request.ts";
-import { listAllEndpoints, listEndpoints, readEndpoint } from "../webhooks/endpoints/endpoints-sql.ts";
+import {
+  type ListedEndpoint,
+  listAllEndpoints,
+  listEndpoints,
+  readEndpoint,
+} from "../webhooks/endpoints/endpoints-sql.ts";
 import { pauseByRequest, showEndpoints } from "../webhooks/endpoints/pause.ts";
 import { OVERLAP_HOURS_DEFAULT, rotateSecret } from "../webhooks/endpoints/secrets.ts";
 import type { BackOfficeEventType } from "../webhooks/events/back-office-event.ts";
 import type { EventType } from "../webhooks/events/event.ts";
 import { readRecentEvents, recentPage } from "../webhooks/events/event-feed.ts";
 import { DeliverySchema } from "../webhooks/log/delivery.ts";
-import { type OwnerKind, ownerField, ownerKind, toWireOwner } from "../webhooks/owner.ts";
+import {
+  type OwnerKind,
+  type OwnerNames,
+  ownerField,
+  ownerKind,
+  ownerNameFields,
+  toWireOwner,
+} from "../webhooks/owner.ts";
 import { resumeEndpoint } from "../webhooks/resend/recover.ts";
 import {
   andMonitoring,
   andPartner,
   type BackOfficeCaller,
   type BackOfficeRoute,
-  merchantSide,
+  everyone,
   roleOf,
   route,
 } from "./access.ts";
-import { ENDPOINT_OWNERS, type EndpointOwner, onOwner } from "./endpoint-owners.ts";
+import { ENDPOINT_OWNERS, type EndpointOwner, onOwner, ownerScope } from "./endpoint-owners.ts";
 import { ConnectionIdParams } from "./lookups.ts";
 import { recordReads } from "./orders/export.ts";
 import { sampleBackOfficeEvent } from "./sample-events.ts";
@@ -116,13 +131,15 @@ const madeByTokens = Type.Array(
   },
 );
 
+const healthFields = { health: HealthStatusSchema, ...endpointHealthFields };
+
 const PartnersEndpointSchema = Type.Object(
   {
     ...EndpointSchema.properties,
     url: urlShown,
     merchantId,
     connectionId,
-    health: HealthStatusSchema,
+    ...healthFields,
     madeByTokens,
   },
   {
@@ -139,7 +156,7 @@ const OwnEndpointSchema = Type.Object(
     eventTypes: Type.Array(EndpointEventTypeSchema, { description: ENDPOINT_TEXTS.eventTypes }),
     merchantId: nullable(merchantId, "Id of the merchant. Null for an endpoint of a facility."),
     facilityId: nullable(facilityId, "Id of the facility. Null for an endpoint of a merchant."),
-    health: HealthStatusSchema,
+    ...healthFields,
     madeByTokens,
   },
   {
@@ -158,6 +175,7 @@ const ListedEndpointSchema = Type.Object(
       "Id of the connection. Null for an endpoint of a merchant or a facility.",
     ),
     facilityId: nullable(facilityId, "Id of the facility. Null for all other endpoints."),
+    ...ownerNameFields,
   },
   {
     title: "ListedWebhookEndpoint",
@@ -217,7 +235,7 @@ async function showToBackOffice(
   context: Context,
   caller: BackOfficeCaller,
   endpoints: readonly Endpoint[],
-): Promise<(endpoint: Endpoint) => Static<typeof ListedEndpointSchema>> {
+): Promise<(endpoint: Endpoint) => Omit<Static<typeof ListedEndpointSchema>, keyof OwnerNames>> {
   const show = await showEndpoints(context, endpoints);
   const parts = await readMadeParts(
     context.db,
@@ -295,7 +313,11 @@ async function shownEndpoint(
 }
 
 const tag = "Webhook endpoints";
-const ofPartners = andPartner(merchantSide);
+
+const searchedIn = (q: string | undefined) => {
+  const text = toSearched(q?.trim());
+  return text === null ? null : { text, id: fromTypeId("whe", text) };
+};
 
 const ListedPageSchema = pageOf(ListedEndpointSchema, "ListedWebhookEndpointPage");
 
@@ -305,7 +327,7 @@ export const allEndpointRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/webhook-endpoints",
     operationId: "listAllWebhookEndpoints",
-    admits: andMonitoring(ofPartners),
+    admits: andMonitoring(andPartner(everyone)),
     tag,
     summary: "List all webhook endpoints",
     description:
@@ -321,6 +343,9 @@ export const allEndpointRoutes: readonly BackOfficeRoute[] = [
       ),
       mode: Type.Optional(describedAs(EndpointModeSchema, "Only live, or only test endpoints.")),
       owner: ownerField,
+      q: searchField(
+        "A part of the address without its query, of the note, or of the name of connection, merchant or facility, or the id of the endpoint. Case is ignored.",
+      ),
     }),
     responses: { 200: { description: "A page of endpoints.", schema: ListedPageSchema } },
     problems: ["validation-failed"],
@@ -330,14 +355,21 @@ export const allEndpointRoutes: readonly BackOfficeRoute[] = [
       const position = pagePosition("all-webhook-endpoints", query);
       if (isProblem(position)) return position;
       const filter = {
-        scope: scopeWithin(connectionScope(caller.grants), idIn("mer", query.merchantId)),
+        scope: scopeWithin(ownerScope(caller.grants), idIn("mer", query.merchantId)),
         health: query.health ?? null,
         mode: query.mode ?? null,
         owner: query.owner ?? null,
+        searched: searchedIn(query.q),
       };
       const listed = await listAllEndpoints(context.db, filter, position, context.clock.now());
       const show = await showToBackOffice(context, caller, listed.endpoints.slice(0, position.limit));
-      return { status: 200, body: toPage(listed.endpoints, position, show, listed.readTo) };
+      const toWire = (endpoint: ListedEndpoint) => ({
+        ...show(endpoint),
+        connectionName: endpoint.connectionName,
+        merchantName: endpoint.merchantName,
+        facilityName: endpoint.facilityName,
+      });
+      return { status: 200, body: toPage(listed.endpoints, position, toWire, listed.readTo) };
     },
   }),
 ];

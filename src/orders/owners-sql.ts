@@ -1,7 +1,7 @@
 import type { OrderScope } from "../audit/grant.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
-import { searchReachable } from "../platform/database/citus.ts";
+import { merchantByMerchant, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 
@@ -229,6 +229,26 @@ export async function readFacilitiesOfOrders(
     values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id)],
   });
   return new Map(rows.map((row) => [row.id, row.facility_id]));
+}
+
+/** The partners' own ids of these orders, by the ids of the service. Orders without one are left out. */
+export async function readExternalIds(
+  db: Queryable,
+  orders: readonly Pick<OrderKey, "merchantId" | "id">[],
+): Promise<ReadonlyMap<string, string>> {
+  if (orders.length === 0) return new Map();
+  const rows = await merchantByMerchant(db, orders, (own, merchantId) =>
+    db.query<{ id: string; external_order_id: string }>({
+      name: "read-external-ids",
+      text: `
+        select o.id, o.external_order_id
+        from unnest($1::uuid[], $2::uuid[]) as k (merchant_id, id)
+        join orders o on o.merchant_id = k.merchant_id and o.id = k.id
+        where o.external_order_id is not null and ($3::uuid is null or o.merchant_id = $3)`,
+      values: [own.map((order) => order.merchantId), own.map(({ id }) => id), merchantId],
+    }),
+  );
+  return new Map(rows.map((row) => [row.id, row.external_order_id]));
 }
 
 /** What the merchant is charged for an order and for each of its lines, with the products of the lines. */

@@ -74,12 +74,15 @@ export const orderFinder =
       : (fromTypeId("ord", named) ?? undefined);
   };
 
+type ReadPage = (...given: Parameters<typeof readDeliveryPage>) => Promise<object>;
+
 /** A page of the log of an owner, newest event first. If a filter matches nothing, the page is empty. */
 export async function deliveryPageResponse(
   { db, clock }: Context,
   findOrder: FindOrder,
   access: KeyAccess,
   query: DeliveryQuery,
+  read: ReadPage = readDeliveryPage,
 ): Promise<RouteResponse | Problem> {
   const errors = [...idErrors("whe", "endpointId", query), ...idErrors("evt", "eventId", query)];
   if (errors.length > 0) return validationFailed(errors);
@@ -97,7 +100,7 @@ export async function deliveryPageResponse(
     until: timeIn(query.until),
     hasFailedAttempts: query.hasFailedAttempts ?? null,
   };
-  const page = await readDeliveryPage(db, access, filter, position, clock.now());
+  const page = await read(db, access, filter, position, clock.now());
   return { status: 200, body: page };
 }
 

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import type { AuditFact } from "../audit/audit-sql.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { toTypeId } from "../platform/ids.ts";
-import { described, describedAs, enumeration } from "../platform/wire/schemas.ts";
+import { described, describedAs, enumeration, nullable } from "../platform/wire/schemas.ts";
 
 /**
  * Stands for the warehouse where rows name a merchant: facilities serve all merchants and belong to none
@@ -70,6 +70,19 @@ export function toWireOwner(owner: ConnectionKey): WireOwner {
     facilityId: kind === "facility" ? toTypeId("fac", owner.connectionId) : null,
   };
 }
+
+/** Names of an owner, null as its ids are. */
+export type OwnerNames = {
+  readonly connectionName: string | null;
+  readonly merchantName: string | null;
+  readonly facilityName: string | null;
+};
+
+export const ownerNameFields = {
+  connectionName: nullable(Type.String(), "Name of the connection. Null if there is none."),
+  merchantName: nullable(Type.String(), "Name of the merchant. Null for a facility."),
+  facilityName: nullable(Type.String(), "Name of the facility. Null for all others."),
+} as const;
 
 /** A fact of the audit log about something of an owner. */
 export function factOfOwner(

@@ -27,6 +27,8 @@ type Row = {
   orderId: string;
   connectionId: string;
   connectionName: string;
+  merchantName?: string | null;
+  facilityName?: string | null;
 };
 const list = async (
   query = "",
@@ -45,7 +47,8 @@ describe("GET /api/deliveries", () => {
     const [newest] = page.data;
     expect(newest).toMatchObject({ connectionId: second.connectionId, connectionName: "Partner" });
     const own = await test.backOffice.get(`/api/connections/${second.connectionId}/deliveries`);
-    const { connectionId, connectionName, merchantId, facilityId, ...delivery } = newest ?? {};
+    const { connectionId, connectionName, merchantId, merchantName, facilityId, facilityName, ...delivery } =
+      newest ?? {};
     expect(delivery).toEqual(own.body.data[0]);
   });
 

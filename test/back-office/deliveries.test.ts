@@ -70,11 +70,14 @@ describe("the deliveries of a connection", () => {
   it("are the same for the operator, the merchant's staff and the partner", async () => {
     const seen = (await partner.client.get("/v1/deliveries")).body;
     expect(seen.data).toHaveLength(1);
+    const wait = { reason: "turn", until: null, error: null };
+    const shown = { ...seen.data[0], externalOrderId: order.externalOrderId, wait };
+    const page = { ...seen, data: [shown] };
     for (const client of [test.backOffice, personOf(partner)]) {
-      expect((await client.get(pathOf(partner))).body).toEqual(seen);
-      expect((await client.get(pathOf(partner, `?orderId=${order.externalOrderId}`))).body).toEqual(seen);
+      expect((await client.get(pathOf(partner))).body).toEqual(page);
+      expect((await client.get(pathOf(partner, `?orderId=${order.externalOrderId}`))).body).toEqual(page);
       expect((await client.get(pathOf(partner, "?status=failed"))).body.data).toEqual([]);
-      expect((await client.get(pathOf(partner, `/${deliveryId}`))).body).toEqual(seen.data[0]);
+      expect((await client.get(pathOf(partner, `/${deliveryId}`))).body).toEqual(shown);
     }
   });
 

@@ -91,6 +91,7 @@ describe("GET /api/overview", () => {
     await placeOrder(other);
     expect((await read()).deliveries).toEqual({
       succeeded: 0,
+      succeededAtOnce: 0,
       failed: 0,
       pending: 1,
       medianDelayMs: null,

@@ -102,6 +102,28 @@ describe("the endpoints of all connections", () => {
     expect(await idsOf(personOf())).toEqual([]);
   });
 
+  it("are found by a part of the address, the note or a name of the owner, and not by what is hidden", async () => {
+    const partner = await createPartner(test);
+    const { merchantId, connectionId } = partner;
+    await test.backOffice.request("PATCH", `/api/merchants/${merchantId}`, { body: { name: "Paper Ltd" } });
+    await test.backOffice.request("PATCH", `/api/connections/${connectionId}`, { body: { name: "Spree" } });
+    const { id } = await createEndpoint(partner, {
+      url: "https://1.1.1.1/Berlin?key=s3cr3t",
+      description: "Stores of the north",
+    });
+    const { id: second } = await createEndpoint(partner);
+    const theirs = personOf(partner);
+    for (const q of ["berlin", "1.1.1.1/b", "THE NORTH", id])
+      expect(await idsOf(theirs, `?q=${q}`), q).toEqual([id]);
+    for (const q of ["spree", "paper"]) expect(await idsOf(theirs, `?q=${q}`), q).toEqual([id, second]);
+    for (const q of ["s3cr3t", "key=", "rhine"]) expect(await idsOf(theirs, `?q=${q}`), q).toEqual([]);
+    expect((await listed(theirs))[0]).toMatchObject({
+      connectionName: "Spree",
+      merchantName: "Paper Ltd",
+      facilityName: null,
+    });
+  });
+
   it.each(["health=ill", "mode=both", "merchantId=x", "cursor=abc", "limit=101"])(
     "reject %s",
     async (query) => {

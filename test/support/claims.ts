@@ -43,6 +43,7 @@ export const anEndpoint = (fields: Partial<LeasedEndpoint> = {}): LeasedEndpoint
     consecutiveFailures: 0,
     failingSince: null,
     lastFailureAt: null,
+    lastError: null,
     lastSuccessAt: NOW,
     succeededAt: NOW,
     backoffUntil: null,

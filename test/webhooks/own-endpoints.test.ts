@@ -281,9 +281,40 @@ describe("the lists of all endpoints and deliveries", () => {
     );
     const { body } = await own.get("/api/deliveries");
     expect(body.data).toMatchObject([
-      { id: ofMerchant?.deliveryId, merchantId: one.merchantId, connectionId: null, connectionName: null },
+      {
+        id: ofMerchant?.deliveryId,
+        merchantId: one.merchantId,
+        merchantName: "Merchant",
+        connectionId: null,
+        connectionName: null,
+      },
       { id: ofConnection?.deliveryId, merchantId: one.merchantId, connectionId: one.connectionId },
     ]);
+  });
+
+  it("show people of the warehouse those of their facilities, and nothing of merchants", async () => {
+    const [here, there] = [await createFacility(test), await createFacility(test)];
+    await test.backOffice.request("PATCH", `/api/facilities/${here}`, { body: { name: "Hall one" } });
+    const made = [];
+    for (const path of [`/api/facilities/${here}`, `/api/facilities/${there}`]) {
+      const { id } = await created(
+        test.backOffice.post(`${path}/webhook-endpoints`, { url: "https://1.1.1.1/h?key=k" }),
+      );
+      made.push(id);
+      expect((await test.backOffice.post(`${path}/webhook-endpoints/${id}/ping`)).status).toBe(202);
+    }
+    const ofHere = personAt(here);
+    const { body } = await ofHere.get("/api/webhook-endpoints");
+    expect(body.data).toMatchObject([
+      { id: made[0], facilityId: here, facilityName: "Hall one", merchantName: null, connectionName: null },
+    ]);
+    expect((await ofHere.get("/api/deliveries")).body.data).toMatchObject([
+      { facilityId: here, facilityName: "Hall one", merchantId: null },
+    ]);
+    const ofAll = test.backOfficeFor({ grants: [{ role: "warehouse", facilityIds: null }], name: "Wim" });
+    const seen = await allIds(ofAll, "/api/webhook-endpoints?limit=100");
+    expect(seen).toEqual(expect.arrayContaining(made));
+    expect(seen).toEqual(await allIds(test.backOffice, "/api/webhook-endpoints?limit=100&owner=facility"));
   });
 });
 

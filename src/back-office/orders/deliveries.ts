@@ -1,9 +1,8 @@
 import { type Static, Type } from "typebox";
-import { connectionScope } from "../../audit/grant.ts";
 import { idErrors, idIn, type RouteResponse } from "../../http/route.ts";
 import { fullAccess } from "../../merchants/api-key.ts";
+import { readExternalIds } from "../../orders/owners-sql.ts";
 import {
-  DeliveryPageSchema,
   DeliveryQuery,
   deliveryIdField,
   deliveryPageResponse,
@@ -12,19 +11,22 @@ import {
   orderFinder,
   redeliveryResponse,
 } from "../../partner-api/deliveries.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 import { momentOf, toTypeId } from "../../platform/ids.ts";
 import { timeIn } from "../../platform/time.ts";
 import { pagePosition, toPage, UUID_MAX } from "../../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { cursorField, dateTime, idField, limitField, pageOf } from "../../platform/wire/schemas.ts";
-import { urlWithoutQuery, wireEndpointId } from "../../webhooks/endpoints/endpoint.ts";
+import { ENDPOINT_EVENT_TYPES, urlWithoutQuery, wireEndpointId } from "../../webhooks/endpoints/endpoint.ts";
 import { BACK_OFFICE_EVENT_TYPES } from "../../webhooks/events/back-office-event.ts";
 import { PING } from "../../webhooks/events/event.ts";
 import { oldestShownId } from "../../webhooks/events/event-feed.ts";
-import { DeliverySchema, DeliveryStatusSchema, OwnedDeliverySchema } from "../../webhooks/log/delivery.ts";
+import { DeliverySchema, DeliveryStatusSchema } from "../../webhooks/log/delivery.ts";
 import {
   DeliveryDetailsSchema,
+  OwnedDeliverySchema,
   readAllDeliveriesPage,
+  readBackOfficePage,
   readWireDelivery,
 } from "../../webhooks/log/delivery-log.ts";
 import {
@@ -32,28 +34,47 @@ import {
   listOrderEvents,
   type OrderEvent,
 } from "../../webhooks/log/delivery-log-sql.ts";
-import { ownerField } from "../../webhooks/owner.ts";
-import { andPartner, type BackOfficeRoute, merchantSide, route } from "../access.ts";
-import { ENDPOINT_OWNERS, onOwner } from "../endpoint-owners.ts";
+import {
+  BackOfficeDeliverySchema,
+  backOfficeDeliveryFields,
+  type ExternalIdsOf,
+  showDeliveries,
+} from "../../webhooks/log/waits.ts";
+import { ownerField, WAREHOUSE_ID } from "../../webhooks/owner.ts";
+import { andPartner, type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
+import { ENDPOINT_OWNERS, onOwner, ownerScope } from "../endpoint-owners.ts";
 import { ConnectionIdParams } from "../lookups.ts";
 import { recordReads } from "./export.ts";
 import { findOwner, OrderIdParams } from "./find-order.ts";
 
 const tag = "Deliveries";
-const ofPartners = andPartner(merchantSide);
 const AllDeliveriesPageSchema = pageOf(OwnedDeliverySchema, "DeliveryOfOwnerPage");
-const { limit, cursor, status, eventType, since, until } = DeliveryQuery.properties;
+const BackOfficePageSchema = pageOf(BackOfficeDeliverySchema, "BackOfficeDeliveryPage");
+const { limit, cursor, status, since, until } = DeliveryQuery.properties;
 const AllDeliveriesQuery = Type.Object({
   limit,
   cursor,
   merchantId: Type.Optional(Type.String({ description: "Only deliveries of this merchant." })),
   owner: ownerField,
   status,
-  eventType,
+  eventType: Type.Optional(Type.Enum([...ENDPOINT_EVENT_TYPES, PING], { description: EVENT_TYPE_TEXT })),
   since,
   until,
 });
+const ShownDetailsSchema = Type.Object(
+  { ...DeliveryDetailsSchema.properties, ...backOfficeDeliveryFields },
+  { title: "BackOfficeDeliveryDetails", description: "A delivery with the requests of its attempts." },
+);
 const DeliveryParams = Type.Object({ ...ConnectionIdParams.properties, deliveryId: deliveryIdField });
+
+/** A facility has orders of many merchants, which its deliveries do not name. */
+const externalIdsIn =
+  (db: Queryable): ExternalIdsOf =>
+  (orders) =>
+    readExternalIds(
+      db,
+      orders.filter(({ merchantId }) => merchantId !== WAREHOUSE_ID),
+    );
 
 /** The delivery logs of all owners of endpoints. */
 export const allDeliveryRoutes: readonly BackOfficeRoute[] = [
@@ -61,7 +82,7 @@ export const allDeliveryRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/deliveries",
     operationId: "listAllDeliveries",
-    admits: ofPartners,
+    admits: andPartner(everyone),
     tag,
     summary: "List the deliveries of all endpoints",
     description:
@@ -76,7 +97,7 @@ export const allDeliveryRoutes: readonly BackOfficeRoute[] = [
       const position = pagePosition("all-deliveries", query, UUID_MAX);
       if (isProblem(position)) return position;
       const filter = {
-        scope: connectionScope(caller.grants),
+        scope: ownerScope(caller.grants),
         merchantId: idIn("mer", query.merchantId),
         owner: query.owner ?? null,
         status: query.status ?? null,
@@ -84,7 +105,10 @@ export const allDeliveryRoutes: readonly BackOfficeRoute[] = [
         since: timeIn(query.since),
         until: timeIn(query.until),
       };
-      const page = await readAllDeliveriesPage(context.db, filter, position, context.clock.now());
+      const page = await readAllDeliveriesPage(context.db, filter, position, {
+        externalIdsOf: externalIdsIn(context.db),
+        now: context.clock.now(),
+      });
       return { status: 200, body: page };
     },
   }),
@@ -120,11 +144,18 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
     description: "Newest event first. If a filter matches nothing, the list is empty.",
     params: owner.params,
     query: OwnDeliveryQuery[owner.kind],
-    responses: { 200: { description: "A page of deliveries.", schema: DeliveryPageSchema } },
+    responses: { 200: { description: "A page of deliveries.", schema: BackOfficePageSchema } },
     problems: ["not-found", "validation-failed"],
     handle: ({ caller, params, query }, { context, readOrder }) =>
       onOwner(context, caller, owner, params.id, (key) =>
-        deliveryPageResponse(context, orderFinder(readOrder, key), fullAccess(key), query),
+        deliveryPageResponse(
+          context,
+          orderFinder(readOrder, key),
+          fullAccess(key),
+          query,
+          (db, access, filter, position, now) =>
+            readBackOfficePage(db, access, filter, position, { externalIdsOf: externalIdsIn(db), now }),
+        ),
       ),
   }),
   route({
@@ -137,7 +168,7 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
     params: DeliveryParams,
     description:
       "The delivery with its newest attempts, each with its request and its response. The body of a request contains the order with its address, so the audit log records who reads it.",
-    responses: { 200: { description: "The delivery with its attempts.", schema: DeliveryDetailsSchema } },
+    responses: { 200: { description: "The delivery with its attempts.", schema: ShownDetailsSchema } },
     problems: ["not-found"],
     handle: ({ caller, params, by }, { context }) =>
       onOwner(context, caller, owner, params.id, async (key): Promise<RouteResponse | Problem> => {
@@ -149,7 +180,10 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
           testMode: notAfter !== null,
           details: { deliveryId: params.deliveryId },
         });
-        return { status: 200, body: found.details };
+        const { db, clock } = context;
+        const owned = { ...found.delivery, merchantId: key.merchantId };
+        const show = await showDeliveries(db, [owned], externalIdsIn(db), clock.now());
+        return { status: 200, body: { ...show(owned, found.logged), ...found.details } };
       }),
   }),
   route({

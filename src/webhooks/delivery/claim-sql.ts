@@ -298,6 +298,7 @@ type LeasedRow = ConnectionKeyRow & {
   consecutive_failures: number;
   failing_since: Date | null;
   last_failure_at: Date | null;
+  last_error: string | null;
   last_success_at: Date;
   succeeded_at: Date | null;
   backoff_until: Date | null;
@@ -353,7 +354,8 @@ export async function leaseEndpoints(
         -- Again, for the row itself: where it was not locked, another worker may have leased it since.
         and (s.worker_id is null or s.worker_id = $3 or s.leased_until <= $4)
       returning s.merchant_id, s.connection_id, w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since,
-                s.last_failure_at, s.last_success_at, s.succeeded_at, s.backoff_until, s.warnings_sent, s.proven_host,
+                s.last_failure_at, s.last_error, s.last_success_at, s.succeeded_at, s.backoff_until, s.warnings_sent,
+                s.proven_host,
                 array(
                   select k.sealed
                   from webhook_secrets k
@@ -389,6 +391,7 @@ const toLeasedEndpoint = (
     consecutiveFailures: row.consecutive_failures,
     failingSince: row.failing_since,
     lastFailureAt: row.last_failure_at,
+    lastError: row.last_error,
     lastSuccessAt: row.last_success_at,
     succeededAt: row.succeeded_at,
     backoffUntil: row.backoff_until,

@@ -207,7 +207,8 @@ export class EndpointQueue {
 
   #noteFailure(attempt: DeliveryAttempt, at: Date, retryMs: readonly number[]): HealthReport {
     this.#window.failed();
-    const change = afterFailure(this.#health, { at, gone: isGone(attempt), retryMs });
+    const { error } = attempt;
+    const change = afterFailure(this.#health, { at, error, gone: isGone(attempt), retryMs });
     this.#health = change.health;
     if (change.pause !== null) this.#isPaused = true;
     return { endpoint: this.endpoint, ...change, failedSince: attempt.startedAt };

@@ -132,6 +132,20 @@ export const EndpointModeSchema = describedAs(
   "`live`: the endpoint receives the events of real orders and test orders, and those about no order. `test`: only events of test orders. It is set at the creation and cannot be changed.",
 );
 
+/** What only the back office shows of the health of an endpoint. */
+export const endpointHealthFields = {
+  failingSince: nullableTime("The first failed attempt since the last success. Null if none has failed."),
+  lastFailureAt: nullableTime("The last failed attempt. It stays after a success. Null if there is none."),
+  lastError: nullable(
+    Type.String({ examples: ["HTTP 503"] }),
+    "Why that attempt failed, as a fixed phrase for people. Null if there is none.",
+  ),
+  nextAttemptAt: nullableTime(
+    "When the next attempt is planned; in the past if it waits for its turn. Null if none is planned.",
+  ),
+} as const;
+const EndpointHealthSchema = Type.Object(endpointHealthFields);
+
 const endpointFields = {
   id: idField("whe", "Id of the endpoint, set by the service."),
   url: Type.String({ description: ENDPOINT_TEXTS.url }),
@@ -212,7 +226,7 @@ export const ResumedEndpointSchema = Type.Object(
 
 export type WireEndpoint = Omit<Static<typeof EndpointSchema>, "eventTypes"> & {
   eventTypes: EndpointEventType[];
-};
+} & Static<typeof EndpointHealthSchema>;
 
 export const toWireEndpoint = (
   endpoint: Endpoint,
@@ -232,9 +246,19 @@ export const toWireEndpoint = (
   consecutiveFailures: health?.consecutiveFailures ?? 0,
   backingOffUntil: backoffEnd(endpoint, health, now)?.toISOString() ?? null,
   pendingDeliveries: endpoint.status === "paused" ? null : (health?.pendingCount ?? 0),
+  failingSince: health?.failingSince?.toISOString() ?? null,
+  lastFailureAt: health?.lastFailureAt?.toISOString() ?? null,
+  lastError: health?.lastError ?? null,
+  nextAttemptAt: nextAttempt(endpoint, health)?.toISOString() ?? null,
   createdAt: endpoint.createdAt.toISOString(),
   updatedAt: endpoint.updatedAt.toISOString(),
 });
+
+function nextAttempt({ status }: Endpoint, health: ShownHealth | undefined): Date | null {
+  if (status !== "active" || health?.nextDueAt == null) return null;
+  const { nextDueAt, backoffUntil } = health;
+  return backoffUntil !== null && backoffUntil > nextDueAt ? backoffUntil : nextDueAt;
+}
 
 const backoffEnd = ({ status }: Endpoint, health: ShownHealth | undefined, now: Date): Date | null =>
   status === "active" && health?.backoffUntil != null && health.backoffUntil > now

@@ -6,7 +6,7 @@ import { searchReachable } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
-import { type OwnerKind, ownerKind } from "../owner.ts";
+import { type OwnerKind, type OwnerNames, ownerKind } from "../owner.ts";
 import type {
   Endpoint,
   EndpointEventType,
@@ -261,8 +261,8 @@ export async function activateEndpoint(tx: Queryable, endpoint: EndpointKey, now
     name: "reset-endpoint-state",
     text: `
       update webhook_endpoint_states
-      set consecutive_failures = 0, failing_since = null, last_failure_at = null, backoff_until = null,
-          last_success_at = $4, warnings_sent = 0, recovered_at = $4, retries_due = true
+      set consecutive_failures = 0, failing_since = null, last_failure_at = null, last_error = null,
+          backoff_until = null, last_success_at = $4, warnings_sent = 0, recovered_at = $4, retries_due = true
       where merchant_id = $1 and connection_id = $2 and endpoint_id = $3`,
     values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, now],
   });
@@ -306,30 +306,40 @@ export type EndpointFilter = {
   readonly health: ShownHealthStatus | "unhealthy" | null;
   readonly mode: KeyMode | null;
   readonly owner: OwnerKind | null;
+  /** In lower case, a part of the address, the note or a name of the owner, or the id of the endpoint. */
+  readonly searched: { readonly text: string; readonly id: string | null } | null;
 };
 
 /** Endpoints that fit the filter. `readTo` is the last one that was read if reading ended before the page was full. */
-type ListedEndpoints = { readonly endpoints: readonly Endpoint[]; readonly readTo: string | null };
+type ListedEndpoints = { readonly endpoints: readonly ListedEndpoint[]; readonly readTo: string | null };
+export type ListedEndpoint = Endpoint & OwnerNames;
 
 /**
  * The oldest endpoints after a position that fit, one more than the page if there is one. No index has the health, which
- * changes often, so a page reads at most ROWS_READ_MAX endpoints.
+ * changes often, so a page reads at most ROWS_READ_MAX endpoints. The query of an address is not searched, because it holds
+ * secrets that the caller may not see.
  */
 const oldestIn = (scope: string): string => `
       select *
       from (
         select w.merchant_id, w.connection_id, w.id, w.number, w.url, w.description, w.event_types, w.mode, w.status,
                w.pause_reason, w.paused_at, w.in_flight_max, w.created_at, w.updated_at,
+               c.name as connection_name, m.name as merchant_name, f.name as facility_name,
                ($5::text is null or w.mode = $5)
                  and ($8::text is null or $8 = case -- As ownerKind decides it.
                    when w.merchant_id = '00000000-0000-0000-0000-000000000001' then 'facility'
                    when w.merchant_id = w.connection_id then 'merchant'
                    else 'connection'
                  end)
-                 and ($4::text is null or $4 = health.status or $4 = 'unhealthy' and health.status <> 'healthy') as fits,
+                 and ($4::text is null or $4 = health.status or $4 = 'unhealthy' and health.status <> 'healthy')
+                 and ($9::text is null or w.id = $10 or strpos(lower(split_part(w.url, '?', 1)), $9) > 0
+                   or strpos(lower(concat_ws(E'\n', w.description, c.name, m.name, f.name)), $9) > 0) as fits,
                row_number() over (order by w.id) = 5000 as is_last
         from webhook_endpoints w
         join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
+        left join connections c on c.merchant_id = w.merchant_id and c.id = w.connection_id
+        left join merchants m on m.id = w.merchant_id
+        left join facilities f on f.id = w.connection_id
         cross join lateral ( -- As healthStatusOf decides it.
           select case
                    when w.status = 'paused' then 'paused'
@@ -347,21 +357,40 @@ const oldestIn = (scope: string): string => `
 /** Lists the endpoints of all owners, or of those of a scope, oldest first, without deleted ones. */
 export async function listAllEndpoints(
   db: Queryable,
-  { scope, health, mode, owner }: EndpointFilter,
+  { scope, health, mode, owner, searched }: EndpointFilter,
   { afterId, limit }: PagePosition,
   now: Date,
 ): Promise<ListedEndpoints> {
-  const rows = await db.query<EndpointRow & { fits: boolean; is_last: boolean }>({
+  const rows = await db.query<ListedRow>({
     name: `list-endpoints-of-${nameOf(scope)}`,
     text: oldestIn(CONDITIONS[nameOf(scope)]),
-    values: [afterId, limit, now, health, mode, ...scopeIds(scope), owner],
+    values: [
+      ...[afterId, limit, now, health, mode],
+      ...scopeIds(scope),
+      ...[owner, searched?.text ?? null, searched?.id ?? null],
+    ],
   });
   const last = rows.at(-1);
   return {
-    endpoints: rows.filter(({ fits }) => fits).map(toEndpoint),
+    endpoints: rows
+      .filter(({ fits }) => fits)
+      .map((row) => ({
+        ...toEndpoint(row),
+        connectionName: row.connection_name,
+        merchantName: row.merchant_name,
+        facilityName: row.facility_name,
+      })),
     readTo: last?.is_last ? last.id : null,
   };
 }
+
+type ListedRow = EndpointRow & {
+  connection_name: string | null;
+  merchant_name: string | null;
+  facility_name: string | null;
+  fits: boolean;
+  is_last: boolean;
+};
 
 /** A condition for each kind of scope, so that each has the plan that suits it. Each names both parameters. */
 const CONDITIONS = {

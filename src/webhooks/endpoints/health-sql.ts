@@ -33,7 +33,7 @@ const saveRows = (
     text: `
       update webhook_endpoint_states s
       set consecutive_failures = h.consecutive_failures, failing_since = h.failing_since,
-          last_failure_at = h.last_failure_at, last_success_at = h.last_success_at,
+          last_failure_at = h.last_failure_at, last_error = h.last_error, last_success_at = h.last_success_at,
           backoff_until = case when h.failed_since < s.recovered_at then null else h.backoff_until end,
           warnings_sent = h.warnings_sent, proven_host = coalesce(h.proven_host, s.proven_host),
           succeeded_at = h.succeeded_at, retries_due = s.retries_due or h.ends_backoff,
@@ -42,9 +42,10 @@ const saveRows = (
         select report.*
         from unnest($3::uuid[], $4::uuid[], $5::uuid[], $6::integer[], $7::timestamptz[], $8::timestamptz[],
                     $9::timestamptz[], $10::timestamptz[], $11::integer[], $12::text[], $13::timestamptz[],
-                    $14::timestamptz[], $15::boolean[])
+                    $14::timestamptz[], $15::boolean[], $16::text[])
           as report (merchant_id, connection_id, endpoint_id, consecutive_failures, failing_since, last_failure_at,
-                     last_success_at, backoff_until, warnings_sent, proven_host, succeeded_at, failed_since, ends_backoff)
+                     last_success_at, backoff_until, warnings_sent, proven_host, succeeded_at, failed_since, ends_backoff,
+                     last_error)
         join webhook_endpoint_states s on s.merchant_id = report.merchant_id
           and s.connection_id = report.connection_id and s.endpoint_id = report.endpoint_id
         where s.worker_id = $1 and ($2::uuid is null or s.merchant_id = $2)
@@ -67,6 +68,7 @@ const saveRows = (
       own.map(({ health }) => health.succeededAt),
       own.map(({ failedSince }) => failedSince ?? null),
       own.map(({ endsBackoff }) => endsBackoff === true),
+      own.map(({ health }) => health.lastError),
     ],
   });
 

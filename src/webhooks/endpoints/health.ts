@@ -11,6 +11,8 @@ export type EndpointHealth = {
   /** The first failure since the last success. Null when there was none. */
   readonly failingSince: Date | null;
   readonly lastFailureAt: Date | null;
+  /** Why the attempt of `lastFailureAt` failed, as attempts have it. */
+  readonly lastError: string | null;
   /** Updated at most once an hour. Initially the time of the creation, and then of each resume. */
   readonly lastSuccessAt: Date;
   /** As partners see it: null before the first success (docs/design/deliveries.md, "Endpoints"). */
@@ -64,6 +66,7 @@ export function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth |
     consecutiveFailures: 0,
     failingSince: null,
     lastFailureAt: health.lastFailureAt,
+    lastError: health.lastError,
     lastSuccessAt: at,
     succeededAt: at,
     backoffUntil: null,
@@ -72,13 +75,14 @@ export function afterSuccess(health: EndpointHealth, at: Date): EndpointHealth |
 }
 
 /**
+ * @param error why the attempt failed
  * @param gone the endpoint returned 410: it rejects all further events
  * @param retryMs the retry schedule. The first backoff takes its first interval. Each further one is twice as long, up to
  *   the longest interval and to five minutes.
  */
 export function afterFailure(
   health: EndpointHealth,
-  { at, gone, retryMs }: { at: Date; gone: boolean; retryMs: readonly number[] },
+  { at, error, gone, retryMs }: { at: Date; error: string | null; gone: boolean; retryMs: readonly number[] },
 ): HealthChange {
   // Requests that were in flight when the backoff began do not count.
   const isBackingOff = health.backoffUntil !== null && at < health.backoffUntil;
@@ -88,6 +92,7 @@ export function afterFailure(
     consecutiveFailures,
     failingSince: health.failingSince ?? at,
     lastFailureAt: at,
+    lastError: error,
     backoffUntil: isBackingOff ? health.backoffUntil : backoffEnd(consecutiveFailures, at, retryMs),
   };
   if (gone) return { health: failed, pause: "gone", warning: 3 };

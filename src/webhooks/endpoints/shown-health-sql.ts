@@ -9,6 +9,11 @@ export type ShownHealth = {
   readonly succeededAt: Date | null;
   readonly consecutiveFailures: number;
   readonly backoffUntil: Date | null;
+  readonly failingSince: Date | null;
+  readonly lastFailureAt: Date | null;
+  readonly lastError: string | null;
+  /** When the first of its deliveries is due that no worker has claimed. Null if there is none. */
+  readonly nextDueAt: Date | null;
   /** Heads of streams that are due or in progress, at most PENDING_COUNT_MAX. */
   readonly pendingCount: number;
 };
@@ -27,11 +32,22 @@ export async function readShownHealth(
     succeeded_at: Date | null;
     consecutive_failures: number;
     backoff_until: Date | null;
+    failing_since: Date | null;
+    last_failure_at: Date | null;
+    last_error: string | null;
+    next_due_at: Date | null;
     pending_count: number;
   }>({
     name: "read-shown-health",
     text: `
-      select s.endpoint_id, s.succeeded_at, s.consecutive_failures, s.backoff_until,
+      select s.endpoint_id, s.succeeded_at, s.consecutive_failures, s.backoff_until, s.failing_since, s.last_failure_at,
+             s.last_error,
+             (select d.due_at
+              from due_deliveries d
+              where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
+                and d.claim_id is null
+              order by d.due_at
+              limit 1) as next_due_at,
              (select count(*)::integer
               from (
                 select
@@ -54,6 +70,10 @@ export async function readShownHealth(
         succeededAt: row.succeeded_at,
         consecutiveFailures: row.consecutive_failures,
         backoffUntil: row.backoff_until,
+        failingSince: row.failing_since,
+        lastFailureAt: row.last_failure_at,
+        lastError: row.last_error,
+        nextDueAt: row.next_due_at,
         pendingCount: row.pending_count,
       },
     ]),
@@ -90,6 +110,8 @@ const DELIVERIES_OF_OWNER = 5;
 
 export type DeliveryFigures = {
   readonly succeeded: number;
+  /** With their first attempt. */
+  readonly succeededAtOnce: number;
   readonly failed: number;
   readonly pending: number;
   /** From the event to the end of the attempt that succeeded. Null without one. */
@@ -110,6 +132,7 @@ export async function readDeliveryFigures(
   const rowsMax = Math.max(DELIVERIES_OF_OWNER, Math.floor(DELIVERIES_READ_MAX / Math.max(1, ownerCount)));
   const [row] = await db.query<{
     succeeded: number;
+    succeeded_at_once: number;
     failed: number;
     pending: number;
     p50: number | null;
@@ -118,6 +141,7 @@ export async function readDeliveryFigures(
     name: "read-delivery-figures",
     text: `
       select count(*) filter (where d.status = 'succeeded')::integer as succeeded,
+             count(*) filter (where sent.is_first)::integer as succeeded_at_once,
              count(*) filter (where d.status = 'failed')::integer as failed,
              count(*) filter (where d.status = 'pending')::integer as pending,
              percentile_cont(0.5) within group (order by sent.delay_ms) as p50,
@@ -130,17 +154,19 @@ export async function readDeliveryFigures(
         order by d.id desc
         limit $4) as d
       left join lateral (
-        select extract(epoch from min(a.started_at))::float8 * 1000 + min(a.duration_ms)
-                 - ('x' || left(replace(d.id::text, '-', ''), 12))::bit(48)::bigint as delay_ms
+        select extract(epoch from min(a.started_at) filter (where a.error is null))::float8 * 1000
+                 + min(a.duration_ms) filter (where a.error is null)
+                 - ('x' || left(replace(d.id::text, '-', ''), 12))::bit(48)::bigint as delay_ms,
+               min(a.started_at) filter (where a.error is null) = min(a.started_at) as is_first
         from attempts a
-        where a.merchant_id = d.merchant_id and a.delivery_id = d.id and a.id >= $3
-          and a.response_status between 200 and 299) as sent on d.status = 'succeeded'
+        where a.merchant_id = d.merchant_id and a.delivery_id = d.id and a.id >= $3) as sent on d.status = 'succeeded'
       where $1::uuid[] is null or o.merchant_id = any($1) or o.connection_id = any($2::uuid[])`,
     values: [...scopeIds(scope), uuidAt(before(now, DAY_MS)), rowsMax],
   });
   const rounded = (ms: number | null | undefined) => (ms == null ? null : Math.max(0, Math.round(ms)));
   return {
     succeeded: row?.succeeded ?? 0,
+    succeededAtOnce: row?.succeeded_at_once ?? 0,
     failed: row?.failed ?? 0,
     pending: row?.pending ?? 0,
     medianDelayMs: rounded(row?.p50),

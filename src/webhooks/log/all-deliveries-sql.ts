@@ -4,7 +4,7 @@ import { merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
-import type { OwnerKind } from "../owner.ts";
+import type { OwnerKind, OwnerNames } from "../owner.ts";
 import type { Delivery, DeliveryStatus } from "./delivery.ts";
 import { type DeliveryRow, toDelivery } from "./delivery-log-sql.ts";
 
@@ -19,12 +19,14 @@ export type AllDeliveriesFilter = {
   readonly until: Date | null;
 };
 
-/** A delivery with its owner. The name is null if the owner is no connection. */
-export type OwnedDelivery = Delivery & ConnectionKey & { readonly connectionName: string | null };
+/** A delivery with its owner. */
+export type OwnedDelivery = Delivery & ConnectionKey & OwnerNames;
 type OwnedRow = Omit<DeliveryRow, "next_attempt_at"> & {
   merchant_id: string;
   connection_id: string;
   connection_name: string | null;
+  merchant_name: string | null;
+  facility_name: string | null;
   stream_id: string;
   read_to: string | null;
 };
@@ -56,9 +58,12 @@ export async function listAllDeliveries(
     name: "list-all-deliveries",
     text: `
       with read as materialized (
-        select o.merchant_id, o.connection_id, c.name as connection_name, found.*
+        select o.merchant_id, o.connection_id, c.name as connection_name, m.name as merchant_name,
+               f.name as facility_name, found.*
         from webhook_owners o
         left join connections c on c.merchant_id = o.merchant_id and c.id = o.connection_id
+        left join merchants m on m.id = o.merchant_id
+        left join facilities f on f.id = o.connection_id
         cross join lateral (
           select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status, d.stream_id,
                  ($6::text is null or d.status = $6) and ($7::text is null or d.event_type = $7)
@@ -165,4 +170,6 @@ const toOwnedDelivery = (row: OwnedRow, nextAttemptAt: Date | null): OwnedDelive
   merchantId: row.merchant_id,
   connectionId: row.connection_id,
   connectionName: row.connection_name,
+  merchantName: row.merchant_name,
+  facilityName: row.facility_name,
 });

@@ -19,10 +19,10 @@ import {
   AttemptSchema,
   type Delivery,
   DeliverySchema,
+  deliveryOwnerFields,
   type LoggedAttempt,
   type LoggedAttempts,
   NO_ATTEMPTS,
-  type OwnedDeliverySchema,
   toWireDelivery,
 } from "./delivery.ts";
 import {
@@ -36,10 +36,16 @@ import {
   listDeliveriesOfOrder,
   readDelivery,
 } from "./delivery-log-sql.ts";
+import { BackOfficeDeliverySchema, type ExternalIdsOf, showDeliveries } from "./waits.ts";
+
+/** In a list of all owners. */
+export const OwnedDeliverySchema = Type.Object(
+  { ...BackOfficeDeliverySchema.properties, ...deliveryOwnerFields },
+  { title: "DeliveryOfOwner", description: "A delivery, with the owner of its endpoint." },
+);
 
 type WireDelivery = Static<typeof DeliverySchema>;
-type WireOwnedDelivery = Static<typeof OwnedDeliverySchema>;
-type DeliveryPage = { data: WireDelivery[]; nextCursor: string | null };
+type Page<Wire> = { data: Wire[]; nextCursor: string | null };
 
 /** Attempts of each delivery in a list. A delivery seldom has more than the 13 of its schedule. */
 const ATTEMPTS_IN_LIST = 20;
@@ -57,10 +63,25 @@ export async function readDeliveryPage(
   filter: DeliveryFilter,
   position: PagePosition,
   now: Date,
-): Promise<DeliveryPage> {
+): Promise<Page<WireDelivery>> {
   const list = await listerFor(db, access, filter);
   const { deliveries, readTo } = await list(db, access, filter, position, now);
-  return showPage(db, deliveries.map(ofMerchant(access)), position, readTo, toWireDelivery);
+  return showPage(db, deliveries.map(ofMerchant(access)), position, readTo, async () => toWireDelivery);
+}
+
+/** The same, as the back office shows it. */
+export async function readBackOfficePage(
+  db: Queryable,
+  access: KeyAccess,
+  filter: DeliveryFilter,
+  position: PagePosition,
+  { externalIdsOf, now }: { externalIdsOf: ExternalIdsOf; now: Date },
+): Promise<Page<Static<typeof BackOfficeDeliverySchema>>> {
+  const list = await listerFor(db, access, filter);
+  const { deliveries, readTo } = await list(db, access, filter, position, now);
+  return showPage(db, deliveries.map(ofMerchant(access)), position, readTo, (shown) =>
+    showDeliveries(db, shown, externalIdsOf, now),
+  );
 }
 
 /** A page of the deliveries of all owners that a filter shows, with their attempts, newest first. */
@@ -68,16 +89,20 @@ export async function readAllDeliveriesPage(
   db: Queryable,
   filter: AllDeliveriesFilter,
   position: PagePosition,
-  now: Date,
-): Promise<{ data: WireOwnedDelivery[]; nextCursor: string | null }> {
+  { externalIdsOf, now }: { externalIdsOf: ExternalIdsOf; now: Date },
+): Promise<Page<Static<typeof OwnedDeliverySchema>>> {
   const { deliveries, readTo } = await listAllDeliveries(db, filter, position, now);
-  return showPage(db, deliveries, position, readTo, toWireOwnedDelivery);
+  return showPage(db, deliveries, position, readTo, async (shown) => {
+    const show = await showDeliveries(db, shown, externalIdsOf, now);
+    return (delivery, attempts) => ({ ...show(delivery, attempts), ...ownerOf(delivery) });
+  });
 }
 
-const toWireOwnedDelivery = (delivery: OwnedDelivery, attempts: LoggedAttempts): WireOwnedDelivery => ({
-  ...toWireDelivery(delivery, attempts),
+const ownerOf = (delivery: OwnedDelivery) => ({
   ...toWireOwner(delivery),
   connectionName: delivery.connectionName,
+  merchantName: delivery.merchantName,
+  facilityName: delivery.facilityName,
 });
 
 async function showPage<Listed extends Delivery & DeliveryKey, Wire>(
@@ -85,9 +110,10 @@ async function showPage<Listed extends Delivery & DeliveryKey, Wire>(
   deliveries: readonly Listed[],
   position: PagePosition,
   readTo: string | null,
-  show: (delivery: Listed, attempts: LoggedAttempts) => Wire,
-): Promise<{ data: Wire[]; nextCursor: string | null }> {
+  reader: (shown: readonly Listed[]) => Promise<(delivery: Listed, attempts: LoggedAttempts) => Wire>,
+): Promise<Page<Wire>> {
   const shown = deliveries.slice(0, position.limit);
+  const show = await reader(shown);
   const attempts = await readAttempts(db, shown, ATTEMPTS_IN_LIST);
   const toWire = (delivery: Listed) => show(delivery, attempts.get(delivery.id) ?? NO_ATTEMPTS);
   const fitting = countFitting(shown, attempts);
@@ -280,7 +306,7 @@ export async function readDeliveryDetails(
   access: KeyAccess,
   deliveryId: string,
   erasedAtOf: ErasedAt,
-): Promise<{ delivery: Delivery; details: DeliveryDetails } | null> {
+): Promise<{ delivery: Delivery; logged: LoggedAttempts; details: DeliveryDetails } | null> {
   const { db, clock, config } = context;
   const now = clock.now();
   const delivery = await readDelivery(db, access, deliveryId, now);
@@ -301,7 +327,7 @@ export async function readDeliveryDetails(
     open: (sealed) => openedOrNull(context, sealed, delivery.endpointId),
   });
   const attempts = wire.attempts.map((attempt, index) => ({ ...attempt, request: requests[index] ?? null }));
-  return { delivery, details: { ...wire, attempts } };
+  return { delivery, logged, details: { ...wire, attempts } };
 }
 
 /** The worker logs a secret that it cannot decrypt. Here only the signature is missing. */

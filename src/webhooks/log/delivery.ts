@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { momentOf, toTypeId, wireOrderId } from "../../platform/ids.ts";
 import { dateTime, enumeration, idField, nullable, nullableTime } from "../../platform/wire/schemas.ts";
 import { wireEndpointId } from "../endpoints/endpoint.ts";
+import { ownerNameFields } from "../owner.ts";
 
 const ATTEMPT_ERROR_CODES = [
   "http_status",
@@ -163,23 +164,19 @@ export const DeliverySchema = Type.Object(
   { title: "Delivery", description: "An event for one endpoint, and the attempts to deliver it." },
 );
 
-/** In a list of all owners. */
-export const OwnedDeliverySchema = Type.Object(
-  {
-    ...DeliverySchema.properties,
-    connectionId: nullable(
-      idField("con", "Id of the connection."),
-      "Id of the connection. Null if the endpoint is one of a merchant or a facility.",
-    ),
-    connectionName: nullable(Type.String(), "Name of the connection. Null if there is none."),
-    merchantId: nullable(idField("mer", "Id of the merchant."), "Id of the merchant. Null for a facility."),
-    facilityId: nullable(
-      idField("fac", "Id of the facility."),
-      "Id of the facility. Null if the endpoint is not one of a facility.",
-    ),
-  },
-  { title: "DeliveryOfOwner", description: "A delivery, with the owner of its endpoint." },
-);
+/** Whose a delivery is, in a list of all owners. */
+export const deliveryOwnerFields = {
+  connectionId: nullable(
+    idField("con", "Id of the connection."),
+    "Id of the connection. Null if the endpoint is one of a merchant or a facility.",
+  ),
+  merchantId: nullable(idField("mer", "Id of the merchant."), "Id of the merchant. Null for a facility."),
+  facilityId: nullable(
+    idField("fac", "Id of the facility."),
+    "Id of the facility. Null if the endpoint is not one of a facility.",
+  ),
+  ...ownerNameFields,
+} as const;
 
 export const toWireDelivery = (
   delivery: Delivery,

@@ -14,13 +14,14 @@ const HEALTHY: EndpointHealth = {
   consecutiveFailures: 0,
   failingSince: null,
   lastFailureAt: null,
+  lastError: null,
   lastSuccessAt: START,
   succeededAt: START,
   backoffUntil: null,
   warningsSent: 0,
 };
 const fail = (health: EndpointHealth, when: Date, gone = false) =>
-  afterFailure(health, { at: when, gone, retryMs });
+  afterFailure(health, { at: when, error: "HTTP 503", gone, retryMs });
 
 /** Failures every hour from one hour to another; what was warned of and when. */
 function failHourly(from: number, to: number) {
@@ -103,6 +104,7 @@ describe("after a success", () => {
     expect(afterSuccess(failing, at(0.6))).toEqual({
       ...HEALTHY,
       lastFailureAt: at(0.5),
+      lastError: "HTTP 503",
       lastSuccessAt: at(0.6),
       succeededAt: at(0.6),
     });
@@ -129,7 +131,13 @@ describe("a failure", () => {
   it("is counted, and the first one is kept", () => {
     const first = fail(HEALTHY, at(1));
     expect(first).toEqual({
-      health: { ...HEALTHY, consecutiveFailures: 1, failingSince: at(1), lastFailureAt: at(1) },
+      health: {
+        ...HEALTHY,
+        consecutiveFailures: 1,
+        failingSince: at(1),
+        lastFailureAt: at(1),
+        lastError: "HTTP 503",
+      },
       pause: null,
       warning: null,
     });
@@ -155,7 +163,7 @@ describe("a failure", () => {
     const ninth = { ...HEALTHY, consecutiveFailures: 9, failingSince: at(0) };
     const thirtieth = { ...HEALTHY, consecutiveFailures: 30, failingSince: at(0) };
     const backoffOf = (health: EndpointHealth, retryMs: number[]) =>
-      afterFailure(health, { at: at(1), gone: false, retryMs }).health.backoffUntil;
+      afterFailure(health, { at: at(1), error: "timeout", gone: false, retryMs }).health.backoffUntil;
     expect(backoffOf(ninth, [4_000, 3_000])).toEqual(new Date(at(1).getTime() + 4_000));
     expect(backoffOf(thirtieth, [4_000, 9_000])).toEqual(new Date(at(1).getTime() + 9_000));
     expect(backoffOf({ ...thirtieth, consecutiveFailures: 5_000 }, [1])).toEqual(

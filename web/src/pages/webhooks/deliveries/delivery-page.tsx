@@ -4,7 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
 import { useHasRole } from "../../../api/me.ts";
-import type { DeliveryDetails } from "../../../api/schema.d.ts";
+import type { BackOfficeDeliveryDetails } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { CopiedText } from "../../../ui/copied-text.tsx";
 import { DueTime } from "../../../ui/due-time.tsx";
@@ -67,7 +67,13 @@ export function DeliveryPage() {
   );
 }
 
-function DeliveryFacts({ delivery, connectionId }: { delivery: DeliveryDetails; connectionId: string }) {
+function DeliveryFacts({
+  delivery,
+  connectionId,
+}: {
+  delivery: BackOfficeDeliveryDetails;
+  connectionId: string;
+}) {
   const { t } = useTranslation();
   const { eventId, endpointId, orderId, attemptCount, nextAttemptAt, createdAt } = delivery;
   // A deleted endpoint has no page: its id stands for it.
