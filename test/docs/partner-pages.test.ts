@@ -33,6 +33,24 @@ describe("the pages for partners", () => {
     ).toEqual([...HOLD_REASONS].toSorted());
   });
 
+  it("shows each request in curl, TypeScript and Python", () => {
+    const groups = PAGES.flatMap((text) => [...text.matchAll(/^::: code-group\n(.*?)^:::$/gms)]);
+    const forms = groups.map(([, group = ""]) =>
+      [...group.matchAll(/^```(\w+ \[.*\])$/gm)].map(([, form]) => form),
+    );
+    const programs = ["ts [TypeScript]", "python [Python]"];
+    for (const form of forms) expect([programs, ["sh [curl]", ...programs]]).toContainEqual(form);
+    expect(forms.length).toBeGreaterThan(20);
+    for (const text of PAGES) {
+      const outside = text
+        .replace(/^::: code-group\n.*?^:::$/gms, "")
+        .replace(/^<!-- (?:not for partners|not run: .*?) -->\n.*?^(?:<!-- end -->|```)$/gms, "");
+      expect([...outside.matchAll(/^```sh\n.*?^```$/gms)].filter(([code]) => code.includes("curl"))).toEqual(
+        [],
+      );
+    }
+  });
+
   it("names only routes that exist", () => {
     const routes = operationsOf(PARTNER).map(([name]) => name);
     const named = PAGES.flatMap((text) =>

@@ -91,7 +91,8 @@ export const variablesOf = ({ demo, keys }: Reader): Record<string, string> => (
   PRODUCT: keys.productIds[0] ?? "",
 });
 
-export type ShellRun = { readonly statuses: number[]; readonly output: string };
+/** The statuses that were received, and the output. */
+type ShellRun = { readonly statuses: number[]; readonly output: string };
 
 /** Runs the shell blocks of a page as one session. */
 export async function runShell(
@@ -99,25 +100,68 @@ export async function runShell(
   reader: Reader,
   { environment }: { environment: Readonly<Record<string, string>> },
 ): Promise<ShellRun> {
-  const script = blocks.map(({ code }) => withAddresses(code, reader.demo)).join("\n");
-  const statuses = join(reader.folder, "statuses");
+  const script = withAddresses(programOf(blocks), reader);
+  const args = ["--norc", "-c", `${STRICT}${INSTALLED}${RECORDING_CURL}${script}`];
+  return runCounted("bash", args, reader, environment);
+}
+
+async function runCounted(
+  command: string,
+  args: readonly string[],
+  { folder }: Reader,
+  environment: Readonly<Record<string, string>>,
+): Promise<ShellRun> {
+  const statuses = join(folder, "statuses");
   await writeFile(statuses, "");
-  const session = start("bash", ["--norc", "-c", `${STRICT}${INSTALLED}${RECORDING_CURL}${script}`], {
-    folder: reader.folder,
-    environment: { ...environment, STATUSES: statuses },
-  });
+  const session = start(command, args, { folder, environment: { ...environment, STATUSES: statuses } });
   session.child.stdin.end();
   const output = await session.succeeded();
   const received = await readFile(statuses, "utf8");
   return { statuses: received.trim().split("\n").filter(Boolean).map(Number), output };
 }
 
-/** Runs a block of JavaScript as a program of its own. */
-export const runProgram = ({ code }: CodeBlock, reader: Reader): Promise<string> =>
-  start(process.execPath, ["--input-type=module", "-e", code], {
-    folder: reader.folder,
-    environment: variablesOf(reader),
-  }).succeeded();
+/** How the blocks of a page are one program, in the file that the first page for partners names. */
+const PROGRAMS = {
+  typescript: {
+    file: "example.mts",
+    command: process.execPath,
+    recording: `import { appendFileSync } from "node:fs";
+const send = globalThis.fetch;
+globalThis.fetch = async (...request) => {
+  const response = await send(...request);
+  appendFileSync(process.env.STATUSES, \`\${response.status}\\n\`);
+  return response;
+};\n`,
+  },
+  python: {
+    file: "example.py",
+    command: "python3",
+    recording: `import os, requests
+send = requests.Session.send
+def record(*request, **options):
+    response = send(*request, **options)
+    print(response.status_code, file=open(os.environ["STATUSES"], "a"))
+    return response
+requests.Session.send = record\n`,
+  },
+} as const;
+
+export const programOf = (blocks: readonly CodeBlock[]): string => blocks.map(({ code }) => code).join("\n");
+
+/** Runs the blocks of a page as one program. */
+export async function runProgram(
+  language: keyof typeof PROGRAMS,
+  blocks: readonly CodeBlock[],
+  reader: Reader,
+): Promise<ShellRun> {
+  const { file, command, recording } = PROGRAMS[language];
+  // What counts is a module of its own: a program may use each of its names.
+  const counting = `counting.${file.split(".")[1]}`;
+  await writeFile(join(reader.folder, counting), recording);
+  const importing = language === "python" ? "import counting\n" : `import "./${counting}";\n`;
+  await writeFile(join(reader.folder, file), `${importing}${programOf(blocks)}`);
+  return runCounted(command, [file], reader, variablesOf(reader));
+}
 
 /** Runs a block in a folder, as its only session there. */
 export const runIn = (folder: string, code: string): Promise<string> =>
@@ -192,13 +236,17 @@ function start(
   };
 }
 
-/** Readers have the ports of `npm start`, or an address of their own. */
-const withAddresses = (code: string, { api, backOffice }: Demo): string =>
+/** Readers have the ports of `npm start`, or addresses and a key of their own. */
+const withAddresses = (code: string, { demo: { api, backOffice }, keys }: Reader): string =>
   code
+    .replaceAll("https://api.deployment.example", api)
+    .replaceAll("pok_test_…", keys.testKey)
     .replaceAll("http://localhost:8080", api)
     .replaceAll("http://localhost:8081", backOffice)
     .replaceAll("https://back-office.example.com", backOffice);
 
 /** The statuses that a page announces in comments at the end of lines, such as `# 409: a line has no shipment`. */
 export const announcedStatuses = (blocks: readonly CodeBlock[]): number[] =>
-  blocks.flatMap(({ code }) => [...code.matchAll(/# ([1-5]\d\d)\b/g)].map(([, status]) => Number(status)));
+  blocks.flatMap(({ code }) =>
+    [...code.matchAll(/(?:#|\/\/) ([1-5]\d\d)\b/g)].map(([, status]) => Number(status)),
+  );

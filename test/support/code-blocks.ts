@@ -55,7 +55,17 @@ export const DATA = [
 export type Data = (typeof DATA)[number];
 
 /** How a test runs a block: each has its own. `unknown`: none does. */
-type Run = "session" | "start" | "build" | "program" | "example" | "schema" | "data" | "not run" | "unknown";
+type Run =
+  | "session"
+  | "start"
+  | "build"
+  | "typescript"
+  | "python"
+  | "example"
+  | "schema"
+  | "data"
+  | "not run"
+  | "unknown";
 
 /** What starts a service, and does not end. */
 const STARTS = /\bnpm (?:start|run serve|run dev)\b/;
@@ -65,12 +75,13 @@ const BUILDS = /\bnpm run docs\b/;
 export const dataOf = ({ language, label }: CodeBlock): string => `${language} ${label}`.trim();
 
 export function runOf(block: CodeBlock, { path }: Page): Run {
-  const { language, code, notRun } = block;
+  const { language, label, code, notRun } = block;
   if (notRun !== null) return "not run";
   if (language === "sh") return STARTS.test(code) ? "start" : BUILDS.test(code) ? "build" : "session";
+  if (language === "ts" && label === "[TypeScript]") return "typescript";
+  if (language === "python" && label === "[Python]") return "python";
   if (WITH_EXAMPLES.includes(path) && ["js", "python", "php", "java", "go"].includes(language))
     return "example";
-  if (language === "js") return "program";
   if (language === "json") return "schema";
   return (DATA as readonly string[]).includes(dataOf(block)) ? "data" : "unknown";
 }

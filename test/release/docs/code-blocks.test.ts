@@ -1,15 +1,20 @@
+import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   announcedStatuses,
   createReader,
+  programOf,
   runProgram,
   runShell,
   variablesOf,
 } from "../../support/block-runs.ts";
-import { blocksOfPages, type Data, dataOf, PAGES, runOf } from "../../support/code-blocks.ts";
+import { blocksOfPages, type CodeBlock, type Data, dataOf, PAGES, runOf } from "../../support/code-blocks.ts";
 import { CHECKS, checkJson } from "../../support/data-blocks.ts";
 import { type Demo, startDemo } from "../../support/demo.ts";
+import { temporaryFolder } from "../../support/main-process.ts";
 
 /**
  * What no test can run as it stands, and why. Its commands are parsed nevertheless (commands.test.ts). A block that is not
@@ -24,7 +29,6 @@ const NOT_RUN: readonly string[] = [
   "docs/deployment.md: it needs root; test/release/docs/deployment.test.ts runs it with the settings below another folder",
   "docs/deployment.md: it needs systemd; a test lets systemd check the unit",
   "docs/operation.md: it deletes what a lost key has encrypted",
-  "docs/partners/quickstart.md: it has the address and the key of the reader",
   "docs/partners/webhooks.md: it does not end; a test starts the program",
   "docs/partners/webhooks.md: the secret is left out; a test starts the program with one",
   "docs/scaling.md: it needs servers with Citus, and hours",
@@ -52,6 +56,16 @@ const problemsOf = (path: string): string[] =>
       return JSON.stringify(members).slice(1);
     });
 
+/** The errors that a page announces come in their order, and each other status that it announces comes. */
+function expectAnnounced(statuses: readonly number[], blocks: readonly CodeBlock[]): void {
+  const announced = announcedStatuses(blocks);
+  const isError = (status: number) => status >= 400;
+  expect(statuses.filter(isError)).toEqual(announced.filter(isError));
+  expect(announced.filter((status) => !statuses.includes(status))).toEqual([]);
+}
+
+const HAS_REQUESTS = spawnSync("python3", ["-c", "import requests"]).status === 0;
+
 let demo: Demo;
 beforeAll(async () => {
   demo = await startDemo();
@@ -69,19 +83,45 @@ describe("the code of the pages", () => {
           ...(path !== COMMAND_LINE && overHttp(demo)),
         },
       });
-      const announced = announcedStatuses(blocks);
-      const isError = (status: number) => status >= 400;
-      expect(statuses.filter(isError)).toEqual(announced.filter(isError));
-      expect(announced.filter((status) => !statuses.includes(status))).toEqual([]);
+      expectAnnounced(statuses, blocks);
       const [, code] = /^docs\/errors\/(.*)\.md$/.exec(path) ?? [];
       if (code !== undefined) expect(output).toContain(`"code":"${code}"`);
       for (const problem of problemsOf(path)) expect(output).toContain(problem);
     },
   );
 
-  it.each(blocksOfPages("program"))("%s: the programs run", async (_path, blocks) => {
-    const reader = await createReader(demo);
-    for (const block of blocks) expect(await runProgram(block, reader)).not.toBe("");
+  it.each(blocksOfPages("typescript"))(
+    "%s: the TypeScript runs, and receives the same",
+    async (_path, blocks) => {
+      const { statuses } = await runProgram("typescript", blocks, await createReader(demo));
+      expectAnnounced(statuses, blocks);
+      expect(statuses.length).toBeGreaterThan(0);
+    },
+  );
+
+  it.skipIf(!HAS_REQUESTS).each(blocksOfPages("python"))(
+    "%s: the Python runs, and receives the same",
+    async (_path, blocks) => {
+      const { statuses } = await runProgram("python", blocks, await createReader(demo));
+      expectAnnounced(statuses, blocks);
+      expect(statuses.length).toBeGreaterThan(0);
+    },
+  );
+
+  it("has no error of a type in a strict project", async () => {
+    const folder = await temporaryFolder();
+    const files = blocksOfPages("typescript").map(([path]) => `${basename(path, ".md")}.mts`);
+    for (const [index, [, blocks]] of blocksOfPages("typescript").entries())
+      await writeFile(join(folder, files[index] ?? ""), programOf(blocks));
+    const options =
+      "--noEmit --strict --noUncheckedIndexedAccess --target esnext --module nodenext --types node";
+    const roots = ["--typeRoots", resolve("node_modules/@types")];
+    const { stdout } = spawnSync("tsc", [...options.split(" "), ...roots, ...files], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    expect(stdout).toBe("");
+    expect(files.length).toBeGreaterThan(5);
   });
 });
 

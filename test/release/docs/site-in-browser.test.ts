@@ -59,6 +59,29 @@ describe("the documentation in a browser", () => {
     PAGE_MS,
   );
 
+  it(
+    "shows each example in the form that was chosen last, on every page",
+    async () => {
+      const { page, faults, close } = await openPage();
+      await page.goto(`${origin}/docs/partners/quickstart.html`);
+      const shown = () => page.locator(".vp-code-group .blocks > .active > .lang").allInnerTexts();
+      expect(new Set(await shown())).toEqual(new Set(["sh"]));
+      const last = page.locator(".vp-code-group").last();
+      const tab = last.getByText("Python", { exact: true });
+      await tab.scrollIntoViewIfNeeded();
+      const before = await last.boundingBox();
+      await tab.click();
+      expect(new Set(await shown())).toEqual(new Set(["python"]));
+      // The examples above have other heights now.
+      expect(Math.abs(Number((await last.boundingBox())?.y) - Number(before?.y))).toBeLessThan(2);
+      await page.goto(`${origin}/docs/partners/products.html`);
+      await expect.poll(async () => new Set(await shown())).toEqual(new Set(["python"]));
+      expect(faults).toEqual([]);
+      await close();
+    },
+    PAGE_MS,
+  );
+
   const LOOKS = [
     { colorScheme: "light", viewport: { width: 1_280, height: 900 } },
     { colorScheme: "dark", viewport: { width: 390, height: 800 } },
