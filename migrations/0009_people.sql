@@ -43,7 +43,8 @@ create table person_grants (
   facility_ids   uuid[],
   connection_ids uuid[] not null,
   token_id       uuid,
-  constraint person_grants_pkey primary key (person_id, role),
+  giver_id       uuid   not null generated always as (coalesce(token_id, '00000000-0000-0000-0000-000000000000')) stored,
+  constraint person_grants_pkey primary key (person_id, role, giver_id),
   constraint person_grants_person_id_fkey foreign key (person_id) references people (id) on delete cascade,
   constraint person_grants_role_known check (role in ('operator', 'warehouse', 'merchant', 'partner', 'support', 'monitoring')),
   constraint person_grants_scope_of_role check (
@@ -58,11 +59,12 @@ create table person_grants (
 );
 create index person_grants_merchant_ids_idx on person_grants using gin (merchant_ids);
 create index person_grants_token_id_idx on person_grants (token_id) where token_id is not null;
-comment on table person_grants is 'The roles of a person, each with what it is for.';
+comment on table person_grants is 'The roles of a person, each with what it is for. A role that several have given has a row of each, with what that one has given.';
 comment on column person_grants.role is 'What the person may do.';
 comment on column person_grants.merchant_ids is 'For merchant: the merchants. For partner: the merchant of each connection, in their order. Else empty.';
 comment on column person_grants.facility_ids is 'For warehouse: the facilities; null: all of them, also later ones. Null for other roles.';
 comment on column person_grants.connection_ids is 'For partner: the connections. Else empty.';
+comment on column person_grants.giver_id is 'token_id for the primary key, which cannot contain a null.';
 comment on column person_grants.token_id is 'The token that gave it, with whose revocation it ends. Null: a person, OPERATOR_TOKEN or the command line did.';
 
 create table person_provider_accounts (

@@ -1,14 +1,15 @@
 import { type BackOfficeCaller, type Grant, grantsWith, isWithin, merchantScope } from "../audit/grant.ts";
-import { type Initiator, recordAudit } from "../audit/record-audit.ts";
+import { byService, type Initiator, recordAudit } from "../audit/record-audit.ts";
 import { lackedScope, scopeRequired, scopesOfRole } from "../audit/scope.ts";
 import { isValid } from "../merchants/api-key.ts";
 import { limitReached } from "../merchants/limits.ts";
 import { readMerchantMaximum } from "../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { fromTypeId } from "../platform/ids.ts";
+import { fromTypeId, toTypeId } from "../platform/ids.ts";
 import { versionChanged } from "../platform/wire/content-version.ts";
 import type { Problem } from "../platform/wire/problems.ts";
+import { givenBy } from "./given-grants.ts";
 import { countInvitation, inviters, reachedInvitations, takeResend } from "./invitation-limits.ts";
 import { deleteLinks, type MadeLink, makeLink, PERSONAL_LINKS } from "./links.ts";
 import { invitationMail, queuePersonMail } from "./mails.ts";
@@ -19,10 +20,12 @@ import {
   countOtherOperators,
   countOtherPeople,
   countPeopleOfMerchants,
+  findEndedGivers,
   findPeopleOfTokens,
   insertPerson,
   lockPeople,
   lockPerson,
+  readGivenGrants,
   readPerson,
   removeGrantsOfTokens,
   replaceGrants,
@@ -42,6 +45,7 @@ import {
 } from "./person.ts";
 import { unlinkAccount } from "./provider.ts";
 import { endSessions } from "./sessions.ts";
+import type { Token } from "./token.ts";
 import { lockTokens, readToken } from "./tokens-sql.ts";
 
 const isOperator = ({ grants }: Pick<Person, "grants">): boolean =>
@@ -52,7 +56,7 @@ const isLastOperator = async (tx: Queryable, person: Person): Promise<boolean> =
   isOperator(person) && person.disabledAt === null && (await countOtherOperators(tx, person.id)) === 0;
 
 /**
- * Replaces what a person may do. It counts from its next request on.
+ * Replaces what a person may do. It counts from its next request on. A caller without a token takes over what tokens have given.
  * @param expectedVersion of the grants that are to be replaced; undefined if it does not matter
  */
 export const changeGrants = (
@@ -67,7 +71,10 @@ export const changeGrants = (
     if (lacking !== null) return lacking;
     const changed = { ...person, grants: sortedByRole(grants) };
     const version = grantsVersion(person.grants);
-    if (version === grantsVersion(grants)) return person;
+    const tokenId = giverToken(request.giver);
+    const earlierGiven = await readGivenGrants(tx, person.id);
+    const isTakenOver = tokenId === null && earlierGiven.some((given) => given.tokenId !== null);
+    if (version === grantsVersion(grants) && !isTakenOver) return person;
     if (expectedVersion !== undefined && expectedVersion !== version)
       return versionChanged("The grants", version);
     if (!isOperator(changed) && (await isLastOperator(tx, person))) return lastOperator;
@@ -75,8 +82,7 @@ export const changeGrants = (
     const added = merchantsOfPerson(changed).filter((id) => !earlier.includes(id));
     const reached = added.length === 0 ? null : await reachedLimit(tx, added, own);
     if (reached !== null) return reached;
-    const keptRoles = grants.filter((grant) => isWithin(grant, person.grants)).map(({ role }) => role);
-    await replaceGrants(tx, person.id, grants, { tokenId: giverToken(request.giver), keptRoles });
+    await replaceGrants(tx, person.id, givenBy(tokenId, grants, earlierGiven));
     await recordAudit(tx, context, request.by, personFact(changed));
     return changed;
   });
@@ -99,8 +105,8 @@ async function disable(tx: Queryable, context: Context, person: Person, by: Init
 }
 
 /**
- * Takes away what tokens have given to people. A person who has nothing else is disabled: a person without roles would be seen by every
- * merchant. The last operator stays. The caller has locked the people.
+ * Takes away what tokens have given to people. A person who has nothing else is disabled, and its roles are then those of the caller who
+ * enables it again: a person without roles would be seen by every merchant. The last operator stays. The caller has locked the people.
  */
 export async function endGrantsOfTokens(
   tx: Queryable,
@@ -114,13 +120,30 @@ export async function endGrantsOfTokens(
     if (await removeGrantsOfTokens(tx, personId, tokenIds)) {
       const left = await readPerson(tx, personId);
       if (left !== null) await recordAudit(tx, context, by, personFact(left));
-    } else if (person.disabledAt === null) await disable(tx, context, person, by);
+      continue;
+    }
+    await replaceGrants(tx, personId, givenBy(null, person.grants, []));
+    if (person.disabledAt === null) await disable(tx, context, person, by);
   }
+}
+
+/** Takes away what tokens that have ended have given to people: one that has expired, whose end no request has brought. Returns of how many. */
+export async function endGrantsOfEndedTokens(context: Context): Promise<number> {
+  const now = context.clock.now();
+  if ((await findEndedGivers(context.db, now)).length === 0) return 0;
+  return inTransaction(context, async (tx) => {
+    await lockPeople(tx);
+    const tokenIds = await findEndedGivers(tx, now);
+    await endGrantsOfTokens(tx, context, tokenIds, byService("endGrantsOfTokens"));
+    return tokenIds.length;
+  });
 }
 
 export const enablePerson = (context: PeopleContext, request: Change): Promise<Changed> =>
   change(context, request, async (tx, person) => {
     if (person.disabledAt === null) return person;
+    const rejected = await outlasting(tx, request);
+    if (rejected !== null) return rejected;
     await setDisabled(tx, person.id, null);
     await recordAudit(tx, context, request.by, personFact(person));
     return { ...person, disabledAt: null };
@@ -161,6 +184,8 @@ export const renamePerson = (
     const name = fields.name ?? person.name;
     const email = fields.email === undefined ? person.email : normalEmail(fields.email);
     if (name === person.name && email === person.email) return person;
+    const rejected = email === person.email ? null : await outlasting(tx, request);
+    if (rejected !== null) return rejected;
     if (!(await setNameAndEmail(tx, { personId: person.id, name, email }))) return personExists;
     if (email !== person.email) {
       await endSessions(tx, person.id, request.giver.session?.id ?? null);
@@ -175,6 +200,8 @@ export const renamePerson = (
 export const makeSignInLink = (context: PeopleContext, request: Change): Promise<MadeLink | Problem | null> =>
   change(context, request, async (tx, person) => {
     if (person.disabledAt !== null) return disabled;
+    const rejected = await outlasting(tx, request);
+    if (rejected !== null) return rejected;
     const link = await makeLink(tx, context, person.id, "sign-in");
     await recordAudit(tx, context, request.by, personFact(person, { expiresAt: link.expiresAt }));
     return link;
@@ -272,18 +299,38 @@ async function isTokenValid(tx: Queryable, id: string, now: Date): Promise<boole
 const giverToken = ({ type, id }: Giver): string | null =>
   type === "token" && id !== null ? fromTypeId("tok", id) : null;
 
+/**
+ * 403: access that would outlast the token. With another mail address, with a link, or enabled again, a human signs in as a person to
+ * whom others have given roles, which do not end with the token.
+ */
+async function outlasting(tx: Queryable, { personId, giver }: Change): Promise<Problem | null> {
+  const tokenId = giverToken(giver);
+  if (tokenId === null) return null;
+  const given = await readGivenGrants(tx, personId);
+  return given.every((each) => each.tokenId === tokenId) ? null : rolesOfOthers;
+}
+
+const rolesOfOthers: Problem = {
+  code: "forbidden",
+  detail:
+    "Others have given this person roles, which do not end with your token. So a token changes neither its mail address nor whether it can sign in: let a person do it.",
+};
+
 /** 403: what people are given does not expire, so a token that does gives them nothing. Its row is locked already. */
 async function isPassing(tx: Queryable, giver: Giver): Promise<Problem | null> {
   const tokenId = giverToken(giver);
   const token = tokenId === null ? null : await readToken(tx, tokenId);
-  return token === null || token.expiresAt === null ? null : tokenExpires;
+  return token === null || token.expiresAt === null ? null : tokenExpires(token);
 }
 
-const tokenExpires: Problem = {
-  code: "forbidden",
+const tokenExpires = ({ replacedById }: Token): Problem => ({
+  code: "token-expires",
   detail:
-    "Your token expires, and the roles of people do not. Only a token without an expiry gives people roles.",
-};
+    replacedById === null
+      ? "Your token expires, and the roles of people do not. Create a token without an expiry, or let a person give the roles."
+      : "Your token was rotated, so it expires, and the roles of people do not. Use the token that replaced it.",
+  members: { replacedBy: replacedById === null ? null : toTypeId("tok", replacedById) },
+});
 
 /** Null: the giver may give all of these rights now. */
 export async function checkGiving(

@@ -1,8 +1,9 @@
-import type { Grant, Role } from "../audit/grant.ts";
+import type { Role } from "../audit/grant.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
-import { type GrantRow, type Person, type PersonState, toGrant, toGrantRow } from "./person.ts";
+import { type GivenGrant, type GrantRow, toGrant, toGrantRow, unitedGrants } from "./given-grants.ts";
+import type { Person, PersonState } from "./person.ts";
 
 export type PersonRow = {
   id: string;
@@ -31,7 +32,7 @@ export async function readPerson(db: Queryable, personId: string): Promise<Perso
                select from person_one_time_codes c
                where c.person_id = p.id and c.confirmed_at is not null) as has_two_factor,
              exists (select from person_provider_accounts a where a.person_id = p.id) as has_single_sign_on,
-             (select coalesce(json_agg(g order by g.role), '[]') from person_grants g where g.person_id = p.id) as grants
+             (select coalesce(json_agg(g order by g.role, g.token_id nulls first), '[]') from person_grants g where g.person_id = p.id) as grants
       from people p
       where p.id = $1`,
     values: [personId],
@@ -50,7 +51,7 @@ export async function readPersonByEmail(db: Queryable, email: string): Promise<P
                select from person_one_time_codes c
                where c.person_id = p.id and c.confirmed_at is not null) as has_two_factor,
              exists (select from person_provider_accounts a where a.person_id = p.id) as has_single_sign_on,
-             (select coalesce(json_agg(g order by g.role), '[]') from person_grants g where g.person_id = p.id) as grants
+             (select coalesce(json_agg(g order by g.role, g.token_id nulls first), '[]') from person_grants g where g.person_id = p.id) as grants
       from people p
       where p.email = $1`,
     values: [email],
@@ -83,7 +84,7 @@ export async function listPeople(
                select from person_one_time_codes c
                where c.person_id = p.id and c.confirmed_at is not null) as has_two_factor,
              exists (select from person_provider_accounts a where a.person_id = p.id) as has_single_sign_on,
-             (select coalesce(json_agg(g order by g.role), '[]') from person_grants g where g.person_id = p.id) as grants
+             (select coalesce(json_agg(g order by g.role, g.token_id nulls first), '[]') from person_grants g where g.person_id = p.id) as grants
       from people p
       where p.id > $1
         and ($3::uuid[] is null or not exists (
@@ -199,7 +200,11 @@ export async function insertPerson(
     ],
   });
   if (rows.length === 0) return false;
-  await replaceGrants(tx, person.id, person.grants, { tokenId, keptRoles: [] });
+  await insertGrants(
+    tx,
+    person.id,
+    person.grants.map((grant) => ({ grant, tokenId })),
+  );
   return true;
 }
 
@@ -228,7 +233,7 @@ export const toPerson = (row: PersonRow): Person => ({
   id: row.id,
   name: row.name,
   email: row.email,
-  grants: row.grants.map(toGrant),
+  grants: unitedGrants(row.grants),
   hasTwoFactor: row.has_two_factor,
   hasSingleSignOn: row.has_single_sign_on,
   createdBy: { kind: row.created_by_kind, name: row.created_by_name, id: row.created_by_id },
@@ -275,31 +280,44 @@ export async function countOtherOperators(tx: Queryable, personId: string): Prom
   return row?.count ?? 0;
 }
 
-/**
- * Replaces all grants of a person.
- * @param tokenId the token that gives them; null: none does. Those of `keptRoles` stay with who gave them before.
- */
+/** What each token has given to a person, and what others have. */
+export async function readGivenGrants(db: Queryable, personId: string): Promise<GivenGrant[]> {
+  const rows = await db.query<GrantRow & { token_id: string | null }>({
+    name: "read-given-grants",
+    text: `
+      select role, merchant_ids, facility_ids, connection_ids, token_id
+      from person_grants
+      where person_id = $1
+      order by role, token_id nulls first`,
+    values: [personId],
+  });
+  return rows.map((row) => ({ grant: toGrant(row), tokenId: row.token_id }));
+}
+
+/** Replaces all grants of a person. */
 export async function replaceGrants(
   tx: Queryable,
   personId: string,
-  grants: readonly Grant[],
-  { tokenId, keptRoles }: { readonly tokenId: string | null; readonly keptRoles: readonly Role[] },
+  given: readonly GivenGrant[],
 ): Promise<void> {
   await tx.query({
-    name: "replace-person-grants",
+    name: "delete-person-grants",
+    text: "delete from person_grants where person_id = $1",
+    values: [personId],
+  });
+  await insertGrants(tx, personId, given);
+}
+
+async function insertGrants(tx: Queryable, personId: string, given: readonly GivenGrant[]): Promise<void> {
+  const rows = given.map(({ grant, tokenId }) => ({ ...toGrantRow(grant), token_id: tokenId }));
+  await tx.query({
+    name: "insert-person-grants",
     text: `
-      with removed as (
-        delete from person_grants
-        where person_id = $1 and role not in (select g.role from json_to_recordset($2::json) as g (role text))
-      )
       insert into person_grants (person_id, role, merchant_ids, facility_ids, connection_ids, token_id)
-      select $1, g.role, g.merchant_ids, g.facility_ids, g.connection_ids, $3
-      from json_to_recordset($2::json) as g (role text, merchant_ids uuid[], facility_ids uuid[], connection_ids uuid[])
-      on conflict (person_id, role) do update
-      set merchant_ids = excluded.merchant_ids, facility_ids = excluded.facility_ids,
-          connection_ids = excluded.connection_ids,
-          token_id = case when excluded.role = any($4::text[]) then person_grants.token_id else excluded.token_id end`,
-    values: [personId, JSON.stringify(grants.map(toGrantRow)), tokenId, keptRoles],
+      select $1, g.role, g.merchant_ids, g.facility_ids, g.connection_ids, g.token_id
+      from json_to_recordset($2::json)
+        as g (role text, merchant_ids uuid[], facility_ids uuid[], connection_ids uuid[], token_id uuid)`,
+    values: [personId, JSON.stringify(rows)],
   });
 }
 
@@ -357,6 +375,20 @@ export async function removeGrantsOfTokens(
     values: [personId, tokenIds],
   });
   return rows.length > 0;
+}
+
+/** The tokens that have given people roles, and have ended. */
+export async function findEndedGivers(db: Queryable, now: Date): Promise<string[]> {
+  const rows = await db.query<{ token_id: string }>({
+    name: "find-ended-givers",
+    text: `
+      select distinct g.token_id
+      from person_grants g
+      left join back_office_tokens t on t.id = g.token_id
+      where g.token_id is not null and (t.id is null or t.revoked_at is not null or t.expires_at <= $1)`,
+    values: [now],
+  });
+  return rows.map(({ token_id }) => token_id);
 }
 
 /** What a token has given to people belongs to the one that replaces it. */

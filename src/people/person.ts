@@ -1,6 +1,6 @@
 import type { Configuration } from "openid-client";
 import type { AuditFact } from "../audit/audit-sql.ts";
-import { type Grant, type Role, strongestRole } from "../audit/grant.ts";
+import { type Grant, strongestRole } from "../audit/grant.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Context } from "../platform/context.ts";
@@ -9,6 +9,7 @@ import { toTypeId } from "../platform/ids.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import { versionOf } from "../platform/wire/content-version.ts";
+import { toGrantRow } from "./given-grants.ts";
 import { merchantsOfGrant } from "./token.ts";
 
 /** A person who signs in to the back office (docs/design/people.md, "Sign-in is our own"). */
@@ -118,55 +119,6 @@ export type Visitor = {
   /** Id of the person that the page shows as signed in. Null: the request names none. */
   readonly expectedPersonId: string | null;
 };
-
-/** A row of person_grants. */
-export type GrantRow = {
-  role: Role;
-  merchant_ids: string[];
-  facility_ids: string[] | null;
-  connection_ids: string[];
-};
-
-export function toGrant({ role, merchant_ids, facility_ids, connection_ids }: GrantRow): Grant {
-  switch (role) {
-    case "operator":
-    case "support":
-    case "monitoring":
-      return { role };
-    case "warehouse":
-      return { role, facilityIds: facility_ids };
-    case "merchant":
-      return { role, merchantIds: merchant_ids };
-    case "partner":
-      return {
-        role,
-        connections: connection_ids.map((connectionId, index) => ({
-          merchantId: merchant_ids[index] ?? "", // A constraint: there are as many of both.
-          connectionId,
-        })),
-      };
-  }
-}
-
-export function toGrantRow(grant: Grant): GrantRow {
-  const row = { role: grant.role, merchant_ids: [], facility_ids: null, connection_ids: [] };
-  switch (grant.role) {
-    case "operator":
-    case "support":
-    case "monitoring":
-      return row;
-    case "warehouse":
-      return { ...row, facility_ids: grant.facilityIds === null ? null : [...grant.facilityIds] };
-    case "merchant":
-      return { ...row, merchant_ids: [...grant.merchantIds] };
-    case "partner":
-      return {
-        ...row,
-        merchant_ids: grant.connections.map(({ merchantId }) => merchantId),
-        connection_ids: grant.connections.map(({ connectionId }) => connectionId),
-      };
-  }
-}
 
 /** As they are read: a person has one of each role at most. */
 export const sortedByRole = (grants: readonly Grant[]): Grant[] =>

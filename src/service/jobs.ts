@@ -16,6 +16,7 @@ import { processAccountPayments } from "../payments/account/account.ts";
 import { mailPaymentFailures } from "../payments/failure-mails.ts";
 import { retryDeclinedCharges } from "../payments/retry-payments.ts";
 import { processStripePayments } from "../payments/stripe/process-stripe-payments.ts";
+import { endGrantsOfEndedTokens } from "../people/manage.ts";
 import { purgePeopleRecords } from "../people/purge-people-records.ts";
 import { HOUR_MS, MINUTE_MS } from "../platform/time.ts";
 import { purgeStockMovements } from "../stock/stock-movements-sql.ts";
@@ -42,6 +43,10 @@ export const GATHER_FIRST_STATISTICS: Job = {
   run: ({ db }) => gatherFirstStatistics(db),
 };
 
+/** What tokens have made that were revoked or have expired. */
+const endWithTokens: Job["run"] = async (context, stopping) =>
+  (await endGrantsOfEndedTokens(context)) + (await pauseEndedEndpoints(context, stopping));
+
 /** Any number of workers may run these: each row is claimed or locked by one of them. */
 export const JOBS: readonly Job[] = [
   { name: "accept-orders", everyMs: 500, run: acceptAllDueOrders },
@@ -53,7 +58,7 @@ export const JOBS: readonly Job[] = [
   { name: "mail-payment-failures", everyMs: 5_000, run: mailPaymentFailures },
   { name: "erase-test-orders", everyMs: 1_000, run: eraseAllExpiredTestOrders },
   { name: "publish-events", everyMs: 500, run: publishBackOfficeEvents },
-  { name: "end-with-tokens", everyMs: 1_000, run: pauseEndedEndpoints },
+  { name: "end-with-tokens", everyMs: 1_000, run: endWithTokens },
   { name: "clear-endpoints", everyMs: 1_000, run: clearEndpoints },
   { name: "resend-deliveries", everyMs: 1_000, run: resendDeliveries },
   { name: "make-partitions", everyMs: HOUR_MS, run: makePartitions },

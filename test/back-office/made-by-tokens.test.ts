@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import { createPartner, type Partner } from "../support/builders.ts";
+import { createFacility } from "../support/facilities.ts";
+import { runJob } from "../support/jobs.ts";
+import { expectProblem } from "../support/orders.ts";
 import { linkToken, openBrowser } from "../support/people.ts";
 import { type Answer, type Client, startTestService, type TestService } from "../support/test-service.ts";
 import { tokenPath, tokensOf } from "../support/tokens.ts";
@@ -149,9 +152,116 @@ describe("the expiry of a token", () => {
 
   it("lets it give no roles to people, whose roles do not expire", async () => {
     const parent = await tokens.create({ ...full(), expiresAt: tokens.inHours(10) });
-    const { status, body } = await invite(as(parent));
-    expect([status, body.code]).toEqual([403, "forbidden"]);
-    expect(body.detail).toContain("without an expiry");
+    const answer = await invite(as(parent));
+    expectProblem(answer, 403, "token-expires", { replacedBy: null });
+    expect(answer.body.detail).toContain("Create a token without an expiry");
+  });
+
+  it("ends the roles that it gave before it was rotated to one that expires", async () => {
+    const old = await tokens.create(full());
+    const guest = await invite(as(old));
+    const renewed = await test.backOffice.post(tokenPath(old, "/rotate"), { expiresAt: tokens.inHours(5) });
+    expect(renewed.status).toBe(201);
+    await runJob(test, "end-with-tokens");
+    expect((await person(guest)).state).toBe("invited");
+    test.clock.advance({ hours: 5 });
+    await runJob(test, "end-with-tokens");
+    expect((await person(guest)).state).toBe("disabled");
+    // Its roles are now those of the person who enables it.
+    await test.backOffice.post(`/api/people/${guest.body.id}/enable`);
+    expect(await runJob(test, "end-with-tokens")).toBe(0);
+    expect((await person(guest)).state).toBe("invited");
+  });
+});
+
+describe("a token that was rotated", () => {
+  it("says which token may give roles to people", async () => {
+    const old = await tokens.create(full());
+    const renewed = await test.backOffice.post(tokenPath(old, "/rotate"), {});
+    const answer = await invite(as(old));
+    expectProblem(answer, 403, "token-expires", { replacedBy: renewed.body.id });
+    expect(answer.body.detail).toContain("Use the token that replaced it");
+    expect((await invite(as(renewed))).status).toBe(201);
+  });
+});
+
+describe("what a token gives to a person who has roles of others", () => {
+  let other: Partner;
+  beforeAll(async () => {
+    other = await createPartner(test);
+  });
+  const ofBoth = () => tokens.create({ ...full(), merchantIds: [partner.merchantId, other.merchantId] });
+  const setGrants = async (client: Client, guest: Answer, grants: object[]): Promise<void> => {
+    const path = `/api/people/${guest.body.id}/grants`;
+    expect((await client.request("PUT", path, { body: { grants } })).status).toBe(200);
+  };
+  const grantsOf = async (guest: Answer) => (await person(guest)).grants;
+  const merchants = (...merchantIds: string[]) => ({ role: "merchant", merchantIds });
+
+  it("ends alone: a wider role is then what it was", async () => {
+    const token = await ofBoth();
+    const guest = await invite(test.backOffice, [merchants(partner.merchantId)]);
+    await setGrants(as(token), guest, [merchants(partner.merchantId, other.merchantId)]);
+    expect(await grantsOf(guest)).toMatchObject([merchants(partner.merchantId, other.merchantId)]);
+    await revoke(token);
+    expect(await person(guest)).toMatchObject({ state: "invited", grants: [merchants(partner.merchantId)] });
+  });
+
+  it("ends alone, also if the token has given the same role in several requests, in any order", async () => {
+    const token = await ofBoth();
+    const guest = await invite(test.backOffice, [{ role: "partner", connectionIds: [partner.connectionId] }]);
+    const both = { role: "partner", connectionIds: [other.connectionId, partner.connectionId] };
+    await setGrants(as(token), guest, [both, merchants(partner.merchantId)]);
+    await setGrants(as(token), guest, [merchants(partner.merchantId, other.merchantId), both]);
+    expect(await grantsOf(guest)).toHaveLength(2);
+    await revoke(token);
+    expect(await grantsOf(guest)).toMatchObject([{ role: "partner", connectionIds: [partner.connectionId] }]);
+  });
+
+  it("ends alone with the facilities of a warehouse, named or all", async () => {
+    const [one, two] = [await createFacility(test), await createFacility(test)];
+    const operator = await tokens.create({ role: "operator", scopes: ["*"] });
+    const at = (...facilityIds: string[]) => ({ role: "warehouse", facilityIds });
+    const guest = await invite(test.backOffice, [at(one)]);
+    await setGrants(as(operator), guest, [at(two, one)]);
+    await setGrants(as(operator), guest, [{ role: "warehouse" }, { role: "support" }]);
+    expect(await grantsOf(guest)).toMatchObject([{ role: "support" }, { role: "warehouse" }]);
+    await revoke(operator);
+    expect(await grantsOf(guest)).toMatchObject([at(one)]);
+  });
+
+  it("is not what the token left, or took away", async () => {
+    const token = await ofBoth();
+    const guest = await invite(test.backOffice, [merchants(partner.merchantId, other.merchantId)]);
+    await setGrants(as(token), guest, [merchants(other.merchantId)]);
+    await revoke(token);
+    expect(await person(guest)).toMatchObject({ state: "invited", grants: [merchants(other.merchantId)] });
+  });
+
+  it("stays if a person sets it too, also unchanged", async () => {
+    const token = await ofBoth();
+    const guest = await invite(as(token), [merchants(partner.merchantId)]);
+    await setGrants(test.backOffice, guest, [merchants(partner.merchantId)]);
+    await revoke(token);
+    expect(await person(guest)).toMatchObject({ state: "invited", grants: [merchants(partner.merchantId)] });
+  });
+
+  it("is no way to sign in as the person: a token does not change that", async () => {
+    const operator = await tokens.create({ role: "operator", scopes: ["*"] });
+    const [guest, own] = [await invite(test.backOffice), await invite(as(operator))];
+    const steps = (id: string, email: string) => [
+      () => as(operator).request("PATCH", `/api/people/${id}`, { body: { email } }),
+      () => as(operator).post(`/api/people/${id}/sign-in-link`),
+      async () => {
+        await test.backOffice.post(`/api/people/${id}/disable`);
+        return as(operator).post(`/api/people/${id}/enable`);
+      },
+    ];
+    for (const step of steps(guest.body.id, "thief@example.com"))
+      expectProblem(await step(), 403, "forbidden");
+    for (const step of steps(own.body.id, "own@example.com")) expect((await step()).status).toBeLessThan(300);
+    const path = `/api/people/${guest.body.id}`;
+    expect((await as(operator).request("PATCH", path, { body: { name: "Renamed" } })).status).toBe(200);
   });
 });
 

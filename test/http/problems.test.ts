@@ -124,6 +124,7 @@ describe("every code of the table", () => {
     "sign-in-failed": 401,
     "recent-authentication-required": 403,
     "scope-required": 403,
+    "token-expires": 403,
     "not-found": 404,
     "order-not-cancelable": 409,
     "order-already-exists": 409,
@@ -161,6 +162,7 @@ describe("every code of the table", () => {
     "key-not-rotatable": ["reason", "replacedBy"],
     "limit-reached": ["limit", "maximum"],
     "scope-required": ["scope"],
+    "token-expires": ["replacedBy"],
     "validation-failed": ["errors"],
   };
 

@@ -25,6 +25,14 @@ export const peopleProblems = (test: () => TestService) => ({
     const { body, ...answer } = await test().backOfficeAs(token).post("/api/tokens", {});
     return [{ ...answer, document: body }, "/api/tokens"];
   },
+  "token-expires": async (): Provoked => {
+    const expiresAt = new Date(test().clock.now().getTime() + 60_000).toISOString();
+    const fields = { name: "Sync", role: "operator", scopes: ["*"], expiresAt };
+    const { token } = (await test().backOffice.post("/api/tokens", fields)).body;
+    const person = { name: "P", email: "outlasts@example.com", grants: [{ role: "support" }] };
+    const { body, ...answer } = await test().backOfficeAs(token).post("/api/people", person);
+    return [{ ...answer, document: body }, "/api/people"];
+  },
   "person-exists": async (): Provoked => {
     const person = { name: "P", email: "twice@example.com", grants: [{ role: "support" }] };
     await test().backOffice.post("/api/people", person);

@@ -215,7 +215,7 @@ export const personRoutes: readonly BackOfficeRoute[] = [
       { title: "Invitation", description: "A person to invite." },
     ),
     responses: { 201: { description: "The person was invited.", schema: PersonSchema } },
-    problems: ["person-exists", "limit-reached", "validation-failed"],
+    problems: ["token-expires", "person-exists", "limit-reached", "validation-failed"],
     bodyErrors: ({ caller, body }, { context }) => grantsErrors(context, caller, body),
     handle: async ({ caller, body, by }, { context }) => {
       const { name, email } = body;
@@ -269,7 +269,8 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     needsRecentAuthentication: true,
     tag: TAG,
     summary: "Change a person's name or mail address",
-    description: "Links that were sent to an earlier address end.",
+    description:
+      "Links that were sent to an earlier address end. A token changes the mail address only of people who have nothing but roles that it gave.",
     params: PersonIdParams,
     body: Type.Object(
       {
@@ -291,14 +292,22 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     needsRecentAuthentication: true,
     tag: TAG,
     summary: "Change what a person may do",
-    description: "It counts from the person's next request on. The last operator keeps its role.",
+    description:
+      "It counts from the person's next request on. The last operator keeps its role. What a token adds ends with the token. A person, or `OPERATOR_TOKEN`, takes over all roles that it sets.",
     params: PersonIdParams,
     body: Type.Object(
       { grants: grantsField, expectedVersion: expectedVersionField("grantsVersion") },
       { title: "Grants", description: "All grants of a person." },
     ),
     responses: aPerson("The person."),
-    problems: ["not-found", "person-state", "version-changed", "limit-reached", "validation-failed"],
+    problems: [
+      "token-expires",
+      "not-found",
+      "person-state",
+      "version-changed",
+      "limit-reached",
+      "validation-failed",
+    ],
     bodyErrors: async ({ caller, params, body }, { context }) =>
       (await findPerson(context, caller, params.id)) === null ? [] : grantsErrors(context, caller, body),
     handle: (request, { context }) =>
@@ -343,7 +352,8 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     needsRecentAuthentication: true,
     tag: TAG,
     summary: "Enable a person again",
-    description: "Repeating the request has no further effect.",
+    description:
+      "A token enables only people who have nothing but roles that it gave. Repeating the request has no further effect.",
     params: PersonIdParams,
     responses: aPerson("The person."),
     problems: ["not-found"],
@@ -451,7 +461,7 @@ export const signInMethodRoutes: readonly BackOfficeRoute[] = [
     tag: TAG,
     summary: "Make a link to sign in with",
     description:
-      "For a person who can neither sign in nor receive mail. It works once within an hour, without a second factor, so give it to that person alone.",
+      "For a person who can neither sign in nor receive mail. It works once within an hour, without a second factor, so give it to that person alone. A token makes it only for people who have nothing but roles that it gave.",
     params: PersonIdParams,
     responses: { 201: { description: "The link.", schema: SignInLinkSchema } },
     problems: ["not-found", "person-state"],

@@ -173,6 +173,15 @@ function membersOf(code: ProblemCode, { transition, rule, limits, ofFiles }: Des
       return {
         required: { scope: Type.String({ description: "The scope that the request needs." }) },
       };
+    case "token-expires":
+      return {
+        required: {
+          replacedBy: nullable(
+            Type.String(),
+            "Id of the token that replaced it. Null if it was not rotated.",
+          ),
+        },
+      };
     case "transition-refused":
       return {
         required: { transition, orderStatus, rule },

@@ -50,6 +50,14 @@ export const PROBLEMS = {
       "The role of the token allows the operation, but its scopes do not; scope is the one that is missing. Only the back office returns this.",
     retry: "Do not retry with this token. Use one that has the scope.",
   },
+  "token-expires": {
+    status: 403,
+    title: "Token expires",
+    meaning:
+      "The token expires, and the roles of people do not, so it gives none; replacedBy names the token that replaced it. Only the back office returns this.",
+    retry:
+      "Do not retry with this token. Use the one that replaced it, or one without an expiry, or let a person do it.",
+  },
   "not-found": {
     status: 404,
     title: "Resource not found",

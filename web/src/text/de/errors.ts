@@ -320,6 +320,7 @@ export const errors: ErrorTexts = {
   problems: {
     "malformed-request": () => "Der Dienst konnte die Anfrage nicht lesen.",
     "sign-in-failed": ({ reason }) => SIGN_INS[reason],
+    "token-expires": () => "Das Token läuft ab, die Rollen von Personen nicht.",
     "scope-required": ({ scope }) => `Dem Token fehlt das Recht ${scope}.`,
     "recent-authentication-required": () =>
       "Bestätigen Sie, dass Sie es sind: Das geht nur innerhalb von 15 Minuten nach einem Passwort, einem Code oder einem Passkey.",

@@ -299,6 +299,7 @@ export const errors: ErrorTexts = {
   problems: {
     "malformed-request": () => "The service could not read the request.",
     "sign-in-failed": ({ reason }) => SIGN_INS[reason],
+    "token-expires": () => "The token expires, and the roles of people do not.",
     "scope-required": ({ scope }) => `The token lacks the scope ${scope}.`,
     "recent-authentication-required": () =>
       "Confirm that it is you: this needs a password, a code or a passkey within the last 15 minutes.",
