@@ -1,7 +1,8 @@
 -- Changes stock records, and adds a movement for each move that changes what is on hand. Called by src/stock.
 --
 -- of_merchant: the merchant of all moves; null if there are several, which Citus does not permit.
--- moves: changes of stock records. A negative on_hand has been shipped, a positive one has been returned. The ids of movements
+-- moves: changes of stock records. A negative on_hand has been shipped; a positive one has been returned, or is reserved again
+-- because its shipment was voided. The ids of movements
 -- are in the order of the moves.
 -- Returns the records that were changed. The caller has locked their stock.
 create or replace function move_goods(of_merchant uuid, moves json, moved_at timestamptz)
@@ -34,15 +35,15 @@ begin
   insert into stock_movements (merchant_id, id, facility_id, product_id, kind, difference, on_hand, order_id,
                                actor_kind, actor_name, actor_id, created_at)
   select e.merchant_id, e.movement_id, e.facility_id, e.product_id,
-         case when e.on_hand < 0 then 'shipped' else 'returned' end, e.on_hand,
+         case when e.on_hand < 0 then 'shipped' when e.reserved > 0 then 'voided' else 'returned' end, e.on_hand,
          -- After this move: what is left in the end, without the later moves.
          c.on_hand - coalesce(sum(e.on_hand) over (
            partition by e.merchant_id, e.facility_id, e.product_id order by e.movement_id
            rows between 1 following and unbounded following), 0),
          e.order_id, e.actor_kind, e.actor_name, e.actor_id, moved_at
   from json_to_recordset(moves)
-    as e (merchant_id uuid, facility_id uuid, product_id uuid, on_hand integer, movement_id uuid, order_id uuid,
-          actor_kind text, actor_name text, actor_id text)
+    as e (merchant_id uuid, facility_id uuid, product_id uuid, on_hand integer, reserved integer, movement_id uuid,
+          order_id uuid, actor_kind text, actor_name text, actor_id text)
   join unnest(merchants, facilities, products, totals) as c (merchant_id, facility_id, product_id, on_hand)
     on c.merchant_id = e.merchant_id and c.facility_id = e.facility_id and c.product_id = e.product_id
   where e.on_hand <> 0;

@@ -149,10 +149,11 @@ create table shipments (
   weight_grams    integer,
   created_at      timestamptz not null,
   shipped_at      timestamptz,
+  handover_reported boolean   not null default false,
   delivered_at    timestamptz,
   constraint shipments_pkey primary key (merchant_id, order_id, id),
   constraint shipments_order_fkey foreign key (merchant_id, order_id) references orders (merchant_id, id) on delete cascade,
-  constraint shipments_status_known check (status in ('pending', 'shipped', 'delivered', 'returned')),
+  constraint shipments_status_known check (status in ('pending', 'shipped', 'delivered', 'returned', 'voided')),
   constraint shipments_delivered_since_shipped check (delivered_at is null or shipped_at is not null),
   constraint shipments_weight_positive check (weight_grams > 0)
 );
@@ -162,6 +163,7 @@ comment on table shipments is 'Shipments of an order; order_lines.shipment_id co
 comment on column shipments.carrier is 'As the warehouse names it.';
 comment on column shipments.weight_grams is 'Weight of the parcel as the warehouse weighed it, in grams. Null if it was not weighed.';
 comment on column shipments.shipped_at is 'When the service learned that the carrier has the shipment. Null while it is pending.';
+comment on column shipments.handover_reported is 'A request has said that the carrier has it; tracking alone does not.';
 comment on column shipments.delivered_at is 'When the warehouse reported that the recipient has the shipment. Null until then.';
 
 -- split_from is no foreign key: lines are deleted with their order only, and the erasure of test orders would pay for the check.

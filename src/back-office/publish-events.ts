@@ -107,6 +107,7 @@ const typesOf = (owner: ConnectionKey): readonly BackOfficeEventType[] =>
 /** The object that events of a type show beside the order: one event for each in the change. */
 const SHOWN_KINDS: Readonly<Partial<Record<BackOfficeEventType, ChangeKind>>> = {
   "order.shipped": "shipment",
+  "shipment.voided": "shipment",
   "charge.failed": "charge",
   "refund.created": "refund",
   "return.recorded": "return",
@@ -182,8 +183,8 @@ async function readDetails(
   const details = new Map<string, OrderDetails>();
   for (const { type, orderId } of meanings) {
     const found = orders.get(orderId);
-    if (found === undefined || details.has(orderId) || type === "order.shipped" || !(type in SHOWN_KINDS))
-      continue;
+    const kind = SHOWN_KINDS[type];
+    if (found === undefined || details.has(orderId) || kind === undefined || kind === "shipment") continue;
     details.set(orderId, await readOrderDetails(tx, found.order));
   }
   return details;

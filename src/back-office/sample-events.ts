@@ -1,4 +1,5 @@
 import { SERVICE } from "../lifecycle/applied-transition.ts";
+import { applyTransition } from "../lifecycle/lifecycle.ts";
 import type { Order } from "../lifecycle/order.ts";
 import { type SampleEvent, sampleOrderAfter } from "../orders/sample-event.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
@@ -17,6 +18,7 @@ const LIKE = {
   "order.readyToShip": "order.accepted",
   "order.withdrawn": "order.accepted",
   "order.shipped": "order.shipmentCreated",
+  "shipment.voided": "order.shipmentCreated",
   "order.completed": "order.completed",
   "order.canceled": "order.canceled",
   "charge.failed": "order.paymentFailed",
@@ -39,7 +41,8 @@ export function sampleBackOfficeEvent(
   const now = clock.now();
   const isFacility = ownerKind(owner) === "facility";
   const key = { merchantId: isFacility ? newId() : owner.merchantId, connectionId: newId() };
-  const made = sampleOrderAfter(LIKE[type], { connection: key, newId, now, lifetimeMs: 0 });
+  const like = sampleOrderAfter(LIKE[type], { connection: key, newId, now, lifetimeMs: 0 });
+  const made = type === "shipment.voided" ? withoutShipment(like, now) : like;
   const facilityId = isFacility ? owner.connectionId : newId();
   const order: Order = { ...made, testMode: false, expiresAt: null, facilityId, routedAt: now };
   const names = new Map(
@@ -56,6 +59,9 @@ export function sampleBackOfficeEvent(
   };
 }
 
+const withoutShipment = (order: Order, now: Date): Order =>
+  applyTransition(order, { name: "voidShipment", shipmentId: order.shipments[0]?.id ?? "" }, now).order;
+
 function besideOrder(
   type: BackOfficeEventType,
   { lines }: Order,
@@ -65,6 +71,7 @@ function besideOrder(
   const common = { id: newId(), actor: SERVICE, createdAt: now, note: null, reference: "sample" };
   switch (type) {
     case "order.shipped":
+    case "shipment.voided":
       return { shipment: shipments[0] };
     case "charge.failed":
       return {

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { orderScope, roleOnOrder } from "../audit/grant.ts";
 import { applyTransition, asOf, isChange } from "../lifecycle/lifecycle.ts";
-import type { Order, OrderKey, ShipmentChange, Transition } from "../lifecycle/order.ts";
-import { LINES_MAX } from "../lifecycle/parts.ts";
+import type { Order, OrderKey, Shipment, ShipmentChange, Transition } from "../lifecycle/order.ts";
+import { LINES_MAX, shipmentsOut } from "../lifecycle/parts.ts";
 import { routed } from "../lifecycle/possible-transitions.ts";
 import type { Staff } from "../orders/changes/change-order.ts";
 import {
@@ -262,9 +262,10 @@ function decide(
     return outcome.outcome === "applied" && !isChange(outcome) ? null : transition;
   };
   if (named.shipmentId !== null) return update(named.shipmentId, { ...details, trackingNumber });
-  const recorded = order.shipments.find((shipment) => isSameNumber(shipment.trackingNumber, trackingNumber));
-  if (recorded?.status === "returned") return null;
+  const isRecorded = (shipment: Shipment) => isSameNumber(shipment.trackingNumber, trackingNumber);
+  const recorded = shipmentsOut(order).find(isRecorded);
   if (recorded !== undefined) return update(recorded.id, details);
+  if (order.shipments.some(isRecorded)) return null; // It came back, or was voided.
   const ship = (lines?: LineQuantity[]) => {
     const request = {
       ...details,
@@ -278,9 +279,7 @@ function decide(
     const lines = linesOf(order, parcel, skus);
     return isProblem(lines) ? lines : ship(lines);
   }
-  const untracked = order.shipments.filter(
-    (shipment) => shipment.trackingNumber === null && shipment.status !== "returned",
-  );
+  const untracked = shipmentsOut(order).filter((shipment) => shipment.trackingNumber === null);
   const [first] = untracked;
   if (first === undefined) return ship();
   const isAllShipped = order.lines.every(({ shipmentId }) => shipmentId !== null);

@@ -67,6 +67,25 @@ export function storeShipping<Other extends Problem | null>(
 }
 
 /**
+ * Voids a shipment that never left: its lines are unshipped again, and their goods are back in the stock and reserved
+ * (docs/design/lifecycle.md, "Voided shipments"). A retry is safe: it changes nothing.
+ */
+export function voidShipment(
+  context: Context,
+  staff: Staff,
+  key: OrderKey,
+  shipmentId: string,
+  detail: string | null,
+): Promise<Order | Problem> {
+  return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
+    const transition = { name: "voidShipment", shipmentId } as const;
+    const outcome = await withinTimeline(tx, applyTransition(order, transition, at.now));
+    await storeOutcome(tx, order, outcome, { operation: "voidShipment", by, detail }, at);
+    return orderOrRefusal("voidShipment", outcome);
+  });
+}
+
+/**
  * Does at once for one order what workers do within a second: stores an acceptance by the deadline, and routes the
  * order. So an order can be shipped right after its acceptance. The effect stays if the shipping is rejected.
  *

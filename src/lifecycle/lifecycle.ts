@@ -25,6 +25,7 @@ import {
   returnUnits,
   shipmentsOut,
   splitLines,
+  voidShipment,
 } from "./parts.ts";
 
 export type Outcome =
@@ -95,7 +96,9 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
     return { outcome: "applied", from: order, order: changed, facts };
   };
 
-  if (transition.name === "cancelByPartner" && order.status === "CANCELED") return nothing; // A retry is safe.
+  // Retries are safe.
+  if (transition.name === "cancelByPartner" && order.status === "CANCELED") return nothing;
+  if (transition.name === "voidShipment" && isVoided(order, transition.shipmentId)) return nothing;
   const barred = barredBy(order, transition.name);
   if (barred !== null) return rejected(barred);
 
@@ -132,6 +135,10 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
       if (shipments === null) return rejected("no_shipment_out");
       return shipments === order.shipments ? nothing : apply({ shipments });
     }
+    case "voidShipment": {
+      const voided = voidShipment(order, transition.shipmentId);
+      return typeof voided === "string" ? rejected(voided) : apply(voided);
+    }
     case "returnShipment": {
       const returned = afterReturn(order, transition);
       return returned === null ? rejected("no_shipment_out") : apply(returned.change, ...returned.facts);
@@ -147,6 +154,9 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
       return transition satisfies never;
   }
 }
+
+const isVoided = ({ shipments }: Order, shipmentId: string): boolean =>
+  shipments.some(({ id, status }) => id === shipmentId && status === "voided");
 
 /**
  * The acceptance that the deadline has caused by `now` (docs/design/lifecycle.md, "The deadline decides"). Null if there is
@@ -308,7 +318,9 @@ export const ORDER_CHART: Readonly<Record<TransitionName, Edge>> = {
   addHold: { from: UNSETTLED, to: null, otherwise: null },
   releaseHold: { from: UNSETTLED, to: null, otherwise: null },
   ship: { from: ["ACCEPTED", "IN_PROGRESS"], to: "IN_PROGRESS", otherwise: "not_accepted" },
-  updateShippingAddress: { from: ["NEW", "PROCESSING", "ACCEPTED"], to: null, otherwise: "already_shipped" },
+  // One in progress has shipped, unless its shipments were voided.
+  updateShippingAddress: { from: UNSETTLED, to: null, otherwise: null },
+  voidShipment: { from: ["IN_PROGRESS"], to: null, otherwise: "no_shipment_out" },
   updateShipment: { from: SHIPPED, to: null, otherwise: "no_shipment_out" },
   complete: { from: ["IN_PROGRESS"], to: "COMPLETED", otherwise: "unshipped_lines" },
   cancel: { from: UNSETTLED, to: "CANCELED", otherwise: null },

@@ -11,7 +11,7 @@ export const ORDER_STATUSES = [
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 /** See docs/design/lifecycle.md, "Fields of an order". */
-export const SHIPMENT_STATUSES = ["pending", "shipped", "delivered", "returned"] as const;
+export const SHIPMENT_STATUSES = ["pending", "shipped", "delivered", "returned", "voided"] as const;
 export type ShipmentStatus = (typeof SHIPMENT_STATUSES)[number];
 
 export type ShippingAddress = {
@@ -54,6 +54,11 @@ export type Shipment = {
   readonly createdAt: Date;
   /** When it was handed to the carrier (docs/design/lifecycle.md, "Shipments"). Null while it is pending. */
   readonly shippedAt: Date | null;
+  /**
+   * True if a request has said that the carrier has it. Tracking alone does not: a label is printed before the courier comes
+   * (docs/design/lifecycle.md, "Voided shipments").
+   */
+  readonly handoverReported: boolean;
   /** When the recipient got it. Null before that. */
   readonly deliveredAt: Date | null;
   /** As the warehouse weighed it. Null if it did not. */
@@ -176,6 +181,8 @@ export type Transition =
       readonly weightGrams?: number | null;
     }
   | { readonly name: "updateShipment"; readonly shipmentId: string; readonly change: ShipmentChange }
+  /** The shipment never left. */
+  | { readonly name: "voidShipment"; readonly shipmentId: string }
   /** Without `lines`, all of a shipment comes back; null means the most recent one that is out. */
   | {
       readonly name: "returnShipment";
@@ -197,13 +204,16 @@ export type LinePart = { readonly lineId: string; readonly quantity: number; rea
 
 export type Tracking = Pick<Shipment, "carrier" | "trackingNumber" | "trackingUrl">;
 /** An absent field keeps its value. */
-export type ShipmentChange = Partial<Tracking & { readonly status: Exclude<ShipmentStatus, "returned"> }>;
+export type ShipmentChange = Partial<
+  Tracking & { readonly status: Exclude<ShipmentStatus, "returned" | "voided"> }
+>;
 
 export type TransitionRule =
   | "order_on_hold"
   | "unshipped_lines"
   | "order_settled"
   | "no_shipment_out"
+  | "shipment_left"
   | "nothing_to_ship"
   | "too_many_lines"
   | "not_cancelable"
@@ -218,6 +228,7 @@ export type TransitionRule =
   | "too_many_returns"
   | "order_not_settled"
   | "already_shipped"
+  | "other_country"
   | "shipping_charge_pending"
   | "too_many_corrections"
   | "hold_not_releasable"

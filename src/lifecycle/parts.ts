@@ -34,25 +34,32 @@ export function newShipment(
     ...tracking,
     createdAt: now,
     shippedAt: null,
+    handoverReported: false,
     deliveredAt: null,
     weightGrams,
   };
   return isTracked(tracking) ? withStatus(pending, "shipped", now) : pending;
 }
 
-/** Null if the shipment is missing or has come back. The same list if nothing changes. */
+/** Null if the shipment is missing, has come back or was voided. The same list if nothing changes. */
 export function changeShipment(
   shipments: readonly Shipment[],
   { shipmentId, change }: Extract<Transition, { name: "updateShipment" }>,
   now: Date,
 ): readonly Shipment[] | null {
   const shipment = shipments.find(({ id }) => id === shipmentId);
-  if (shipment === undefined || shipment.status === "returned") return null;
+  if (shipment === undefined || !isOut(shipment)) return null;
   const { carrier, trackingNumber, trackingUrl, status } = { ...shipment, ...change };
   const tracked = { ...shipment, carrier, trackingNumber, trackingUrl };
   const isHandedOver = change.status === undefined && isTracked(tracked) && !isTracked(shipment);
-  const changed = withStatus(tracked, isHandedOver && status === "pending" ? "shipped" : status, now);
-  return isSameForPartners(shipment, changed) ? shipments : replace(shipments, changed);
+  const handoverReported =
+    change.status === undefined ? shipment.handoverReported : change.status !== "pending";
+  const changed = {
+    ...withStatus(tracked, isHandedOver && status === "pending" ? "shipped" : status, now),
+    handoverReported,
+  };
+  const isSame = isSameForPartners(shipment, changed) && handoverReported === shipment.handoverReported;
+  return isSame ? shipments : replace(shipments, changed);
 }
 
 /**
@@ -80,6 +87,7 @@ function withStatus(shipment: Shipment, status: ShipmentStatus, now: Date): Ship
         deliveredAt: shipment.deliveredAt ?? now,
       };
     case "returned":
+    case "voided":
       return { ...shipment, status };
     default:
       return status satisfies never;
@@ -117,9 +125,11 @@ export const changesAddress = (
 export function correctAddress(order: Order, { change, isShippingPending }: Correction): Corrected {
   if (!changesAddress(order, change)) return null;
   const shippingAddress = { ...order.shippingAddress, ...change };
-  if (order.shipments.length > 0) return "already_shipped";
+  if (hasShipped(order)) return "already_shipped";
   if (order.routedAt === null) return { shippingAddress, holdReasons: holdsAfter(order) };
   if (shippingAddress.countryCode === order.shippingAddress.countryCode) return { shippingAddress };
+  // Only an accepted order is routed. After a void, one that is in progress keeps its route.
+  if (order.status === "IN_PROGRESS") return "other_country";
   // What the new route costs in addition is known only when the present charge has been paid.
   if (isShippingPending) return "shipping_charge_pending";
   return { shippingAddress, routedAt: null, facilityId: null };
@@ -156,36 +166,42 @@ export const asRequested = (lines: readonly OrderLine[]): Pick<OrderLine, "produ
   }));
 
 /**
- * Splits lines of which only some units ship. The line keeps these; the other units become a new line behind it. A
- * part that is the whole line splits nothing.
+ * Splits lines of which only some units ship. The line keeps these; the other units become a new line behind those
+ * of the same line of the request. A part that is the whole line splits nothing.
  */
 export function splitLines(lines: readonly OrderLine[], parts: readonly LinePart[]): readonly OrderLine[] {
   const partOf = new Map(parts.map((part) => [part.lineId, part]));
-  return lines.flatMap((line) => {
+  const rests: OrderLine[] = [];
+  const kept = lines.map((line) => {
     const part = partOf.get(line.id);
-    if (part === undefined || part.quantity >= line.quantity) return [line];
-    const rest = {
-      ...line,
-      id: part.restId,
-      quantity: line.quantity - part.quantity,
-      splitFrom: requestedId(line),
-    };
-    return [{ ...line, quantity: part.quantity }, rest];
+    if (part === undefined || part.quantity >= line.quantity) return line;
+    const quantity = line.quantity - part.quantity;
+    rests.push({ ...line, id: part.restId, quantity, splitFrom: requestedId(line) });
+    return { ...line, quantity: part.quantity };
   });
+  return inRequestOrder([...kept, ...rests.sort((one, other) => (one.id < other.id ? -1 : 1))]);
 }
 
 /** A line whose units became fewer, and the new line with the others. */
 export type LineSplit = { readonly line: OrderLine; readonly rest: OrderLine };
 
-/** The splits between two states of an order. Of one line of the request, at most one line has not shipped yet. */
+/**
+ * The splits between two states of an order. After a void, several lines of one line of the request can be split at once. Their
+ * goods are the same, so each new line belongs to any that has lost as many units.
+ */
 export function splitsBetween(before: Pick<Order, "lines">, after: Pick<Order, "lines">): LineSplit[] {
   const stored = new Map(before.lines.map((line) => [line.id, line]));
-  const reduced = after.lines.filter((line) => line.quantity < (stored.get(line.id)?.quantity ?? 0));
+  const lost = (line: OrderLine) => (stored.get(line.id)?.quantity ?? line.quantity) - line.quantity;
+  const reduced = new Set(after.lines.filter((line) => lost(line) > 0));
   return after.lines
     .filter(({ id }) => !stored.has(id))
     .flatMap((rest) => {
-      const line = reduced.find((each) => requestedId(each) === requestedId(rest));
-      return line === undefined ? [] : [{ line, rest }];
+      const line = [...reduced].find(
+        (each) => requestedId(each) === requestedId(rest) && lost(each) === rest.quantity,
+      );
+      if (line === undefined) return [];
+      reduced.delete(line);
+      return [{ line, rest }];
     });
 }
 
@@ -193,9 +209,33 @@ export function splitsBetween(before: Pick<Order, "lines">, after: Pick<Order, "
 export const quantityOut = ({ quantity, returnedQuantity, shipmentId }: OrderLine): number =>
   shipmentId === null ? 0 : quantity - returnedQuantity;
 
-/** The shipments that have not come back, oldest first. */
-export const shipmentsOut = ({ shipments }: Pick<Order, "shipments">): Shipment[] =>
-  shipments.filter(({ status }) => status !== "returned");
+/** The shipments that have neither come back nor been voided, oldest first. */
+export const shipmentsOut = ({ shipments }: Pick<Order, "shipments">): Shipment[] => shipments.filter(isOut);
+
+const isOut = ({ status }: Shipment): boolean => status !== "returned" && status !== "voided";
+
+/** True if something of the order has shipped, and was not voided. What came back has shipped. */
+export const hasShipped = ({ shipments }: Pick<Order, "shipments">): boolean =>
+  shipments.some(({ status }) => status !== "voided");
+
+/**
+ * The order without a shipment that never left: its lines are unshipped again. Or the rule that forbids it: a carrier has it, or
+ * some of it came back (docs/design/lifecycle.md, "Voided shipments").
+ */
+export function voidShipment(
+  { lines, shipments }: Order,
+  shipmentId: string,
+): Pick<Order, "lines" | "shipments"> | "no_shipment_out" | "shipment_left" {
+  const shipment = shipments.find(({ id }) => id === shipmentId);
+  if (shipment === undefined || !isOut(shipment)) return "no_shipment_out";
+  const isOfShipment = (line: OrderLine) => line.shipmentId === shipmentId;
+  const hasReturns = lines.some((line) => isOfShipment(line) && line.returnedQuantity > 0);
+  if (shipment.handoverReported || hasReturns) return "shipment_left";
+  return {
+    lines: lines.map((line) => (isOfShipment(line) ? { ...line, shipmentId: null } : line)),
+    shipments: replace(shipments, { ...shipment, status: "voided", shippedAt: null }),
+  };
+}
 
 /** The parts of an order that a return changes, and the shipments that it completes. */
 export type Returned = Pick<Order, "lines" | "shipments"> & { readonly returnedIds: readonly string[] };
@@ -246,6 +286,15 @@ function withReturned(
     ),
     returnedIds,
   };
+}
+
+/** The lines whose shipment was voided between two states of an order. */
+export function unshippedBetween(
+  before: Pick<Order, "lines">,
+  after: Pick<Order, "lines">,
+): readonly OrderLine[] {
+  const shipped = new Set(before.lines.filter(({ shipmentId }) => shipmentId !== null).map(({ id }) => id));
+  return after.lines.filter(({ id, shipmentId }) => shipmentId === null && shipped.has(id));
 }
 
 /** Units of a line that came back. `line` is the line after that. */

@@ -190,7 +190,7 @@ export const OrderStatusSchema = enumeration(
 const ShipmentStatusSchema = enumeration(
   "ShipmentStatus",
   SHIPMENT_STATUSES,
-  "`pending`: not yet handed to the carrier. `shipped`: with the carrier. `delivered`: with the recipient. `returned`: came back. Tracking, or the completion of the order, makes a pending shipment `shipped`. The warehouse sets the others.",
+  "`pending`: not yet handed to the carrier. `shipped`: with the carrier. `delivered`: with the recipient. `returned`: came back. `voided`: never left; its lines are unshipped again. Tracking, or the completion of the order, makes a pending shipment `shipped`. The warehouse sets the others.",
 );
 
 /**
@@ -217,7 +217,7 @@ const LineSchema = Type.Object(
     ...lineFields,
     shipmentId: nullable(
       Type.String(),
-      "Id of the shipment that contains the line. Null until the warehouse ships it.",
+      "Id of the shipment that contains the line. Null until the warehouse ships it, and again if the shipment is voided.",
     ),
     returnedQuantity: Type.Integer({
       description: "Number of units that came back, at most `quantity`. The warehouse records it.",
@@ -241,12 +241,14 @@ export const ShipmentSchema = Type.Object(
     ),
     createdAt: dateTime("When the shipment was created."),
     shippedAt: nullableTime(
-      "When the service learned that the carrier has the shipment. Null while it is `pending`, and if it came back before that was known.",
+      "When the service learned that the carrier has the shipment. Null while it is `pending`, if it came back before that was known, and if it was voided.",
     ),
     deliveredAt: nullableTime(
       "When the warehouse reported that the recipient has the shipment. Null until then.",
     ),
-    lineIds: Type.Array(Type.String(), { description: "Ids of the lines that the shipment contains." }),
+    lineIds: Type.Array(Type.String(), {
+      description: "Ids of the lines that the shipment contains. Empty if it was voided.",
+    }),
   },
   { title: "Shipment", description: "A shipment with lines of an order." },
 );

@@ -198,6 +198,36 @@ const toMovement = (row: MovementRow): StockMovement => ({
   createdAt: row.created_at,
 });
 
+/**
+ * What shipments of an order have taken from the stock of a facility, by product, without what voided ones gave back. Since the
+ * time of an id, by stock_movements_product_idx. The caller has locked the order.
+ */
+export async function readTakenUnits(
+  tx: Queryable,
+  { merchantId, orderId, facilityId, sinceId }: TakenBy,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await tx.query<{ productId: string; quantity: number }>({
+    name: "read-taken-units",
+    text: `
+      select m.product_id as "productId", -sum(m.difference)::integer as quantity
+      from stock_movements m
+      where m.merchant_id = $1 and m.product_id = any($2::uuid[]) and m.facility_id = $3 and m.id >= $4
+        and m.order_id = $5 and m.kind in ('shipped', 'voided')
+      group by m.product_id`,
+    values: [merchantId, productIds, facilityId, sinceId, orderId],
+  });
+  return new Map(rows.map(({ productId, quantity }) => [productId, quantity]));
+}
+
+/** The order whose shipments took units from a facility, since the time of an id. */
+type TakenBy = {
+  readonly merchantId: string;
+  readonly orderId: string;
+  readonly facilityId: string;
+  readonly sinceId: string;
+};
+
 export type OrdersMoved = { readonly shipped: number; readonly returned: number };
 
 /**
@@ -244,7 +274,7 @@ export async function purgeStockMovements(
   }
 }
 
-export const MOVEMENT_KINDS = ["set", "adjusted", "shipped", "returned"] as const;
+export const MOVEMENT_KINDS = ["set", "adjusted", "shipped", "returned", "voided"] as const;
 type MovementKind = (typeof MOVEMENT_KINDS)[number];
 
 /** Why a quantity is changed by a difference (docs/design/fulfilment.md, "Stock"). */

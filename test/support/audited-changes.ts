@@ -283,6 +283,7 @@ const warehouseChanges = (world: AuditedWorld): ChangeRequests => ({
     `/api/shipments/${(await shipped(world)).shipments[0].id}`,
     { status: "shipped" },
   ],
+  voidShipment: async () => ["POST", `/api/shipments/${(await shipped(world)).shipments[0].id}/void`, {}],
   createFacility: () => ["POST", "/api/facilities", { name: "New", countryCode: "FR" }],
   updateFacility: async () => [
     "PATCH",

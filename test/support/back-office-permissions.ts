@@ -148,6 +148,7 @@ export const WAREHOUSE_NOT_MERCHANTS = [
   "completeOrder",
   "returnShipment",
   "updateShipment",
+  "voidShipment",
   "createFacility",
   "listFacilities",
   "getFacility",

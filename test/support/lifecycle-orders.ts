@@ -65,6 +65,7 @@ export function shippedOrder(shipped: Shipped, fields: Partial<Order> = {}): Ord
     trackingUrl: null,
     createdAt: at(-40),
     shippedAt: null,
+    handoverReported: false,
     deliveredAt: null,
     weightGrams: null,
   });

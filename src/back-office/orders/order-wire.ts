@@ -137,6 +137,10 @@ export const BackOfficeShipmentSchema = Type.Object(
       Type.Integer(),
       "Weight of the parcel as the warehouse weighed it, in grams. Null if it did not.",
     ),
+    handoverReported: Type.Boolean({
+      description:
+        "Whether a request has said that the carrier has the shipment. While it is false, and the order is in progress, the shipment can be voided unless some of it came back. Tracking alone makes it `shipped`, and reports nothing.",
+    }),
   },
   { title: "Shipment", description: "A shipment with lines of an order. The warehouse changes it." },
 );
@@ -253,6 +257,20 @@ export const BackOfficeOrderSchema = Type.Object(
   { title: "Order", description: "An order with its charges, shipments, holds and timeline." },
 );
 
+export const ReasonBody = Type.Object(
+  {
+    reason: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1_000,
+        format: "text",
+        description: "Explanation for the order's timeline.",
+      }),
+    ),
+  },
+  { title: "ReasonRequest", description: "Why an order is changed." },
+);
+
 /** The response of every operation that changes an order, and its problems. */
 export const ORDER_AFTER = { description: "The order after the transition.", schema: BackOfficeOrderSchema };
 export const OPERATION_PROBLEMS = ["not-found", "validation-failed", "transition-refused"] as const;
@@ -266,6 +284,7 @@ export const toBackOfficeShipment = (
   ...toWireShipment(order, shipment),
   orderId: wireOrderId(order),
   weightGrams: shipment.weightGrams,
+  handoverReported: shipment.handoverReported,
 });
 
 /**
@@ -395,6 +414,7 @@ const SHOWN_OPERATIONS: ReadonlySet<string> = new Set([
   "releaseHold",
   "ship",
   "updateShipment",
+  "voidShipment",
   "complete",
   "returnShipment",
   "updateShippingAddress",

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { hasScope, scopeRequired } from "../../audit/scope.ts";
-import { shipOrder, updateShipment } from "../../fulfilment/shipping.ts";
+import { shipOrder, updateShipment, voidShipment } from "../../fulfilment/shipping.ts";
+import type { Order } from "../../lifecycle/order.ts";
 import { readMerchant } from "../../merchants/merchants-sql.ts";
 import {
   carrierField,
@@ -14,7 +15,7 @@ import { findOrderOfShipment } from "../../orders/owners-sql.ts";
 import { returnGoods } from "../../orders/returns/return-goods.ts";
 import { returnFields } from "../../orders/returns/return-request.ts";
 import { fromTypeId, wireOrderId } from "../../platform/ids.ts";
-import { isProblem, notFound } from "../../platform/wire/problems.ts";
+import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { enumeration, nullable } from "../../platform/wire/schemas.ts";
 import { andPartner, type BackOfficeRoute, everyone, hasRole, route, warehouse } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
@@ -25,6 +26,7 @@ import {
   MONEY_PROBLEMS,
   OPERATION_PROBLEMS,
   ORDER_AFTER,
+  ReasonBody,
   ReturnRefundSchema,
   toBackOfficeShipment,
   toReturnRefund,
@@ -196,12 +198,37 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       const id = fromTypeId("shp", params.id);
       const found = id === null ? null : seenBy(caller, await findOrderOfShipment(context.db, id));
       if (id === null || found === null) return notFound("shipment");
-      const order = await updateShipment(context, { ...caller, by }, found, id, body);
-      if (isProblem(order)) return order.code === "not-found" ? notFound("shipment") : order;
-      const shipment = order.shipments.find((one) => one.id === id);
-      return shipment === undefined
-        ? notFound("shipment")
-        : { status: 200, body: toBackOfficeShipment(order, shipment) };
+      return shipmentResponse(await updateShipment(context, { ...caller, by }, found, id, body), id);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/shipments/{id}/void",
+    operationId: "voidShipment",
+    admits: warehouse,
+    tag: "Orders",
+    summary: "Void a shipment",
+    description:
+      "For a shipment that never left: the courier did not come, or the label was wrong. It is `voided`, its lines are unshipped again, and their goods are back in the stock and reserved for the order, which can ship again. The price of shipping does not change. Rejected with the rule `shipment_left` once a request has said that the carrier has it, or when some of it came back, and when the order is settled. A status that tracking alone has set rejects nothing. Published as `order.shipmentUpdated` to endpoints that name this type. Repeating the request returns the same.",
+    params: ShipmentIdParams,
+    body: ReasonBody,
+    responses: { 200: { description: "The voided shipment.", schema: BackOfficeShipmentSchema } },
+    problems: ["not-found", "validation-failed", "transition-refused"],
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const id = fromTypeId("shp", params.id);
+      const found = id === null ? null : seenBy(caller, await findOrderOfShipment(context.db, id));
+      if (id === null || found === null) return notFound("shipment");
+      const reason = body.reason ?? null;
+      return shipmentResponse(await voidShipment(context, { ...caller, by }, found, id, reason), id);
     },
   }),
 ];
+
+/** The shipment after an operation on its order. */
+function shipmentResponse(order: Order | Problem, id: string) {
+  if (isProblem(order)) return order.code === "not-found" ? notFound("shipment") : order;
+  const shipment = order.shipments.find((one) => one.id === id);
+  return shipment === undefined
+    ? notFound("shipment")
+    : { status: 200 as const, body: toBackOfficeShipment(order, shipment) };
+}

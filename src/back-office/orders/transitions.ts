@@ -29,21 +29,13 @@ import {
 } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
 import { describeOrder, findOwner, OrderIdParams, orderResponse } from "./find-order.ts";
-import { BackOfficeOrderSchema, MONEY_PROBLEMS, OPERATION_PROBLEMS, ORDER_AFTER } from "./order-wire.ts";
-
-const ReasonBody = Type.Object(
-  {
-    reason: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1_000,
-        format: "text",
-        description: "Explanation for the order's timeline.",
-      }),
-    ),
-  },
-  { title: "ReasonRequest", description: "Why an order is changed." },
-);
+import {
+  BackOfficeOrderSchema,
+  MONEY_PROBLEMS,
+  OPERATION_PROBLEMS,
+  ORDER_AFTER,
+  ReasonBody,
+} from "./order-wire.ts";
 
 /** Review, holds, cancellation, payment, notes, address and personal data of real orders. */
 export const orderOperationRoutes: readonly BackOfficeRoute[] = [

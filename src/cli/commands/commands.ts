@@ -165,6 +165,7 @@ export const COMMANDS: readonly RequestCommand[] = [
   },
   { words: "shipment show", operationId: "getShipment" },
   { words: "shipment change", operationId: "updateShipment" },
+  { words: "shipment void", operationId: "voidShipment" },
   {
     words: "work-list list",
     operationId: "listWork",

@@ -59,7 +59,7 @@ function updatedShipments(before: Order, after: Order): Shipment[] {
   const earlier = new Map(before.shipments.map((shipment) => [shipment.id, shipment]));
   return after.shipments.filter((shipment) => {
     const stored = earlier.get(shipment.id);
-    // The return of a whole shipment has an event of its own.
+    // The return of a whole shipment has an event of its own. A void has not.
     if (stored === undefined || shipment.status === "returned") return false;
     return returned.has(shipment.id) || !isSameForPartners(stored, shipment);
   });

@@ -80,10 +80,18 @@ export function meaningsOf({ before, after }: OrderChange): string[] {
   return [
     ...(holds ? [after.holdReasons.length > 0 ? "order.held" : "order.released"] : []),
     ...(ships ? ["order.shipped"] : []),
+    ...(isWhole(before) && isWhole(after) && newlyVoided({ before, after }).length > 0
+      ? ["shipment.voided"]
+      : []),
     ...(settledAs("COMPLETED") ? ["order.completed"] : []),
     ...(settledAs("CANCELED") ? ["order.canceled"] : []),
   ];
 }
+
+const newlyVoided = ({ before, after }: OrderChange<Order>): Shipment[] =>
+  after.shipments.filter(
+    (shipment) => shipment.status === "voided" && !before.shipments.some((earlier) => earlier === shipment),
+  );
 
 /** Without this, the planner expects a hundred rows, and scans the whole table while it is small. */
 const ONE_ROW = "limit 1";
@@ -116,6 +124,7 @@ export async function saveShipments(tx: Queryable, changes: readonly OrderChange
     tx,
     changed.filter(({ isNew }) => !isNew),
   );
+  await unshipLines(tx, changes);
 }
 
 type ShipmentOfOrder = { readonly order: Order; readonly shipment: Shipment };
@@ -126,12 +135,13 @@ async function insertShipments(tx: Queryable, shipments: readonly ShipmentOfOrde
     name: "insert-shipments",
     text: `
       insert into shipments (merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at,
-        shipped_at, delivered_at, weight_grams)
+        shipped_at, handover_reported, delivered_at, weight_grams)
       select merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at, shipped_at,
-             delivered_at, weight_grams
+             handover_reported, delivered_at, weight_grams
       from json_to_recordset($1::json) as input (
         merchant_id uuid, order_id uuid, id uuid, status text, carrier text, tracking_number text, tracking_url text,
-        created_at timestamptz, shipped_at timestamptz, delivered_at timestamptz, weight_grams integer)`,
+        created_at timestamptz, shipped_at timestamptz, handover_reported boolean, delivered_at timestamptz,
+        weight_grams integer)`,
     values: [JSON.stringify(shipments.map(toShipmentInput))],
   });
   const covered = shipments.flatMap(({ order, shipment }) =>
@@ -164,10 +174,11 @@ async function updateShipments(tx: Queryable, shipments: readonly ShipmentOfOrde
     text: `
       update shipments s
       set status = input.status, carrier = input.carrier, tracking_number = input.tracking_number,
-          tracking_url = input.tracking_url, shipped_at = input.shipped_at, delivered_at = input.delivered_at
+          tracking_url = input.tracking_url, shipped_at = input.shipped_at, handover_reported = input.handover_reported,
+          delivered_at = input.delivered_at
       from json_to_recordset($1::json) as input (
         merchant_id uuid, order_id uuid, id uuid, status text, carrier text, tracking_number text, tracking_url text,
-        shipped_at timestamptz, delivered_at timestamptz)
+        shipped_at timestamptz, handover_reported boolean, delivered_at timestamptz)
       where s.merchant_id = input.merchant_id and s.order_id = input.order_id and s.id = input.id
         and ($2::uuid[] is null or s.merchant_id = any($2))`,
     values: [
@@ -176,6 +187,28 @@ async function updateShipments(tx: Queryable, shipments: readonly ShipmentOfOrde
         tx,
         shipments.map(({ order }) => order),
       ),
+    ],
+  });
+}
+
+/** The lines of shipments that were voided have not shipped. */
+async function unshipLines(tx: Queryable, changes: readonly OrderChange<Order>[]): Promise<void> {
+  const voided = changes.flatMap((change) =>
+    newlyVoided(change).map((shipment) => ({ order: change.after, shipment })),
+  );
+  if (voided.length === 0) return;
+  await tx.query({
+    name: "unship-lines",
+    text: `
+      update order_lines l
+      set shipment_id = null
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as voided (merchant_id, order_id, shipment_id)
+      where l.merchant_id = voided.merchant_id and l.order_id = voided.order_id and l.shipment_id = voided.shipment_id
+        and l.merchant_id = any($1::uuid[]) and l.order_id = any($2::uuid[])`,
+    values: [
+      voided.map(({ order }) => order.merchantId),
+      voided.map(({ order }) => order.id),
+      voided.map(({ shipment }) => shipment.id),
     ],
   });
 }
@@ -190,6 +223,7 @@ const toShipmentInput = ({ order, shipment }: ShipmentOfOrder) => ({
   tracking_url: shipment.trackingUrl,
   created_at: shipment.createdAt,
   shipped_at: shipment.shippedAt,
+  handover_reported: shipment.handoverReported,
   delivered_at: shipment.deliveredAt,
   weight_grams: shipment.weightGrams,
 });

@@ -2,7 +2,7 @@ import { recordAudit } from "../../audit/record-audit.ts";
 import { REFUNDS_MAX } from "../../ledger/refunds.ts";
 import { applyTransition, asOf, type Outcome } from "../../lifecycle/lifecycle.ts";
 import { HOLD_REASONS_MAX, type Order, type OrderKey, type TransitionRule } from "../../lifecycle/order.ts";
-import { ADDRESS_CORRECTIONS_MAX, LINES_MAX } from "../../lifecycle/parts.ts";
+import { ADDRESS_CORRECTIONS_MAX, hasShipped, LINES_MAX } from "../../lifecycle/parts.ts";
 import { holdsOf, reasonsToRelease } from "../../lifecycle/possible-transitions.ts";
 import type { Context } from "../../platform/context.ts";
 import type { Problem } from "../../platform/wire/problems.ts";
@@ -57,7 +57,7 @@ export function cancelByStaff(
 ): Promise<Order | Problem> {
   return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
     // After goods have shipped, a merchant cannot cancel and be refunded (docs/design/people.md, "Roles and grants").
-    if (by.actor.kind === "merchant" && order.shipments.length > 0)
+    if (by.actor.kind === "merchant" && hasShipped(order))
       return transitionRefused("cancel", order, "already_shipped");
     const outcome = applyTransition(order, { name: "cancel" }, at.now);
     await storeOutcome(tx, order, outcome, { operation: "cancel", by, detail }, at);
@@ -151,7 +151,9 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
   unshipped_lines: "An order with an unshipped line cannot be completed.",
   order_settled:
     "The order is already completed, canceled or returned. It accepts only the return of a shipment.",
-  no_shipment_out: "The order has no such shipment, or the shipment has already been returned.",
+  no_shipment_out: "The order has no such shipment, or the shipment has already been returned or voided.",
+  shipment_left:
+    "The shipment has left: it was reported as shipped or delivered, or some of it came back. Record its return instead, or, if the carrier does not have it, set its status to `pending` first.",
   nothing_to_ship: "The order has no unshipped line, or one of the lines already has a shipment.",
   too_many_lines: `An order has at most ${LINES_MAX} lines. Ship whole lines instead of parts.`,
   not_cancelable: "The order cannot be canceled.",
@@ -166,6 +168,8 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
   order_not_settled: "The order is not completed, canceled or returned yet.",
   already_shipped:
     "Part of the order has shipped. Only the operator can cancel it, and its address cannot be changed.",
+  other_country:
+    "The order is in progress, and keeps its facility and its price of shipping. Its address can be corrected within the country only.",
   shipping_charge_pending: "The charge for shipping is being processed. Retry when it is paid or declined.",
   too_many_corrections: `The address of the order was corrected ${ADDRESS_CORRECTIONS_MAX} times.`,
   hold_not_releasable:

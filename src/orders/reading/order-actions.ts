@@ -7,7 +7,7 @@ import {
   type OrderStatus,
   type TransitionRule,
 } from "../../lifecycle/order.ts";
-import { ADDRESS_CORRECTIONS_MAX } from "../../lifecycle/parts.ts";
+import { ADDRESS_CORRECTIONS_MAX, hasShipped } from "../../lifecycle/parts.ts";
 import {
   holdsOf,
   type PossibleTransition,
@@ -138,13 +138,13 @@ function ruleBeside(asked: Asked): ActionRule | null {
       if (order.holdReasons.length === 0) return "not_on_hold";
       return releasable.released.length + releasable.toName.length > 0 ? null : "hold_not_releasable";
     case "updateShippingAddress": {
-      if (order.shipments.length > 0) return "already_shipped";
+      if (hasShipped(order)) return "already_shipped";
       const corrections = timeline.filter(({ operation }) => operation === ADDRESS_CORRECTION);
       return corrections.length < ADDRESS_CORRECTIONS_MAX ? null : "too_many_corrections";
     }
     case "cancel":
       // After goods have shipped, a merchant cannot cancel and be refunded (docs/design/people.md, "Roles and grants").
-      return kind === "merchant" && order.shipments.length > 0 ? "already_shipped" : null;
+      return kind === "merchant" && hasShipped(order) ? "already_shipped" : null;
     case "retryPayment": {
       const { add, bringForward } = retriesOf(charges, wasCanceled(order), now);
       if (add.length + bringForward.length === 0) return "nothing_to_pay";

@@ -13,6 +13,7 @@ const MERCHANT_EVENT_TYPES = [
   "order.released",
   "order.readyToShip",
   "order.shipped",
+  "shipment.voided",
   "order.completed",
   "order.canceled",
   "charge.failed",
@@ -27,6 +28,7 @@ const FACILITY_EVENT_TYPES = [
   "order.held",
   "order.released",
   "order.shipped",
+  "shipment.voided",
   "order.canceled",
   "return.recorded",
 ] as const;
@@ -48,6 +50,7 @@ export const BACK_OFFICE_EVENT_MEANINGS: Readonly<Record<BackOfficeEventType, st
   "order.withdrawn":
     "The order is not routed to the facility any more. The event names the order and shows nothing else of it.",
   "order.shipped": "A shipment of the order was created.",
+  "shipment.voided": "A shipment that never left was voided: its lines can ship again.",
   "order.completed": "The order was completed.",
   "order.canceled": "The order was canceled.",
   "charge.failed": "A charge was declined, so that the order is on hold.",

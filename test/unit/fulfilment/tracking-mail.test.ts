@@ -11,6 +11,7 @@ const parcel = (fields: Partial<Shipment> = {}): Shipment => ({
   status: "shipped",
   createdAt: NOW,
   shippedAt: NOW,
+  handoverReported: false,
   deliveredAt: null,
   weightGrams: null,
   carrier: null,

@@ -32,6 +32,7 @@ const anyTransition: fc.Arbitrary<Transition> = fc.oneof(
       status: fc.constantFrom("shipped", "delivered"),
     }),
   }),
+  fc.record({ name: fc.constant("voidShipment"), shipmentId }),
   fc.record({ name: fc.constant("returnShipment"), shipmentId: fc.option(shipmentId) }),
 );
 /** An order, and what happens to it at which minute; the acceptance window ends at minute 60. */
@@ -97,20 +98,23 @@ describe("any history of an order", () => {
   });
 
   always(
-    "lines stay in the shipment that covers them, and shipments stay",
+    "lines stay in the shipment that covers them until it is voided, and shipments stay",
     ({ before, outcome: { order } }) => {
       const ids = order.shipments.map(({ id }) => id);
       expect(ids.slice(0, before.shipments.length)).toEqual(before.shipments.map(({ id }) => id));
-      expect(ids.length).toBe(new Set(order.lines.flatMap((line) => line.shipmentId ?? [])).size);
+      const voided = order.shipments.filter(({ status }) => status === "voided").map(({ id }) => id);
+      const covering = new Set(order.lines.flatMap((line) => line.shipmentId ?? []));
+      expect(ids.length - voided.length).toBe(covering.size);
       for (const [index, line] of before.lines.entries())
-        if (line.shipmentId !== null)
+        if (line.shipmentId !== null && !voided.includes(line.shipmentId))
           expect({ ...order.lines[index], returnedQuantity: line.returnedQuantity }).toEqual(line);
     },
   );
 
-  always("a shipment that came back stays returned", ({ before, outcome: { order } }) => {
+  always("a shipment that came back or was voided stays so", ({ before, outcome: { order } }) => {
     for (const [index, shipment] of before.shipments.entries())
-      if (shipment.status === "returned") expect(order.shipments[index]).toEqual(shipment);
+      if (shipment.status === "returned" || shipment.status === "voided")
+        expect(order.shipments[index]).toEqual(shipment);
   });
 
   always("it keeps the time of its cancellation", ({ before, now, outcome: { order } }) => {

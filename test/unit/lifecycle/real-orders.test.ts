@@ -19,6 +19,7 @@ const STATE_TABLES: StateTable[] = [
       releaseHold     =                =                =                =                order_settled    order_settled    order_settled
       ship            not_accepted     not_accepted     IN_PROGRESS      IN_PROGRESS      order_settled    order_settled    order_settled
       updateShipment  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out
+      voidShipment    no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  order_settled    order_settled    order_settled
       returnShipment  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out
       complete        unshipped_lines  unshipped_lines  unshipped_lines  unshipped_lines  order_settled    order_settled    order_settled
       cancel          CANCELED         CANCELED         CANCELED         CANCELED         order_settled    order_settled    order_settled
@@ -57,6 +58,7 @@ const STATE_TABLES: StateTable[] = [
                       ACCEPTED         IN_PROGRESS      COMPLETED        CANCELED         RETURNED
       ship            IN_PROGRESS      IN_PROGRESS      order_settled    order_settled    order_settled
       updateShipment  no_shipment_out  IN_PROGRESS      COMPLETED        CANCELED         RETURNED
+      voidShipment    no_shipment_out  IN_PROGRESS      order_settled    order_settled    order_settled
       returnShipment  no_shipment_out  RETURNED         RETURNED         RETURNED         RETURNED
       complete        unshipped_lines  unshipped_lines  order_settled    order_settled    order_settled`,
   },
@@ -67,6 +69,7 @@ const STATE_TABLES: StateTable[] = [
                       NEW              PROCESSING       ACCEPTED         IN_PROGRESS      COMPLETED        CANCELED         RETURNED
       ship            not_accepted     not_accepted     nothing_to_ship  nothing_to_ship  order_settled    order_settled    order_settled
       updateShipment  no_shipment_out  no_shipment_out  no_shipment_out  IN_PROGRESS      COMPLETED        CANCELED         RETURNED
+      voidShipment    no_shipment_out  no_shipment_out  no_shipment_out  IN_PROGRESS      order_settled    order_settled    order_settled
       returnShipment  no_shipment_out  no_shipment_out  no_shipment_out  IN_PROGRESS      COMPLETED        CANCELED         RETURNED
       complete        unshipped_lines  unshipped_lines  unshipped_lines  COMPLETED        order_settled    order_settled    order_settled
       cancel          CANCELED         CANCELED         CANCELED         CANCELED         order_settled    order_settled    order_settled`,
@@ -77,6 +80,7 @@ const STATE_TABLES: StateTable[] = [
     cells: `
                       IN_PROGRESS
       updateShipment  IN_PROGRESS
+      voidShipment    IN_PROGRESS
       returnShipment  IN_PROGRESS
       complete        COMPLETED`,
   },
@@ -86,6 +90,7 @@ const STATE_TABLES: StateTable[] = [
     cells: `
                       IN_PROGRESS      COMPLETED        CANCELED         RETURNED
       updateShipment  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out
+      voidShipment    no_shipment_out  order_settled    order_settled    order_settled
       returnShipment  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out
       complete        COMPLETED        order_settled    order_settled    order_settled`,
   },

@@ -34,6 +34,7 @@ describe("a new shipment", () => {
         ...TRACKING,
         createdAt: NOW,
         shippedAt: NOW,
+        handoverReported: false,
         deliveredAt: null,
         weightGrams: null,
       },
@@ -73,7 +74,7 @@ describe("updateShipment", () => {
     applyTransition(order, { name: "updateShipment", shipmentId, change }, NOW);
   const sent = (fields: Partial<Shipment> = {}) => {
     const order = shippedOrder("all shipped", { ...REAL, status: "IN_PROGRESS" });
-    const handedOver = { status: "shipped", shippedAt: SHIPPED_AT } as const;
+    const handedOver = { status: "shipped", shippedAt: SHIPPED_AT, handoverReported: true } as const;
     const shipments = order.shipments.map((each) => ({ ...each, ...TRACKING, ...handedOver, ...fields }));
     return { ...order, shipments };
   };
@@ -164,6 +165,60 @@ describe("updateShipment", () => {
   it("leaves the time of a cancellation as it was", () => {
     const order = { ...sent(), status: "CANCELED", canceledAt: at(-20) } as const;
     expect(update(order, { carrier: "UPS" }).order.canceledAt).toEqual(at(-20));
+  });
+});
+
+describe("voidShipment", () => {
+  const voided = (order: ReturnType<typeof shippedOrder>, shipmentId = "parcel-1") =>
+    applyTransition(order, { name: "voidShipment", shipmentId }, NOW);
+  const started = (fields: Partial<Shipment> = {}) => {
+    const order = shippedOrder("all shipped", { ...REAL, status: "IN_PROGRESS" });
+    const shipments = order.shipments.map((each) => ({ ...each, ...fields }));
+    return { ...order, shipments };
+  };
+
+  it("unships the lines of the named shipment, and publishes no event that counts", () => {
+    const order = started({ ...TRACKING, status: "shipped", shippedAt: SHIPPED_AT });
+    const [first, second] = order.shipments;
+    const lines = order.lines.map((line, index) => (index === 0 ? { ...line, shipmentId: null } : line));
+    const shipments = [{ ...first, status: "voided", shippedAt: null }, second];
+    expect(voided(order)).toEqual({
+      outcome: "applied",
+      from: order,
+      order: { ...order, lines, shipments, updatedAt: NOW },
+      facts: [],
+    });
+  });
+
+  it("happens once, and is possible while the order is on hold", () => {
+    const order = { ...started(), holdReasons: ["damaged"] };
+    const once = voided(order).order;
+    expect(voided(once)).toEqual({ outcome: "applied", from: once, order: once, facts: [] });
+    expect(once.holdReasons).toEqual(["damaged"]);
+    expect(once.shipments.map(({ status }) => status)).toEqual(["voided", "pending"]);
+  });
+
+  it.each<[string, ReturnType<typeof shippedOrder>, string, string]>([
+    ["that the order does not have", started(), "parcel-9", "no_shipment_out"],
+    ["that came back", started({ status: "returned" }), "parcel-1", "no_shipment_out"],
+    ["that the carrier has", started({ handoverReported: true }), "parcel-1", "shipment_left"],
+    ["of a settled order", { ...started(), status: "COMPLETED" }, "parcel-1", "order_settled"],
+  ])("is rejected for a shipment %s", (_, order, id, rule) => {
+    expect(voided(order, id)).toEqual({ outcome: "rejected", order, rule });
+  });
+
+  it("is rejected if a unit of it came back", () => {
+    const order = started();
+    const lines = order.lines.map((line) => ({ ...line, returnedQuantity: 1 }));
+    expect(voided({ ...order, lines })).toMatchObject({ outcome: "rejected", rule: "shipment_left" });
+  });
+
+  it("leaves nothing that could come back", () => {
+    const one = voided(voided(started()).order, "parcel-2").order;
+    expect(applyTransition(one, { name: "returnShipment", shipmentId: null }, NOW)).toMatchObject({
+      rule: "no_shipment_out",
+    });
+    expect(applyTransition(one, { name: "complete" }, NOW)).toMatchObject({ rule: "unshipped_lines" });
   });
 });
 

@@ -105,6 +105,7 @@ describe("ship", () => {
       status: "pending",
       createdAt: NOW,
       shippedAt: null,
+      handoverReported: false,
       deliveredAt: null,
       weightGrams: null,
       carrier: null,

@@ -31,6 +31,7 @@ const TONES = {
     shipped: "info",
     delivered: "success",
     returned: "warning",
+    voided: "neutral",
   } satisfies Record<ShipmentStatus, Tone>,
   charge: {
     pending: "neutral",

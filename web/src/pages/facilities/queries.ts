@@ -12,6 +12,7 @@ export const MOVEMENT_KINDS = [
   "adjusted",
   "shipped",
   "returned",
+  "voided",
 ] as const satisfies readonly StockMovementKind[];
 
 export const facilitiesQuery = (filters: Filters) =>

@@ -168,7 +168,9 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
   unshipped_lines: "Eine Bestellung, von der noch etwas zu versenden ist, kann nicht abgeschlossen werden.",
   order_settled:
     "Die Bestellung ist schon abgeschlossen, storniert oder zurückgesandt. Nur eine Rücksendung ist noch möglich.",
-  no_shipment_out: "Die Bestellung hat diese Sendung nicht, oder sie kam schon zurück.",
+  no_shipment_out: "Die Bestellung hat diese Sendung nicht, oder sie kam schon zurück oder ist ungültig.",
+  shipment_left:
+    "Die Sendung ist abgegangen: Sie wurde als versandt oder zugestellt gemeldet, oder ein Teil kam zurück. Tragen Sie stattdessen die Rücksendung ein. Hat der Versanddienst sie nicht, stellen Sie erst ihren Status auf ausstehend.",
   nothing_to_ship:
     "Von der Bestellung ist nichts mehr zu versenden, oder eine der Positionen hat schon eine Sendung.",
   too_many_lines: (maximum) =>
@@ -188,6 +190,8 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
   order_not_settled: "Die Bestellung ist noch nicht abgeschlossen, storniert oder zurückgesandt.",
   already_shipped:
     "Ein Teil der Bestellung ist versandt. Nur der Betreiber kann sie stornieren, und ihre Adresse kann nicht geändert werden.",
+  other_country:
+    "Die Bestellung ist in Arbeit: Ihre Adresse kann nur innerhalb des Landes korrigiert werden. Stornieren Sie sie und bestellen Sie neu.",
   shipping_charge_pending: "Die Versandkosten werden gerade abgebucht. Versuchen Sie es danach noch einmal.",
   too_many_corrections: (maximum) => `Die Adresse der Bestellung wurde schon ${maximum}-mal korrigiert.`,
   hold_not_releasable:

@@ -130,6 +130,10 @@ export const orders: Translated<typeof en> = {
     addNoteEffect:
       "Die Notiz steht dann im Verlauf, für alle, die die Bestellung hier sehen. Der Partner sieht sie nicht, und sie lässt sich nicht ändern.",
     noteAdded: "Die Notiz ist hinzugefügt.",
+    voidShipment: "Ungültig machen",
+    voidShipmentEffect:
+      "Für ein Paket, das nie abging. Seine Positionen können wieder versandt werden, und die Ware ist wieder im Bestand, für diese Bestellung reserviert. Das Etikett ist nicht mehr zu verwenden.",
+    shipmentVoided: "Die Sendung ist ungültig. Die Bestellung kann wieder versandt werden.",
     updateShipment: "Ändern",
     updateShipmentEffect:
       "Die Sendung behält ihre Positionen. Endpunkte, die order.shipmentUpdated nennen, erhalten die Änderung.",
@@ -212,6 +216,7 @@ export const orders: Translated<typeof en> = {
     route: "Einem Standort zugeteilt",
     ship: "Versandt",
     updateShipment: "Sendung geändert",
+    voidShipment: "Sendung ungültig gemacht",
     returnShipment: "Zurückgesandt",
     updateShippingAddress: "Adresse berichtigt",
     retryPayment: "Zahlung wiederholt",

@@ -209,6 +209,7 @@ export const shell: Translated<typeof en> = {
       shipped: "Unterwegs",
       delivered: "Zugestellt",
       returned: "Zurückgesandt",
+      voided: "Ungültig",
     },
     charge: {
       pending: "Ausstehend",

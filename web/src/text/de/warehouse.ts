@@ -248,7 +248,13 @@ export const warehouse: Translated<typeof en> = {
     after: "Danach vorhanden",
     who: "Wer",
   },
-  movementKinds: { set: "Gezählt", adjusted: "Angepasst", shipped: "Versandt", returned: "Zurück" },
+  movementKinds: {
+    set: "Gezählt",
+    adjusted: "Angepasst",
+    shipped: "Versandt",
+    returned: "Zurück",
+    voided: "Sendung ungültig",
+  },
   adjustmentReasons: {
     received: "Wareneingang",
     returned: "Zurückgekommen",

@@ -156,7 +156,9 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
   order_on_hold: "An order on hold cannot be shipped.",
   unshipped_lines: "An order with an unshipped line cannot be completed.",
   order_settled: "The order is already completed, canceled or returned. Only a return is possible.",
-  no_shipment_out: "The order has no such shipment, or it is already returned.",
+  no_shipment_out: "The order has no such shipment, or it is already returned or void.",
+  shipment_left:
+    "The shipment has left: it was reported as shipped or delivered, or some of it came back. Record its return instead. If the carrier does not have it, set its status to pending first.",
   nothing_to_ship: "The order has nothing left to ship, or one of the lines already has a shipment.",
   too_many_lines: (maximum) => `An order has at most ${maximum} lines. Ship whole lines instead of parts.`,
   not_cancelable: "The order cannot be canceled.",
@@ -172,6 +174,8 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
   order_not_settled: "The order is not completed, canceled or returned yet.",
   already_shipped:
     "Part of the order has shipped. Only the operator can cancel it, and its address cannot be changed.",
+  other_country:
+    "The order is in progress: its address can be corrected within the country only. Cancel it and order again.",
   shipping_charge_pending: "The charge for shipping is being processed. Try again after that.",
   too_many_corrections: (maximum) => `The address of the order was corrected ${maximum} times already.`,
   hold_not_releasable:

@@ -128,6 +128,10 @@ export const orders = {
     addNoteEffect:
       "The note is added to the timeline, for all who see the order here. The partner does not see it, and it cannot be changed.",
     noteAdded: "The note is added.",
+    voidShipment: "Void",
+    voidShipmentEffect:
+      "For a parcel that never left. Its lines can ship again, and the goods are back in the stock, reserved for this order. Its label is not to be used.",
+    shipmentVoided: "The shipment is void. The order can ship again.",
     updateShipment: "Change",
     updateShipmentEffect:
       "The shipment keeps its lines. Endpoints that name order.shipmentUpdated receive the change.",
@@ -202,6 +206,7 @@ export const orders = {
     route: "Routed to a facility",
     ship: "Shipped",
     updateShipment: "Shipment updated",
+    voidShipment: "Shipment voided",
     returnShipment: "Returned",
     updateShippingAddress: "Address corrected",
     retryPayment: "Payment retried",

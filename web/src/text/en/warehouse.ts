@@ -232,7 +232,13 @@ export const warehouse = {
     after: "On hand then",
     who: "Who",
   },
-  movementKinds: { set: "Counted", adjusted: "Adjusted", shipped: "Shipped", returned: "Returned" },
+  movementKinds: {
+    set: "Counted",
+    adjusted: "Adjusted",
+    shipped: "Shipped",
+    returned: "Returned",
+    voided: "Shipment voided",
+  },
   adjustmentReasons: {
     received: "Received",
     returned: "Came back",

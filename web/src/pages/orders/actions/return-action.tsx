@@ -26,7 +26,7 @@ export function ReturnAction({ order, action }: ActionProps) {
   // Numbered before those are left out that came back, so that each keeps its number.
   const out = order.shipments
     .map((shipment, index) => ({ ...shipment, number: index + 1 }))
-    .filter(({ status }) => status !== "returned");
+    .filter(({ status }) => status !== "returned" && status !== "voided");
   const nameOf = ({ number, trackingNumber }: (typeof out)[number]) =>
     [t("orderActions.shipmentNumber", { number }), trackingNumber].filter(Boolean).join(" · ");
   return (

@@ -3,6 +3,8 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
 import type { Shipment, ShipmentProgress, ShipmentUpdate } from "../../../api/schema.d.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import { filled } from "../../../ui/form/use-api-form.ts";
+import { NO_REASON, ReasonField } from "./simple-actions.tsx";
 
 const STATUSES = ["pending", "shipped", "delivered"] as const satisfies readonly ShipmentProgress[];
 
@@ -12,7 +14,7 @@ type Values = { carrier: string; trackingNumber: string; trackingUrl: string; st
 export function ShipmentAction({ shipment }: { shipment: Shipment }) {
   const { t } = useTranslation();
   const { id, status, carrier, trackingNumber, trackingUrl } = shipment;
-  if (status === "returned") return null;
+  if (status === "returned" || status === "voided") return null;
   return (
     <ConfirmAction<Values>
       label={t("orderActions.updateShipment")}
@@ -54,6 +56,26 @@ export function ShipmentAction({ shipment }: { shipment: Shipment }) {
       )}
       run={(_, { changed }) =>
         dataOf(api.PATCH("/api/shipments/{id}", { params: { path: { id } }, body: updateOf(changed) }))
+      }
+    />
+  );
+}
+
+/** For a parcel that never left, of an order that is in progress. */
+export function VoidShipmentAction({ shipment }: { shipment: Shipment }) {
+  const { t } = useTranslation();
+  const { id, status, handoverReported } = shipment;
+  if (status === "returned" || status === "voided" || handoverReported) return null;
+  return (
+    <ConfirmAction
+      label={t("orderActions.voidShipment")}
+      effect={t("orderActions.voidShipmentEffect")}
+      done={t("orderActions.shipmentVoided")}
+      isDanger
+      initialValues={NO_REASON}
+      fields={(form) => <ReasonField form={form} />}
+      run={(values) =>
+        dataOf(api.POST("/api/shipments/{id}/void", { params: { path: { id } }, body: filled(values) }))
       }
     />
   );

@@ -9,10 +9,10 @@ import { type ActionProps, useEffectText } from "./effect.ts";
 const pathOf = ({ id }: { id: string }) => ({ params: { path: { id } } });
 
 type Reason = { readonly reason: string };
-const NO_REASON: Reason = { reason: "" };
+export const NO_REASON: Reason = { reason: "" };
 
 /** Why, for the timeline. */
-const ReasonField = ({ form }: { form: UseFormReturnType<Reason> }) => {
+export const ReasonField = ({ form }: { form: UseFormReturnType<Reason> }) => {
   const { t } = useTranslation();
   return (
     <Textarea

@@ -12,6 +12,7 @@ export const OPERATIONS = [
   "route",
   "ship",
   "updateShipment",
+  "voidShipment",
   "returnShipment",
   "updateShippingAddress",
   "retryPayment",

@@ -9,14 +9,15 @@ import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { ShipmentAction } from "../actions/shipment-action.tsx";
+import { ShipmentAction, VoidShipmentAction } from "../actions/shipment-action.tsx";
 
 type Props = { readonly order: Order };
 
 /** The parcels of the order and where they are. */
-export function OrderShipments({ order: { id: orderId, shipments, testMode } }: Props) {
+export function OrderShipments({ order: { id: orderId, shipments, status, testMode } }: Props) {
   const { t } = useTranslation();
   const seesSlips = useHasRole("operator", "warehouse", "support") && !testMode;
+  const isInProgress = status === "IN_PROGRESS";
   const mayChange = useHasRole("operator", "warehouse");
   return (
     <Section
@@ -66,6 +67,7 @@ export function OrderShipments({ order: { id: orderId, shipments, testMode } }: 
                           {t("slips.packing")}
                         </TextLink>
                         {mayChange && <ShipmentAction shipment={shipment} />}
+                        {mayChange && isInProgress && <VoidShipmentAction shipment={shipment} />}
                       </Group>
                     ),
                   },
