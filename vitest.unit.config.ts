@@ -9,6 +9,7 @@ export default defineConfig({
     // All files share one process. They share nothing else but the modules.
     isolate: false,
     // A busy machine may leave a process waiting for seconds.
+    testTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },
     setupFiles: ["test/support/histories.ts"],
   },

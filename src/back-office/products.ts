@@ -132,7 +132,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       if (merchant === null) return notFound("merchant");
       const { sku, name, price } = body;
       const { imageUrl = null, weightGrams = null, barcode = null } = body;
-      const description = body.description || null;
+      const description = body.description ?? null;
       const details = { sku, name, description, imageUrl, weightGrams, barcode, priceMinor: minorOf(price) };
       const product = await createProduct(context, merchant, details, by);
       return product === BARCODE_TAKEN ? barcodeTaken : { status: 201, body: toWireProduct(product) };
@@ -241,7 +241,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       if (product === null) return notFound("product");
       const change = {
         ...fields,
-        ...(fields.description !== undefined && { description: fields.description || null }),
+        ...(fields.description !== undefined && { description: fields.description }),
         ...(price && { priceMinor: minorOf(price) }),
       };
       const changed = await changeProduct(context, product, change, by);

@@ -40,13 +40,13 @@ export const STOCK_COLUMNS = [
 const RowSchema = Type.Object({
   merchantId: Type.Optional(Type.String()),
   productId: Type.Optional(Type.String({ format: "uuid" })),
-  sku: Type.Optional(Type.String({ maxLength: 255, format: "text" })),
-  barcode: Type.Optional(Type.String({ maxLength: 100, format: "text" })),
+  sku: Type.Optional(Type.String({ minLength: 1, maxLength: 255, format: "text" })),
+  barcode: Type.Optional(Type.String({ minLength: 1, maxLength: 100, format: "text" })),
   onHand: Type.Optional(Type.Integer({ minimum: 0, maximum: ON_HAND_MAX })),
   difference: Type.Optional(Type.Integer({ minimum: -ON_HAND_MAX, maximum: ON_HAND_MAX })),
   reason: Type.Optional(Type.Enum([...ADJUSTMENT_REASONS])),
-  note: Type.Optional(Type.String({ maxLength: 500, format: "text" })),
-  reference: Type.Optional(Type.String({ maxLength: 255, format: "text" })),
+  note: Type.Optional(Type.String({ minLength: 1, maxLength: 500, format: "text" })),
+  reference: Type.Optional(Type.String({ minLength: 1, maxLength: 255, format: "text" })),
 });
 const check = createCheck(RowSchema);
 

@@ -1,6 +1,7 @@
 import type { ErrorObject } from "ajv";
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from "fastify";
 import type { TSchema } from "typebox";
+import { withoutNothing } from "../platform/wire/absent-fields.ts";
 import { createCompile, keepKnownFields, plainName, type Validate } from "../platform/wire/validation.ts";
 
 type Compiled = ReturnType<FastifySchemaCompiler<TSchema>>;
@@ -16,17 +17,24 @@ export function closedQuery(query: TSchema): TSchema {
 
 const compile = createCompile();
 const compiled = new WeakMap<TSchema, Compiled>();
+const compiledUpdates = new WeakMap<TSchema, Compiled>();
 
 /**
  * Bodies are validated as they are. Text of a query is converted to the numbers and booleans of its schema, and bytes of
  * header fields to text. Routes with the same schema have the same validator, also on different listeners.
  */
-export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  const known = compiled.get(schema);
+export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart, method }) => {
+  const isUpdate = method === "PATCH";
+  const kept = isUpdate ? compiledUpdates : compiled;
+  const known = kept.get(schema);
   if (known !== undefined) return known;
   const validate = compile(schema);
-  const wanted = validatorOf(httpPart, schema, validate);
-  compiled.set(schema, wanted);
+  const wanted = validatorOf(
+    httpPart,
+    schema,
+    httpPart === "body" ? withoutNothing(schema, isUpdate, validate) : validate,
+  );
+  kept.set(schema, wanted);
   return wanted;
 };
 

@@ -111,10 +111,7 @@ const optionalFields = {
   // An empty text is stored as null: an empty cell of an export could not say which of them it is
   // (docs/design/fulfilment.md, "Imports of a catalog").
   description: Type.Optional(
-    nullable(
-      Type.String({ maxLength: 10_000, format: "text" }),
-      `${PRODUCT_TEXTS.description} An empty text is none.`,
-    ),
+    nullable(Type.String({ minLength: 1, maxLength: 10_000, format: "text" }), PRODUCT_TEXTS.description),
   ),
   imageUrl: Type.Optional(
     nullable(Type.String({ maxLength: 2_000, format: "web-address" }), PRODUCT_TEXTS.imageUrl),

@@ -234,6 +234,33 @@ describe("POST /v1/orders, rule 3: a key belongs to the request it was first sen
     ],
     ["testMode false instead of absent", (r: Request) => ({ ...r, testMode: false })],
     [
+      "null instead of what is absent",
+      (r: Request) => ({
+        ...{ ...r, testMode: null, note: null, metadata: null },
+        shippingAddress: {
+          ...r.shippingAddress,
+          address2: null,
+          company: null,
+          stateCode: null,
+          phone: null,
+        },
+      }),
+    ],
+    [
+      "empty texts instead of what is absent",
+      (r: Request) => ({
+        ...{ ...r, note: "", metadata: { gift: null } },
+        shippingAddress: {
+          ...r.shippingAddress,
+          address2: "",
+          company: "",
+          stateCode: "",
+          name: "",
+          phone: "",
+        },
+      }),
+    ],
+    [
       "unknown fields",
       (r: Request) => ({
         ...r,

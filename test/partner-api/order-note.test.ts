@@ -100,7 +100,7 @@ describe("note and metadata of an order", () => {
 
   it("are rejected together, each with its position, and nothing is stored", async () => {
     const metadata = { ok: "1", number: 1, "": "empty" };
-    const response = requestOrder(partner, { note: "", metadata });
+    const response = requestOrder(partner, { note: 1, metadata });
     await expectInvalid(test, partner, response, "/metadata", "/metadata/number", "/note");
   });
 });

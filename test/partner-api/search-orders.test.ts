@@ -190,7 +190,7 @@ describe("POST /v1/orders/search", () => {
       testMode: 1,
       createdSince: "yesterday",
       createdUntil: "2026-01-01",
-      updatedSince: null,
+      updatedSince: "",
       externalOrderIds: [""],
       limit: 101,
       cursor: "",

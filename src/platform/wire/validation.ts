@@ -4,6 +4,7 @@ import type { TSchema } from "typebox";
 import { parseUuid } from "../ids.ts";
 import { isAmount, isCurrency } from "../money.ts";
 import { parseTime } from "../time.ts";
+import { withoutNothing } from "./absent-fields.ts";
 import { COUNTRY_CODE_FORM, countryCodeError, isCountryCode } from "./countries.ts";
 import { isStorableText, type ValidationError } from "./problems.ts";
 import { type FormatName, isFormatName, type Violation } from "./rules.ts";
@@ -46,11 +47,14 @@ function createAjv(): Ajv {
   return ajv;
 }
 
-/** Checks values that do not come from a request's JSON by the same rules. Pointers are relative to the value. */
+/**
+ * Checks values that do not come from a request's JSON by the same rules. Pointers are relative to the value. What says
+ * nothing in it is removed.
+ */
 export function createCheck(
   schema: TSchema,
 ): (value: unknown) => ({ readonly pointer: string } & Violation)[] {
-  const validate = createCompile()(schema);
+  const validate = withoutNothing(schema, false, createCompile()(schema));
   return (value) => violationsOf(validate(value)).map(([pointer, violation]) => ({ pointer, ...violation }));
 }
 

@@ -27,7 +27,7 @@ const urlField = Type.String({
   examples: ["https://partner.example/webhooks"],
 });
 const descriptionField = nullable(
-  Type.String({ maxLength: 255, format: "text" }),
+  Type.String({ minLength: 1, maxLength: 255, format: "text" }),
   ENDPOINT_TEXTS.description,
 );
 const EVENT_TYPES_TEXT = `${ENDPOINT_TEXTS.eventTypes} Duplicates are ignored.`;
