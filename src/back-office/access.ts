@@ -40,8 +40,10 @@ export const operatorOnly: Admission = ["operator"];
 export const warehouse: Admission = ["operator", "warehouse"];
 export const merchantSide: Admission = ["operator", "merchant"];
 export const everyone: Admission = ["operator", "warehouse", "merchant"];
-/** Not support, though it reads: a file has personal data of many buyers at once. */
+/** Not support, though it reads: such a file has the personal data of all buyers at once. */
 export const everyoneButSupport: Admission = [...everyone];
+export const warehouseButSupport: Admission = [...warehouse];
+const BUT_SUPPORT: readonly (Admission | undefined)[] = [everyoneButSupport, warehouseButSupport];
 export const everyToken: Admission = ROLES;
 
 /** Also for programs that monitor: of a route that reads, and returns no personal data of buyers or of staff. */
@@ -55,7 +57,7 @@ export const andPartner = (admits: Admission): Admission => [...admits, "partner
 
 /** Support sees what the operator sees, but for exports, and changes nothing (docs/design/people.md, "Tokens"). */
 export const admittingSupport = <Row extends BackOfficeRoute>(row: Row): Row =>
-  row.method === "GET" && row.admits !== everyoneButSupport
+  row.method === "GET" && !BUT_SUPPORT.includes(row.admits)
     ? { ...row, admits: [...(row.admits ?? ROLES), "support"] }
     : row;
 

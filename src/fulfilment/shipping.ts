@@ -92,11 +92,7 @@ export function voidShipment(
  * @param order locked by the transaction, and read under the lock
  * @returns the order after that
  */
-async function prepareShipping(
-  tx: Queryable,
-  order: Order,
-  { newId, now }: RecordContext,
-): Promise<Order> {
+async function prepareShipping(tx: Queryable, order: Order, { newId, now }: RecordContext): Promise<Order> {
   // What a route returns of the shipping is an effect of the correction of the address, which has asked for the proof.
   const at = { newId, now };
   const acceptance = acceptanceOf(order, at.now);

@@ -9,6 +9,7 @@ import { warehouseOf } from "../support/back-office-resources.ts";
 import { placeOrder } from "../support/builders.ts";
 import { dyingDatabase } from "../support/dying-database.ts";
 import { acceptAll, createFacility, routeAll, ship } from "../support/facilities.ts";
+import { createPerson, signIn } from "../support/people.ts";
 import { operationApplied } from "../support/real-orders.ts";
 import { OPERATOR_TOKEN } from "../support/test-service.ts";
 import { uuidIn } from "../support/webhooks.ts";
@@ -108,6 +109,37 @@ describe("GET /api/work-list/export", () => {
     await exported();
     const { data } = (await test.backOffice.get(`/api/audit-entries?subjectId=${ids[0]}`)).body;
     expect(data).toMatchObject([{ action: "exportWork", merchantId: partner.merchantId }]);
+  });
+});
+
+describe("an export of the work list, which has the addresses of all its buyers", () => {
+  it("needs recent authentication of a person, and a pick list with its slips needs none", async () => {
+    await placeReady(2);
+    const grants = [{ role: "warehouse" as const, facilityIds: null }];
+    const browser = await signIn(test, await createPerson(test, { grants }));
+    expect((await browser.get("/api/work-list/export")).status).toBe(200);
+    test.clock.advance({ minutes: 15 });
+    expect(await browser.get("/api/work-list/export")).toMatchObject({
+      status: 403,
+      body: { code: "recent-authentication-required" },
+    });
+    const taken = await browser.post("/api/pick-lists", { facilityId: facility, takenBy: "Wilma" });
+    const path = `/api/pick-lists/${taken.body.pickList.id}`;
+    for (const rest of ["?format=csv", "/packing-slips"])
+      expect((await browser.get(path + rest)).status).toBe(200);
+  });
+
+  it("is not for support, which sees the work list", async () => {
+    const browser = await signIn(test, await createPerson(test, { grants: [{ role: "support" }] }));
+    expect((await browser.get("/api/work-list")).status).toBe(200);
+    expect(await browser.get("/api/work-list/export")).toMatchObject({
+      status: 403,
+      body: { code: "forbidden" },
+    });
+  });
+
+  it("has no second way: a page of the list is no file", async () => {
+    expect((await warehouseOf(test).get("/api/work-list?format=csv")).status).toBe(422);
   });
 });
 

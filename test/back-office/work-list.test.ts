@@ -105,7 +105,7 @@ describe("GET /api/work-list", () => {
     });
     await acceptAll(test);
     await routeAll(test);
-    const { status, headers, text } = await readCsv("/api/work-list?format=csv");
+    const { status, headers, text } = await readCsv("/api/work-list/export");
     expect(status).toBe(200);
     expect(headers["content-type"]).toBe("text/csv; charset=utf-8");
     const [head, ...rows] = text.trimEnd().split("\r\n");

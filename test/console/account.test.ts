@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import decodeQR from "qr/decode.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -85,6 +86,19 @@ describe("recent authentication", () => {
     await page.getByRole("dialog", { name: "New token" }).waitFor();
     const { data } = (await world.service.backOffice.get("/api/tokens")).body;
     expect(data).toMatchObject([{ name: "Watcher", role: "monitoring" }]);
+  });
+
+  it("is requested before the browser downloads a file that needs it", async () => {
+    const { person } = await createPersonWithPassword(world.service);
+    const page = await world.open(person);
+    world.service.clock.advance({ minutes: 15 });
+    await page.goto("/audit-log");
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download CSV" }).click();
+    const confirm = page.getByRole("dialog", { name: "Confirm that it is you" });
+    await confirm.getByLabel("Password", { exact: true }).fill(PASSWORD);
+    await confirm.getByRole("button", { name: "Confirm" }).click();
+    expect(await readFile(await (await download).path(), "utf8")).toContain("action");
   });
 
   it("takes a backup code of a person who has no password", async () => {

@@ -19,7 +19,7 @@ import {
 } from "../../people/passkeys.ts";
 import { readPasswordHash } from "../../people/passwords.ts";
 import { PASSWORD_LENGTH_MAX, type People, RECENT_MS } from "../../people/person.ts";
-import { endOf } from "../../people/sessions.ts";
+import { endOf, isRecent } from "../../people/sessions.ts";
 import { parseUuid, toTypeId } from "../../platform/ids.ts";
 import { after } from "../../platform/time.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
@@ -48,6 +48,7 @@ const AccountSchema = Type.Object(
         id: idField("ses", "Id of the session of this browser."),
         endsAt: dateTime("When the session ends if it is not used again."),
         recentUntil: dateTime("Until then, what concerns keys, secrets and money needs no confirmation."),
+        isRecent: Type.Boolean({ description: "Whether it needs none now." }),
       },
       { title: "OwnSession", description: "The session of this browser." },
     ),
@@ -168,6 +169,7 @@ export const accountRoutes: readonly Route<People>[] = [
             id: toTypeId("ses", session.id),
             endsAt: endOf(session).toISOString(),
             recentUntil: after(session.authenticatedAt, RECENT_MS).toISOString(),
+            isRecent: isRecent(session, people.clock.now()),
           },
         },
       };

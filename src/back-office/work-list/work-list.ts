@@ -31,6 +31,7 @@ import {
   route,
   shownFacilities,
   warehouse,
+  warehouseButSupport,
 } from "../access.ts";
 import { findFacility } from "../lookups.ts";
 import {
@@ -67,12 +68,14 @@ const ORDERS_DEFAULT = 10;
 const CSV_HEADERS = { "content-type": "text/csv; charset=utf-8" };
 const CSV_FILE = { mediaType: "text/csv", example: "orderId,sku,productName,quantity\r\n" };
 
-const WorkFormatSchema = enumeration(
-  "WorkFormat",
+const PickListFormatSchema = enumeration(
+  "PickListFormat",
   ["json", "csv"],
-  "`json`: as described. `csv`: one row for each line; the cursor of the next page is then in the header field `next-cursor`.",
+  "`json`: as described. `csv`: one row for each line.",
 );
-const formatField = Type.Optional(describedAs(WorkFormatSchema, "Format of the response. Default: `json`."));
+const formatField = Type.Optional(
+  describedAs(PickListFormatSchema, "Format of the response. Default: `json`."),
+);
 
 const TakeSchema = Type.Object(
   {
@@ -136,11 +139,8 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
       limit: limitField,
       cursor: cursorField,
       ...workFilterFields,
-      format: formatField,
     }),
-    responses: {
-      200: { description: "A page, oldest first.", schema: pageOf(WorkSchema, "WorkPage"), file: CSV_FILE },
-    },
+    responses: { 200: { description: "A page, oldest first.", schema: pageOf(WorkSchema, "WorkPage") } },
     problems: ["validation-failed"],
     handle: async ({ caller, query, by }, { context }) => {
       const position = pagePosition("work", query);
@@ -152,9 +152,7 @@ export const workListRoutes: readonly BackOfficeRoute[] = [
       const { items, readTo } = await listWork(context.db, filter, position, context.clock.now());
       const { data: shown, nextCursor } = toPage(items, position, (item) => item, readTo);
       const work = await describeWork(context, by, shown);
-      if (query.format !== "csv") return { status: 200, body: { data: work, nextCursor } };
-      const headers = { ...CSV_HEADERS, ...(nextCursor !== null && { "next-cursor": nextCursor }) };
-      return { status: 200, body: toCsvWork(work), headers };
+      return { status: 200, body: { data: work, nextCursor } };
     },
   }),
   route({
@@ -290,7 +288,8 @@ export const workExportRoutes: readonly BackOfficeRoute[] = [
     method: "GET",
     path: "/api/work-list/export",
     operationId: "exportWork",
-    admits: warehouse,
+    needsRecentAuthentication: true,
+    admits: warehouseButSupport,
     tag: "Work list",
     summary: "Export the orders to pick and ship",
     description:

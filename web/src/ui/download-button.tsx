@@ -3,18 +3,28 @@ import { IconDownload } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { meQuery } from "../api/me.ts";
+import { hasRecentProof } from "../api/recent-proof.ts";
 import { useAnnounce } from "./announce.ts";
+
+type DownloadButtonProps = {
+  readonly address: string;
+  readonly label?: string;
+  /** The service sends the file only after recent authentication: it has personal data. */
+  readonly needsProof?: boolean;
+};
 
 /**
  * Downloads a file of the API, such as an export. The browser stores it as it arrives, however large it is. An expired
- * session is renewed before: a browser would store the problem in the place of the file.
+ * session is renewed before, and so is the proof of a file that `needsProof`: a browser would store the problem in the place of
+ * the file.
  */
-export function DownloadButton({ address, label }: { address: string; label?: string }) {
+export function DownloadButton({ address, label, needsProof = false }: DownloadButtonProps) {
   const { t } = useTranslation();
   const queryClient = useQueryClient();
   const announce = useAnnounce();
   const download = async () => {
     await queryClient.fetchQuery({ ...meQuery(), staleTime: 0 });
+    if (needsProof && !(await hasRecentProof())) return;
     const link = document.createElement("a");
     link.href = address;
     link.download = "";

@@ -31,6 +31,7 @@ export function AuditPage() {
         <DownloadButton
           key={format}
           address={auditExportAddress(search, format)}
+          needsProof
           label={t("audit.download", { format: format.toUpperCase() })}
         />
       ))}

@@ -6,7 +6,7 @@ import { stringifySearch } from "../../routing/search.ts";
 
 type WorkFilters = NonNullable<paths["/api/work-list"]["get"]["parameters"]["query"]>;
 
-/** These two routes respond with CSV if they are asked for it. The console asks for JSON. */
+/** The route responds with CSV if it is asked for it. The console asks for JSON. */
 async function jsonOf<Json extends object>(pending: Promise<Json | string>): Promise<Json> {
   const data = await pending;
   if (typeof data === "string") throw new Error("The service sent text in the place of JSON.");
@@ -17,7 +17,7 @@ export const workQuery = (filters: WorkFilters) => {
   const params = { query: { limit: 50, ...filters } };
   return queryOptions<WorkPage>({
     queryKey: ["/api/work-list", params],
-    queryFn: ({ signal }) => jsonOf(dataOf(api.GET("/api/work-list", { params, signal }))),
+    queryFn: ({ signal }) => dataOf(api.GET("/api/work-list", { params, signal })),
   });
 };
 

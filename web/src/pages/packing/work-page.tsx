@@ -102,14 +102,13 @@ type WorkActionsProps = {
 
 function WorkActions({ csv, packs }: WorkActionsProps) {
   const { t } = useTranslation();
+  if (!packs) return null;
   return (
     <>
-      <DownloadButton address={csv} />
-      {packs && (
-        <ButtonLink to={paths.station()} size="xs" variant="default" leftSection={<IconBarcode size={14} />}>
-          {t("work.openStation")}
-        </ButtonLink>
-      )}
+      <DownloadButton address={csv} needsProof />
+      <ButtonLink to={paths.station()} size="xs" variant="default" leftSection={<IconBarcode size={14} />}>
+        {t("work.openStation")}
+      </ButtonLink>
     </>
   );
 }
