@@ -9,7 +9,7 @@ import { openDatabase, type Pool } from "../../src/platform/database/database.ts
 import { fromTypeId } from "../../src/platform/ids.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { tryToLockImports } from "../../src/products/import/import-sql.ts";
-import { countRows, createPartner, createProduct } from "../support/builders.ts";
+import { countRows, createPartner, createProduct, type Partner } from "../support/builders.ts";
 import { importCsv } from "../support/imports.ts";
 import { expectProblem } from "../support/orders.ts";
 import { listen, openConnection } from "../support/sockets.ts";
@@ -237,6 +237,128 @@ describe("exports", () => {
       expect(response.statusCode).toBe(200);
       await once(response.resume(), "end");
     }
+  });
+});
+
+type Begun = Promise<Response>;
+
+type Kind = {
+  readonly limit: string;
+  /** How many of a merchant may be under way, and of all merchants. */
+  readonly ofOne: number;
+  readonly ofMerchants: number;
+  /** What the work waits for in the middle, when it is locked. */
+  readonly table: string;
+  readonly begin: (partner: Partner) => readonly [method: string, path: string, body?: object];
+};
+
+/** Of those that merchants share, 2 of 40 places and 2 of 20 are kept for operator and warehouse. */
+const KINDS: readonly Kind[] = [
+  {
+    ...{ limit: "runningExposures", ofOne: 8, ofMerchants: 38, table: "exposed_products" },
+    begin: ({ connectionId, productIds }) => [
+      "POST",
+      `/api/connections/${connectionId}/products/withdraw`,
+      { productIds },
+    ],
+  },
+  {
+    ...{ limit: "runningExposures", ofOne: 8, ofMerchants: 38, table: "exposed_products" },
+    begin: ({ connectionId, productIds }) => [
+      "POST",
+      `/api/connections/${connectionId}/products/expose`,
+      { productIds },
+    ],
+  },
+  {
+    ...{ limit: "runningResends", ofOne: 8, ofMerchants: 38, table: "webhook_resends" },
+    begin: ({ connectionId }) => [
+      "POST",
+      `/api/connections/${connectionId}/resends`,
+      { since: test.clock.now().toISOString() },
+    ],
+  },
+  {
+    ...{ limit: "runningStatements", ofOne: 4, ofMerchants: 38, table: "account_entries" },
+    begin: ({ merchantId }) => ["GET", `/api/merchants/${merchantId}/statement`],
+  },
+  {
+    ...{ limit: "runningExports", ofOne: 2, ofMerchants: 18, table: "account_entries" },
+    begin: ({ merchantId }) => ["GET", `/api/merchants/${merchantId}/statement.csv`],
+  },
+];
+
+describe.each(KINDS)("$limit", ({ limit, ofOne, ofMerchants, table, begin }) => {
+  /** Begins work that does not end before `run` does. Returns the statuses. */
+  async function whileLocked(run: (begin: (partner: Partner, role?: Role) => Begun) => Promise<void>) {
+    const all: Promise<number>[] = [];
+    await test.db.transaction(async (tx) => {
+      await tx.query({
+        name: `test-lock-${table}`,
+        text: `lock table ${table} in access exclusive mode`,
+        values: [],
+      });
+      await run((partner, role = "merchant") => {
+        const [method, path, body] = begin(partner);
+        const answer = fetch(url + path, {
+          method,
+          headers: {
+            authorization: authorizationOf(role, partner.merchantId),
+            ...(body && { "content-type": "application/json" }),
+          },
+          ...(body && { body: JSON.stringify(body) }),
+        });
+        all.push(
+          answer.then(async (response) => {
+            await response.clone().text();
+            return response.status;
+          }),
+        );
+        return answer;
+      });
+    });
+    return Promise.all(all);
+  }
+  /** The first of them that is rejected; while the table is locked, no statement ends, nor is given up so soon. */
+  async function firstRejected(answers: readonly Begun[]): Promise<Response> {
+    const rejected: Response[] = [];
+    for (const answer of answers) void answer.then((response) => response.ok || rejected.push(response));
+    await expect.poll(() => rejected, { timeout: 8_000 }).not.toEqual([]);
+    return rejected[0] as Response;
+  }
+  const partners = (count: number) => Promise.all(Array.from({ length: count }, () => createPartner(test)));
+
+  it(`are at most ${ofOne} of a merchant: the next gets 409 at once`, async () => {
+    const [one, other] = (await partners(2)) as [Partner, Partner];
+    const statuses = await whileLocked(async (begin) => {
+      const rejected = await firstRejected(Array.from({ length: ofOne + 1 }, () => begin(one)));
+      expect(rejected.headers.get("retry-after")).toBe("5");
+      expect(await rejected.json()).toMatchObject({
+        status: 409,
+        code: "limit-reached",
+        limit,
+        maximum: ofOne,
+      });
+      void begin(other);
+    });
+    expect(statuses.filter((status) => status === 409)).toHaveLength(1);
+    expect(statuses.filter((status) => status < 300)).toHaveLength(ofOne + 1);
+  });
+
+  it(`are at most ${ofMerchants} of all merchants: the next gets 503 at once, and the operator does not`, async () => {
+    const all = await partners(Math.ceil((ofMerchants + 1) / ofOne));
+    const statuses = await whileLocked(async (begin) => {
+      const begun = Array.from({ length: ofMerchants + 1 }, (_, n) => begin(all[n % all.length] as Partner));
+      const rejected = await firstRejected(begun);
+      expect(rejected.headers.get("retry-after")).toBe("5");
+      expect(await rejected.json()).toMatchObject({
+        code: "unavailable",
+        detail: expect.stringContaining(`maximum of ${ofMerchants + 2}`),
+      });
+      void begin(all[0] as Partner, "operator");
+    });
+    expect(statuses.filter((status) => status === 503)).toHaveLength(1);
+    expect(statuses.filter((status) => status < 300)).toHaveLength(ofMerchants + 1);
   });
 });
 
