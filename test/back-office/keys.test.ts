@@ -77,7 +77,6 @@ describe("POST /api/connections/{id}/keys", () => {
   });
 
   it.each<[string, object, string]>([
-    ["an empty name", { name: "" }, "/name"],
     ["a name of 256 characters", { name: "x".repeat(256) }, "/name"],
     ["an end that is no time", { expiresAt: "tomorrow" }, "/expiresAt"],
     ["an end without a time zone", { expiresAt: "2030-01-01T00:00:00" }, "/expiresAt"],

@@ -113,7 +113,11 @@ describe("shipping", () => {
     ["an unknown line", { lineIds: ["line_01m7y7np16fe68bxp4h91tdmdn", "x"] }, ["/lineIds/0", "/lineIds/1"]],
     ["no text", { lineIds: [1], carrier: 2 }, ["/lineIds/0", "/carrier"]],
     ["an address that runs", { trackingUrl: "javascript:alert(1)" }, ["/trackingUrl"]],
-    ["empty texts", { carrier: "", trackingNumber: "" }, ["/carrier", "/trackingNumber"]],
+    [
+      "long texts",
+      { carrier: "c".repeat(256), trackingNumber: "1".repeat(256) },
+      ["/carrier", "/trackingNumber"],
+    ],
   ])("is rejected with %s", async (_title, body, pointers) => {
     const { id } = await placeTwoLines();
     const { status, body: problem } = await requestOperation(test, id, "ship", body);

@@ -138,7 +138,7 @@ describe("POST /api/connections/{id}/test-orders", () => {
     for (const [body, pointer] of [
       [aTestOrder(partner, { lines: [] }), "/lines"],
       [aTestOrder(partner, { lines: [line] }), "/lines/0/productId"],
-      [aTestOrder(partner, { externalOrderId: "" }), "/externalOrderId"],
+      [aTestOrder(partner, { externalOrderId: ".." }), "/externalOrderId"],
       [{ lines: aTestOrder(partner).lines }, "/shippingAddress"],
     ] as const)
       expectErrors(await rejected(() => post(body)), [{ pointer }]);

@@ -43,12 +43,11 @@ describe("POST /v1/test/orders/{orderId}/transitions: 422 validation-failed", ()
     ["a reason of 101 characters", { transition: "hold", reasons: ["x".repeat(101)] }, ["/reasons/0"]],
     ["21 reasons", { transition: "hold", reasons: Array(21).fill("x") }, ["/reasons"]],
     ["lineIds that are no list", { transition: "ship", lineIds: "line_1" }, ["/lineIds"]],
-    ["lineIds that are null", { transition: "ship", lineIds: null }, ["/lineIds"]],
     ["a line id that is a number", { transition: "ship", lineIds: [1] }, ["/lineIds/0"]],
     ["101 line ids", { transition: "ship", lineIds: Array(101).fill("x") }, ["/lineIds"]],
     [
-      "no carrier and no number",
-      { transition: "ship", carrier: "", trackingNumber: null },
+      "a carrier and a number that are no texts",
+      { transition: "ship", carrier: 1, trackingNumber: ["1"] },
       ["/carrier", "/trackingNumber"],
     ],
     [

@@ -77,11 +77,14 @@ function membersDropOf(
     ),
     ({ name }) => name,
   );
+  const isFilter = nodes.some(({ additionalProperties }) => additionalProperties === false);
+  const keepsEmpty = isUpdate || isFilter;
   const drops = new Map(
     [...uses].map(([name, ofName]) => {
       const variants = ofName.flatMap(({ node }) => withBranches(node));
       const isOptional = ofName.some((use) => use.isOptional);
-      return [name, memberDropOf(name, variants, isOptional, isUpdate)];
+      const inside = dropOf(variants, isUpdate);
+      return [name, memberDropOf(name, variants, isOptional, keepsEmpty, inside)];
     }),
   );
   const isMap = nodes.some(({ additionalProperties }) => typeof additionalProperties === "object");
@@ -101,15 +104,15 @@ function memberDropOf(
   name: string,
   variants: readonly SchemaOfFields[],
   isOptional: boolean,
-  isUpdate: boolean,
+  keepsEmpty: boolean,
+  inside: Drop | null,
 ) {
-  const inside = dropOf(variants, isUpdate);
   const knowsNull = variants.some(({ type, const: only }) => only === null || [type].flat().includes("null"));
   const mayBeEmpty = variants.some(isText);
   return (object: Record<string, unknown>, value: unknown): boolean => {
     if (value === "" && mayBeEmpty && knowsNull) object[name] = null;
     else if (value === null && isOptional && !knowsNull) Reflect.deleteProperty(object, name);
-    else if (value === "" && mayBeEmpty && isOptional && !isUpdate) Reflect.deleteProperty(object, name);
+    else if (value === "" && mayBeEmpty && isOptional && !keepsEmpty) Reflect.deleteProperty(object, name);
     else return inside?.(value) ?? false;
     return true;
   };
