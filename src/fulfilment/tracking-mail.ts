@@ -1,6 +1,6 @@
 import type { Order, Shipment } from "../lifecycle/order.ts";
 import { isTracked } from "../lifecycle/parts.ts";
-import { oneLine, subjectWith } from "../mail/one-line.ts";
+import { oneLine, plainId, subjectWith } from "../mail/one-line.ts";
 import { wireOrderId } from "../platform/ids.ts";
 import { counted } from "../platform/wire/rules.ts";
 
@@ -16,12 +16,12 @@ export const newlyTracked = (before: Pick<Order, "shipments">, after: Pick<Order
  * the mail does not say that the order is on its way.
  */
 export function trackingMail(order: Order, shipment: Shipment): { subject: string; body: string } {
-  const name = order.externalOrderId ?? wireOrderId(order);
+  const partnersId = plainId(order.externalOrderId);
   const covered = order.lines.filter((line) => line.shipmentId === shipment.id);
   const units = covered.reduce((sum, { quantity }) => sum + quantity, 0);
   const facts = [
     `Order: ${wireOrderId(order)}`,
-    ...(order.externalOrderId === null ? [] : [`Partner's order id: ${oneLine(order.externalOrderId)}`]),
+    ...(partnersId === null ? [] : [`Partner's order id: ${partnersId}`]),
     ...(shipment.carrier === null ? [] : [`Carrier: ${oneLine(shipment.carrier)}`]),
     ...(shipment.trackingNumber === null ? [] : [`Tracking number: ${oneLine(shipment.trackingNumber)}`]),
     ...(shipment.trackingUrl === null ? [] : [`Tracking: ${oneLine(shipment.trackingUrl)}`]),
@@ -32,7 +32,11 @@ export function trackingMail(order: Order, shipment: Shipment): { subject: strin
     ? "A shipment of one of your orders has tracking. The carrier does not have it yet."
     : "A shipment of one of your orders was handed to the carrier.";
   return {
-    subject: subjectWith("Order ", name, isPending ? " has tracking" : " is on its way"),
+    subject: subjectWith(
+      "Order ",
+      partnersId ?? wireOrderId(order),
+      isPending ? " has tracking" : " is on its way",
+    ),
     body: `${first}\n\n${facts.join("\n")}\n`,
   };
 }

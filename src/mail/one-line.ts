@@ -7,18 +7,12 @@ const SUBJECT_LENGTH_MAX = 80;
  */
 export const oneLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Bidi_C}]+/gu, " ").trim();
 
-const PLAIN_NAME_MAX = 60;
-/** An address, a link, a domain, a telephone number, or a call to do something. */
-const NOT_A_NAME = /[@/\\:<>!?]|\p{L}{2,}\.\p{L}{2,}|www|\d[\d\s().-]{5,}\d/iu;
-
 /**
- * A name that goes to a stranger in a mail of ours. Null for a text that could be read as a message of the service: a mail does
- * without it (docs/design/people.md, "Invitations").
+ * A partner's own id of an order, if it is nothing but an id: it has no space and no dot, so it is neither a sentence nor a link.
+ * Null for another one: the mail has the service's id of the order (docs/design/people.md, "Texts in mails").
  */
-export function plainName(name: string): string | null {
-  const text = oneLine(name);
-  return [...text].length > PLAIN_NAME_MAX || NOT_A_NAME.test(text) ? null : text;
-}
+export const plainId = (id: string | null): string | null =>
+  id !== null && /^[A-Za-z0-9#_/-]{1,64}$/.test(id) ? id : null;
 
 /** The subject `before name after`; the name is cut so that all of it has at most 80 characters. */
 export function subjectWith(before: string, name: string, after = ""): string {

@@ -14,7 +14,7 @@ import type { RecordContext } from "../lifecycle/applied-transition.ts";
 import { wasCanceled } from "../lifecycle/lifecycle.ts";
 import type { Order } from "../lifecycle/order.ts";
 import { queueMail } from "../mail/mails-sql.ts";
-import { oneLine, subjectWith } from "../mail/one-line.ts";
+import { oneLine, plainId, subjectWith } from "../mail/one-line.ts";
 import { readAccountEmail } from "../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import { isOutOfReach, type Queryable } from "../platform/database/database.ts";
@@ -118,14 +118,15 @@ const RESOLUTIONS: Record<Resolution, string> = {
 
 function lineOf(kind: FailureMailKind, failure: MailedFailure): string {
   const { orderId, externalOrderId, reason, resolution } = failure;
-  const partnersId = externalOrderId === null ? "" : ` (${oneLine(externalOrderId)})`;
+  const plain = plainId(externalOrderId);
+  const partnersId = plain === null ? "" : ` (${plain})`;
   const since = resolution === null ? "" : `, ${RESOLUTIONS[resolution]}`;
   const outcome = kind === "failure" ? `: ${oneLine(reason)}${since}` : `: ${since.slice(2)}`;
   return `${toTypeId("ord", orderId)}${partnersId}${outcome}`;
 }
 
 const nameOf = ({ orderId, externalOrderId }: MailedFailure): string =>
-  externalOrderId ?? toTypeId("ord", orderId);
+  plainId(externalOrderId) ?? toTypeId("ord", orderId);
 
 /** An order whose ledger has new outcomes. */
 type Recorded = {

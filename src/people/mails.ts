@@ -1,9 +1,8 @@
 import { queueMail } from "../mail/mails-sql.ts";
-import { plainName } from "../mail/one-line.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { NO_UUID } from "../platform/ids.ts";
 import type { MadeLink } from "./links.ts";
-import type { PeopleContext, Person } from "./person.ts";
+import type { PeopleContext } from "./person.ts";
 
 export type PersonMail = { readonly subject: string; readonly body: string };
 
@@ -24,35 +23,26 @@ export const queuePersonMail = (
     now: clock.now(),
   });
 
-const greeting = (name: string): string => {
-  const plain = plainName(name);
-  return plain === null ? "Hello," : `Hello ${plain},`;
-};
+/**
+ * The mail that invites a person. It goes to any address, so it has no text that a tenant chooses, such as the name of the person
+ * or of the inviter (docs/design/people.md, "Texts in mails").
+ */
+export const invitationMail = (email: string, { url, expiresAt }: MadeLink): PersonMail => ({
+  subject: "You are invited to Partner Orders",
+  body: paragraphs(
+    "Hello,",
+    `you are invited to the console of Partner Orders, as ${email}.`,
+    `Open this link to accept. It works once, until ${timeText(expiresAt)}:`,
+    url,
+    "If you do not expect this mail, ignore it.",
+  ),
+});
 
-/** The mail that invites a person. The inviter has chosen both names, so the subject has none of them. */
-export const invitationMail = (
-  { name, email }: Pick<Person, "name" | "email">,
-  inviter: string | null,
-  { url, expiresAt }: MadeLink,
-): PersonMail => {
-  const by = inviter === null ? null : plainName(inviter);
-  return {
-    subject: "You are invited to Partner Orders",
-    body: paragraphs(
-      greeting(name),
-      `${by === null ? "you are invited" : `${by} has invited you`} to the console of Partner Orders, as ${email}.`,
-      `Open this link to accept. It works once, until ${timeText(expiresAt)}:`,
-      url,
-      "If you do not expect this mail, ignore it.",
-    ),
-  };
-};
-
-/** The mail with which a person sets a new password. */
-export const resetMail = ({ name }: Pick<Person, "name">, { url, expiresAt }: MadeLink): PersonMail => ({
+/** The mail with which a person sets a new password. A person who was invited, and never came, can get one too. */
+export const resetMail = ({ url, expiresAt }: MadeLink): PersonMail => ({
   subject: "Set a new password for Partner Orders",
   body: paragraphs(
-    greeting(name),
+    "Hello,",
     `open this link to set a new password. It works once, until ${timeText(expiresAt)}:`,
     url,
     "If you have not requested it, ignore this mail: your password stays as it is.",

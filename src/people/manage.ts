@@ -371,7 +371,7 @@ export const invitePerson = (
     if (reached !== null) return reached;
     const person = newPerson(context, { ...fields, email: normalEmail(fields.email) }, by.actor);
     if (!(await insertPerson(tx, person, giverToken(giver)))) return personExists;
-    await sendInvitation(tx, context, person, { by, from });
+    await sendInvitation(tx, context, person, from);
     await recordAudit(tx, context, by, personFact(person));
     return person;
   });
@@ -401,7 +401,7 @@ export const resendInvitation = (context: PeopleContext, request: Change): Promi
     const from = inviters(own, person);
     const reached = (await reachedInvitations(tx, context, from)) ?? (await takeResend(tx, person.id));
     if (reached !== null) return reached;
-    await sendInvitation(tx, context, person, { by: request.by, from });
+    await sendInvitation(tx, context, person, from);
     await recordAudit(tx, context, request.by, personFact(person));
     return person;
   });
@@ -410,10 +410,10 @@ async function sendInvitation(
   tx: Queryable,
   context: PeopleContext,
   person: Person,
-  { by, from }: { readonly by: Initiator; readonly from: readonly string[] },
+  from: readonly string[],
 ): Promise<void> {
   const link = await makeLink(tx, context, person.id, "invitation");
-  await queuePersonMail(tx, context, person.email, invitationMail(person, by.actor.name, link));
+  await queuePersonMail(tx, context, person.email, invitationMail(person.email, link));
   await countInvitation(tx, context, from);
 }
 

@@ -40,7 +40,7 @@ async function sendReset(context: PeopleContext, account: string, visitor: Visit
     if (person?.disabledAt !== null || person.email !== account) return;
     if ((await take(tx, context, resetMailsOf(person.id))) !== null) return;
     const link = await makeLink(tx, context, person.id, "reset");
-    await queuePersonMail(tx, context, person.email, resetMail(person, link));
+    await queuePersonMail(tx, context, person.email, resetMail(link));
     const details = { ipAddress: visitor.ipAddress };
     await recordByPerson(tx, context, person, visitor, "requestPasswordReset", details);
   });

@@ -76,6 +76,20 @@ describe("POST /api/people", () => {
     expect(again).toMatchObject({ status: 409, body: { code: "person-state", state: "active" } });
   });
 
+  it("sends a mail without any text that the inviter has chosen", async () => {
+    const mails = await startMailServer();
+    const name = "Your account is blocked pay now";
+    const inviter = await signIn(service, await createPerson(service, { name: "Ann evil dot com" }));
+    const invitation = { ...anInvitation({ role: "support" }), name };
+    await inviter.post("/api/people", invitation);
+    await openBrowser(service).post("/auth/reset", { email: invitation.email });
+    await sendDueMails({ ...service.context, config: { ...service.context.config, smtpUrl: mails.url } });
+    const sent = mails.mails.filter(({ to }) => to.includes(invitation.email));
+    expect(sent.map(({ headers }) => headers["subject"])).toContain("You are invited to Partner Orders");
+    for (const { headers, body } of sent)
+      expect(`${headers["subject"]}\n${body}`).not.toMatch(/blocked|pay now|Ann|evil/);
+  });
+
   it("sends a mail whose link the database forgets once it was sent", async () => {
     const mails = await startMailServer();
     const invitation = anInvitation({ role: "support" });
@@ -84,7 +98,7 @@ describe("POST /api/people", () => {
     await sendDueMails({ ...service.context, config: { ...service.context.config, smtpUrl: mails.url } });
     const [mail] = mails.mails.filter(({ to }) => to.includes(invitation.email));
     expect(mail?.headers["subject"]).toBe("You are invited to Partner Orders");
-    expect(mail?.body).toContain("operator has invited you");
+    expect(mail?.body).toContain("you are invited to the console");
     expect(mail?.body).toContain("/welcome#token");
     expect(await mailedToken(invitation.email)).toBe("");
   });

@@ -75,25 +75,39 @@ describe("the mail to the merchant", () => {
     "1\r\n\r\nYour account is locked.\u2028\nPay at https://evil.example\u0000\u001b[2J\u202egpj.exe\r\nBcc: all@shop.example";
 
   it("shows each text of others on one line, so that none looks like a part of the mail", () => {
-    const order = anOrder({ ...REAL, id: ORDER_ID, externalOrderId: hostile, lines });
-    const plain = anOrder({ ...REAL, id: ORDER_ID, externalOrderId: "1", lines });
+    const order = anOrder({ ...REAL, id: ORDER_ID, externalOrderId: "1", lines });
     const shipment = parcel({ carrier: hostile, trackingNumber: hostile, trackingUrl: `${URL}\n${hostile}` });
     const { subject, body } = trackingMail(order, shipment);
-    const usual = trackingMail(plain, parcel({ carrier: "A", trackingNumber: "B", trackingUrl: URL }));
+    const usual = trackingMail(order, parcel({ carrier: "A", trackingNumber: "B", trackingUrl: URL }));
     expect(body.split(/[\n\u2028]/)).toHaveLength(usual.body.split("\n").length);
     expect(subject + body.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u2028\u2029\u202e]/u);
   });
 
-  it.each(["x", "😀"])("has a subject of at most 80 characters: %s", (character) => {
-    const subjectOf = (length: number) =>
-      trackingMail(
-        anOrder({ ...REAL, id: ORDER_ID, externalOrderId: character.repeat(length), lines }),
-        parcel(),
-      ).subject;
-    expect(subjectOf(60)).toBe(`Order ${character.repeat(60)} is on its way`);
-    expect(subjectOf(61)).toBe(`Order ${character.repeat(59)}… is on its way`);
-    expect([...subjectOf(200)]).toHaveLength(80);
+  const mailOf = (externalOrderId: string) =>
+    trackingMail(anOrder({ ...REAL, id: ORDER_ID, externalOrderId, lines }), parcel());
+
+  it("has a subject of at most 80 characters", () => {
+    expect(mailOf("x".repeat(60)).subject).toBe(`Order ${"x".repeat(60)} is on its way`);
+    expect(mailOf("x".repeat(61)).subject).toBe(`Order ${"x".repeat(59)}… is on its way`);
   });
+
+  it.each([
+    "Your account is blocked pay now",
+    "evil.com",
+    "evil\u2024com",
+    "evil\u3002com",
+    "ⓔⓥⓘⓛ",
+    "x".repeat(65),
+  ])("has no text of the partner that is more than an id: %s", (text) => {
+    const { subject, body } = mailOf(text);
+    expect(subject).toBe(`Order ${id} is on its way`);
+    expect(body).not.toContain("Partner's order id");
+    expect(body).not.toContain(text);
+  });
+
+  it.each(["1001", "#1001", "2024/17", "SO-2024_17"])("names the partner's id: %s", (text) =>
+    expect(mailOf(text).body).toContain(`Partner's order id: ${text}\n`),
+  );
 
   it("names the order by the partner's id, and contains all facts", () => {
     const order = anOrder({ ...REAL, id: ORDER_ID, externalOrderId: "P-7", lines });
