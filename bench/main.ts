@@ -5,6 +5,7 @@ import { measureConsole } from "./console/console.ts";
 import { measureLists } from "./console/lists.ts";
 import { measureCreation } from "./creation.ts";
 import { CONNECTIONS } from "./loads.ts";
+import { ATTACKS, attacksOf } from "./neighbors/attacks.ts";
 import { measureNeighbors } from "./neighbors/neighbors.ts";
 import { measureOrderJobs } from "./order-jobs.ts";
 import { stopAll } from "./processes.ts";
@@ -33,8 +34,8 @@ const { values, positionals } = parseArgs({
     "connection-count": { type: "string", default: "5000" },
     /** The report of an earlier run, to compare with: a copy of bench/results/latest.json. */
     compare: { type: "string" },
-    /** Only the attacks whose names contain this. */
-    attack: { type: "string", default: "" },
+    /** Only the attacks whose names contain this; may be repeated, so that the suite can be run in parts. */
+    attack: { type: "string", multiple: true, default: [""] },
     /** How long each attack lasts, beside a partner with normal traffic. */
     "attack-seconds": { type: "string", default: "15" },
   },
@@ -72,7 +73,7 @@ const PARTS: Record<string, (postgres: Postgres) => Promise<Figure[]>> = {
   lists: (postgres) => measureLists(postgres, { stored: settings.stored, rounds: settings.rounds, say }),
   stored: (postgres) => measureStored(postgres, { stored: settings.stored, say }),
   neighbors: (postgres) =>
-    measureNeighbors(postgres, { seconds: Number(values["attack-seconds"]), only: values.attack, say }),
+    measureNeighbors(postgres, attacksOf(values.attack), { seconds: Number(values["attack-seconds"]), say }),
 };
 const DEFAULT_PARTS = ["creation", "api", "webhooks", "jobs"];
 
@@ -96,6 +97,13 @@ const parts = positionals.length > 0 ? positionals : DEFAULT_PARTS;
 const unknown = parts.find((name) => !(name in PARTS));
 if (unknown !== undefined) {
   say(`There is no part ${unknown}. The parts are ${Object.keys(PARTS).join(", ")}.`);
+  process.exit(2);
+}
+const noAttack = values.attack.find((text) => attacksOf([text]).length === 0);
+if (noAttack !== undefined) {
+  say(
+    `No attack has ${noAttack} in its name. The attacks are:\n  ${ATTACKS.map(({ name }) => name).join("\n  ")}`,
+  );
   process.exit(2);
 }
 // Read first: this run writes its own report over the latest one.

@@ -309,6 +309,10 @@ export const ATTACKS: readonly Attack[] = [
   },
 ];
 
+/** The attacks with one of these texts in their names. */
+export const attacksOf = (texts: readonly string[]): Attack[] =>
+  ATTACKS.filter(({ name }) => texts.some((text) => name.includes(text)));
+
 /** Programs of the attacker's merchant, each with a token of its own. */
 async function programs(attacker: Attacker, count: number): Promise<PartnerClient[]> {
   const { url, merchantId } = attacker.backOffice;

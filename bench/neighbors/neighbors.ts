@@ -12,14 +12,12 @@ import {
   residentMiB,
   type Site,
 } from "../site.ts";
-import { ATTACKS, type Attack, seedOf } from "./attacks.ts";
+import { type Attack, seedOf } from "./attacks.ts";
 import type { Sample, VictimReport } from "./victim.ts";
 
 export type NeighborOptions = {
   /** How long each attack lasts. */
   seconds: number;
-  /** Only the attacks whose names contain this. */
-  only: string;
   say: (text: string) => void;
 };
 
@@ -34,9 +32,12 @@ const STAFF_P99_MS = 250;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A partner with normal traffic beside one that attacks, on a service with the default rate limit: attack after attack. */
-export async function measureNeighbors(postgres: Postgres, options: NeighborOptions): Promise<Figure[]> {
+export async function measureNeighbors(
+  postgres: Postgres,
+  attacks: readonly Attack[],
+  options: NeighborOptions,
+): Promise<Figure[]> {
   const figures: Figure[] = [];
-  const attacks = ATTACKS.filter(({ name }) => name.includes(options.only));
   for (const [index, attack] of attacks.entries()) {
     const site = await openSite(postgres, `bench_neighbors_${index}`, { RATE_LIMIT_PER_MINUTE: "600" });
     figures.push(...(await measureAttack(site, attack, options)));

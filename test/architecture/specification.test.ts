@@ -19,11 +19,8 @@ const CITATION =
 
 async function findCitations(): Promise<Citation[]> {
   const found: Citation[] = [];
-  for await (const path of glob([
-    "{src,test,bench,scripts}/**/*.{ts,sql}",
-    "{docs,migrations}/**/*",
-    "*.md",
-  ])) {
+  const patterns = ["{src,test,bench,scripts}/**/*.{ts,sql}", "{docs,migrations}/**/*", "*.md"];
+  for await (const path of glob(patterns, { exclude: ["**/node_modules"] })) {
     if (path === "docs/specification.md" || !/\.(ts|md|sql)$/.test(path)) continue;
     const text = (await readFile(path, "utf8")).replace(/\s*\n\s*(?:\*|\/\/|--)? */g, " ");
     for (const [cited, first, second, rule, secondRule, heading, notes] of text.matchAll(CITATION))
