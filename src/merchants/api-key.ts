@@ -99,6 +99,11 @@ export function endOfOverlap({ expiresAt }: Pick<Validity, "expiresAt">, hours: 
 export const END_REASONS = ["revoked", "expired", "replaced"] as const;
 export type KeyEndReason = (typeof END_REASONS)[number];
 
+/** Ended ones that are kept for the list of keys of a connection, or of tokens of a merchant. The audit log has all. */
+export const ENDED_KEPT = 100;
+/** Of those that rotations have replaced one after the other, so many newest ones keep their overlap. */
+export const OVERLAPS_MAX = 10;
+
 /** Null: it can be rotated. */
 export function whyNotRotatable(
   replaced: Validity & { readonly replacedById: string | null },

@@ -9,9 +9,11 @@ import { before, MINUTE_MS } from "../platform/time.ts";
 import { isProblem, notFound, type Problem } from "../platform/wire/problems.ts";
 import {
   type ApiKey,
+  ENDED_KEPT,
   endOfOverlap,
   type KeyEndReason,
   makeKey,
+  OVERLAPS_MAX,
   renewedExpiry,
   type ShownKey,
   whyNotRotatable,
@@ -32,11 +34,6 @@ import {
 } from "./keys-sql.ts";
 import { limitReached, maximumOf } from "./limits.ts";
 import { lockCounts, readMerchantMaximum } from "./merchants-sql.ts";
-
-/** Ended keys of a connection that are kept for its list. The audit log has all. */
-const ENDED_KEPT = 100;
-/** Of the keys that rotations have replaced one after the other, so many newest ones keep their overlap. */
-const OVERLAPS_MAX = 10;
 
 /**
  * Issues a key of a connection. Only this call returns the key itself. Only its hash is stored. The connection and the counts

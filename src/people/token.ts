@@ -40,10 +40,6 @@ export const merchantsOfGrant = (grant: Grant): readonly string[] =>
 
 /** Valid tokens that are for no merchant, which only the operator creates. Those of a merchant have a limit of their own. */
 export const TOKENS_MAX = 1_000;
-/** Ended tokens that are kept for the list of a merchant, or of those for no merchant. The audit log has all. */
-export const ENDED_TOKENS_KEPT = 100;
-/** Of the tokens that rotations have replaced one after the other, so many newest ones keep their overlap. */
-export const TOKEN_OVERLAPS_MAX = 10;
 
 const TOKEN_TEXT = new RegExp(`^pot_(${ROLES.join("|")})_[A-Za-z0-9_-]{43}$`);
 

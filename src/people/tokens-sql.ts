@@ -47,20 +47,8 @@ export async function readTokenByHash(db: Queryable, hash: string): Promise<Toke
 }
 
 /** A token by its id. Null if there is none. */
-export async function readToken(db: Queryable, tokenId: string): Promise<Token | null> {
-  const [row] = await db.query<TokenRow>({
-    name: "read-token",
-    text: `
-      select t.id, t.name, t.role, t.merchant_ids, t.facility_ids, t.connection_ids, t.connection_merchant_ids, t.scopes,
-             t.prefix, t.created_by_kind, t.created_by_name, t.created_by_id, t.created_at, t.expires_at, t.revoked_at,
-             t.last_used_at, t.replaces_id,
-             (select n.id from back_office_tokens n where n.replaces_id = t.id) as replaced_by_id
-      from back_office_tokens t
-      where t.id = $1`,
-    values: [tokenId],
-  });
-  return row === undefined ? null : toToken(row);
-}
+export const readToken = async (db: Queryable, tokenId: string): Promise<Token | null> =>
+  (await readTokens(db, [tokenId]))[0] ?? null;
 
 /** Tokens by their ids. */
 export async function readTokens(db: Queryable, tokenIds: readonly string[]): Promise<Token[]> {

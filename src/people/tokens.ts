@@ -3,9 +3,11 @@ import { endMadeParts, moveMadeParts } from "../audit/made-parts-sql.ts";
 import { earlierEnd, type LockMaker, type Maker, NO_MAKER } from "../audit/maker.ts";
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
 import {
+  ENDED_KEPT,
   endOfOverlap,
   isValid,
   type KeyEndReason,
+  OVERLAPS_MAX,
   renewedExpiry,
   whyNotRotatable,
 } from "../merchants/api-key.ts";
@@ -21,10 +23,8 @@ import { isProblem, type Problem } from "../platform/wire/problems.ts";
 import { endGrantsOfTokens, rightsLost } from "./manage.ts";
 import { lockPeople, moveGrantsOfToken } from "./people-sql.ts";
 import {
-  ENDED_TOKENS_KEPT,
   makeToken,
   merchantsOfGrant,
-  TOKEN_OVERLAPS_MAX,
   TOKENS_MAX,
   type Token,
   tokenFact,
@@ -129,7 +129,7 @@ async function storeToken(
   };
   await insertToken(tx, created, hash, maker.tokenId);
   const merchantIds = merchantsOfGrant(created.grant);
-  const deleted = await deleteEndedTokens(tx, merchantIds, created.createdAt, ENDED_TOKENS_KEPT);
+  const deleted = await deleteEndedTokens(tx, merchantIds, created.createdAt, ENDED_KEPT);
   const owners = deleted.map((id) => toTypeId("tok", id));
   await deleteViewsOf(tx, owners);
   return { token, created };
@@ -269,7 +269,7 @@ export async function rotateToken(
     const made = await storeToken(tx, context, fields, maker, by);
     await moveWhatWasMade(tx, token.id, made.created);
     const { id } = made.created;
-    const earlier = await findEarlierToken(tx, id, TOKEN_OVERLAPS_MAX + 1);
+    const earlier = await findEarlierToken(tx, id, OVERLAPS_MAX + 1);
     if (earlier !== null) await endBy(tx, [earlier], now);
     const fact = tokenFact(made.created, { replaces: toTypeId("tok", token.id), previousExpiresAt });
     await recordAudit(tx, context, by, { ...fact, ids: [id, token.id] });

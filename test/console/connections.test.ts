@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { created } from "../support/builders.ts";
 import { createEndpoint } from "../support/webhooks.ts";
 import { startWorld, type World } from "./world.ts";
 
@@ -129,6 +130,31 @@ describe("the endpoints of a connection", () => {
     await page.getByRole("button", { name: "Resume" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Resume" }).click();
     await page.getByText("A person or a program paused it.").waitFor({ state: "hidden" });
+  });
+
+  it("whose token has ended is shown with its name, in both languages, and is taken over by a resume", async () => {
+    const { service, partner, people } = world;
+    const fields = { name: "Shop sync", role: "merchant", merchantIds: [partner.merchantId], scopes: ["*"] };
+    const token = await created(service.backOffice.post("/api/tokens", fields));
+    const made = await created(
+      service.backOfficeAs(token.token).post(`/api/connections/${partner.connectionId}/webhook-endpoints`, {
+        url: "https://example.com/made",
+      }),
+    );
+    const path = `/connections/${partner.connectionId}/webhook-endpoints/${made.id}`;
+    const page = await world.open(people.merchant);
+    await page.goto(path);
+    await page.getByText("Address: Shop sync, Signing secret: Shop sync").waitFor();
+    await service.backOffice.post(`/api/tokens/${token.id}/revoke`);
+    await page.goto(path);
+    await page.getByText(/The token with which it was set up has ended.* Shop sync/).waitFor();
+    const german = await world.open(people.operator, { language: "de-DE" });
+    await german.goto(path);
+    await german.getByText(/Das Token, mit dem er eingerichtet wurde, gilt nicht mehr.* Shop sync/).waitFor();
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Resume" }).click();
+    for (const text of [/The token with which it was set up has ended/, /Address: Shop sync/])
+      await page.getByText(text).waitFor({ state: "hidden" });
   });
 
   it("sends a sample of an event, whose delivery opens", async () => {
