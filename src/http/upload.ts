@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { SECOND_MS } from "../platform/time.ts";
-import { ProblemError } from "../platform/wire/problems.ts";
+import { malformed, ProblemError } from "../platform/wire/problems.ts";
 import { createBodyTurns, encodingProblem } from "./body.ts";
 
 /** A body that is not JSON and can be large. Its route reads it as it arrives, so it is never completely in memory. */
@@ -67,15 +67,59 @@ export function uploadTypeCheck(upload: Upload) {
 /** What is read in one round of the event loop: checking it takes some milliseconds. */
 const PIECE_BYTES = 32 * 1024;
 
-async function* readUpload(
+/** A client that sends nothing for this long is cut off: its upload keeps a place that others wait for. */
+const STALLED_MS = 30 * SECOND_MS;
+/** Each second that a client is waited for beyond it must have brought this much, so that a byte now and then keeps no place. */
+const BYTES_PER_SECOND_MIN = 16 * 1024;
+
+const STALLED = malformed(
+  `The file did not arrive in time: nothing for ${STALLED_MS / SECOND_MS} s, or less than ${BYTES_PER_SECOND_MIN / 1_024} KiB a second. Nothing was stored: send it again.`,
+);
+
+/**
+ * Chunks as they arrive. Only the time counts in which the client is waited for, not that in which its rows are checked.
+ * @throws ProblemError if the client stalls
+ */
+async function* arriving(payload: Readable): AsyncGenerator<Buffer> {
+  // Destroying the request would close its connection, and the client would lose the error.
+  const chunks = payload.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
+  let waitedMs = 0;
+  let received = 0;
+  try {
+    for (;;) {
+      const earnedMs = (received / BYTES_PER_SECOND_MIN) * SECOND_MS;
+      const leftMs = Math.min(STALLED_MS, STALLED_MS + earnedMs - waitedMs);
+      const startedAt = performance.now();
+      const next = await within(leftMs, chunks.next());
+      if (next.done === true) return;
+      waitedMs += performance.now() - startedAt;
+      received += next.value.length;
+      yield next.value;
+    }
+  } finally {
+    void chunks.return?.(); // Not awaited: it would wait for the bytes that do not come.
+  }
+}
+
+async function within<Result>(ms: number, pending: Promise<Result>): Promise<Result> {
+  const { promise: stalled, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new ProblemError(STALLED)), ms);
+  try {
+    return await Promise.race([pending, stalled]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The pieces of an upload, in the turns of the process. */
+export async function* readUpload(
   payload: Readable,
   limitBytes: number,
   turn: (bytes: number) => Promise<void> | null,
 ): AsyncGenerator<Buffer> {
   let received = 0;
   try {
-    // Destroying the request would close its connection, and the client would lose the error.
-    for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
+    for await (const chunk of arriving(payload)) {
       received += chunk.length;
       if (received > limitBytes) throw new ProblemError(tooLarge(limitBytes));
       for (let start = 0; start < chunk.length; start += PIECE_BYTES) {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { BackOfficeCaller, Role } from "../../src/audit/grant.ts";
 import { createBackOffice } from "../../src/back-office/app.ts";
 import { BULK_CONNECTIONS_MAX } from "../../src/back-office/bulk-gate.ts";
@@ -135,6 +135,19 @@ describe("imports", () => {
     const first = beginImport(merchantId);
     await expect.poll(() => statusOfNext(merchantId)).toBe(409);
     first.sent.destroy();
+    await expect.poll(() => statusOfNext(merchantId)).toBe(null);
+  });
+
+  it("end when their clients send nothing for 30 s, so that the merchant can begin another", async () => {
+    const merchantId = await aMerchant();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const stalled = beginImport(merchantId);
+    await expect.poll(() => vi.getTimerCount()).toBeGreaterThan(0);
+    while ((await statusOfNext(merchantId)) === null) await new Promise(setImmediate);
+    await vi.advanceTimersByTimeAsync(30_000);
+    vi.useRealTimers();
+    expect(await stalled.answer()).toMatchObject({ status: 400 });
     await expect.poll(() => statusOfNext(merchantId)).toBe(null);
   });
 
