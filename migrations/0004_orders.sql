@@ -145,6 +145,7 @@ create table shipments (
   status          text        not null,
   carrier         text,
   tracking_number text,
+  scanned_tracking_number text,
   tracking_url    text,
   weight_grams    integer,
   created_at      timestamptz not null,
@@ -161,6 +162,7 @@ create index shipments_id_idx on shipments (id);
 create index shipments_tracking_idx on shipments (lower(tracking_number)) where tracking_number is not null;
 comment on table shipments is 'Shipments of an order; order_lines.shipment_id contains the shipment of each line.';
 comment on column shipments.carrier is 'As the warehouse names it.';
+comment on column shipments.scanned_tracking_number is 'What was scanned, if the tracking number was taken out of it; null otherwise.';
 comment on column shipments.weight_grams is 'Weight of the parcel as the warehouse weighed it, in grams. Null if it was not weighed.';
 comment on column shipments.shipped_at is 'When the service learned that the carrier has the shipment. Null while it is pending.';
 comment on column shipments.handover_reported is 'A request has said that the carrier has it; tracking alone does not.';

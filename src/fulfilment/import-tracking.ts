@@ -15,6 +15,7 @@ import {
   trackingUrlField,
   weightField,
 } from "../orders/changes/ship-request.ts";
+import { trackingNumberOf } from "../orders/changes/tracking-number.ts";
 import { transitionRefused } from "../orders/changes/transition-order.ts";
 import { readOrdersByKey } from "../orders/orders-sql.ts";
 import { findOrderOfShipment, findOrderOwner, findOrdersByExternalId } from "../orders/owners-sql.ts";
@@ -262,7 +263,8 @@ function decide(
     return outcome.outcome === "applied" && !isChange(outcome) ? null : transition;
   };
   if (named.shipmentId !== null) return update(named.shipmentId, { ...details, trackingNumber });
-  const isRecorded = (shipment: Shipment) => isSameNumber(shipment.trackingNumber, trackingNumber);
+  const isRecorded = (shipment: Shipment) =>
+    isSameNumber(shipment.trackingNumber, trackingNumberOf(trackingNumber, carrier ?? shipment.carrier));
   const recorded = shipmentsOut(order).find(isRecorded);
   if (recorded !== undefined) return update(recorded.id, details);
   if (order.shipments.some(isRecorded)) return null; // It came back, or was voided.

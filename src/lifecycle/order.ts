@@ -50,6 +50,8 @@ export type Shipment = {
   /** The carrier's name, from the warehouse. */
   readonly carrier: string | null;
   readonly trackingNumber: string | null;
+  /** What was scanned, if the number was taken out of it. Null otherwise. */
+  readonly scannedTrackingNumber: string | null;
   readonly trackingUrl: string | null;
   readonly createdAt: Date;
   /** When it was handed to the carrier (docs/design/lifecycle.md, "Shipments"). Null while it is pending. */
@@ -202,7 +204,8 @@ export type TransitionName = Transition["name"];
 /** The units of a line that ship. The others become a line with the id `restId`. */
 export type LinePart = { readonly lineId: string; readonly quantity: number; readonly restId: string };
 
-export type Tracking = Pick<Shipment, "carrier" | "trackingNumber" | "trackingUrl">;
+export type Tracking = Pick<Shipment, "carrier" | "trackingNumber" | "trackingUrl"> &
+  Partial<Pick<Shipment, "scannedTrackingNumber">>;
 /** An absent field keeps its value. */
 export type ShipmentChange = Partial<
   Tracking & { readonly status: Exclude<ShipmentStatus, "returned" | "voided"> }

@@ -31,6 +31,7 @@ export function newShipment(
   const pending: Shipment = {
     id,
     status: "pending",
+    scannedTrackingNumber: null,
     ...tracking,
     createdAt: now,
     shippedAt: null,
@@ -49,8 +50,8 @@ export function changeShipment(
 ): readonly Shipment[] | null {
   const shipment = shipments.find(({ id }) => id === shipmentId);
   if (shipment === undefined || !isOut(shipment)) return null;
-  const { carrier, trackingNumber, trackingUrl, status } = { ...shipment, ...change };
-  const tracked = { ...shipment, carrier, trackingNumber, trackingUrl };
+  const { carrier, trackingNumber, scannedTrackingNumber, trackingUrl, status } = { ...shipment, ...change };
+  const tracked = { ...shipment, carrier, trackingNumber, scannedTrackingNumber, trackingUrl };
   const isHandedOver = change.status === undefined && isTracked(tracked) && !isTracked(shipment);
   const handoverReported =
     change.status === undefined ? shipment.handoverReported : change.status !== "pending";

@@ -65,7 +65,8 @@ export async function readVersionedOrders(
                (select json_agg(shipment)
                 from (select s.id, s.status, s.carrier, s.tracking_number as "trackingNumber",
                              s.tracking_url as "trackingUrl", s.created_at as "createdAt", s.shipped_at as "shippedAt",
-                             s.handover_reported as "handoverReported", s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
+                             s.handover_reported as "handoverReported", s.scanned_tracking_number as "scannedTrackingNumber",
+                             s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
                       from shipments s
                       where s.merchant_id = $1 and s.order_id = o.id
                       order by s.id) as shipment) as shipments
@@ -139,7 +140,8 @@ export async function readOrdersByKey(db: Queryable, keys: readonly OrderKey[]):
                  (select json_agg(shipment)
                   from (select s.id, s.status, s.carrier, s.tracking_number as "trackingNumber",
                                s.tracking_url as "trackingUrl", s.created_at as "createdAt", s.shipped_at as "shippedAt",
-                               s.handover_reported as "handoverReported", s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
+                               s.handover_reported as "handoverReported", s.scanned_tracking_number as "scannedTrackingNumber",
+                             s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
                         from shipments s
                         where s.merchant_id = coalesce($4::uuid, o.merchant_id) and s.order_id = o.id
                         order by s.id) as shipment) as shipments
@@ -180,7 +182,8 @@ export async function readOrdersByExternalId(
                (select json_agg(shipment)
                 from (select s.id, s.status, s.carrier, s.tracking_number as "trackingNumber",
                              s.tracking_url as "trackingUrl", s.created_at as "createdAt", s.shipped_at as "shippedAt",
-                             s.handover_reported as "handoverReported", s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
+                             s.handover_reported as "handoverReported", s.scanned_tracking_number as "scannedTrackingNumber",
+                             s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
                       from shipments s
                       where s.merchant_id = $1 and s.order_id = o.id
                       order by s.id) as shipment) as shipments
@@ -294,6 +297,7 @@ type OrderRow = {
         carrier: string | null;
         weightGrams: number | null;
         trackingNumber: string | null;
+        scannedTrackingNumber: string | null;
         trackingUrl: string | null;
         createdAt: string;
         shippedAt: string | null;

@@ -4,6 +4,7 @@ import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../p
 import { merchantByMerchant, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
+import { possibleTrackingNumbers } from "./changes/tracking-number.ts";
 
 /** The connection and the merchant that an order belongs to. */
 export type OrderOwner = {
@@ -155,7 +156,7 @@ export const ORDER_CODES = [
 export type OrderCode = (typeof ORDER_CODES)[number];
 
 /**
- * Real orders with a text on a label: the partner's own id, the tracking number of a shipment, or the reference of a
+ * Real orders with a text on a label: the partner's own id, the tracking number of a shipment (also as its label says it), or the reference of a
  * return. The partners' ids last, each kind newest first. A look-up by index for each kind, of the partner's ids for each merchant.
  */
 export async function findOrdersByLabel(
@@ -174,7 +175,7 @@ export async function findOrdersByLabel(
         union all
         select s.merchant_id, s.order_id, 'trackingNumber'
         from shipments s
-        where lower(s.tracking_number) = lower($1)
+        where lower(s.tracking_number) = any($3::text[])
         union all
         select r.merchant_id, r.order_id, 'returnReference'
         from order_returns r
@@ -194,7 +195,7 @@ export async function findOrdersByLabel(
       -- Partners choose their ids, so they must not push what the warehouse has written on a parcel off the end.
       order by f.matched_by = 'externalOrderId', o.id desc
       limit $2`,
-    values: [text, limit],
+    values: [text, limit, possibleTrackingNumbers(text)],
   });
   return rows.map((row) => ({ ...toPlacedOrder(row), matchedBy: row.matched_by }));
 }

@@ -102,7 +102,7 @@ export async function eraseTracking(
     name: "erase-tracking",
     text: `
       update shipments s
-      set tracking_number = null, tracking_url = null
+      set tracking_number = null, scanned_tracking_number = null, tracking_url = null
       from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
       where s.merchant_id = erased.merchant_id and s.order_id = erased.order_id
         and ($3::uuid[] is null or s.merchant_id = any($3))
@@ -192,7 +192,7 @@ const erasedAddress = (address: ShippingAddress): ShippingAddress => ({
 });
 
 /** Members of an event's body that become null. */
-const ERASED_MEMBERS = ["note", "trackingNumber", "trackingUrl"];
+const ERASED_MEMBERS = ["note", "trackingNumber", "scannedTrackingNumber", "trackingUrl"];
 
 /** The body of an event without the buyer: all else, and the order of the members, stays as it is. */
 export function erasedEventBody(body: string): string {

@@ -234,8 +234,19 @@ describe("tracking", () => {
       .shipments;
     const before = await readDetail(test, id);
     test.clock.advance({ minutes: 1 });
-    expect((await patchShipment(shipment.id, { trackingNumber: "5", status: "shipped" })).status).toBe(200);
+    expect((await patchShipment(shipment.id, { trackingNumber: "5" })).status).toBe(200);
     expect((await patchShipment(shipment.id, {})).status).toBe(200);
+    expect(await readDetail(test, id)).toEqual(before);
+  });
+
+  it("says that the carrier has what tracking alone had made shipped, once", async () => {
+    const { id } = await placeTwoLines();
+    const [shipment] = (await operationApplied(test, id, "ship", { trackingNumber: "5" })).shipments;
+    const reported = await patchShipment(shipment.id, { status: "shipped" });
+    expect(reported.body).toEqual({ ...shipment, handoverReported: true });
+    const before = await readDetail(test, id);
+    test.clock.advance({ minutes: 1 });
+    expect((await patchShipment(shipment.id, { status: "shipped" })).body).toEqual(reported.body);
     expect(await readDetail(test, id)).toEqual(before);
   });
 

@@ -30,7 +30,7 @@ const ERASED: Readonly<Record<string, readonly string[]>> = {
     ],
     ...["note", "metadata"],
   ],
-  shipments: ["tracking_number", "tracking_url"],
+  shipments: ["tracking_number", "scanned_tracking_number", "tracking_url"],
   timeline_entries: ["detail"],
   order_returns: ["note"],
   refunds: ["note"],
@@ -238,7 +238,7 @@ describe("personal data", () => {
     await runJob(test, "accept-orders");
     await runJob(test, "route-orders");
     await processDuePayments(test);
-    const tracking = { trackingNumber: `${MARK} 1`, trackingUrl: `https://track.example/${MARK}` };
+    const tracking = { trackingNumber: `]C1${MARK} 1`, trackingUrl: `https://track.example/${MARK}` };
     await operationApplied(test, id, "ship", tracking);
     await operationApplied(test, id, "complete");
     await operationApplied(test, id, "return", { note: `${MARK} note`, refund: { reference: "r" } });

@@ -62,6 +62,7 @@ export function shippedOrder(shipped: Shipped, fields: Partial<Order> = {}): Ord
     status: shipped === "all returned" ? ("returned" as const) : ("pending" as const),
     carrier: null,
     trackingNumber: null,
+    scannedTrackingNumber: null,
     trackingUrl: null,
     createdAt: at(-40),
     shippedAt: null,

@@ -133,6 +133,10 @@ export const BackOfficeShipmentSchema = Type.Object(
   {
     ...ShipmentSchema.properties,
     orderId: Type.String({ description: "Id of the order." }),
+    scannedTrackingNumber: nullable(
+      Type.String(),
+      "What was scanned, if the tracking number was taken out of it. Null otherwise. Both find the order.",
+    ),
     weightGrams: nullable(
       Type.Integer(),
       "Weight of the parcel as the warehouse weighed it, in grams. Null if it did not.",
@@ -284,6 +288,7 @@ export const toBackOfficeShipment = (
   ...toWireShipment(order, shipment),
   orderId: wireOrderId(order),
   weightGrams: shipment.weightGrams,
+  scannedTrackingNumber: shipment.scannedTrackingNumber,
   handoverReported: shipment.handoverReported,
 });
 

@@ -135,13 +135,13 @@ async function insertShipments(tx: Queryable, shipments: readonly ShipmentOfOrde
     name: "insert-shipments",
     text: `
       insert into shipments (merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at,
-        shipped_at, handover_reported, delivered_at, weight_grams)
+        shipped_at, handover_reported, delivered_at, weight_grams, scanned_tracking_number)
       select merchant_id, order_id, id, status, carrier, tracking_number, tracking_url, created_at, shipped_at,
-             handover_reported, delivered_at, weight_grams
+             handover_reported, delivered_at, weight_grams, scanned_tracking_number
       from json_to_recordset($1::json) as input (
         merchant_id uuid, order_id uuid, id uuid, status text, carrier text, tracking_number text, tracking_url text,
         created_at timestamptz, shipped_at timestamptz, handover_reported boolean, delivered_at timestamptz,
-        weight_grams integer)`,
+        weight_grams integer, scanned_tracking_number text)`,
     values: [JSON.stringify(shipments.map(toShipmentInput))],
   });
   const covered = shipments.flatMap(({ order, shipment }) =>
@@ -175,10 +175,10 @@ async function updateShipments(tx: Queryable, shipments: readonly ShipmentOfOrde
       update shipments s
       set status = input.status, carrier = input.carrier, tracking_number = input.tracking_number,
           tracking_url = input.tracking_url, shipped_at = input.shipped_at, handover_reported = input.handover_reported,
-          delivered_at = input.delivered_at
+          scanned_tracking_number = input.scanned_tracking_number, delivered_at = input.delivered_at
       from json_to_recordset($1::json) as input (
         merchant_id uuid, order_id uuid, id uuid, status text, carrier text, tracking_number text, tracking_url text,
-        shipped_at timestamptz, handover_reported boolean, delivered_at timestamptz)
+        shipped_at timestamptz, handover_reported boolean, delivered_at timestamptz, scanned_tracking_number text)
       where s.merchant_id = input.merchant_id and s.order_id = input.order_id and s.id = input.id
         and ($2::uuid[] is null or s.merchant_id = any($2))`,
     values: [
@@ -220,6 +220,7 @@ const toShipmentInput = ({ order, shipment }: ShipmentOfOrder) => ({
   status: shipment.status,
   carrier: shipment.carrier,
   tracking_number: shipment.trackingNumber,
+  scanned_tracking_number: shipment.scannedTrackingNumber,
   tracking_url: shipment.trackingUrl,
   created_at: shipment.createdAt,
   shipped_at: shipment.shippedAt,

@@ -1,9 +1,17 @@
 import { type Static, Type } from "typebox";
-import type { Order, OrderLine, ShipmentChange, Tracking, Transition } from "../../lifecycle/order.ts";
+import type {
+  Order,
+  OrderLine,
+  Shipment,
+  ShipmentChange,
+  Tracking,
+  Transition,
+} from "../../lifecycle/order.ts";
 import { LINES_MAX } from "../../lifecycle/parts.ts";
 import { fromTypeId, type NewId } from "../../platform/ids.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
 import { shortText } from "../../platform/wire/schemas.ts";
+import { trackingNumberOf } from "./tracking-number.ts";
 
 /**
  * The fields of a request that creates a shipment, in the sandbox and for the warehouse.
@@ -155,12 +163,14 @@ export const shipmentIdField = (description: string) =>
 
 /** Both are stored without spaces around them (`trackingText`). */
 const TRIMMED = "Spaces around it are removed.";
+const TAKEN_OUT =
+  "If it is what a scanner reads on a label, such as `420` and a postal code before the number of USPS, or the long form of FedEx, the number that is printed is taken out of it, by its check digit; spaces between groups of digits are removed.";
 
 export const carrierField = (description = "Name of the carrier.") =>
   shortText(`${description} ${TRIMMED}`, ["DHL"]);
 
 export const trackingNumberField = (description = "Tracking number of the carrier.") =>
-  shortText(`${description} ${TRIMMED}`);
+  shortText(`${description} ${TRIMMED} ${TAKEN_OUT}`);
 
 export const weightField = () =>
   Type.Integer({
@@ -227,12 +237,22 @@ export function trackingUrlOf(carrier: string | null, trackingNumber: string | n
  */
 const trackingText = (text: string | null): string | null => text?.trim() || null;
 
+/** A number as it is stored, with what was scanned if that had more. */
+function readNumber(
+  text: string | null,
+  carrier: string | null,
+): Pick<Shipment, "trackingNumber" | "scannedTrackingNumber"> {
+  const scanned = trackingText(text);
+  const trackingNumber = scanned === null ? null : trackingNumberOf(scanned, carrier);
+  return { trackingNumber, scannedTrackingNumber: trackingNumber === scanned ? null : scanned };
+}
+
 /** The tracking of a new shipment. Absent fields are unknown. */
 function toTracking(request: Partial<Tracking>): Tracking {
   const carrier = trackingText(request.carrier ?? null);
-  const trackingNumber = trackingText(request.trackingNumber ?? null);
-  const trackingUrl = request.trackingUrl ?? trackingUrlOf(carrier, trackingNumber);
-  return { carrier, trackingNumber, trackingUrl };
+  const number = readNumber(request.trackingNumber ?? null, carrier);
+  const trackingUrl = request.trackingUrl ?? trackingUrlOf(carrier, number.trackingNumber);
+  return { carrier, ...number, trackingUrl };
 }
 
 /**
@@ -241,10 +261,12 @@ function toTracking(request: Partial<Tracking>): Tracking {
  */
 export function toShipmentUpdate(order: Order, shipmentId: string, requested: ShipmentChange): Transition {
   const shipment = order.shipments.find(({ id }) => id === shipmentId);
+  const namedCarrier = requested.carrier === undefined ? undefined : trackingText(requested.carrier);
+  const ofCarrier = namedCarrier === undefined ? (shipment?.carrier ?? null) : namedCarrier;
   const change = {
     ...requested,
-    ...(requested.carrier !== undefined && { carrier: trackingText(requested.carrier) }),
-    ...(requested.trackingNumber !== undefined && { trackingNumber: trackingText(requested.trackingNumber) }),
+    ...(namedCarrier !== undefined && { carrier: namedCarrier }),
+    ...(requested.trackingNumber !== undefined && readNumber(requested.trackingNumber, ofCarrier)),
   };
   const asSent: Transition = { name: "updateShipment", shipmentId, change };
   if (shipment === undefined || requested.trackingUrl !== undefined) return asSent;

@@ -1,4 +1,5 @@
 import { type Database, readToLimits } from "../../platform/database/database.ts";
+import { possibleTrackingNumbers } from "../changes/tracking-number.ts";
 import {
   afterAll,
   conditionsOf,
@@ -67,7 +68,7 @@ const BY_TRACKING_NUMBER = `
         (select s.merchant_id, s.order_id
          from shipments s
          join merchants m on m.id = s.merchant_id
-         where ${MERCHANT_SHOWN} and s.tracking_number is not null and lower(s.tracking_number) = $19
+         where ${MERCHANT_SHOWN} and s.tracking_number is not null and lower(s.tracking_number) = any($23::text[])
          limit ${FOUND_MAX})`;
 
 /** Any part of an external id, a name or a company, among the newest orders of each merchant. By the primary key. */
@@ -170,6 +171,7 @@ type SearchValues = [
   beyondText: string,
   spellings: string[],
   beyondSpellings: string[],
+  trackingNumbers: string[],
 ];
 
 function searchValues({ text }: OrderFilter): SearchValues {
@@ -185,5 +187,6 @@ function searchValues({ text }: OrderFilter): SearchValues {
     afterAll(lower),
     spellings,
     spellings.map(afterAll),
+    possibleTrackingNumbers(typed),
   ];
 }

@@ -16,6 +16,7 @@ const parcel = (fields: Partial<Shipment> = {}): Shipment => ({
   weightGrams: null,
   carrier: null,
   trackingNumber: null,
+  scannedTrackingNumber: null,
   trackingUrl: null,
   ...fields,
 });

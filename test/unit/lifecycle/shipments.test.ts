@@ -34,6 +34,7 @@ describe("a new shipment", () => {
         ...TRACKING,
         createdAt: NOW,
         shippedAt: NOW,
+        scannedTrackingNumber: null,
         handoverReported: false,
         deliveredAt: null,
         weightGrams: null,

@@ -105,6 +105,7 @@ describe("ship", () => {
       status: "pending",
       createdAt: NOW,
       shippedAt: null,
+      scannedTrackingNumber: null,
       handoverReported: false,
       deliveredAt: null,
       weightGrams: null,
