@@ -66,8 +66,11 @@ describe("the scopes that must be named", () => {
     "makeSignInLink",
   ];
 
+  /** What moves money, or sets how much a merchant may owe. */
+  const MONEY = ["refundOrder", "recordAccountPayment", "setStripeMethod", "updateMerchant"];
+
   it("are those of the routes that issue credentials, and of those that move money", () => {
-    for (const operationId of [...CREDENTIALS, "refundOrder", "recordAccountPayment", "setStripeMethod"]) {
+    for (const operationId of [...CREDENTIALS, ...MONEY]) {
       const row = backOfficeRoutes.find((each) => each.operationId === operationId);
       expect(NAMED_ONLY, operationId).toContain(row?.scope);
     }
