@@ -9,6 +9,7 @@ import { openDatabase, type Pool } from "../../src/platform/database/database.ts
 import { fromTypeId } from "../../src/platform/ids.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { tryToLockImports } from "../../src/products/import/import-sql.ts";
+import { untilBlocked } from "../support/blocked.ts";
 import { countRows, createPartner, createProduct, type Partner } from "../support/builders.ts";
 import { importCsv } from "../support/imports.ts";
 import { expectProblem } from "../support/orders.ts";
@@ -373,6 +374,31 @@ describe.each(KINDS)("$limit", ({ limit, ofOne, ofMerchants, table, begin }) => 
     expect(statuses.filter((status) => status === 503)).toHaveLength(1);
     expect(statuses.filter((status) => status < 300)).toHaveLength(ofMerchants + 1);
   });
+});
+
+it("work of a merchant that waits leaves room for that of others", async () => {
+  const [slow, other] = [await createPartner(test), await createPartner(test)];
+  const withdraw = ({ merchantId, connectionId, productIds }: Partner) =>
+    fetch(`${url}/api/connections/${connectionId}/products/withdraw`, {
+      method: "POST",
+      headers: {
+        authorization: authorizationOf("merchant", merchantId),
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ productIds }),
+    });
+  let waiting: Promise<Response>[] = [];
+  await test.db.transaction(async (tx) => {
+    await tx.query({
+      name: "test-lock-exposures-of-merchant",
+      text: "select 1 from exposed_products where merchant_id = $1 for update",
+      values: [fromTypeId("mer", slow.merchantId)],
+    });
+    waiting = Array.from({ length: 8 }, () => withdraw(slow));
+    await untilBlocked(test, 1);
+    expect(await (await withdraw(other)).json()).toEqual({ changed: 2, nextCursor: null });
+  });
+  for (const answer of await Promise.all(waiting)) expect(answer.status).toBe(200);
 });
 
 describe("bulk exposure", () => {
