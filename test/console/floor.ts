@@ -1,6 +1,7 @@
-import { placeOrder } from "../support/builders.ts";
+import { created, placeOrder } from "../support/builders.ts";
 import { createFacility, routeAll, setStock } from "../support/facilities.ts";
 import { placeAcceptedOrder } from "../support/real-orders.ts";
+import type { Client } from "../support/test-service.ts";
 import type { World } from "./world.ts";
 
 /** What pages of the warehouse show. */
@@ -14,7 +15,12 @@ export type Floor = {
   readonly testOrder: string;
   /** A token with some of the scopes of its role. */
   readonly tokenId: string;
+  /** An endpoint of the merchant and one of the facility, each with the delivery of a ping. */
+  readonly ofMerchant: OwnEndpoint;
+  readonly ofFacility: OwnEndpoint;
 };
+
+type OwnEndpoint = { readonly endpointId: string; readonly deliveryId: string };
 
 /** Opens a facility with stock, rates, an order on a pick list and another one to pack, and puts an order in review. */
 export async function openFloor({ service, partner }: World): Promise<Floor> {
@@ -41,5 +47,27 @@ export async function openFloor({ service, partner }: World): Promise<Floor> {
     ...{ name: "Scales", role: "warehouse", scopes: ["orders:read", "stock:read", "stock:write"] },
   });
   const tokenId = token.body.id;
-  return { facilityId, pickListId: taken.body.pickList.id, readyOrder, freshOrder, testOrder, tokenId };
+  const ofMerchant = await pingedEndpoint(backOffice, `/api/merchants/${partner.merchantId}`);
+  const ofFacility = await pingedEndpoint(backOffice, `/api/facilities/${facilityId}`);
+  return {
+    ofMerchant,
+    ofFacility,
+    facilityId,
+    pickListId: taken.body.pickList.id,
+    readyOrder,
+    freshOrder,
+    testOrder,
+    tokenId,
+  };
+}
+
+/** An endpoint below a path of the back office, with the delivery of a ping, which nothing sends. */
+export async function pingedEndpoint(
+  backOffice: Client,
+  path: string,
+  fields: object = { url: "https://1.1.1.1/programs", description: "A program" },
+): Promise<OwnEndpoint> {
+  const { id: endpointId } = await created(backOffice.post(`${path}/webhook-endpoints`, fields));
+  const ping = await backOffice.post(`${path}/webhook-endpoints/${endpointId}/ping`);
+  return { endpointId, deliveryId: ping.body.id };
 }

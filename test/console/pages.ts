@@ -140,6 +140,50 @@ export const PAGES: readonly TestedPage[] = [
     person: "partner",
     heading: /^https:/,
   },
+  {
+    name: "endpoints-of-warehouse",
+    path: () => "/webhook-endpoints",
+    person: "warehouse",
+    heading: "Webhook endpoints",
+  },
+  {
+    name: "endpoint-of-merchant",
+    path: ({ partner, ofMerchant }) =>
+      `/merchants/${partner.merchantId}/webhook-endpoints/${ofMerchant.endpointId}`,
+    person: "merchant",
+    heading: /^https:/,
+  },
+  {
+    name: "endpoint-of-facility",
+    path: ({ facilityId, ofFacility }) =>
+      `/facilities/${facilityId}/webhook-endpoints/${ofFacility.endpointId}`,
+    person: "warehouse",
+    heading: /^https:/,
+  },
+  {
+    name: "deliveries-of-merchant",
+    path: ({ partner }) => `/merchants/${partner.merchantId}/deliveries`,
+    person: "merchant",
+    heading: "Deliveries",
+  },
+  {
+    name: "deliveries-of-facility",
+    path: ({ facilityId }) => `/facilities/${facilityId}/deliveries`,
+    person: "warehouse",
+    heading: "Deliveries",
+  },
+  {
+    name: "delivery-of-merchant",
+    path: ({ partner, ofMerchant }) => `/merchants/${partner.merchantId}/deliveries/${ofMerchant.deliveryId}`,
+    person: "merchant",
+    heading: "webhook.ping",
+  },
+  {
+    name: "delivery-of-facility",
+    path: ({ facilityId, ofFacility }) => `/facilities/${facilityId}/deliveries/${ofFacility.deliveryId}`,
+    person: "warehouse",
+    heading: "webhook.ping",
+  },
   { name: "deliveries-of-all", path: () => "/deliveries", person: "merchant", heading: "Deliveries" },
   {
     name: "deliveries",

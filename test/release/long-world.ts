@@ -1,5 +1,5 @@
 import type { Person } from "../../src/people/person.ts";
-import type { Floor } from "../console/floor.ts";
+import { type Floor, pingedEndpoint } from "../console/floor.ts";
 import { type PersonName, startWorld, type World } from "../console/world.ts";
 import { created, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { createFacility, routeAll, setStock } from "../support/facilities.ts";
@@ -98,8 +98,17 @@ async function openLongFloor(world: World): Promise<Floor & Pick<World, "orders"
   const token = await created(
     service.backOffice.post("/api/tokens", { name: long("Program"), role: "operator", scopes: ["*"] }),
   );
+  const endpoint = { url: `https://1.1.1.1/${long("hooks")}`, description: long("note", 255) };
+  const ofMerchant = await pingedEndpoint(
+    service.backOffice,
+    `/api/merchants/${partner.merchantId}`,
+    endpoint,
+  );
+  const ofFacility = await pingedEndpoint(service.backOffice, `/api/facilities/${facilityId}`, endpoint);
   return {
     ...{
+      ofMerchant,
+      ofFacility,
       facilityId,
       pickListId: pickList.id,
       readyOrder,

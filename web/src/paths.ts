@@ -4,6 +4,16 @@ type Search = Readonly<Record<string, string | number | boolean | null | undefin
 
 const part = (id: string): string => encodeURIComponent(id);
 
+/** Where the pages of an owner of endpoints are, whose id says what it is. */
+const ownerPath = (ownerId: string): string => {
+  const kind = ownerId.startsWith("mer_")
+    ? "merchants"
+    : ownerId.startsWith("fac_")
+      ? "facilities"
+      : "connections";
+  return `/${kind}/${part(ownerId)}`;
+};
+
 /**
  * The addresses of all pages: nothing else in the console writes one. A test checks that each has a route.
  * @see routes.tsx
@@ -30,13 +40,13 @@ export const paths = {
   connections: (search: Search = {}) => `/connections${stringifySearch(search)}`,
   connection: (connectionId: string) => `/connections/${part(connectionId)}`,
   endpoints: (search: Search = {}) => `/webhook-endpoints${stringifySearch(search)}`,
-  endpoint: (connectionId: string, endpointId: string) =>
-    `/connections/${part(connectionId)}/webhook-endpoints/${part(endpointId)}`,
+  owner: ownerPath,
+  endpoint: (ownerId: string, endpointId: string) =>
+    `${ownerPath(ownerId)}/webhook-endpoints/${part(endpointId)}`,
   allDeliveries: (search: Search = {}) => `/deliveries${stringifySearch(search)}`,
-  deliveries: (connectionId: string, search: Search = {}) =>
-    `/connections/${part(connectionId)}/deliveries${stringifySearch(search)}`,
-  delivery: (connectionId: string, deliveryId: string) =>
-    `/connections/${part(connectionId)}/deliveries/${part(deliveryId)}`,
+  deliveries: (ownerId: string, search: Search = {}) =>
+    `${ownerPath(ownerId)}/deliveries${stringifySearch(search)}`,
+  delivery: (ownerId: string, deliveryId: string) => `${ownerPath(ownerId)}/deliveries/${part(deliveryId)}`,
   sandbox: (search: Search = {}) => `/sandbox${stringifySearch(search)}`,
   workbench: (connectionId: string) => `/sandbox/${part(connectionId)}`,
   testOrder: (connectionId: string, orderId: string) => `/sandbox/${part(connectionId)}/${part(orderId)}`,

@@ -37,9 +37,9 @@ import { systemRoute } from "./pages/system/routes.ts";
 import { tokenRoute, tokensRoute } from "./pages/tokens/routes.ts";
 import {
   allDeliveriesRoute,
-  deliveriesRoute,
-  deliveryRoute,
-  endpointRoute,
+  deliveriesRoutes,
+  deliveryRoutes,
+  endpointRoutes,
   endpointsRoute,
 } from "./pages/webhooks/routes.ts";
 import { missingRoute, rootRoute, signedInRoute } from "./routing/root.tsx";
@@ -73,10 +73,10 @@ const routeTree = rootRoute.addChildren([
     exposedProductsRoute,
 
     endpointsRoute,
-    endpointRoute,
+    ...endpointRoutes,
     allDeliveriesRoute,
-    deliveriesRoute,
-    deliveryRoute,
+    ...deliveriesRoutes,
+    ...deliveryRoutes,
     sandboxRoute,
     workbenchRoute,
     testOrderRoute,

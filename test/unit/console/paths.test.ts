@@ -20,13 +20,15 @@ const matching = (pattern: string): RegExp => new RegExp(`^${pattern.replaceAll(
 it("each address of the console has a route, and each route an address", async () => {
   const patterns = (await readPatterns()).map((pattern) => ({ pattern, matches: matching(pattern) }));
   const used = new Set<string>();
-  for (const [name, build] of Object.entries(paths)) {
-    // Every function takes ids or a search; an id in the place of a search has no parameters.
-    const [path = ""] = (build as (...ids: unknown[]) => string)("an id", "another id").split("?");
-    const found = patterns.find(({ matches }) => matches.test(path));
-    expect(found, `${name}: ${path}`).toBeDefined();
-    if (found !== undefined) used.add(found.pattern);
-  }
+  // The id of an owner says what kind it is.
+  for (const [name, build] of Object.entries(paths))
+    for (const id of ["an id", "mer_id", "fac_id"]) {
+      // Every function takes ids or a search; an id in the place of a search has no parameters.
+      const [path = ""] = (build as (...ids: unknown[]) => string)(id, "another id").split("?");
+      const found = patterns.find(({ matches }) => matches.test(path));
+      expect(found, `${name}: ${path}`).toBeDefined();
+      if (found !== undefined) used.add(found.pattern);
+    }
   expect(patterns.map(({ pattern }) => pattern).filter((pattern) => !used.has(pattern))).toEqual([]);
 });
 

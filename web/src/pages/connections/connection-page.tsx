@@ -64,7 +64,7 @@ export function ConnectionPage() {
         <Grid.Col span={{ base: 12, lg: 8 }}>
           <Stack gap="md">
             {seesKeys && <KeysSection connection={connection} />}
-            <EndpointsSection connectionId={connectionId} />
+            <EndpointsSection ownerId={connectionId} />
             <ConnectionUsageSection connectionId={connectionId} />
           </Stack>
         </Grid.Col>

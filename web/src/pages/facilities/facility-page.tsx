@@ -10,6 +10,7 @@ import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { ButtonLink } from "../../ui/link.tsx";
 import { Crumbs, Page } from "../../ui/page.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
+import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
 import { facilityQuery } from "./queries.ts";
 import { RatesSection } from "./rates-section.tsx";
 
@@ -47,6 +48,7 @@ export function FacilityPage() {
         </>
       }
     >
+      <EndpointsSection ownerId={facilityId} />
       <RatesSection facilityId={facilityId} />
     </Page>
   );

@@ -18,6 +18,7 @@ import { Crumbs } from "../../ui/page.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Time } from "../../ui/time.tsx";
 import { MerchantUsageSection } from "../../ui/usage-section.tsx";
+import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
 import { merchantConnectionsQuery, merchantQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/merchants/$merchantId");
@@ -29,22 +30,26 @@ export function MerchantPage() {
   const search = route.useSearch();
   const { data: merchant } = useSuspenseQuery(merchantQuery(merchantId));
   const mayChange = useHasRole("operator", "merchant");
+  const seesEndpoints = useHasRole("operator", "merchant", "support", "monitoring");
   const seesBusiness = useHasRole("operator", "merchant", "support");
   return (
     <ListPage
       title={merchant.name}
       crumbs={<Crumbs of={[[t("merchants.title"), paths.merchants()]]} />}
       above={
-        <Grid gap="md">
-          <Grid.Col span={{ base: 12, lg: 5 }}>
-            <Section title={t("merchants.details")}>
-              <MerchantFacts merchant={merchant} />
-            </Section>
-          </Grid.Col>
-          <Grid.Col span={{ base: 12, lg: 7 }}>
-            <MerchantUsageSection merchantId={merchantId} />
-          </Grid.Col>
-        </Grid>
+        <Stack gap="md">
+          <Grid gap="md">
+            <Grid.Col span={{ base: 12, lg: 5 }}>
+              <Section title={t("merchants.details")}>
+                <MerchantFacts merchant={merchant} />
+              </Section>
+            </Grid.Col>
+            <Grid.Col span={{ base: 12, lg: 7 }}>
+              <MerchantUsageSection merchantId={merchantId} />
+            </Grid.Col>
+          </Grid>
+          {seesEndpoints && <EndpointsSection ownerId={merchantId} />}
+        </Stack>
       }
       actions={
         <>

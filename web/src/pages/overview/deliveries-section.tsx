@@ -17,8 +17,8 @@ type Props = { readonly of: DeliveryFigures; readonly merchantId: string | undef
 /** How the deliveries of the last day went: the part that succeeded, and how long they took. */
 export function DeliveriesSection({ of: figures, merchantId }: Props) {
   const { t } = useTranslation();
-  const { succeeded, failed, pending, medianDelayMs, p90DelayMs } = figures;
-  const finished = succeeded + failed;
+  const { succeeded, succeededAtOnce, failed, pending, medianDelayMs, p90DelayMs } = figures;
+  const all = succeeded + failed + pending;
   const lists = {
     succeeded: paths.endpoints({ health: "healthy", merchantId }),
     failed: paths.orders({ hasFailedDelivery: true, merchantId }),
@@ -26,17 +26,16 @@ export function DeliveriesSection({ of: figures, merchantId }: Props) {
   };
   return (
     <Section title={t("overview.deliveries")}>
-      {finished + pending === 0 ? (
+      {all === 0 ? (
         <Text size="sm" c="dimmed">
           {t("overview.noDeliveries")}
         </Text>
       ) : (
         <Stack gap="xs">
-          {finished > 0 && (
-            <Text span className={classes["figure"] ?? ""}>
-              {t("overview.successful", { part: formatPercent(succeeded / finished) })}
-            </Text>
-          )}
+          {/* What waits counts: a figure of what has ended would be 100 % while endpoints are down. */}
+          <Text span className={classes["figure"] ?? ""}>
+            {t("overview.successful", { part: formatPercent(succeededAtOnce / all) })}
+          </Text>
           <div className={classes["bar"]} aria-hidden>
             {OUTCOMES.filter((outcome) => figures[outcome] > 0).map((outcome) => (
               <span

@@ -36,8 +36,8 @@ const DOCUMENTATION = "/docs/partners/signatures.html";
 /** Finds out why an endpoint rejects a request. With the ids of an attempt in the address, its request is filled in. */
 export function DoctorPage() {
   const { t } = useTranslation();
-  const { connectionId, deliveryId, attempt } = route.useSearch();
-  const isFilled = connectionId !== undefined && deliveryId !== undefined;
+  const { ownerId, deliveryId, attempt } = route.useSearch();
+  const isFilled = ownerId !== undefined && deliveryId !== undefined;
   return (
     <Page title={t("doctor.title")} about={t("doctor.about")}>
       <Group gap={6} wrap="nowrap">
@@ -50,7 +50,7 @@ export function DoctorPage() {
         </Alert>
       )}
       {isFilled ? (
-        <DoctorOfDelivery connectionId={connectionId} deliveryId={deliveryId} attempt={attempt} />
+        <DoctorOfDelivery ownerId={ownerId} deliveryId={deliveryId} attempt={attempt} />
       ) : (
         <Doctor initial={NOTHING} />
       )}
@@ -59,15 +59,15 @@ export function DoctorPage() {
 }
 
 type OfDelivery = {
-  readonly connectionId: string;
+  readonly ownerId: string;
   readonly deliveryId: string;
   readonly attempt: string | undefined;
 };
 
 /** The request of an attempt, read again by its ids; without a number, of the last attempt. */
-function DoctorOfDelivery({ connectionId, deliveryId, attempt }: OfDelivery) {
+function DoctorOfDelivery({ ownerId, deliveryId, attempt }: OfDelivery) {
   const { t } = useTranslation();
-  const { data, error, refetch } = useQuery(deliveryQuery(connectionId, deliveryId));
+  const { data, error, refetch } = useQuery(deliveryQuery(ownerId, deliveryId));
   if (error !== null) return <ProblemMessage error={error} retry={() => void refetch()} />;
   if (data === undefined) return <Skeleton height={240} role="status" aria-label={t("ui.loading")} />;
   const { attempts, eventType } = data;
@@ -77,7 +77,7 @@ function DoctorOfDelivery({ connectionId, deliveryId, attempt }: OfDelivery) {
     <>
       <Text size="sm">
         {t("doctor.of")} {t("doctor.ofDelivery")}:{" "}
-        <TextLink to={paths.delivery(connectionId, deliveryId)} size="sm">
+        <TextLink to={paths.delivery(ownerId, deliveryId)} size="sm">
           {eventType}
         </TextLink>
       </Text>

@@ -3,7 +3,7 @@ import { signedInRoute } from "../../routing/root.tsx";
 import { searchParams, text } from "../../routing/search.ts";
 
 /** Ids only: what is checked is never in the address. */
-const doctorSearch = searchParams({ connectionId: text, deliveryId: text, attempt: text });
+const doctorSearch = searchParams({ ownerId: text, deliveryId: text, attempt: text });
 
 export const doctorRoute = createRoute({
   getParentRoute: () => signedInRoute,

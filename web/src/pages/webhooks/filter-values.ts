@@ -1,7 +1,8 @@
-import type { EventType } from "../../api/schema.d.ts";
+import type { EventType, FacilityEventType, MerchantEventType } from "../../api/schema.d.ts";
+import type { OwnerKind } from "./owner.ts";
 
-/** All types of events: those that every endpoint receives by default, then those that it must name. */
-export const EVENT_TYPES = [
+/** All types of events of partners: those that every endpoint receives by default, then those that it must name. */
+const OF_CONNECTIONS = [
   "order.created",
   "order.canceled",
   "order.onHold",
@@ -15,6 +16,40 @@ export const EVENT_TYPES = [
   "order.shipmentUpdated",
   "order.paymentFailed",
 ] as const satisfies readonly EventType[];
+
+const OF_MERCHANTS = [
+  "order.created",
+  "order.held",
+  "order.released",
+  "order.readyToShip",
+  "order.shipped",
+  "order.completed",
+  "order.canceled",
+  "charge.failed",
+  "refund.created",
+  "return.recorded",
+] as const satisfies readonly MerchantEventType[];
+
+const OF_FACILITIES = [
+  "order.readyToShip",
+  "order.withdrawn",
+  "order.held",
+  "order.released",
+  "order.shipped",
+  "order.canceled",
+  "return.recorded",
+] as const satisfies readonly FacilityEventType[];
+
+export type OwnedEventType = EventType | MerchantEventType | FacilityEventType;
+
+/** What the endpoints of each kind of owner can receive. */
+export const EVENT_TYPES: Record<OwnerKind, readonly OwnedEventType[]> = {
+  connection: OF_CONNECTIONS,
+  merchant: OF_MERCHANTS,
+  facility: OF_FACILITIES,
+};
+
+export const ALL_EVENT_TYPES: readonly OwnedEventType[] = [...new Set(Object.values(EVENT_TYPES).flat())];
 
 /** The filters of endpoints by health, those that need attention first. */
 export const HEALTHS = ["unhealthy", "failing", "backing_off", "paused", "healthy"] as const;

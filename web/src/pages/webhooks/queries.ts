@@ -1,6 +1,8 @@
 import { read } from "../../api/read.ts";
 import type { paths } from "../../api/schema.d.ts";
 import { endOf, startOf } from "../../text/days.ts";
+import type { OwnedEventType } from "./filter-values.ts";
+import { ownerRoute } from "./owner.ts";
 
 type QueryOf<Path extends keyof paths> = paths[Path] extends {
   get: { parameters: { query?: infer Query } };
@@ -9,31 +11,29 @@ type QueryOf<Path extends keyof paths> = paths[Path] extends {
   : never;
 
 export type EndpointFilters = QueryOf<"/api/webhook-endpoints">;
-export type DeliveryFilters = QueryOf<"/api/connections/{id}/deliveries">;
-
-// The console shows the endpoints of partners. Programs of merchants and warehouses care for their own.
-const ofPartners = { owner: "connection" } as const;
+export type DeliveryFilters = Omit<QueryOf<"/api/connections/{id}/deliveries">, "eventType"> & {
+  eventType?: OwnedEventType | undefined;
+};
 
 /** @param filters as in the address of the list */
 export const endpointsQuery = (filters: EndpointFilters) =>
-  read("/api/webhook-endpoints", { params: { query: { limit: 50, ...filters, ...ofPartners } } });
+  read("/api/webhook-endpoints", { params: { query: { limit: 50, ...filters } } });
 
-export const connectionEndpointsQuery = (id: string) =>
-  read("/api/connections/{id}/webhook-endpoints", { params: { path: { id }, query: { limit: 100 } } });
+export const ownerEndpointsQuery = (id: string) =>
+  read(ownerRoute(id, "/webhook-endpoints"), { params: { path: { id }, query: { limit: 100 } } });
 
 export const endpointQuery = (id: string, endpointId: string) =>
-  read("/api/connections/{id}/webhook-endpoints/{endpointId}", { params: { path: { id, endpointId } } });
+  read(ownerRoute(id, "/webhook-endpoints/{endpointId}"), { params: { path: { id, endpointId } } });
 
 type AllDeliveriesFilters = QueryOf<"/api/deliveries">;
 
-/** Of all connections that the person sees. @param filters as those of one connection */
+/** Of all owners that the person sees. @param filters as those of one owner */
 export const allDeliveriesQuery = ({ since, until, ...filters }: AllDeliveriesFilters) =>
   read("/api/deliveries", {
     params: {
       query: {
         limit: 50,
         ...filters,
-        ...ofPartners,
         ...(since !== undefined && { since: startOf(since) }),
         ...(until !== undefined && { until: endOf(until) }),
       },
@@ -41,13 +41,15 @@ export const allDeliveriesQuery = ({ since, until, ...filters }: AllDeliveriesFi
   });
 
 /** @param filters as in the address of the list: `since` and `until` are days in the person's zone, both included */
-export const deliveriesQuery = (id: string, { since, until, ...filters }: DeliveryFilters) =>
-  read("/api/connections/{id}/deliveries", {
+export const deliveriesQuery = (id: string, { since, until, eventType, ...filters }: DeliveryFilters) =>
+  read(ownerRoute(id, "/deliveries"), {
     params: {
       path: { id },
       query: {
         limit: 50,
         ...filters,
+        // The page offers the types of its owner; the service rejects others.
+        ...(eventType !== undefined && { eventType: eventType as never }),
         ...(since !== undefined && { since: startOf(since) }),
         ...(until !== undefined && { until: endOf(until) }),
       },
@@ -55,4 +57,4 @@ export const deliveriesQuery = (id: string, { since, until, ...filters }: Delive
   });
 
 export const deliveryQuery = (id: string, deliveryId: string) =>
-  read("/api/connections/{id}/deliveries/{deliveryId}", { params: { path: { id, deliveryId } } });
+  read(ownerRoute(id, "/deliveries/{deliveryId}"), { params: { path: { id, deliveryId } } });

@@ -3,7 +3,8 @@ import { queryClient } from "../../api/query-client.ts";
 import { signedInRoute } from "../../routing/root.tsx";
 import { flag, oneOf, searchParams, text } from "../../routing/search.ts";
 import { day } from "../../text/days.ts";
-import { EVENT_TYPES, HEALTHS } from "./filter-values.ts";
+import { ALL_EVENT_TYPES, HEALTHS } from "./filter-values.ts";
+import { OWNER_KINDS } from "./owner.ts";
 import {
   allDeliveriesQuery,
   deliveriesQuery,
@@ -13,8 +14,10 @@ import {
 } from "./queries.ts";
 
 const endpointsSearch = searchParams({
+  q: text,
   health: oneOf(HEALTHS),
   mode: oneOf(["live", "test"]),
+  owner: oneOf(OWNER_KINDS),
   merchantId: text,
   cursor: text,
 });
@@ -28,16 +31,26 @@ export const endpointsRoute = createRoute({
   component: lazyRouteComponent(() => import("./endpoints/endpoints-page.tsx"), "EndpointsPage"),
 });
 
-export const endpointRoute = createRoute({
-  getParentRoute: () => signedInRoute,
-  path: "/connections/$connectionId/webhook-endpoints/$endpointId",
-  loader: ({ params }) => queryClient.ensureQueryData(endpointQuery(params.connectionId, params.endpointId)),
-  component: lazyRouteComponent(() => import("./endpoints/endpoint-page.tsx"), "EndpointPage"),
-});
+// Each kind of owner has the same pages.
+
+export const endpointRoutes = (
+  [
+    { path: "/connections/$ownerId/webhook-endpoints/$endpointId" },
+    { path: "/merchants/$ownerId/webhook-endpoints/$endpointId" },
+    { path: "/facilities/$ownerId/webhook-endpoints/$endpointId" },
+  ] as const
+).map(({ path }) =>
+  createRoute({
+    getParentRoute: () => signedInRoute,
+    path,
+    loader: ({ params }) => queryClient.ensureQueryData(endpointQuery(params.ownerId, params.endpointId)),
+    component: lazyRouteComponent(() => import("./endpoints/endpoint-page.tsx"), "EndpointPage"),
+  }),
+);
 
 const deliveriesSearch = searchParams({
   status: oneOf(["pending", "succeeded", "failed"]),
-  eventType: oneOf(EVENT_TYPES),
+  eventType: oneOf(ALL_EVENT_TYPES),
   hasFailedAttempts: flag,
   endpointId: text,
   orderId: text,
@@ -46,18 +59,27 @@ const deliveriesSearch = searchParams({
   cursor: text,
 });
 
-export const deliveriesRoute = createRoute({
-  getParentRoute: () => signedInRoute,
-  path: "/connections/$connectionId/deliveries",
-  validateSearch: deliveriesSearch,
-  loaderDeps: ({ search }) => search,
-  loader: ({ params, deps }) => void queryClient.prefetchQuery(deliveriesQuery(params.connectionId, deps)),
-  component: lazyRouteComponent(() => import("./deliveries/deliveries-page.tsx"), "DeliveriesPage"),
-});
+export const deliveriesRoutes = (
+  [
+    { path: "/connections/$ownerId/deliveries" },
+    { path: "/merchants/$ownerId/deliveries" },
+    { path: "/facilities/$ownerId/deliveries" },
+  ] as const
+).map(({ path }) =>
+  createRoute({
+    getParentRoute: () => signedInRoute,
+    path,
+    validateSearch: deliveriesSearch,
+    loaderDeps: ({ search }) => search,
+    loader: ({ params, deps }) => void queryClient.prefetchQuery(deliveriesQuery(params.ownerId, deps)),
+    component: lazyRouteComponent(() => import("./deliveries/deliveries-page.tsx"), "DeliveriesPage"),
+  }),
+);
 
 const allDeliveriesSearch = searchParams({
   status: oneOf(["pending", "succeeded", "failed"]),
-  eventType: oneOf(EVENT_TYPES),
+  eventType: oneOf(ALL_EVENT_TYPES),
+  owner: oneOf(OWNER_KINDS),
   merchantId: text,
   since: day,
   until: day,
@@ -73,9 +95,17 @@ export const allDeliveriesRoute = createRoute({
   component: lazyRouteComponent(() => import("./deliveries/all-deliveries-page.tsx"), "AllDeliveriesPage"),
 });
 
-export const deliveryRoute = createRoute({
-  getParentRoute: () => signedInRoute,
-  path: "/connections/$connectionId/deliveries/$deliveryId",
-  loader: ({ params }) => queryClient.ensureQueryData(deliveryQuery(params.connectionId, params.deliveryId)),
-  component: lazyRouteComponent(() => import("./deliveries/delivery-page.tsx"), "DeliveryPage"),
-});
+export const deliveryRoutes = (
+  [
+    { path: "/connections/$ownerId/deliveries/$deliveryId" },
+    { path: "/merchants/$ownerId/deliveries/$deliveryId" },
+    { path: "/facilities/$ownerId/deliveries/$deliveryId" },
+  ] as const
+).map(({ path }) =>
+  createRoute({
+    getParentRoute: () => signedInRoute,
+    path,
+    loader: ({ params }) => queryClient.ensureQueryData(deliveryQuery(params.ownerId, params.deliveryId)),
+    component: lazyRouteComponent(() => import("./deliveries/delivery-page.tsx"), "DeliveryPage"),
+  }),
+);

@@ -59,7 +59,7 @@ export const overview: Translated<typeof en> = {
       "Die Hälfte der neuesten {{count, number}} versandten Bestellungen brauchte nicht länger. Für neun von zehn reichten {{duration}} aus.",
     deliveries: "Webhooks, letzte 24 Stunden",
     noDeliveries: "In den letzten 24 Stunden wurde kein Ereignis gesendet.",
-    successful: "{{part}} erfolgreich",
+    successful: "{{part}} beim ersten Versuch",
     outcomes: { succeeded: "Erfolgreich", failed: "Gescheitert", pending: "Ausstehend" },
     delay: "Vom Ereignis bis zur Zustellung: die Hälfte in {{median}}, neun von zehn in {{p90}}.",
   },

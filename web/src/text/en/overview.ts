@@ -55,7 +55,7 @@ export const overview = {
       "Half of the newest {{count, number}} shipped orders took no longer. {{duration}} was enough for nine of ten.",
     deliveries: "Webhooks, last 24 hours",
     noDeliveries: "No event was sent in the last 24 hours.",
-    successful: "{{part}} successful",
+    successful: "{{part}} at the first attempt",
     outcomes: { succeeded: "Succeeded", failed: "Failed", pending: "Pending" },
     delay: "From the event to its delivery: half within {{median}}, nine of ten within {{p90}}.",
   },

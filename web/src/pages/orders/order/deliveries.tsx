@@ -11,14 +11,14 @@ import { ProblemMessage } from "../../../ui/problem-message.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { connectionEndpointsQuery } from "../../webhooks/queries.ts";
+import { ownerEndpointsQuery } from "../../webhooks/queries.ts";
 import { orderDeliveriesQuery } from "../queries.ts";
 
 /** The events of the order on their way to the partner. */
 export function OrderDeliveries({ order }: { order: Order }) {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(orderDeliveriesQuery(order));
-  const { data: endpoints } = useQuery(connectionEndpointsQuery(order.connectionId));
+  const { data: endpoints } = useQuery(ownerEndpointsQuery(order.connectionId));
   // A deleted endpoint has no URL any more.
   const urlOf = (endpointId: string) =>
     endpoints?.data.find(({ id }) => id === endpointId)?.url.replace(/^https?:\/\//, "") ?? "–";

@@ -47,7 +47,7 @@ export function EventsSection({ connectionId, order }: Props) {
       {list !== undefined && endpoints.size === 0 && (
         <Group justify="space-between">
           <Text size="sm">{t("sandbox.noEndpoint")}</Text>
-          <CreateEndpoint connectionId={connectionId} />
+          <CreateEndpoint ownerId={connectionId} />
         </Group>
       )}
       {[...endpoints].map(([endpointId, url]) => (

@@ -1,11 +1,13 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import type { DeliveryOfOwner } from "../../../api/schema.d.ts";
-import { Below } from "../../../ui/list/below.tsx";
 import type { Column } from "../../../ui/list/data-table.tsx";
 import { DayFilter } from "../../../ui/list/day-filter.tsx";
 import { Filters, SelectFilter } from "../../../ui/list/filters.tsx";
-import { EVENT_TYPES } from "../filter-values.ts";
+import { ALL_EVENT_TYPES } from "../filter-values.ts";
+import { ownerOf } from "../owner.ts";
+import { OwnerCell } from "../owner-cell.tsx";
+import { OwnerFilter } from "../owner-filter.tsx";
 import { allDeliveriesQuery } from "../queries.ts";
 import { useDeliveryColumns } from "./delivery-columns.tsx";
 import { DeliveryList } from "./delivery-list.tsx";
@@ -13,39 +15,35 @@ import { DeliveryList } from "./delivery-list.tsx";
 const route = getRouteApi("/signed-in/deliveries");
 const STATUSES = ["pending", "succeeded", "failed"] as const;
 
-/** The deliveries of all connections that the person sees. */
+/** The deliveries of all owners that the person sees. */
 export function AllDeliveriesPage() {
   const { t } = useTranslation();
   const search = route.useSearch();
   const isFiltered = Object.keys(search).length > 0;
   const [event, ...others] = useDeliveryColumns();
-  const ofConnection: readonly Column<DeliveryOfOwner>[] =
-    event === undefined
-      ? []
-      : [
-          {
-            ...event,
-            cell: (delivery) => <Below text={delivery.connectionName ?? ""}>{event.cell(delivery)}</Below>,
-          },
-        ];
+  const owner: Column<DeliveryOfOwner> = {
+    name: t("endpoints.owner"),
+    cell: (delivery) => <OwnerCell of={delivery} />,
+  };
   return (
     <DeliveryList
       about={t("deliveries.aboutAll")}
       query={allDeliveriesQuery(search)}
       filters={<AllDeliveriesFilters />}
-      connectionId={undefined}
-      connectionOf={({ connectionId }) => connectionId ?? ""} // The list asks for those of connections.
+      ownerId={undefined}
+      ownerOf={ownerOf}
       empty={isFiltered ? t("deliveries.emptyFiltered") : t("deliveries.empty")}
-      columns={[...ofConnection, ...others]}
+      columns={event === undefined ? [] : [event, owner, ...others]}
     />
   );
 }
 
 function AllDeliveriesFilters() {
   const { t } = useTranslation();
-  const { status, eventType, since, until } = route.useSearch();
+  const { status, eventType, owner, since, until } = route.useSearch();
   return (
     <Filters>
+      <OwnerFilter value={owner} />
       <SelectFilter
         label={t("deliveries.status")}
         name="status"
@@ -56,7 +54,7 @@ function AllDeliveriesFilters() {
         label={t("deliveries.event")}
         name="eventType"
         value={eventType}
-        options={EVENT_TYPES.map((value) => ({ value, label: value }))}
+        options={ALL_EVENT_TYPES.map((value) => ({ value, label: value }))}
       />
       <DayFilter label={t("audit.from")} name="since" value={since} />
       <DayFilter label={t("audit.to")} name="until" value={until} />

@@ -1,47 +1,54 @@
-import { getRouteApi } from "@tanstack/react-router";
+import { useParams, useSearch } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { paths } from "../../../paths.ts";
 import { DayFilter } from "../../../ui/list/day-filter.tsx";
 import { Filters, FlagFilter, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
 import { Crumbs } from "../../../ui/page.tsx";
-import { useConnectionName } from "../../connections/connection-name.ts";
 import { EVENT_TYPES } from "../filter-values.ts";
-import { deliveriesQuery } from "../queries.ts";
+import { type OwnerKind, ownerKindOf, useOwnerName } from "../owner.ts";
+import { deliveriesQuery, type DeliveryFilters as Search } from "../queries.ts";
 import { ResendPeriod } from "../resends/resend-period.tsx";
 import { useDeliveryColumns } from "./delivery-columns.tsx";
 import { DeliveryList } from "./delivery-list.tsx";
 
-const route = getRouteApi("/signed-in/connections/$connectionId/deliveries");
 const STATUSES = ["pending", "succeeded", "failed"] as const;
 
 /** The delivery log of a connection. */
 export function DeliveriesPage() {
   const { t } = useTranslation();
-  const { connectionId } = route.useParams();
-  const connectionName = useConnectionName(connectionId);
-  const search = route.useSearch();
+  // Each kind of owner has a route for this page, with the same parameters.
+  const { ownerId = "" } = useParams({ strict: false });
+  const search = useDeliverySearch();
+  const ownerName = useOwnerName(ownerId);
   const isFiltered = Object.keys(search).length > 0;
   return (
     <DeliveryList
       about={t("deliveries.about")}
-      crumbs={<Crumbs of={[[connectionName, paths.connection(connectionId)]]} />}
-      actions={<ResendPeriod connectionId={connectionId} filters={search} />}
-      query={deliveriesQuery(connectionId, search)}
-      filters={<DeliveryFilters />}
-      connectionId={connectionId}
-      connectionOf={() => connectionId}
+      crumbs={<Crumbs of={[[ownerName, paths.owner(ownerId)]]} />}
+      actions={<ResendPeriod ownerId={ownerId} filters={search} />}
+      query={deliveriesQuery(ownerId, search)}
+      filters={<DeliveryFilters kind={ownerKindOf(ownerId)} />}
+      ownerId={ownerId}
+      ownerOf={() => ownerId}
       empty={isFiltered ? t("deliveries.emptyFiltered") : t("deliveries.empty")}
       columns={useDeliveryColumns()}
     />
   );
 }
 
-function DeliveryFilters() {
+// The search of another page is never seen here, so it has the parameters of this one.
+const useDeliverySearch = (): Search => useSearch({ strict: false }) as Search;
+
+function DeliveryFilters({ kind }: { kind: OwnerKind }) {
   const { t } = useTranslation();
-  const { status, eventType, hasFailedAttempts, orderId, since, until } = route.useSearch();
+  const { status, eventType, hasFailedAttempts, orderId, since, until } = useDeliverySearch();
   return (
     <Filters>
-      <SearchFilter label={t("deliveries.byOrder")} name="orderId" value={orderId} />
+      <SearchFilter
+        label={t(kind === "connection" ? "deliveries.byOrder" : "deliveries.byOrderId")}
+        name="orderId"
+        value={orderId}
+      />
       <SelectFilter
         label={t("deliveries.status")}
         name="status"
@@ -52,7 +59,7 @@ function DeliveryFilters() {
         label={t("deliveries.event")}
         name="eventType"
         value={eventType}
-        options={EVENT_TYPES.map((value) => ({ value, label: value }))}
+        options={EVENT_TYPES[kind].map((value) => ({ value, label: value }))}
       />
       <FlagFilter
         label={t("deliveries.failures")}

@@ -1,15 +1,17 @@
 import { Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import type { Delivery } from "../../../api/schema.d.ts";
+import type { BackOfficeDelivery } from "../../../api/schema.d.ts";
+import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
-import { DueTime } from "../../../ui/due-time.tsx";
+import { PlainLink } from "../../../ui/link.tsx";
 import type { Column } from "../../../ui/list/data-table.tsx";
 import { IdText } from "../../../ui/list/id-text.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { ShortWait } from "./wait-text.tsx";
 
 /** The columns of a log of deliveries. The first one is the event. */
-export function useDeliveryColumns(): readonly Column<Delivery>[] {
+export function useDeliveryColumns(): readonly Column<BackOfficeDelivery>[] {
   const { t } = useTranslation();
   return [
     {
@@ -26,21 +28,37 @@ export function useDeliveryColumns(): readonly Column<Delivery>[] {
     },
     {
       name: t("deliveries.order"),
-      cell: ({ orderId }) => (orderId === null ? "–" : <IdText id={orderId} />),
+      // Partners and staff speak of an order by the partner's id.
+      cell: ({ orderId, externalOrderId }) =>
+        orderId === null ? (
+          "–"
+        ) : (
+          <PlainLink to={paths.order(orderId)}>
+            <IdText id={externalOrderId ?? orderId} title={orderId} />
+          </PlainLink>
+        ),
+    },
+    { name: t("deliveries.lastResponse"), cell: ({ attempts }) => lastResponse(attempts.at(-1)) },
+    {
+      name: t("deliveries.duration"),
+      cell: ({ attempts }) => durationOf(attempts.at(-1)),
+      align: "right",
       isMinor: true,
     },
-    { name: t("deliveries.lastError"), cell: ({ attempts }) => attempts.at(-1)?.error ?? "–" },
     {
       name: t("deliveries.attempts"),
       cell: ({ attemptCount }) => formatNumber(attemptCount),
       align: "right",
     },
-    {
-      name: t("deliveries.nextAttempt"),
-      cell: ({ nextAttemptAt }) => <DueTime at={nextAttemptAt} />,
-      align: "right",
-      isMinor: true,
-    },
+    { name: t("deliveries.wait"), cell: ({ wait }) => <ShortWait wait={wait} /> },
     { name: t("deliveries.created"), cell: ({ createdAt }) => <Time at={createdAt} />, align: "right" },
   ];
 }
+
+type Attempt = BackOfficeDelivery["attempts"][number];
+
+const lastResponse = (attempt: Attempt | undefined): string =>
+  attempt === undefined ? "–" : (attempt.error ?? `HTTP ${attempt.responseStatus}`);
+
+const durationOf = (attempt: Attempt | undefined): string =>
+  attempt?.durationMs == null ? "–" : `${formatNumber(attempt.durationMs)}\u00a0ms`;

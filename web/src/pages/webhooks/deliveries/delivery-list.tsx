@@ -2,45 +2,47 @@ import { Group, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
-import { useHasRole } from "../../../api/me.ts";
-import type { Delivery } from "../../../api/schema.d.ts";
+import { rolesOf, useMe } from "../../../api/me.ts";
+import type { BackOfficeDelivery } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { exactTime } from "../../../text/format.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { ListPage } from "../../../ui/list/list-page.tsx";
 import type { LiveRule } from "../../../ui/list/live-rule.ts";
+import { changeableKinds, ownerKindOf, ownerRoute } from "../owner.ts";
 import { ResendProgress } from "../resends/resend-progress.tsx";
 
-type Props<Row extends Delivery> = Pick<
+type Props<Row extends BackOfficeDelivery> = Pick<
   Parameters<typeof ListPage<Row>>[0],
   "query" | "filters" | "crumbs" | "about" | "empty" | "columns"
 > & {
-  /** The connection whose log it is. Undefined: all that the person sees. */
-  readonly connectionId: string | undefined;
-  readonly connectionOf: (row: Row) => string;
+  /** Whose log it is. Undefined: of all owners that the person sees. */
+  readonly ownerId: string | undefined;
+  readonly ownerOf: (row: Row) => string;
   readonly actions?: ReactNode;
 };
 
 /** The log of deliveries. It follows what changes, and deliveries can be chosen to be sent again. */
-export function DeliveryList<Row extends Delivery>(props: Props<Row>) {
-  const { connectionId, connectionOf, actions, filters, ...rest } = props;
+export function DeliveryList<Row extends BackOfficeDelivery>(props: Props<Row>) {
+  const { ownerId, ownerOf, actions, filters, ...rest } = props;
   const { t } = useTranslation();
-  const mayChange = useHasRole("operator", "merchant", "partner");
+  const kinds = changeableKinds(rolesOf(useMe()));
+  const mayChange = ownerId === undefined ? kinds.length > 0 : kinds.includes(ownerKindOf(ownerId));
   const [chosen, choose] = useState<ReadonlyMap<string, Row>>(new Map());
   const [resent, setResent] = useState<readonly string[]>([]);
-  const shown = connectionId === undefined ? resent : [connectionId];
+  const shown = ownerId === undefined ? resent : [ownerId];
   return (
     <ListPage<Row>
       {...rest}
       title={t("deliveries.title")}
       actions={mayChange && actions}
-      above={shown.map((id) => <ResendProgress key={id} connectionId={id} mayChange={mayChange} />)}
+      above={shown.map((id) => <ResendProgress key={id} ownerId={id} mayChange={mayChange} />)}
       filters={
         <>
           {filters}
           {chosen.size > 0 && (
             <ChosenDeliveries
-              chosen={Map.groupBy(chosen.values(), connectionOf)}
+              chosen={Map.groupBy(chosen.values(), ownerOf)}
               count={chosen.size}
               onResent={(ids) => {
                 setResent((before) => [...new Set([...before, ...ids])]);
@@ -51,8 +53,8 @@ export function DeliveryList<Row extends Delivery>(props: Props<Row>) {
         </>
       }
       rowKey={({ id }) => id}
-      rowTo={(row) => paths.delivery(connectionOf(row), row.id)}
-      live={liveDeliveries(connectionId)}
+      rowTo={(row) => paths.delivery(ownerOf(row), row.id)}
+      live={liveDeliveries(ownerId)}
       selection={
         mayChange
           ? {
@@ -69,10 +71,10 @@ export function DeliveryList<Row extends Delivery>(props: Props<Row>) {
 }
 
 type ChosenProps = {
-  /** By connection: a resend is of one. */
-  readonly chosen: ReadonlyMap<string, readonly Delivery[]>;
+  /** By owner: a resend is of one. */
+  readonly chosen: ReadonlyMap<string, readonly BackOfficeDelivery[]>;
   readonly count: number;
-  readonly onResent: (connectionIds: readonly string[]) => void;
+  readonly onResent: (ownerIds: readonly string[]) => void;
 };
 
 function ChosenDeliveries({ chosen, count, onResent }: ChosenProps) {
@@ -91,7 +93,7 @@ function ChosenDeliveries({ chosen, count, onResent }: ChosenProps) {
         run={async () => {
           for (const [id, deliveries] of chosen)
             await dataOf(
-              api.POST("/api/connections/{id}/resends", {
+              api.POST(ownerRoute(id, "/resends"), {
                 params: { path: { id } },
                 body: { deliveryIds: deliveries.map((delivery) => delivery.id) },
               }),
@@ -103,10 +105,10 @@ function ChosenDeliveries({ chosen, count, onResent }: ChosenProps) {
   );
 }
 
-/** The list reads again when deliveries of its connection change, and when an attempt of one that it shows is due. */
-const liveDeliveries = (connectionId: string | undefined): LiveRule<Delivery> => ({
+/** The list reads again when deliveries of its owner change, and when an attempt of one that it shows is due. */
+const liveDeliveries = (ownerId: string | undefined): LiveRule<BackOfficeDelivery> => ({
   effectOf: ({ deliveriesOf }) => ({
-    isChanged: connectionId === undefined ? deliveriesOf.length > 0 : deliveriesOf.includes(connectionId),
+    isChanged: ownerId === undefined ? deliveriesOf.length > 0 : deliveriesOf.includes(ownerId),
     newKeys: [],
   }),
   isDue: (rows) =>

@@ -1,13 +1,11 @@
 import { Stack, Text } from "@mantine/core";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
-import { useHasRole } from "../../../api/me.ts";
 import type { BackOfficeDeliveryDetails } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { CopiedText } from "../../../ui/copied-text.tsx";
-import { DueTime } from "../../../ui/due-time.tsx";
 import { Facts } from "../../../ui/facts.tsx";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { TextLink } from "../../../ui/link.tsx";
@@ -15,40 +13,40 @@ import { Crumbs, Page } from "../../../ui/page.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useConnectionName } from "../../connections/connection-name.ts";
 import { outcomesDueInMs } from "../outcomes-due.ts";
+import { ownerRoute, useMayChangeEndpoints, useOwnerName } from "../owner.ts";
 import { deliveryQuery, endpointQuery } from "../queries.ts";
 import { AttemptSection } from "./attempt-section.tsx";
-
-const route = getRouteApi("/signed-in/connections/$connectionId/deliveries/$deliveryId");
+import { WaitText } from "./wait-text.tsx";
 
 /** One delivery: its attempts, the newest first, each with its request beside the response. */
 export function DeliveryPage() {
   const { t } = useTranslation();
-  const { connectionId, deliveryId } = route.useParams();
-  const connectionName = useConnectionName(connectionId);
+  // Each kind of owner has a route for this page, with the same parameters.
+  const { ownerId = "", deliveryId = "" } = useParams({ strict: false });
+  const ownerName = useOwnerName(ownerId);
   const { data: delivery } = useSuspenseQuery({
-    ...deliveryQuery(connectionId, deliveryId),
+    ...deliveryQuery(ownerId, deliveryId),
     refetchInterval: ({ state }) => outcomesDueInMs(state.data === undefined ? [] : [state.data]),
   });
-  const mayChange = useHasRole("operator", "merchant", "partner");
+  const mayChange = useMayChangeEndpoints(ownerId);
   return (
     <Page
       title={delivery.eventType}
       crumbs={
         <Crumbs
           of={[
-            [connectionName, paths.connection(connectionId)],
-            [t("deliveries.title"), paths.deliveries(connectionId)],
+            [ownerName, paths.owner(ownerId)],
+            [t("deliveries.title"), paths.deliveries(ownerId)],
           ]}
         />
       }
       beside={<StatusBadge of="delivery" status={delivery.status} />}
-      actions={mayChange && <RedeliverAction connectionId={connectionId} deliveryId={deliveryId} />}
+      actions={mayChange && <RedeliverAction ownerId={ownerId} deliveryId={deliveryId} />}
     >
       <Stack gap="md">
         <Section title={t("deliveries.details")}>
-          <DeliveryFacts delivery={delivery} connectionId={connectionId} />
+          <DeliveryFacts delivery={delivery} ownerId={ownerId} />
         </Section>
         {delivery.attempts.length === 0 && (
           <Text size="sm" c="dimmed">
@@ -59,7 +57,7 @@ export function DeliveryPage() {
           <AttemptSection
             key={attempt.number}
             attempt={attempt}
-            doctorTo={paths.signatureDoctor({ connectionId, deliveryId, attempt: attempt.number })}
+            doctorTo={paths.signatureDoctor({ ownerId, deliveryId, attempt: attempt.number })}
           />
         ))}
       </Stack>
@@ -67,24 +65,18 @@ export function DeliveryPage() {
   );
 }
 
-function DeliveryFacts({
-  delivery,
-  connectionId,
-}: {
-  delivery: BackOfficeDeliveryDetails;
-  connectionId: string;
-}) {
+function DeliveryFacts({ delivery, ownerId }: { delivery: BackOfficeDeliveryDetails; ownerId: string }) {
   const { t } = useTranslation();
-  const { eventId, endpointId, orderId, attemptCount, nextAttemptAt, createdAt } = delivery;
+  const { eventId, endpointId, orderId, externalOrderId, attemptCount, wait, createdAt } = delivery;
   // A deleted endpoint has no page: its id stands for it.
-  const { data: endpoint } = useQuery(endpointQuery(connectionId, endpointId));
+  const { data: endpoint } = useQuery(endpointQuery(ownerId, endpointId));
   return (
     <Facts
       of={[
         [t("deliveries.eventId"), <CopiedText key="event" value={eventId} of={t("deliveries.eventId")} />],
         [
           t("deliveries.endpoint"),
-          <TextLink key="endpoint" to={paths.endpoint(connectionId, endpointId)}>
+          <TextLink key="endpoint" to={paths.endpoint(ownerId, endpointId)}>
             {endpoint?.url ?? endpointId}
           </TextLink>,
         ],
@@ -92,19 +84,19 @@ function DeliveryFacts({
           t("deliveries.order"),
           orderId && (
             <TextLink key="order" to={paths.order(orderId)}>
-              {orderId}
+              {externalOrderId ?? orderId}
             </TextLink>
           ),
         ],
         [t("deliveries.created"), <Time key="created" at={createdAt} as="exact" />],
         [t("deliveries.attempts"), String(attemptCount)],
-        [t("deliveries.nextAttempt"), <DueTime key="next" at={nextAttemptAt} />],
+        [t("deliveries.wait"), wait && <WaitText key="wait" wait={wait} />],
       ]}
     />
   );
 }
 
-function RedeliverAction({ connectionId, deliveryId }: { connectionId: string; deliveryId: string }) {
+function RedeliverAction({ ownerId, deliveryId }: { ownerId: string; deliveryId: string }) {
   const { t } = useTranslation();
   return (
     <ConfirmAction
@@ -114,8 +106,8 @@ function RedeliverAction({ connectionId, deliveryId }: { connectionId: string; d
       isPrimary
       run={() =>
         dataOf(
-          api.POST("/api/connections/{id}/deliveries/{deliveryId}/redeliver", {
-            params: { path: { id: connectionId, deliveryId } },
+          api.POST(ownerRoute(ownerId, "/deliveries/{deliveryId}/redeliver"), {
+            params: { path: { id: ownerId, deliveryId } },
           }),
         )
       }

@@ -2,42 +2,44 @@ import { Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
-import type { BackOfficeWebhookEndpoint, EventType } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { startOf } from "../../../text/days.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { RotateAction } from "../../../ui/form/rotate-action.tsx";
 import { useGo } from "../../../ui/link.tsx";
 import { ShownOnce } from "../../../ui/shown-once.tsx";
-import { EVENT_TYPES } from "../filter-values.ts";
+import { EVENT_TYPES, type OwnedEventType } from "../filter-values.ts";
+import { ownerKindOf, ownerRoute } from "../owner.ts";
+import { EditEndpoint } from "./edit-endpoint.tsx";
+import type { ShownEndpoint } from "./shown-endpoint.ts";
 
-type Props = { readonly endpoint: BackOfficeWebhookEndpoint };
+type Props = { readonly ownerId: string; readonly endpoint: ShownEndpoint };
 
-const paramsOf = ({ connectionId, id }: BackOfficeWebhookEndpoint) => ({
-  params: { path: { id: connectionId, endpointId: id } },
+const paramsOf = ({ ownerId, endpoint }: Props) => ({
+  params: { path: { id: ownerId, endpointId: endpoint.id } },
 });
 
-export function EndpointActions({ endpoint }: Props) {
+export function EndpointActions(props: Props) {
+  const { endpoint } = props;
   return (
     <>
-      {(endpoint.status === "paused" || endpoint.backingOffUntil !== null) && (
-        <ResumeAction endpoint={endpoint} />
-      )}
-      <PingAction endpoint={endpoint} />
-      <RecoverAction endpoint={endpoint} />
-      <RotateSecret endpoint={endpoint} />
-      {endpoint.status === "active" && <PauseAction endpoint={endpoint} />}
-      <DeleteAction endpoint={endpoint} />
+      {(endpoint.status === "paused" || endpoint.backingOffUntil !== null) && <ResumeAction {...props} />}
+      <PingAction {...props} />
+      <RecoverAction {...props} />
+      <EditEndpoint {...props} />
+      <RotateSecret {...props} />
+      {endpoint.status === "active" && <PauseAction {...props} />}
+      <DeleteAction {...props} />
     </>
   );
 }
 
 /** A ping, or a sample of a type of event. Its delivery opens, where the attempt appears. */
-function PingAction({ endpoint }: Props) {
+function PingAction(props: Props) {
   const { t } = useTranslation();
   const go = useGo();
   return (
-    <ConfirmAction<{ type: EventType | null }>
+    <ConfirmAction<{ type: OwnedEventType | null }>
       label={t("endpoints.ping")}
       effect={t("endpoints.pingEffect")}
       done={t("endpoints.pinged")}
@@ -46,7 +48,7 @@ function PingAction({ endpoint }: Props) {
         <Select
           label={t("endpoints.sampleOf")}
           placeholder="webhook.ping"
-          data={[...EVENT_TYPES]}
+          data={[...EVENT_TYPES[ownerKindOf(props.ownerId)]]}
           searchable
           clearable
           {...form.getInputProps("type")}
@@ -54,18 +56,19 @@ function PingAction({ endpoint }: Props) {
       )}
       run={async ({ type }) => {
         const delivery = await dataOf(
-          api.POST("/api/connections/{id}/webhook-endpoints/{endpointId}/ping", {
-            ...paramsOf(endpoint),
-            body: type === null ? {} : { type },
+          api.POST(ownerRoute(props.ownerId, "/webhook-endpoints/{endpointId}/ping"), {
+            ...paramsOf(props),
+            // The dialog offers the types of the owner.
+            body: type === null ? {} : { type: type as never },
           }),
         );
-        await go(paths.delivery(endpoint.connectionId, delivery.id));
+        await go(paths.delivery(props.ownerId, delivery.id));
       }}
     />
   );
 }
 
-function RotateSecret({ endpoint }: Props) {
+function RotateSecret(props: Props) {
   const { t } = useTranslation();
   const [secret, setSecret] = useState<string | null>(null);
   return (
@@ -77,8 +80,8 @@ function RotateSecret({ endpoint }: Props) {
         overlap={{ label: t("endpoints.overlapHours"), help: t("endpoints.overlapHelp") }}
         run={async (overlapHours) => {
           const rotated = await dataOf(
-            api.POST("/api/connections/{id}/webhook-endpoints/{endpointId}/rotate-secret", {
-              ...paramsOf(endpoint),
+            api.POST(ownerRoute(props.ownerId, "/webhook-endpoints/{endpointId}/rotate-secret"), {
+              ...paramsOf(props),
               body: { overlapHours },
             }),
           );
@@ -95,7 +98,7 @@ function RotateSecret({ endpoint }: Props) {
   );
 }
 
-function RecoverAction({ endpoint }: Props) {
+function RecoverAction(props: Props) {
   const { t } = useTranslation();
   return (
     <ConfirmAction<{ since: string }>
@@ -116,8 +119,8 @@ function RecoverAction({ endpoint }: Props) {
       )}
       run={({ since }) =>
         dataOf(
-          api.POST("/api/connections/{id}/webhook-endpoints/{endpointId}/recover", {
-            ...paramsOf(endpoint),
+          api.POST(ownerRoute(props.ownerId, "/webhook-endpoints/{endpointId}/recover"), {
+            ...paramsOf(props),
             body: { since: startOf(since) },
           }),
         )
@@ -126,7 +129,7 @@ function RecoverAction({ endpoint }: Props) {
   );
 }
 
-function PauseAction({ endpoint }: Props) {
+function PauseAction(props: Props) {
   const { t } = useTranslation();
   return (
     <ConfirmAction
@@ -134,13 +137,13 @@ function PauseAction({ endpoint }: Props) {
       effect={t("endpoints.pauseEffect")}
       done={t("endpoints.paused")}
       run={() =>
-        dataOf(api.POST("/api/connections/{id}/webhook-endpoints/{endpointId}/pause", paramsOf(endpoint)))
+        dataOf(api.POST(ownerRoute(props.ownerId, "/webhook-endpoints/{endpointId}/pause"), paramsOf(props)))
       }
     />
   );
 }
 
-function ResumeAction({ endpoint }: Props) {
+function ResumeAction(props: Props) {
   const { t } = useTranslation();
   return (
     <ConfirmAction
@@ -149,13 +152,13 @@ function ResumeAction({ endpoint }: Props) {
       done={t("endpoints.resumed")}
       isPrimary
       run={() =>
-        dataOf(api.POST("/api/connections/{id}/webhook-endpoints/{endpointId}/resume", paramsOf(endpoint)))
+        dataOf(api.POST(ownerRoute(props.ownerId, "/webhook-endpoints/{endpointId}/resume"), paramsOf(props)))
       }
     />
   );
 }
 
-function DeleteAction({ endpoint }: Props) {
+function DeleteAction(props: Props) {
   const { t } = useTranslation();
   const go = useGo();
   return (
@@ -165,8 +168,10 @@ function DeleteAction({ endpoint }: Props) {
       done={t("endpoints.deleted")}
       isDanger
       run={async () => {
-        await dataOf(api.DELETE("/api/connections/{id}/webhook-endpoints/{endpointId}", paramsOf(endpoint)));
-        await go(paths.connection(endpoint.connectionId), { replace: true });
+        await dataOf(
+          api.DELETE(ownerRoute(props.ownerId, "/webhook-endpoints/{endpointId}"), paramsOf(props)),
+        );
+        await go(paths.owner(props.ownerId), { replace: true });
       }}
     />
   );

@@ -1,73 +1,56 @@
 import { Alert, Code, Group, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
-import { useHasRole } from "../../../api/me.ts";
-import type { BackOfficeWebhookEndpoint } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
+import { shortTime } from "../../../text/format.ts";
 import { CopiedText } from "../../../ui/copied-text.tsx";
+import { DueTime } from "../../../ui/due-time.tsx";
 import { Facts } from "../../../ui/facts.tsx";
 import { ButtonLink } from "../../../ui/link.tsx";
 import { Crumbs, Page } from "../../../ui/page.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useConnectionName } from "../../connections/connection-name.ts";
+import { useMayChangeEndpoints, useOwnerName } from "../owner.ts";
 import { endpointQuery } from "../queries.ts";
 import { EndpointActions } from "./endpoint-actions.tsx";
 import { countOf } from "./endpoint-columns.tsx";
-
-const route = getRouteApi("/signed-in/connections/$connectionId/webhook-endpoints/$endpointId");
+import { isForTests, type ShownEndpoint } from "./shown-endpoint.ts";
 
 /** One endpoint: whether it works, and what to do if it does not. */
 export function EndpointPage() {
   const { t } = useTranslation();
-  const { connectionId, endpointId } = route.useParams();
-  const connectionName = useConnectionName(connectionId);
-  const { data: endpoint } = useSuspenseQuery(endpointQuery(connectionId, endpointId));
-  const mayChange = useHasRole("operator", "merchant", "partner");
+  // Each kind of owner has a route for this page, with the same parameters.
+  const { ownerId = "", endpointId = "" } = useParams({ strict: false });
+  const ownerName = useOwnerName(ownerId);
+  const { data: endpoint } = useSuspenseQuery(endpointQuery(ownerId, endpointId));
+  const mayChange = useMayChangeEndpoints(ownerId);
   return (
     <Page
       title={endpoint.url}
-      crumbs={<Crumbs of={[[connectionName, paths.connection(connectionId)]]} />}
+      crumbs={<Crumbs of={[[ownerName, paths.owner(ownerId)]]} />}
       about={endpoint.description ?? undefined}
       beside={
         <Group gap={6}>
           <StatusBadge of="health" status={endpoint.health} />
-          {endpoint.mode === "test" && <Pill>{t("keys.modes.test")}</Pill>}
+          {isForTests(endpoint) && <Pill>{t("keys.modes.test")}</Pill>}
         </Group>
       }
-      actions={mayChange && <EndpointActions endpoint={endpoint} />}
+      actions={mayChange && <EndpointActions ownerId={ownerId} endpoint={endpoint} />}
     >
       <Stack gap="md">
         <WhyPaused endpoint={endpoint} />
         <Section
           title={t("endpoints.health")}
           actions={
-            <ButtonLink to={paths.deliveries(connectionId, { endpointId })} size="xs" variant="default">
+            <ButtonLink to={paths.deliveries(ownerId, { endpointId })} size="xs" variant="default">
               {t("deliveries.title")}
             </ButtonLink>
           }
         >
-          <Facts
-            of={[
-              [
-                t("endpoints.lastSuccess"),
-                endpoint.lastSuccessAt === null ? (
-                  t("endpoints.never")
-                ) : (
-                  <Time key="success" at={endpoint.lastSuccessAt} as="relative" />
-                ),
-              ],
-              [t("endpoints.failures"), String(endpoint.consecutiveFailures)],
-              [
-                t("endpoints.backingOffUntil"),
-                endpoint.backingOffUntil && <Time key="backoff" at={endpoint.backingOffUntil} />,
-              ],
-              [t("endpoints.pending"), countOf(endpoint.pendingDeliveries)],
-            ]}
-          />
+          <EndpointHealth endpoint={endpoint} />
         </Section>
         <EndpointSettings endpoint={endpoint} />
       </Stack>
@@ -75,9 +58,53 @@ export function EndpointPage() {
   );
 }
 
-type Props = { readonly endpoint: BackOfficeWebhookEndpoint };
+type Props = { readonly endpoint: ShownEndpoint };
 
-type Made = BackOfficeWebhookEndpoint["madeByTokens"][number];
+/** Since when and why it fails, and when the next attempt is made. */
+function EndpointHealth({ endpoint }: Props) {
+  const { t } = useTranslation();
+  const { lastSuccessAt, failingSince, lastFailureAt, lastError, consecutiveFailures } = endpoint;
+  const { backingOffUntil, nextAttemptAt, pendingDeliveries } = endpoint;
+  return (
+    <>
+      {backingOffUntil !== null && (
+        <Text size="sm">
+          {t("waits.backoff", {
+            time: shortTime(new Date(backingOffUntil), new Date()),
+            error: lastError ?? t("waits.failures"),
+          })}
+        </Text>
+      )}
+      <Facts
+        of={[
+          [
+            t("endpoints.lastSuccess"),
+            lastSuccessAt === null ? (
+              t("endpoints.never")
+            ) : (
+              <Time key="success" at={lastSuccessAt} as="relative" />
+            ),
+          ],
+          [
+            t("endpoints.lastFailure"),
+            lastFailureAt && (
+              <span key="failure">
+                <Time at={lastFailureAt} as="relative" />
+                {lastError !== null && ` · ${lastError}`}
+              </span>
+            ),
+          ],
+          [t("endpoints.failingSince"), failingSince && <Time key="since" at={failingSince} as="exact" />],
+          [t("endpoints.failures"), String(consecutiveFailures)],
+          [t("endpoints.nextAttempt"), nextAttemptAt && <DueTime key="next" at={nextAttemptAt} />],
+          [t("endpoints.pending"), countOf(pendingDeliveries)],
+        ]}
+      />
+    </>
+  );
+}
+
+type Made = ShownEndpoint["madeByTokens"][number];
 
 /** The role partner sees no names of tokens. */
 const tokenText = ({ tokenName, tokenId }: Made): string => tokenName ?? tokenId;
@@ -108,7 +135,7 @@ function EndpointSettings({ endpoint }: Props) {
           [t("endpoints.created"), <Time key="created" at={createdAt} />],
           [
             t("endpoints.madeByTokens"),
-            madeByTokens.length > 0 && (
+            madeByTokens.length === 0 ? null : (
               <span key="made" title={t("endpoints.madeByTokensHelp")}>
                 {madeByTokens
                   .map((made) => t(`endpoints.parts.${made.part}`, { token: tokenText(made) }))

@@ -1,12 +1,13 @@
 import { read } from "../../../api/read.ts";
+import { ownerRoute } from "../owner.ts";
 
 const SHOWN_MAX = 5;
 /** While a resend runs. */
 const PROGRESS_EVERY_MS = 1_500;
 
-/** The newest resends of a connection, read again while one of them runs. */
+/** The newest resends of an owner, read again while one of them runs. */
 export const resendsQuery = (id: string) => ({
-  ...read("/api/connections/{id}/resends", { params: { path: { id }, query: { limit: SHOWN_MAX } } }),
+  ...read(ownerRoute(id, "/resends"), { params: { path: { id }, query: { limit: SHOWN_MAX } } }),
   refetchInterval: ({
     state,
   }: {

@@ -3,9 +3,10 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
 import { endOf, startOf } from "../../../text/days.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import { ownerRoute } from "../owner.ts";
 import type { DeliveryFilters } from "../queries.ts";
 
-type Props = { readonly connectionId: string; readonly filters: DeliveryFilters };
+type Props = { readonly ownerId: string; readonly filters: DeliveryFilters };
 
 const STATUSES = ["failed", "succeeded", "pending"] as const;
 const DAY_MS = 86_400_000;
@@ -18,7 +19,7 @@ function dayAgo(days: number): string {
 }
 
 /** Sends the deliveries of a period again. The dialog begins with the filters of the list. */
-export function ResendPeriod({ connectionId, filters }: Props) {
+export function ResendPeriod({ ownerId, filters }: Props) {
   const { t } = useTranslation();
   return (
     <ConfirmAction
@@ -54,13 +55,13 @@ export function ResendPeriod({ connectionId, filters }: Props) {
       )}
       run={({ since, until, status }) =>
         dataOf(
-          api.POST("/api/connections/{id}/resends", {
-            params: { path: { id: connectionId } },
+          api.POST(ownerRoute(ownerId, "/resends"), {
+            params: { path: { id: ownerId } },
             body: {
               since: startOf(since),
               until: endOf(until),
               status,
-              ...(filters.eventType !== undefined && { eventType: filters.eventType }),
+              ...(filters.eventType !== undefined && { eventType: filters.eventType as never }),
               ...(filters.endpointId !== undefined && { endpointId: filters.endpointId }),
             },
           }),

@@ -8,20 +8,21 @@ import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { Section } from "../../../ui/section.tsx";
 import { Pill } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { ownerRoute } from "../owner.ts";
 import { resendsQuery } from "./queries.ts";
 
-type Props = { readonly connectionId: string; readonly mayChange: boolean };
+type Props = { readonly ownerId: string; readonly mayChange: boolean };
 
 /** What was requested to be sent again lately, and how far it is. Nothing, if nothing was. */
-export function ResendProgress({ connectionId, mayChange }: Props) {
+export function ResendProgress({ ownerId, mayChange }: Props) {
   const { t } = useTranslation();
-  const { data } = useQuery(resendsQuery(connectionId));
+  const { data } = useQuery(resendsQuery(ownerId));
   const resends = data?.data.filter(isOfInterest) ?? [];
   if (resends.length === 0) return null;
   return (
     <Section title={t("resends.progress")}>
       {resends.map((resend) => (
-        <ResendRow key={resend.id} resend={resend} mayChange={mayChange} />
+        <ResendRow key={resend.id} ownerId={ownerId} resend={resend} mayChange={mayChange} />
       ))}
     </Section>
   );
@@ -33,9 +34,9 @@ const DAY_MS = 86_400_000;
 const isOfInterest = ({ status, sendingCount, createdAt }: Resend): boolean =>
   status === "running" || sendingCount > 0 || Date.parse(createdAt) > Date.now() - DAY_MS;
 
-function ResendRow({ resend, mayChange }: { resend: Resend; mayChange: boolean }) {
+function ResendRow({ ownerId, resend, mayChange }: Props & { resend: Resend }) {
   const { t } = useTranslation();
-  const { id, connectionId, status, total, succeededCount, failedCount, skippedCount, sendingCount } = resend;
+  const { id, status, total, succeededCount, failedCount, skippedCount, sendingCount } = resend;
   const { inOrder, returnedCount } = resend;
   const done = succeededCount + failedCount + returnedCount + skippedCount;
   const isRunning = status === "running";
@@ -61,8 +62,8 @@ function ResendRow({ resend, mayChange }: { resend: Resend; mayChange: boolean }
             done={t("resends.cancelDone")}
             run={() =>
               dataOf(
-                api.POST("/api/connections/{id}/resends/{resendId}/cancel", {
-                  params: { path: { id: connectionId, resendId: id } },
+                api.POST(ownerRoute(ownerId, "/resends/{resendId}/cancel"), {
+                  params: { path: { id: ownerId, resendId: id } },
                 }),
               )
             }

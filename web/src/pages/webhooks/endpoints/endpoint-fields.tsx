@@ -1,0 +1,56 @@
+import { MultiSelect, NumberInput, TextInput } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import { useTranslation } from "react-i18next";
+import { EVENT_TYPES, type OwnedEventType } from "../filter-values.ts";
+import type { OwnerKind } from "../owner.ts";
+
+export type EndpointValues = {
+  url: string;
+  description: string;
+  eventTypes: OwnedEventType[];
+  maxInFlight: number | string;
+};
+
+/** The limit of the service. */
+const IN_FLIGHT_MAX = 100;
+
+type Props<Values extends EndpointValues> = {
+  readonly form: UseFormReturnType<Values>;
+  readonly kind: OwnerKind;
+  /** What an empty choice of types means. */
+  readonly typesHelp: string;
+};
+
+/** What a person sets of an endpoint, and can change. */
+export function EndpointFields<Values extends EndpointValues>({ form, kind, typesHelp }: Props<Values>) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <TextInput
+        label={t("endpoints.url")}
+        description={t("endpoints.urlHelp")}
+        placeholder="https://"
+        inputMode="url"
+        required
+        data-autofocus
+        {...form.getInputProps("url")}
+      />
+      <MultiSelect
+        label={t("endpoints.eventTypes")}
+        description={typesHelp}
+        data={[...EVENT_TYPES[kind]]}
+        searchable
+        clearable
+        {...form.getInputProps("eventTypes")}
+      />
+      <NumberInput
+        label={t("endpoints.maxInFlight")}
+        min={1}
+        max={IN_FLIGHT_MAX}
+        allowDecimal={false}
+        {...form.getInputProps("maxInFlight")}
+      />
+      <TextInput label={t("endpoints.description")} maxLength={255} {...form.getInputProps("description")} />
+    </>
+  );
+}
