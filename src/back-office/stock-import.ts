@@ -26,6 +26,7 @@ const StockImportedSchema = Type.Object(
         {
           line: Type.Integer({ description: "The line on which the row begins, counted from 1." }),
           productId: Type.String({ format: "uuid", description: "Id of the product." }),
+          code: Type.String({ description: "Id, SKU or barcode, as the row names the product." }),
           onHandBefore: nullable(
             Type.Integer(),
             "Units on hand before. Null if the facility had no record of the product.",

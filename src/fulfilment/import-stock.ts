@@ -64,6 +64,8 @@ type StockRow = {
   readonly line: number;
   readonly merchantId: string;
   readonly productId: string;
+  /** As the row names the product. */
+  readonly code: string;
   readonly request: StockRequest;
 };
 
@@ -84,6 +86,8 @@ export type StockImported = {
 type StockRowChange = {
   readonly line: number;
   readonly productId: string;
+  /** As the row names the product. */
+  readonly code: string;
   /** Null: the facility had no record. */
   readonly onHandBefore: number | null;
   readonly onHand: number;
@@ -239,12 +243,12 @@ class Summary {
   add(rows: readonly DecidedRow[]): void {
     for (const decided of rows) {
       this.#counts[decided.outcome] += 1;
-      const { line, productId } = decided.row;
+      const { line, productId, code } = decided.row;
       if (decided.outcome === "rejected" && this.#rejections.length < STOCK_ROWS_LISTED_MAX)
         this.#rejections.push(decided.error);
       if (decided.outcome === "changed" && this.#changes.length < STOCK_ROWS_LISTED_MAX) {
         const { before, onHand } = decided.change;
-        this.#changes.push({ line, productId, onHandBefore: before?.onHand ?? null, onHand });
+        this.#changes.push({ line, productId, code, onHandBefore: before?.onHand ?? null, onHand });
       }
     }
   }
@@ -279,7 +283,7 @@ async function checkStockFile(
         rows.map(({ named }) => named),
       ),
     );
-    const valid = rows.flatMap(({ named: { line }, request }, index): StockRow[] => {
+    const valid = rows.flatMap(({ named, request }, index): StockRow[] => {
       const product = products[index];
       if (product === undefined) return [];
       if ("rule" in product) {
@@ -287,7 +291,9 @@ async function checkStockFile(
         return [];
       }
       const { merchantId, id: productId } = product;
-      if (seen.add("id", productId) === null) return [{ line, merchantId, productId, request }];
+      const { line, sku, barcode } = named;
+      const code = named.productId ?? sku ?? barcode ?? productId;
+      if (seen.add("id", productId) === null) return [{ line, merchantId, productId, code, request }];
       errors.add([{ line, rule: "earlier_row", field: "productId" }]);
       return [];
     });

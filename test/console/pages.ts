@@ -184,6 +184,12 @@ export const PAGES: readonly TestedPage[] = [
     person: "warehouse",
     heading: "webhook.ping",
   },
+  {
+    name: "import-stock",
+    path: ({ facilityId }) => `/facilities/${facilityId}/stock/import`,
+    person: "warehouse",
+    heading: "Import stock",
+  },
   { name: "deliveries-of-all", path: () => "/deliveries", person: "merchant", heading: "Deliveries" },
   {
     name: "deliveries",

@@ -126,3 +126,34 @@ describe("stock", () => {
     await expect.poll(() => stockOf(own)).toBe(6);
   });
 });
+
+describe("an import of stock", () => {
+  it("shows what a file would change and what the stock forbids, and stores the rest", async () => {
+    const { service } = world;
+    const mugs = await hall.stocked("Mug", "9501101530041", 4);
+    const { sku } = (await service.backOffice.get(`/api/products/${mugs}`)).body;
+    const { lines } = await hall.detailOf(await hall.placeReady("import-1", 3)); // Three pens are reserved.
+    const page = await world.open(world.people.warehouse);
+    await visit(page, `/facilities/${hall.facility}/stock`, "Stock of Hall one");
+    await page.getByRole("link", { name: "Import", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Import stock" }).waitFor();
+    const file = (name: string, text: string) => ({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
+    const input = page.locator('input[type="file"]');
+    await input.setInputFiles(file("wrong.csv", `sku,onHand\n${sku},many\n`));
+    await page.getByText("The file has errors").waitFor();
+    const rows = [
+      { productId: mugs, onHand: 9 },
+      { productId: lines[0]?.productId, onHand: 1 },
+    ];
+    await input.setInputFiles(file("stock.jsonl", rows.map((row) => `${JSON.stringify(row)}\n`).join("")));
+    await page.getByRole("row", { name: `1 ${mugs} 4 9` }).waitFor();
+    await page
+      .getByRole("table", { name: "Left out" })
+      .getByRole("row", { name: /^2 onHand/ })
+      .waitFor();
+    await page.getByRole("button", { name: "Import 1 row" }).click();
+    await page.getByText("The stock was imported.").waitFor();
+    const { body } = await service.backOffice.get(`/api/facilities/${hall.facility}/stock/${mugs}`);
+    expect(body.onHand).toBe(9);
+  });
+});

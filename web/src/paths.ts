@@ -66,6 +66,7 @@ export const paths = {
   facility: (facilityId: string) => `/facilities/${part(facilityId)}`,
   stockList: (facilityId: string, search: Search = {}) =>
     `/facilities/${part(facilityId)}/stock${stringifySearch(search)}`,
+  importStock: (facilityId: string) => `/facilities/${part(facilityId)}/stock/import`,
   stock: (facilityId: string, productId: string) =>
     `/facilities/${part(facilityId)}/stock/${part(productId)}`,
   movements: (facilityId: string, search: Search = {}) =>

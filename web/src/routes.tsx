@@ -6,6 +6,7 @@ import {
   facilitiesRoute,
   facilityRoute,
   movementsRoute,
+  stockImportRoute,
   stockListRoute,
   stockRoute,
 } from "./pages/facilities/routes.ts";
@@ -92,6 +93,7 @@ const routeTree = rootRoute.addChildren([
     facilitiesRoute,
     facilityRoute,
     stockListRoute,
+    stockImportRoute,
     stockRoute,
     movementsRoute,
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { csvRow } from "../../../src/platform/wire/csv.ts";
-import { csvOf } from "../../../web/src/pages/products/import/csv-of.ts";
+import { csvOf } from "../../../web/src/pages/imports/csv-of.ts";
 
 describe("a CSV file that the console makes", () => {
   it.each([

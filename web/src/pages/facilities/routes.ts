@@ -53,6 +53,13 @@ export const stockListRoute = createRoute({
   component: lazyRouteComponent(() => import("./stock/stock-list-page.tsx"), "StockListPage"),
 });
 
+export const stockImportRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/facilities/$facilityId/stock/import",
+  loader: ({ params: { facilityId } }) => queryClient.ensureQueryData(facilityQuery(facilityId)),
+  component: lazyRouteComponent(() => import("./stock/import-page.tsx"), "StockImportPage"),
+});
+
 export const stockRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/facilities/$facilityId/stock/$productId",

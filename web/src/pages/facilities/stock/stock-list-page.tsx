@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
+import { useHasRole } from "../../../api/me.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { ButtonLink } from "../../../ui/link.tsx";
@@ -22,6 +23,7 @@ export function StockListPage() {
   const { facilityId } = route.useParams();
   const search = route.useSearch();
   const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
+  const mayImport = useHasRole("operator", "warehouse");
   const isFiltered = Object.keys(search).length > 0;
   const few = search.availableBelow;
   const choices = [...new Set([...FEW, ...(few === undefined ? [] : [few])])].sort(
@@ -44,6 +46,11 @@ export function StockListPage() {
           <ButtonLink to={paths.movements(facilityId)} size="xs" variant="default">
             {t("stock.movements")}
           </ButtonLink>
+          {mayImport && (
+            <ButtonLink to={paths.importStock(facilityId)} size="xs" variant="default">
+              {t("stockImport.open")}
+            </ButtonLink>
+          )}
           <RecordStock facilityId={facilityId} />
         </>
       }

@@ -1,32 +1,41 @@
-import { Button, FileInput, Group, Progress, Radio, Stack, Text } from "@mantine/core";
-import { IconFileSpreadsheet } from "@tabler/icons-react";
+import { Button, Group, Radio, Stack, Text } from "@mantine/core";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
-import type { ImportMatch } from "../../../api/schema.d.ts";
+import type { ImportMatch, ImportResult } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
-import { formatBytes, formatNumber } from "../../../text/format.ts";
+import { stringifySearch } from "../../../routing/search.ts";
+import { formatNumber } from "../../../text/format.ts";
 import { DownloadButton } from "../../../ui/download-button.tsx";
 import { ButtonLink } from "../../../ui/link.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Section } from "../../../ui/section.tsx";
+import { FileDrop } from "../../imports/file-drop.tsx";
+import { ImportFailure } from "../../imports/import-failure.tsx";
+import { Uploading } from "../../imports/uploading.tsx";
+import { type Import, type ImportState, useImport } from "../../imports/use-import.ts";
 import { merchantQuery } from "../../merchants/queries.ts";
 import { MerchantCrumbs } from "../products-page.tsx";
 import { productsCsv } from "../queries.ts";
-import { ImportFailure } from "./import-failure.tsx";
 import { ImportRows } from "./import-rows.tsx";
-import { type ImportState, useImport } from "./use-import.ts";
 
 const route = getRouteApi("/signed-in/products/of/$merchantId/import");
 
-type Running = ReturnType<typeof useImport>;
+type Running = Import<ImportResult, ImportMatch>;
 
 /** Products from a file: the file is checked at once, and imported when the person has seen what would change. */
 export function ImportPage() {
   const { t } = useTranslation();
   const { merchantId } = route.useParams();
   const { data: merchant } = useSuspenseQuery(merchantQuery(merchantId));
-  const running = useImport(merchantId);
+  const running = useImport<ImportResult, ImportMatch>({
+    first: "sku",
+    targetOf: (match, _, isDryRun) => ({
+      address: importAddress(merchantId, { match, ...(isDryRun ? { dryRun: true } : { progress: true }) }),
+      mediaType: "text/csv",
+    }),
+    done: t("importing.done"),
+  });
   const { state } = running;
   return (
     <Page
@@ -45,7 +54,7 @@ export function ImportPage() {
         <Uploading state={state} name={running.file?.name ?? ""} cancel={running.cancel} />
       )}
       {state.phase === "failed" && (
-        <ImportFailure error={state.error} retry={() => running.choose(running.file, running.match)} />
+        <ImportFailure error={state.error} retry={() => running.choose(running.file, running.choice)} />
       )}
       {(state.phase === "checked" || state.phase === "stored") && (
         <Result running={running} state={state} merchantId={merchantId} />
@@ -54,37 +63,21 @@ export function ImportPage() {
   );
 }
 
-function ChooseFile({ running: { file, match, state, choose } }: { running: Running }) {
+const importAddress = (merchantId: string, query: Record<string, string | boolean>): string =>
+  `/api/merchants/${encodeURIComponent(merchantId)}/products/import${stringifySearch(query)}`;
+
+function ChooseFile({ running: { file, choice: match, state, choose } }: { running: Running }) {
   const { t } = useTranslation();
   const isBusy = state.phase === "storing";
   return (
     <Section title={t("importing.file")}>
-      <Stack
-        gap="md"
-        onDragOver={(event) => event.preventDefault()}
-        onDrop={(event) => {
-          event.preventDefault();
-          const [dropped] = event.dataTransfer.files;
-          if (dropped !== undefined && !isBusy) choose(dropped, match);
-        }}
+      <FileDrop
+        label={t("importing.chooseFile")}
+        accept=".csv,text/csv"
+        file={file}
+        isBusy={isBusy}
+        choose={(chosen) => choose(chosen, match)}
       >
-        <Group gap="sm" align="center">
-          <FileInput
-            w={{ base: "100%", xs: 340 }}
-            aria-label={[t("importing.chooseFile"), file?.name].filter(Boolean).join(": ")}
-            placeholder={t("importing.chooseFile")}
-            accept=".csv,text/csv"
-            leftSection={<IconFileSpreadsheet size={16} />}
-            value={file}
-            onChange={(chosen) => choose(chosen, match)}
-            disabled={isBusy}
-            clearable={!isBusy}
-            clearButtonProps={{ "aria-label": t("ui.clear") }}
-          />
-          <Text size="sm" c="dimmed" visibleFrom="sm">
-            {t("importing.drop")}
-          </Text>
-        </Group>
         <Radio.Group
           label={t("importing.match")}
           value={match}
@@ -110,55 +103,14 @@ function ChooseFile({ running: { file, match, state, choose } }: { running: Runn
             {t("importing.canceled")}
           </Text>
         )}
-      </Stack>
+      </FileDrop>
     </Section>
   );
 }
-
-type UploadingProps = {
-  readonly state: Extract<ImportState, { phase: "checking" | "storing" }>;
-  readonly name: string;
-  readonly cancel: () => void;
-};
-
-/** The service checks the file as it arrives: what is sent is what is checked, but for a few rows. Then it stores them. */
-function Uploading({ state, name, cancel }: UploadingProps) {
-  const { t } = useTranslation();
-  const { phase, sent } = state;
-  const stored = state.phase === "storing" ? state.stored : null;
-  const isSent = sent.sent >= sent.total;
-  const title = t(phase === "checking" ? "importing.checking" : "importing.storing", { file: name });
-  const part = stored === null ? partOf(sent.sent, sent.total) : partOf(stored.stored, stored.total);
-  return (
-    <Section title={title}>
-      <Progress value={part} animated={isSent && stored === null} aria-label={title} />
-      <Group justify="space-between">
-        <Text size="sm" role="status">
-          {stored !== null
-            ? t("importing.stored", {
-                stored: formatNumber(stored.stored),
-                total: formatNumber(stored.total),
-              })
-            : isSent
-              ? t("importing.rest")
-              : t("importing.sent", { sent: formatBytes(sent.sent), total: formatBytes(sent.total) })}
-        </Text>
-        {/* What has arrived whole is stored, whether the page waits or not. */}
-        {!(phase === "storing" && isSent) && (
-          <Button size="xs" variant="default" onClick={cancel}>
-            {t("importing.cancel")}
-          </Button>
-        )}
-      </Group>
-    </Section>
-  );
-}
-
-const partOf = (done: number, total: number): number => (total === 0 ? 100 : (done / total) * 100);
 
 type ResultProps = {
   readonly running: Running;
-  readonly state: Extract<ImportState, { phase: "checked" | "stored" }>;
+  readonly state: Extract<ImportState<ImportResult>, { phase: "checked" | "stored" }>;
   readonly merchantId: string;
 };
 
@@ -172,7 +124,7 @@ function Result({ running, state: { phase, result }, merchantId }: ResultProps) 
       actions={
         isStored ? (
           <Group gap="xs">
-            <Button size="xs" variant="default" onClick={() => running.choose(null, running.match)}>
+            <Button size="xs" variant="default" onClick={() => running.choose(null, running.choice)}>
               {t("importing.another")}
             </Button>
             <ButtonLink to={paths.merchantProducts(merchantId)} size="xs">

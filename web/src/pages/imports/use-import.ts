@@ -1,46 +1,53 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { useTranslation } from "react-i18next";
-import type { ImportMatch, ImportResult } from "../../../api/schema.d.ts";
-import { useAnnounce } from "../../../ui/announce.ts";
-import { type Sent, type Stored, uploadFile } from "./upload-file.ts";
+import { useAnnounce } from "../../ui/announce.ts";
+import { type ImportTarget, type Sent, type Stored, uploadFile } from "./upload-file.ts";
 
 /** How far an import is: first the check of the file, then the import. */
-export type ImportState =
+export type ImportState<Result> =
   | { readonly phase: "choosing"; readonly isCanceled: boolean }
   | { readonly phase: "checking"; readonly sent: Sent }
   /** Null: the file is still being sent and checked. */
   | { readonly phase: "storing"; readonly sent: Sent; readonly stored: Stored | null }
-  | { readonly phase: "checked" | "stored"; readonly result: ImportResult }
+  | { readonly phase: "checked" | "stored"; readonly result: Result }
   | { readonly phase: "failed"; readonly error: unknown };
 
-type Import = {
-  readonly state: ImportState;
+export type Import<Result, Choice> = {
+  readonly state: ImportState<Result>;
   readonly file: File | null;
-  readonly match: ImportMatch;
+  /** What the person has chosen beside the file. */
+  readonly choice: Choice;
   /** Checks a file, or none. */
-  choose(file: File | null, match: ImportMatch): void;
+  choose(file: File | null, choice: Choice): void;
   store(): void;
   cancel(): void;
 };
 
 /** Checks the chosen file at once, and imports it when the person has seen what would change. */
-export function useImport(merchantId: string): Import {
-  const { t } = useTranslation();
+export function useImport<Result extends object, Choice>({
+  first,
+  targetOf,
+  done,
+}: {
+  readonly first: Choice;
+  readonly targetOf: (choice: Choice, file: File, isDryRun: boolean) => ImportTarget;
+  /** What is announced at the end. */
+  readonly done: string;
+}): Import<Result, Choice> {
   const queryClient = useQueryClient();
   const announce = useAnnounce();
   const [file, setFile] = useState<File | null>(null);
-  const [match, setMatch] = useState<ImportMatch>("sku");
-  const [state, setState] = useState<ImportState>({ phase: "choosing", isCanceled: false });
+  const [choice, setChoice] = useState<Choice>(first);
+  const [state, setState] = useState<ImportState<Result>>({ phase: "choosing", isCanceled: false });
   const current = useRef(new AbortController());
   const isStoring = state.phase === "storing";
   useWarning(isStoring);
   // A check ends with its page. An import continues, and its end is announced.
   useEffect(() => () => void (storing.has(current.current) || current.current.abort()), []);
 
-  const run = async (chosen: File, how: ImportMatch, isDryRun: boolean): Promise<void> => {
+  const run = async (chosen: File, how: Choice, isDryRun: boolean): Promise<void> => {
     const controller = begin();
-    const update = (next: ImportState) => controller === current.current && setState(next);
+    const update = (next: ImportState<Result>) => controller === current.current && setState(next);
     const onSent = (sent: Sent) =>
       update(isDryRun ? { phase: "checking", sent } : { phase: "storing", sent, stored: null });
     const onStored = (stored: Stored) =>
@@ -49,17 +56,16 @@ export function useImport(merchantId: string): Import {
     if (!isDryRun) storing.add(controller);
     try {
       const { signal } = controller;
-      const result = await uploadFile({
-        merchantId,
+      const result = await uploadFile<Result>({
+        ...targetOf(how, chosen, isDryRun),
         file: chosen,
-        match: how,
         isDryRun,
         signal,
         onSent,
         onStored,
       });
       update({ phase: isDryRun ? "checked" : "stored", result });
-      if (!isDryRun) announce.done(t("importing.done"));
+      if (!isDryRun) announce.done(done);
     } catch (error) {
       update(
         controller.signal.aborted ? { phase: "choosing", isCanceled: true } : { phase: "failed", error },
@@ -78,16 +84,16 @@ export function useImport(merchantId: string): Import {
   return {
     state,
     file,
-    match,
+    choice,
     choose: (chosen, how) => {
       setFile(chosen);
-      setMatch(how);
+      setChoice(how);
       if (chosen !== null) return void run(chosen, how, true);
       begin();
       setState({ phase: "choosing", isCanceled: false });
     },
     // A second click may come before the button is gone: without SKUs to match, each import adds all products.
-    store: () => file !== null && !storing.has(current.current) && void run(file, match, false),
+    store: () => file !== null && !storing.has(current.current) && void run(file, choice, false),
     cancel: () => current.current.abort(),
   };
 }

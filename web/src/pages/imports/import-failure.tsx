@@ -1,12 +1,12 @@
 import { Alert, Button, Code, Group, Text } from "@mantine/core";
 import { IconAlertTriangle, IconDownload } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
-import { ApiProblem } from "../../../api/problem.ts";
-import { explained } from "../../../text/explanations.ts";
-import { formatNumber } from "../../../text/format.ts";
-import { DataTable } from "../../../ui/list/data-table.tsx";
-import { ProblemMessage } from "../../../ui/problem-message.tsx";
-import { Section } from "../../../ui/section.tsx";
+import { ApiProblem } from "../../api/problem.ts";
+import { explained } from "../../text/explanations.ts";
+import { formatNumber } from "../../text/format.ts";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { ProblemMessage } from "../../ui/problem-message.tsx";
+import { Section } from "../../ui/section.tsx";
 import { csvOf } from "./csv-of.ts";
 import { UnknownOutcome, UnreadableFile } from "./upload-file.ts";
 

@@ -1,8 +1,6 @@
-import { ApiProblem, unanswered } from "../../../api/problem.ts";
-import type { ImportMatch, ImportResult } from "../../../api/schema.d.ts";
-import { reloadIfPersonChanged, shownPersonHeaders } from "../../../api/shown-person.ts";
-import { signInGate } from "../../../api/sign-in-gate.ts";
-import { stringifySearch } from "../../../routing/search.ts";
+import { ApiProblem, unanswered } from "../../api/problem.ts";
+import { reloadIfPersonChanged, shownPersonHeaders } from "../../api/shown-person.ts";
+import { signInGate } from "../../api/sign-in-gate.ts";
 
 /** How much of the file the browser has sent, in bytes. */
 export type Sent = { readonly sent: number; readonly total: number };
@@ -10,10 +8,11 @@ export type Sent = { readonly sent: number; readonly total: number };
 /** How many rows the service has stored. */
 export type Stored = { readonly stored: number; readonly total: number };
 
-type Upload = {
-  readonly merchantId: string;
+/** Where a file goes. */
+export type ImportTarget = { readonly address: string; readonly mediaType: string };
+
+type Upload = ImportTarget & {
   readonly file: File;
-  readonly match: ImportMatch;
   readonly isDryRun: boolean;
   readonly signal: AbortSignal;
   readonly onSent: (sent: Sent) => void;
@@ -23,7 +22,7 @@ type Upload = {
 /** The file cannot be read any more, such as after a change in a spreadsheet. */
 export class UnreadableFile extends Error {}
 
-/** The connection was lost: the products may be stored. */
+/** The connection was lost: the rows may be stored. */
 export class UnknownOutcome extends Error {}
 
 /**
@@ -31,28 +30,29 @@ export class UnknownOutcome extends Error {}
  * `fetch` does not. As in all other requests, an expired session is renewed in a dialog, and the file is sent again.
  * @throws ApiProblem, UnreadableFile, UnknownOutcome; the reason of the signal
  */
-export async function uploadFile(upload: Upload): Promise<ImportResult> {
+export async function uploadFile<Result extends object>(upload: Upload): Promise<Result> {
   const response = await send(upload);
   await reloadIfPersonChanged(response);
   const need = await signInGate.needOf(response);
   const last = need !== null && (await signInGate.open(need)) ? await send(upload) : response;
   const text = await last.text();
   if (!last.ok) throw new ApiProblem(last.status, last.headers, parsed(text));
-  return resultIn(text, last.headers);
+  return resultIn<Result>(text, last.headers);
 }
 
 /** @throws ApiProblem, UnknownOutcome if the end of the response is missing */
-function resultIn(text: string, headers: Headers): ImportResult {
+function resultIn<Result extends object>(text: string, headers: Headers): Result {
   // A file that changes nothing has no progress: the response is the result itself. The description says so.
-  const body = parsed(text.trimEnd().split("\n").at(-1) ?? "") as LastLine | ImportResult | null;
+  const body = parsed(text.trimEnd().split("\n").at(-1) ?? "") as LastLine<Result> | null;
   if (body === null || "stored" in body) throw new UnknownOutcome();
   if ("problem" in body) throw new ApiProblem(body.problem.status, headers, body.problem);
-  return "result" in body ? body.result : body;
+  return "result" in body ? body.result : (body as Result);
 }
 
-type LastLine =
+type LastLine<Result> =
+  | Result
   | Stored
-  | { readonly result: ImportResult }
+  | { readonly result: Result }
   | { readonly problem: { readonly status: number } };
 
 function parsed(text: string): unknown {
@@ -71,9 +71,9 @@ function progressIn(text: string): Stored | null {
 }
 
 async function send({
-  merchantId,
+  address,
+  mediaType,
   file,
-  match,
   isDryRun,
   signal,
   onSent,
@@ -81,9 +81,8 @@ async function send({
 }: Upload): Promise<Response> {
   signal.throwIfAborted();
   const request = new XMLHttpRequest();
-  const query = stringifySearch({ match, ...(isDryRun ? { dryRun: true } : { progress: true }) });
-  request.open("POST", `/api/merchants/${encodeURIComponent(merchantId)}/products/import${query}`);
-  request.setRequestHeader("content-type", "text/csv");
+  request.open("POST", address);
+  request.setRequestHeader("content-type", mediaType);
   for (const [name, value] of Object.entries(shownPersonHeaders())) request.setRequestHeader(name, value);
   request.upload.onprogress = ({ loaded, total }) => onSent({ sent: loaded, total });
   request.onprogress = () => {

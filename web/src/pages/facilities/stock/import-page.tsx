@@ -1,0 +1,254 @@
+import { Button, Code, Group, Select, Stack, Text } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { StockImportResult } from "../../../api/schema.d.ts";
+import { paths } from "../../../paths.ts";
+import { stringifySearch } from "../../../routing/search.ts";
+import { explained } from "../../../text/explanations.ts";
+import { formatNumber } from "../../../text/format.ts";
+import { ButtonLink, PlainLink } from "../../../ui/link.tsx";
+import { DataTable } from "../../../ui/list/data-table.tsx";
+import { Crumbs, Page } from "../../../ui/page.tsx";
+import { Section } from "../../../ui/section.tsx";
+import { thingsQuery } from "../../access/things.ts";
+import { FileDrop } from "../../imports/file-drop.tsx";
+import { ImportFailure } from "../../imports/import-failure.tsx";
+import { Uploading } from "../../imports/uploading.tsx";
+import { type Import, type ImportState, useImport } from "../../imports/use-import.ts";
+import { facilityQuery } from "../queries.ts";
+
+const route = getRouteApi("/signed-in/facilities/$facilityId/stock/import");
+
+/** Rows that are drawn: the service lists more. */
+const SHOWN_MAX = 200;
+/** Waits for the end of a word, so that each letter is not a request. */
+const TYPING_MS = 200;
+
+type Choice = {
+  /** The merchant of rows that name none. Null: each row names one, or a product by its id. */
+  readonly merchantId: string | null;
+};
+type Running = Import<StockImportResult, Choice>;
+
+/** Stock from a file: the file is checked at once, and imported when the person has seen what would change. */
+export function StockImportPage() {
+  const { t } = useTranslation();
+  const { facilityId } = route.useParams();
+  const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
+  const running = useImport<StockImportResult, Choice>({
+    first: { merchantId: null },
+    targetOf: ({ merchantId }, file, isDryRun) => ({
+      address: importAddress(facilityId, { merchantId, ...(isDryRun && { dryRun: true }) }),
+      mediaType: /\.(json|jsonl|ndjson)$/i.test(file.name) ? "application/x-ndjson" : "text/csv",
+    }),
+    done: t("stockImport.done"),
+  });
+  const { state } = running;
+  return (
+    <Page
+      title={t("stockImport.title")}
+      about={t("stockImport.about")}
+      crumbs={
+        <Crumbs
+          of={[
+            [t("facilities.title"), paths.facilities()],
+            [facility.name, paths.facility(facilityId)],
+            [t("stock.title"), paths.stockList(facilityId)],
+          ]}
+        />
+      }
+    >
+      <ChooseFile running={running} />
+      {(state.phase === "checking" || state.phase === "storing") && (
+        <Uploading state={state} name={running.file?.name ?? ""} cancel={running.cancel} />
+      )}
+      {state.phase === "failed" && (
+        <ImportFailure error={state.error} retry={() => running.choose(running.file, running.choice)} />
+      )}
+      {(state.phase === "checked" || state.phase === "stored") && (
+        <Result running={running} state={state} facilityId={facilityId} />
+      )}
+    </Page>
+  );
+}
+
+const importAddress = (facilityId: string, query: Record<string, unknown>): string =>
+  `/api/facilities/${encodeURIComponent(facilityId)}/stock/import${stringifySearch(query)}`;
+
+function ChooseFile({ running: { file, choice, state, choose } }: { running: Running }) {
+  const { t } = useTranslation();
+  const isBusy = state.phase === "storing";
+  return (
+    <Section title={t("importing.file")}>
+      <FileDrop
+        label={t("stockImport.chooseFile")}
+        accept=".csv,.json,.jsonl,.ndjson,text/csv,application/x-ndjson"
+        file={file}
+        isBusy={isBusy}
+        choose={(chosen) => choose(chosen, choice)}
+      >
+        <MerchantOfRows
+          value={choice.merchantId}
+          isBusy={isBusy}
+          onChange={(merchantId) => choose(file, { merchantId })}
+        />
+        {file === null && (
+          <Stack gap={2}>
+            {(["fileHelp", "quantity", "repeat"] as const).map((name) => (
+              <Text key={name} size="sm" c="dimmed">
+                {t(`stockImport.${name}`)}
+              </Text>
+            ))}
+          </Stack>
+        )}
+        {state.phase === "choosing" && state.isCanceled && (
+          <Text size="sm" role="status">
+            {t("importing.canceled")}
+          </Text>
+        )}
+      </FileDrop>
+    </Section>
+  );
+}
+
+type MerchantProps = {
+  readonly value: string | null;
+  readonly isBusy: boolean;
+  readonly onChange: (merchantId: string | null) => void;
+};
+
+function MerchantOfRows({ value, isBusy, onChange }: MerchantProps) {
+  const { t } = useTranslation();
+  const [typed, setTyped] = useState("");
+  const [q] = useDebouncedValue(typed.trim(), TYPING_MS);
+  const [chosen, setChosen] = useState<{ value: string; label: string } | null>(null);
+  const { data = [] } = useQuery({
+    ...thingsQuery("merchants", q === chosen?.label ? "" : q), // The field shows the name of what is chosen.
+    placeholderData: keepPreviousData,
+  });
+  const found = data.map(({ id, name }) => ({ value: id, label: name }));
+  const isMissing = chosen !== null && !found.some((option) => option.value === chosen.value);
+  return (
+    <Select
+      maw={340}
+      label={t("stockImport.merchant")}
+      description={t("stockImport.merchantHelp")}
+      data={isMissing ? [chosen, ...found] : found}
+      value={value}
+      onChange={(id, option) => {
+        setChosen(option === null ? null : { value: option.value, label: option.label });
+        onChange(id);
+      }}
+      searchable
+      clearable
+      clearButtonProps={{ "aria-label": t("ui.clear") }}
+      disabled={isBusy}
+      searchValue={typed}
+      onSearchChange={setTyped}
+      filter={({ options }) => options} // The service has searched.
+      nothingFoundMessage={t("palette.nothing")}
+    />
+  );
+}
+
+type ResultProps = {
+  readonly running: Running;
+  readonly state: Extract<ImportState<StockImportResult>, { phase: "checked" | "stored" }>;
+  readonly facilityId: string;
+};
+
+function Result({ running, state: { phase, result }, facilityId }: ResultProps) {
+  const { t } = useTranslation();
+  const isStored = phase === "stored";
+  const { changed, rejected, changes, rejections } = result;
+  return (
+    <Section
+      title={t(isStored ? "importing.result" : "importing.preview")}
+      actions={
+        isStored ? (
+          <Group gap="xs">
+            <Button size="xs" variant="default" onClick={() => running.choose(null, running.choice)}>
+              {t("importing.another")}
+            </Button>
+            <ButtonLink to={paths.stockList(facilityId)} size="xs">
+              {t("stock.title")}
+            </ButtonLink>
+          </Group>
+        ) : (
+          changed > 0 && (
+            <Button size="sm" onClick={running.store}>
+              {t("stockImport.import", { count: changed })}
+            </Button>
+          )
+        )
+      }
+    >
+      <Group gap="xl" role="status">
+        {(["changed", "unchanged", "rejected"] as const).map((outcome) => (
+          <div key={outcome}>
+            <Text fz={24} fw={600} lh={1.2} style={{ fontVariantNumeric: "tabular-nums" }}>
+              {formatNumber(result[outcome])}
+            </Text>
+            <Text size="sm" c="dimmed">
+              {t(`stockImport.${outcome}`)}
+            </Text>
+          </div>
+        ))}
+      </Group>
+      {!isStored && (
+        <Text size="sm" c="dimmed">
+          {t(changed === 0 ? "stockImport.nothing" : "stockImport.importEffect")}
+        </Text>
+      )}
+      {rejections.length > 0 && (
+        <DataTable
+          label={t("stockImport.rejected")}
+          rows={rejections.slice(0, SHOWN_MAX)}
+          rowKey={({ line, column }) => `${line} ${column}`}
+          columns={[
+            { name: t("importing.line"), cell: ({ line = 0 }) => formatNumber(line) },
+            {
+              name: t("importing.column"),
+              cell: ({ column }) => (column === undefined ? t("importing.wholeRow") : <Code>{column}</Code>),
+            },
+            { name: t("importing.problem"), cell: explained },
+          ]}
+        />
+      )}
+      {changes.length > 0 && (
+        <DataTable
+          label={t("stockImport.changed")}
+          rows={changes.slice(0, SHOWN_MAX)}
+          rowKey={({ line }) => String(line)}
+          columns={[
+            { name: t("importing.line"), cell: ({ line }) => formatNumber(line) },
+            {
+              name: t("stockImport.product"),
+              cell: ({ code, productId, onHandBefore }) =>
+                onHandBefore === null ? (
+                  code
+                ) : (
+                  <PlainLink to={paths.stock(facilityId, productId)}>{code}</PlainLink>
+                ),
+              isLong: true,
+            },
+            {
+              name: t("stockImport.before"),
+              cell: ({ onHandBefore }) => (onHandBefore === null ? "–" : formatNumber(onHandBefore)),
+              align: "right",
+            },
+            { name: t("stockImport.after"), cell: ({ onHand }) => formatNumber(onHand), align: "right" },
+          ]}
+        />
+      )}
+      {(changes.length > SHOWN_MAX || changes.length < changed || rejections.length < rejected) && (
+        <Text size="xs" c="dimmed">
+          {t("stockImport.listed")}
+        </Text>
+      )}
+    </Section>
+  );
+}
