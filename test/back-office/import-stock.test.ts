@@ -87,9 +87,9 @@ describe("POST /api/facilities/{id}/stock/import with onHand", () => {
     const { changes, rejections } = await imported("sku,onHand\nMUG,40\nBOWL,5\nSPOON,0\n");
     expect(rejections).toEqual([]);
     expect(changes).toEqual([
-      { line: 2, productId: mug, onHandBefore: null, onHand: 40 },
-      { line: 3, productId: bowl, onHandBefore: 7, onHand: 5 },
-      { line: 4, productId: spoon, onHandBefore: null, onHand: 0 },
+      { line: 2, productId: mug, code: "MUG", onHandBefore: null, onHand: 40 },
+      { line: 3, productId: bowl, code: "BOWL", onHandBefore: 7, onHand: 5 },
+      { line: 4, productId: spoon, code: "SPOON", onHandBefore: null, onHand: 0 },
     ]);
   });
 
