@@ -42,13 +42,15 @@ const LIMITS: Readonly<Record<Exclude<PersonName, "operator">, Limits>> = {
     ],
   },
   warehouse: {
-    hidden: ["Webhooks", "Audit log", "System", "Settings"],
+    hidden: ["Connections", "Audit log", "System", "Settings"],
     closed: () => [
       ["/settings", FORBIDDEN],
       ["/audit-log", FORBIDDEN],
     ],
     rejected: () => [
       ["GET", `/api/connections/${world.partner.connectionId}/keys`, 403],
+      ["GET", `/api/connections/${world.partner.connectionId}/webhook-endpoints`, 403],
+      ["GET", `/api/merchants/${world.partner.merchantId}/webhook-endpoints`, 403],
       ["GET", `/api/merchants/${world.partner.merchantId}/account`, 403],
       ["POST", `/api/orders/${world.orders.shipped}/refund`, 403],
       ["GET", "/api/audit-entries", 403],

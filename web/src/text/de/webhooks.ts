@@ -136,7 +136,7 @@ export const webhooks: Translated<typeof en> = {
     triggers: { manual: "Auf Verlangen gesendet", recovery: "Nachgeholt" },
   },
   waits: {
-    retryAt: "Neuer Versuch um {{time}}",
+    retryAt: "Erneut um {{time}}",
     backoffUntil: "Setzt aus bis {{time}}",
     sending: "Wird gesendet",
     turn: "Ist an der Reihe",

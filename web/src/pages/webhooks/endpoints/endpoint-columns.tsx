@@ -21,7 +21,7 @@ export function useEndpointColumns({ hasModes }: { hasModes: boolean }): readonl
     { name: t("endpoints.health"), cell: ({ health }) => <StatusBadge of="health" status={health} /> },
     {
       name: t("endpoints.lastError"),
-      // An error from before the last success is no news.
+      // Errors from before the last success do not matter any more.
       cell: ({ failingSince, lastError }) => (failingSince === null ? "–" : (lastError ?? "–")),
       isMinor: true,
     },
