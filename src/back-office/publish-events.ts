@@ -1,5 +1,11 @@
 import { CHANGE_KINDS, type ChangeKind } from "../changes/change.ts";
-import { type Change, readChanges } from "../changes/read-changes.ts";
+import {
+  type Change,
+  type ChangeRow,
+  type ChangeScope,
+  listWholeChanges,
+  numberChangesOf,
+} from "../changes/read-changes.ts";
 import {
   type OrderDetails,
   readListedByKey,
@@ -9,7 +15,7 @@ import {
 import { readWithOwners } from "../orders/reading/list-orders.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
-import type { Queryable } from "../platform/database/database.ts";
+import { isOutOfReach, type Queryable } from "../platform/database/database.ts";
 import { momentOf, toTypeId } from "../platform/ids.ts";
 import { listedEachPass, runInTurn } from "../platform/run-in-turn.ts";
 import { readProductNames } from "../products/products-sql.ts";
@@ -31,48 +37,137 @@ import { toWireCharge } from "./money/charge-wire.ts";
 import { toWireRefund } from "./money/refund-wire.ts";
 import { toOrderSummary, toWireReturn } from "./orders/order-wire.ts";
 
-/** Objects of changes that are read together. Few, because their orders are locked while their events are written. */
+/** Changes that are read together. Few, because their orders are locked while their events are written. */
 const PAGE_SIZE = 500;
+/** An owner's position is stored without an event once it is so many microseconds behind: nearly no writes, and little to read again. */
+const POSITION_BEHIND_MAX = 60_000_000n;
 
 /**
  * Publishes the events of merchants and facilities with endpoints: each change in the feed that means something to them becomes the
- * events of their types (docs/design/event-feed.md, "Events of merchants and facilities"). Events and the position up to which they
- * are published are stored in one transaction for each owner, whose row is locked. So each is published exactly once, however many
- * workers there are and whenever one ends. Returns how many changes it read.
+ * events of their types (docs/design/event-feed.md, "Events of merchants and facilities"). The feed is read once for all owners who
+ * have read as far. Events and the position up to which they are published are stored in one transaction for each owner, whose row
+ * is locked. So each is published exactly once, however many workers there are and whenever one ends. Returns how much it did.
  */
 export function publishBackOfficeEvents(context: Context, stopping?: AbortSignal): Promise<number> {
-  return runInTurn(
-    listedEachPass(async () => listFollowingOwners(context.db)),
-    (owner) => publishNext(context, owner),
+  const positions = positionsIn(context);
+  let pages: ReadonlyMap<string, OwnPage> = new Map();
+  return runInTurn<ConnectionKey>(
+    listedEachPass(async () => {
+      pages = await readPages(context, positions);
+      return [...pages.values()].map(({ owner: { merchantId, connectionId } }) => ({
+        merchantId,
+        connectionId,
+      }));
+    }),
+    async ({ connectionId }) => {
+      const page = pages.get(connectionId);
+      return page === undefined ? 0 : publishNext(context, positions, page);
+    },
     stopping,
   );
 }
 
-async function publishNext(context: Context, owner: FollowingOwner): Promise<number> {
-  const kind = ownerKind(owner);
-  const none = { ids: [], kinds: [] };
-  const page = await readChanges(context, {
-    scope: {
-      kinds: [],
-      ofMerchants: kind === "merchant" ? { ids: [owner.merchantId], kinds: CHANGE_KINDS } : none,
-      ofFacilities: kind === "facility" ? { ids: [owner.connectionId], kinds: CHANGE_KINDS } : none,
-    },
-    merchantIds: kind === "merchant" ? [owner.merchantId] : null,
-    from: { position: BigInt(owner.changesFrom), index: 0 },
-    limit: PAGE_SIZE,
-  });
-  // No worker has run for as long as changes are kept. What is left is published.
-  const next = page.outcome === "expired" ? { position: 0n, index: 0 } : page.next;
-  if (next === null) return 0;
-  // A change of which the page has a part is left to the next page, unless nothing else would be left.
-  const changes = page.outcome === "expired" ? [] : page.changes;
-  const rows = [...Map.groupBy(changes, ({ position }) => position).values()];
-  const whole = next.index === 0 ? rows : rows.filter(([first]) => first?.position !== next.position);
+/** How far a worker has read for an owner, beyond the stored position. */
+type ReadPosition = { readonly changesFrom: bigint; readonly readTo: bigint };
+type Positions = Map<string, ReadPosition>;
+
+/** Of each worker in this process. What is lost with it is read again, and means nothing to the owner. */
+const positionsOfWorkers = new WeakMap<object, Positions>();
+
+function positionsIn({ db }: Context): Positions {
+  const known = positionsOfWorkers.get(db) ?? new Map<string, ReadPosition>();
+  positionsOfWorkers.set(db, known);
+  return known;
+}
+
+/** The next changes of an owner, or why they cannot be read. */
+type OwnPage = { readonly owner: FollowingOwner } & (
+  | { readonly changes: readonly ChangeRow[]; readonly next: bigint }
+  | { readonly failure: unknown }
+);
+
+/**
+ * The next changes of all owners for which there are any. Facilities have changes of any merchant, so they are read apart: a node
+ * that is down must not stop the merchants on the others.
+ */
+async function readPages(context: Context, positions: Positions): Promise<Map<string, OwnPage>> {
+  const pages = new Map<string, OwnPage>();
+  for (const [, owners] of Map.groupBy(await listFollowingOwners(context.db), ownerKind))
+    try {
+      for (const page of await readPagesOf(context, positions, owners))
+        pages.set(page.owner.connectionId, page);
+    } catch (failure) {
+      if (isOutOfReach(failure)) throw failure; // The database is not available for the others either.
+      for (const owner of owners) pages.set(owner.connectionId, { owner, failure });
+    }
+  return pages;
+}
+
+/**
+ * The feed is numbered once, and read once from each position, which is the same for all but those that are behind. If nothing has
+ * changed, it is not read.
+ */
+async function readPagesOf(
+  context: Context,
+  positions: Positions,
+  owners: readonly FollowingOwner[],
+): Promise<OwnPage[]> {
+  const upTo = await numberChangesOf(context, merchantsOf(owners));
+  if (upTo === null) return [];
+  const fromOf = (owner: FollowingOwner): bigint => {
+    const known = positions.get(owner.connectionId);
+    return known?.changesFrom === owner.changesFrom ? known.readTo : owner.changesFrom;
+  };
+  const behind = owners.filter((owner) => fromOf(owner) <= upTo);
+  const pages: OwnPage[] = [];
+  for (const [from, group] of Map.groupBy(behind, fromOf)) {
+    const range = { from, upTo, limit: PAGE_SIZE };
+    const { changes, next } = await listWholeChanges(context, scopeOf(group), merchantsOf(group), range);
+    const changesOf = indexOf(changes);
+    pages.push(...group.map((owner) => ({ owner, changes: changesOf(owner.connectionId), next })));
+  }
+  return pages;
+}
+
+const isFacility = (owner: ConnectionKey): boolean => ownerKind(owner) === "facility";
+
+/** The merchants whose changes owners of one kind follow. Null: all. */
+const merchantsOf = (owners: readonly ConnectionKey[]): readonly string[] | null =>
+  owners.some(isFacility) ? null : owners.map(({ merchantId }) => merchantId);
+
+function scopeOf(owners: readonly ConnectionKey[]): ChangeScope {
+  const ids = (kind: boolean) =>
+    owners.filter((owner) => isFacility(owner) === kind).map(({ connectionId }) => connectionId);
+  return {
+    kinds: [],
+    ofMerchants: { ids: ids(false), kinds: CHANGE_KINDS },
+    ofFacilities: { ids: ids(true), kinds: CHANGE_KINDS },
+  };
+}
+
+/** The changes by merchant and by facility: the id of an owner is that of one of them. */
+function indexOf(changes: readonly ChangeRow[]): (id: string) => readonly ChangeRow[] {
+  const index = new Map<string, ChangeRow[]>();
+  for (const change of changes)
+    for (const id of new Set([change.merchantId, change.facilityId, change.leftFacilityId]))
+      if (id !== null) index.set(id, [...(index.get(id) ?? []), change]);
+  return (id) => index.get(id) ?? [];
+}
+
+/** Returns how many changes it read, at least 1, because there can be more. */
+async function publishNext(context: Context, positions: Positions, page: OwnPage): Promise<number> {
+  if ("failure" in page) throw page.failure;
+  const { owner, changes, next } = page;
+  const { changesFrom } = owner;
+  const meanings = changes.flatMap(toMeaning(owner));
+  positions.set(owner.connectionId, { changesFrom, readTo: next });
+  if (meanings.length === 0 && next - changesFrom < POSITION_BEHIND_MAX) return Math.max(1, changes.length);
+  positions.delete(owner.connectionId); // It counts only with the stored position.
   const sending = await inTransaction(context, async (tx) => {
     const from = await lockFollowingOwner(tx, owner);
-    if (from !== BigInt(owner.changesFrom)) return []; // Another worker has published them.
-    const events = await eventsOf(tx, context, owner, whole.flatMap(toMeaning(owner)));
-    await saveChangesFrom(tx, owner, next.position);
+    if (from !== changesFrom) return []; // Another worker has published them.
+    const events = await eventsOf(tx, context, owner, meanings);
+    await saveChangesFrom(tx, owner, next);
     return insertEvents(tx, events, context.clock.now());
   });
   if (sending.length > 0) context.signals.send("deliveries_due", sending);
@@ -90,19 +185,18 @@ type Meaning = {
 
 const toMeaning =
   (owner: ConnectionKey) =>
-  (objects: readonly Change[]): Meaning[] => {
-    const [change] = objects;
-    if (change === undefined || change.orderId === null) return [];
-    const { merchantId, orderId, id } = change;
-    const hasLeft = ownerKind(owner) === "facility" && change.facilityId !== owner.connectionId;
-    const types = hasLeft ? ["order.withdrawn"] : change.events;
+  ({ merchantId, orderId, facilityId, id, events, kinds, objectIds }: ChangeRow): Meaning[] => {
+    if (orderId === null) return [];
+    const hasLeft = isFacility(owner) && facilityId !== owner.connectionId;
+    const types = hasLeft ? ["order.withdrawn"] : events;
+    const objects = kinds.map((kind, index) => ({ kind, objectId: objectIds[index] ?? "" })); // One for each kind.
     return typesOf(owner)
       .filter((type) => types.includes(type))
       .map((type) => ({ type, merchantId, orderId, at: momentOf(id), objects }));
   };
 
 const typesOf = (owner: ConnectionKey): readonly BackOfficeEventType[] =>
-  BACK_OFFICE_EVENT_TYPES[ownerKind(owner) === "facility" ? "facility" : "merchant"];
+  BACK_OFFICE_EVENT_TYPES[isFacility(owner) ? "facility" : "merchant"];
 
 /** The object that events of a type show beside the order: one event for each in the change. */
 const SHOWN_KINDS: Readonly<Partial<Record<BackOfficeEventType, ChangeKind>>> = {
@@ -160,8 +254,8 @@ async function readForEvents(
   keys: readonly { readonly merchantId: string; readonly id: string }[],
 ): Promise<ReadonlyMap<string, { order: ShownOrder; wire: object }>> {
   const orders = await readWithOwners(tx, await readListedByKey(tx, keys), now);
-  const isFacility = ownerKind(owner) === "facility";
-  const shown = orders.filter(({ facilityId }) => !isFacility || facilityId === owner.connectionId);
+  const ofFacility = isFacility(owner);
+  const shown = orders.filter(({ facilityId }) => !ofFacility || facilityId === owner.connectionId);
   const names = await readProductNames(
     tx,
     shown.flatMap(({ merchantId, lines }) => lines.map(({ productId: id }) => ({ merchantId, id }))),
@@ -170,7 +264,7 @@ async function readForEvents(
     shown.map((order) => {
       const summary = toOrderSummary(order, order, order.goods, names, order.changedAt);
       // What the merchant pays is not the warehouse's business.
-      return [order.id, { order, wire: isFacility ? { ...summary, goods: null } : summary }];
+      return [order.id, { order, wire: ofFacility ? { ...summary, goods: null } : summary }];
     }),
   );
 }
@@ -203,11 +297,10 @@ function contentsOf(
   const { wire: order } = shown;
   if (kind === undefined) return [{ order }];
   const ids = objects.filter((object) => object.kind === kind).map(({ objectId }) => objectId);
-  const isFacility = ownerKind(owner) === "facility";
   const found = objectsOf(kind, shown, details).filter(({ id }) => ids.includes(id));
   return found.map(({ wire }) => ({
     order,
-    [kind]: isFacility && kind === "return" ? { ...wire, refundId: null } : wire,
+    [kind]: isFacility(owner) && kind === "return" ? { ...wire, refundId: null } : wire,
   }));
 }
 

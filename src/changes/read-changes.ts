@@ -28,6 +28,8 @@ const BATCHES_MAX = 10;
 /** A reader that finds nothing gets a later cursor if its own is older, so that a cursor in use never expires. */
 const CURSOR_RENEWED_MS = DAY_MS;
 
+export type { ChangeRow, ChangeScope } from "./changes-sql.ts";
+
 type ReadContext = Pick<Context, "db" | "clock">;
 
 /** A place in the feed: the next one is the object with this index of the change with this position, or of a later one. */
@@ -90,6 +92,30 @@ export async function readChanges(
   const changes = found.slice(0, limit);
   const next = found[limit] ?? afterLast(readTo ?? rows.at(-1)?.position);
   return { outcome: "read", changes, next: next ?? (isOld && upTo !== null ? afterLast(upTo) : null) };
+}
+
+/**
+ * Gives positions to the changes of these merchants that have none. Returns the position up to which `listWholeChanges` may read. Null:
+ * there are too many, and the next call continues.
+ */
+export const numberChangesOf = (
+  context: ReadContext,
+  merchantIds: readonly string[] | null,
+): Promise<bigint | null> => numberAll(context, merchantIds);
+
+/** Changes with all of their objects, and where the feed continues after them. */
+type WholeChanges = { readonly changes: readonly ChangeRow[]; readonly next: bigint };
+
+/** The changes of a scope in a range of positions, at most `limit`, for a reader that has numbered them. */
+export async function listWholeChanges(
+  { db }: ReadContext,
+  scope: ChangeScope,
+  merchantIds: readonly string[] | null,
+  range: { readonly from: bigint; readonly upTo: bigint; readonly limit: number },
+): Promise<WholeChanges> {
+  const { rows, readTo } = await listChanges(db, scope, merchantIds, range);
+  const last = rows.length === range.limit ? rows.at(-1)?.position : readTo;
+  return { changes: rows, next: (last ?? range.upTo) + 1n };
 }
 
 /** Where the feed continues with what changes from now on. */

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { created, createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
+import { publishBackOfficeEvents } from "../../src/back-office/publish-events.ts";
+import {
+  created,
+  createPartner,
+  createProduct,
+  type Partner,
+  placeOrder,
+  placeTestOrder,
+} from "../support/builders.ts";
+import { countStatements } from "../support/counted-statements.ts";
 import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { acceptAll, aRate, createFacility, routeAll, setRates, setStock } from "../support/facilities.ts";
 import { runJob } from "../support/jobs.ts";
@@ -256,6 +265,45 @@ describe("publishing", () => {
     for (let round = 0; round < 4; round += 1) await sendDue(dispatcher);
     const arrived = receiver.requests.slice(1).map(({ body }) => JSON.parse(body).type);
     expect(arrived).toEqual(["order.created", "order.held", "order.canceled"]);
+  });
+
+  it("reads the feed once for all merchants and once for all facilities, and not while nothing changes", async () => {
+    const other = await createPartner(test);
+    for (const { merchantId } of [partner, other]) await receiving(`/api/merchants/${merchantId}`);
+    for (const id of [facilityId, await createFacility(test, { rates: [] })]) await ofFacility(id);
+    const { context, names } = countStatements(test.context);
+    const statementsOf = async () => {
+      names.length = 0;
+      await publishBackOfficeEvents(context);
+      return names.filter((name) =>
+        /^(list-changes|number-changes|save-changes-from|transaction)/.test(name),
+      );
+    };
+    await statementsOf(); // What other tests have left.
+    expect(await statementsOf()).toEqual([]);
+    await placeOrder(partner);
+    const reading = await statementsOf();
+    expect(reading.filter((name) => name.startsWith("list-changes"))).toEqual([
+      "list-changes-of-all",
+      "list-changes-of-merchants",
+    ]);
+    // The change means nothing to the others, so nothing is stored for them.
+    expect(reading.filter((name) => name === "save-changes-from")).toHaveLength(1);
+    expect(await statementsOf()).toEqual([]);
+  });
+
+  it("stores a position at the latest after a minute, so that a worker that begins reads little again", async () => {
+    const other = await createPartner(test);
+    await receiving(`/api/merchants/${other.merchantId}`);
+    const { context, names } = countStatements(test.context);
+    await publishBackOfficeEvents(context);
+    for (const minutes of [2, 2]) {
+      test.clock.advance({ minutes });
+      await createProduct(test, other.merchantId);
+      names.length = 0;
+      await publishBackOfficeEvents(context);
+      expect(names).toContain("save-changes-from");
+    }
   });
 
   it("does nothing for a merchant without an endpoint", async () => {

@@ -37,17 +37,11 @@ export async function takeEndpointNumber(
 }
 
 /** An owner whose events follow the feed of changes, and how far they are published. */
-export type FollowingOwner = ConnectionKey & {
-  /** A number as text. */
-  readonly changesFrom: string;
-};
+export type FollowingOwner = ConnectionKey & { readonly changesFrom: bigint };
 
 type FollowingRow = ConnectionKeyRow & { changes_from: bigint };
 
-/**
- * Merchants and facilities with endpoints, of whose events some may not be published yet. Facilities have changes of any merchant.
- * A scan over all shards of a small index.
- */
+/** Merchants and facilities with endpoints. A scan over all shards of a small index. */
 export async function listFollowingOwners(db: Queryable): Promise<FollowingOwner[]> {
   const rows = await searchReachable(db, "list-following-owners", (merchants) =>
     db.query<FollowingRow>({
@@ -60,16 +54,11 @@ export async function listFollowingOwners(db: Queryable): Promise<FollowingOwner
             select from webhook_endpoints w
             where w.merchant_id = o.merchant_id and w.connection_id = o.connection_id and w.status <> 'deleted'
               and ($1::uuid[] is null or w.merchant_id = any($1)))
-          and (o.merchant_id <> o.connection_id
-            or exists (
-              select from changes c
-              where c.merchant_id = o.merchant_id and c.position >= o.changes_from
-                and ($1::uuid[] is null or c.merchant_id = any($1))))
         order by o.merchant_id, o.connection_id`,
       values: [merchants],
     }),
   );
-  return rows.map((row) => ({ ...toConnectionKey(row), changesFrom: row.changes_from.toString() }));
+  return rows.map((row) => ({ ...toConnectionKey(row), changesFrom: row.changes_from }));
 }
 
 /** Locks an owner, and returns how far its events are published. Null: they do not follow the feed. */
