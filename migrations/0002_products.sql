@@ -9,6 +9,7 @@ create table products (
   description  text,
   image_url    text,
   weight_grams integer,
+  low_stock_below integer,
   price_minor  bigint      not null,
   currency     text        not null,
   status       text        not null,
@@ -19,6 +20,7 @@ create table products (
   constraint products_status_known check (status in ('active', 'discontinued')),
   constraint products_price_in_range check (price_minor between 0 and 100000000000),
   constraint products_weight_not_negative check (weight_grams >= 0),
+  constraint products_low_stock_below_in_range check (low_stock_below between 1 and 1000000000),
   constraint products_sku_length check (char_length(sku) between 1 and 255),
   constraint products_name_length check (char_length(name) between 1 and 255),
   constraint products_barcode_length check (char_length(barcode) between 1 and 100)
@@ -30,6 +32,7 @@ create index products_updated_idx on products (merchant_id, updated_at, id);
 create unique index products_barcode_key on products (merchant_id, barcode) where barcode is not null;
 comment on table products is 'Catalogs of merchants. Products are discontinued, never deleted, so order lines can always reference them.';
 comment on column products.sku is 'The merchant''s own article number; two products may share one.';
+comment on column products.low_stock_below is 'The stock of a facility is low if fewer units are available. Null if the merchant wants to be told of none.';
 comment on column products.barcode is 'What is printed on a unit of the product, as a scanner reads it. Null if it has none. A merchant''s products have different ones.';
 comment on column products.price_minor is 'Price per unit that the merchant is charged, in minor units. Never shown to partners.';
 

@@ -19,6 +19,18 @@ comment on column webhook_owners.connection_id is 'The connection. Of a merchant
 comment on column webhook_owners.last_endpoint_number is 'The highest number that an endpoint of the owner has had. Changed under the lock of the row.';
 comment on column webhook_owners.changes_from is 'The first position in the feed of changes whose events are not published yet. Null for connections, whose events are published with their cause.';
 
+-- So stock.low is published once for each time that stock falls below its limit (docs/design/event-feed.md, "Low stock"). A row is
+-- deleted when the stock has risen. No foreign keys to stock: the rows of a facility are with those of the warehouse.
+create table known_low_stock (
+  merchant_id   uuid not null,
+  connection_id uuid not null,
+  product_id    uuid not null,
+  facility_id   uuid not null,
+  constraint known_low_stock_pkey primary key (merchant_id, connection_id, product_id, facility_id),
+  constraint known_low_stock_owner_fkey foreign key (merchant_id, connection_id) references webhook_owners (merchant_id, connection_id)
+);
+comment on table known_low_stock is 'Stock of which an owner of endpoints has been told that it is low, and that has not risen since.';
+
 create table webhook_endpoints (
   merchant_id   uuid        not null,
   connection_id uuid        not null,

@@ -54,7 +54,7 @@ async function importWithProgress(
 
 const LIMIT_BYTES = 256 * 1_048_576;
 const EXPORT_EXAMPLE =
-  "id,sku,name,price,weightGrams,description,imageUrl,status,barcode\r\n019e3f7e-3e2f-7c3d-9a52-0d4f4c1b2a31,MUG-01,Mug,7.90,380,,,active,4006381333931\r\n";
+  "id,sku,name,price,weightGrams,description,imageUrl,status,barcode,lowStockBelow\r\n019e3f7e-3e2f-7c3d-9a52-0d4f4c1b2a31,MUG-01,Mug,7.90,380,,,active,4006381333931,20\r\n";
 const PROGRESS_EXAMPLE =
   '{"stored":0,"total":2}\n{"stored":2,"total":2}\n{"result":{"created":2,"changed":0,"unchanged":0,"products":[]}}\n';
 const EXAMPLE = "sku,name,price,weightGrams\nMUG-01,Mug,7.90,380\n";
@@ -100,7 +100,7 @@ export const importRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Products",
     summary: "Import products from CSV",
-    description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`barcode\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. A row with an \`id\` changes that product; \`match\` decides about the others. All rows are imported, or none: then \`errors\` lists each error with its line. With \`dryRun=true\` nothing is stored, and the response says what an import would do.`,
+    description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`barcode\`, \`lowStockBelow\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. A row with an \`id\` changes that product; \`match\` decides about the others. All rows are imported, or none: then \`errors\` lists each error with its line. With \`dryRun=true\` nothing is stored, and the response says what an import would do.`,
     params: MerchantIdParams,
     query: Type.Object({
       match: Type.Optional(

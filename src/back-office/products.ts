@@ -67,6 +67,7 @@ const BackOfficeProductSchema = Type.Object(
     merchantId: idField("mer", "Id of the merchant."),
     price: describedAs(MoneySchema, "Price of one unit, in the merchant's currency."),
     barcode: nullable(Type.String(), PRODUCT_TEXTS.barcode),
+    lowStockBelow: nullable(Type.Integer(), PRODUCT_TEXTS.lowStockBelow),
   },
   { title: "Product", description: "A product of a merchant. The merchant changes it." },
 );
@@ -81,6 +82,7 @@ const toWireProduct = (product: Product): Static<typeof BackOfficeProductSchema>
   merchantId: toTypeId("mer", product.merchantId),
   price: formatMoney({ minor: product.priceMinor, currency: product.currency }),
   barcode: product.barcode,
+  lowStockBelow: product.lowStockBelow,
 });
 
 const barcodeTaken = validationFailed([{ pointer: "/barcode", rule: "barcode_taken" }]);
@@ -131,9 +133,18 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
       const { sku, name, price } = body;
-      const { imageUrl = null, weightGrams = null, barcode = null } = body;
+      const { imageUrl = null, weightGrams = null, barcode = null, lowStockBelow = null } = body;
       const description = body.description ?? null;
-      const details = { sku, name, description, imageUrl, weightGrams, barcode, priceMinor: minorOf(price) };
+      const details = {
+        sku,
+        name,
+        description,
+        imageUrl,
+        weightGrams,
+        barcode,
+        lowStockBelow,
+        priceMinor: minorOf(price),
+      };
       const product = await createProduct(context, merchant, details, by);
       return product === BARCODE_TAKEN ? barcodeTaken : { status: 201, body: toWireProduct(product) };
     },

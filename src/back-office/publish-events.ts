@@ -19,10 +19,15 @@ import { isOutOfReach, type Queryable } from "../platform/database/database.ts";
 import { momentOf, toTypeId } from "../platform/ids.ts";
 import { listedEachPass, runInTurn } from "../platform/run-in-turn.ts";
 import { readProductNames } from "../products/products-sql.ts";
+import { type ChangedStock, readWatchedStock, type WatchedStock } from "../stock/stock-sql.ts";
 import {
+  deleteKnownLow,
   type FollowingOwner,
+  insertKnownLow,
   listFollowingOwners,
+  listKnownLow,
   lockFollowingOwner,
+  type StockPlace,
   saveChangesFrom,
 } from "../webhooks/endpoints/owners-sql.ts";
 import {
@@ -36,8 +41,9 @@ import { insertEvents, listWantedTypes, readLastSequences } from "../webhooks/pu
 import { toWireCharge } from "./money/charge-wire.ts";
 import { toWireRefund } from "./money/refund-wire.ts";
 import { toOrderSummary, toWireReturn } from "./orders/order-wire.ts";
+import { toWireStock } from "./stock.ts";
 
-/** Changes that are read together. Few, because their orders are locked while their events are written. */
+/** Objects of changes that are read together. Few, because their orders are locked while their events are written. */
 const PAGE_SIZE = 500;
 /** An owner's position is stored without an event once it is so many microseconds behind: nearly no writes, and little to read again. */
 const POSITION_BEHIND_MAX = 60_000_000n;
@@ -82,7 +88,7 @@ function positionsIn({ db }: Context): Positions {
 
 /** The next changes of an owner, or why they cannot be read. */
 type OwnPage = { readonly owner: FollowingOwner } & (
-  | { readonly changes: readonly ChangeRow[]; readonly next: bigint }
+  | { readonly changes: readonly ChangeRow[]; readonly next: bigint; readonly isLast: boolean }
   | { readonly failure: unknown }
 );
 
@@ -124,7 +130,9 @@ async function readPagesOf(
     const range = { from, upTo, limit: PAGE_SIZE };
     const { changes, next } = await listWholeChanges(context, scopeOf(group), merchantsOf(group), range);
     const changesOf = indexOf(changes);
-    pages.push(...group.map((owner) => ({ owner, changes: changesOf(owner.connectionId), next })));
+    pages.push(
+      ...group.map((owner) => ({ owner, changes: changesOf(owner.connectionId), next, isLast: next > upTo })),
+    );
   }
   return pages;
 }
@@ -154,24 +162,35 @@ function indexOf(changes: readonly ChangeRow[]): (id: string) => readonly Change
   return (id) => index.get(id) ?? [];
 }
 
-/** Returns how many changes it read, at least 1, because there can be more. */
+/** Returns how many changes it read, or 1 if there are more. */
 async function publishNext(context: Context, positions: Positions, page: OwnPage): Promise<number> {
   if ("failure" in page) throw page.failure;
-  const { owner, changes, next } = page;
+  const { owner, changes, next, isLast } = page;
   const { changesFrom } = owner;
   const meanings = changes.flatMap(toMeaning(owner));
+  const stock = changes.flatMap(toChangedStock);
+  const count = Math.max(isLast ? 0 : 1, changes.length);
   positions.set(owner.connectionId, { changesFrom, readTo: next });
-  if (meanings.length === 0 && next - changesFrom < POSITION_BEHIND_MAX) return Math.max(1, changes.length);
+  if (meanings.length === 0 && stock.length === 0 && next - changesFrom < POSITION_BEHIND_MAX) return count;
   positions.delete(owner.connectionId); // It counts only with the stored position.
   const sending = await inTransaction(context, async (tx) => {
     const from = await lockFollowingOwner(tx, owner);
     if (from !== changesFrom) return []; // Another worker has published them.
-    const events = await eventsOf(tx, context, owner, meanings);
+    const isWanted = await wantedTypes(tx, owner);
+    const events = [
+      ...(await eventsOf(
+        tx,
+        context,
+        owner,
+        meanings.filter(({ type }) => isWanted(type)),
+      )),
+      ...(await lowStockEvents(tx, context, owner, stock)).filter(({ type }) => isWanted(type)),
+    ];
     await saveChangesFrom(tx, owner, next);
     return insertEvents(tx, events, context.clock.now());
   });
   if (sending.length > 0) context.signals.send("deliveries_due", sending);
-  return Math.max(1, changes.length);
+  return count;
 }
 
 /** What a change means to an owner, with the objects of the change. */
@@ -207,15 +226,13 @@ const SHOWN_KINDS: Readonly<Partial<Record<BackOfficeEventType, ChangeKind>>> = 
   "return.recorded": "return",
 };
 
-/** The events that an endpoint of the owner wants. Their orders are locked, so that no erasure of personal data passes them by. */
+/** Events about orders. The orders are locked, so that no erasure of personal data passes them by. */
 async function eventsOf(
   tx: Queryable,
   context: Context,
   owner: ConnectionKey,
-  meanings: readonly Meaning[],
+  wanted: readonly Meaning[],
 ): Promise<EventRow[]> {
-  const isWanted = await wantedTypes(tx, owner);
-  const wanted = meanings.filter(({ type }) => isWanted(type));
   if (wanted.length === 0) return [];
   const keys = [...new Map(wanted.map(({ merchantId, orderId: id }) => [id, { merchantId, id }])).values()];
   await shareOrders(tx, keys);
@@ -237,6 +254,54 @@ async function eventsOf(
     }),
   );
 }
+
+/** The stock that a change may have made low: of a facility, or that of a product, whose limit may be another one. */
+const toChangedStock = ({ merchantId, facilityId, kinds, objectIds }: ChangeRow): ChangedStock[] =>
+  kinds.flatMap((kind, index) => {
+    const productId = objectIds[index] ?? ""; // One for each kind.
+    if (kind === "stock") return [{ merchantId, productId, facilityId }];
+    return kind === "product" ? [{ merchantId, productId, facilityId: null }] : [];
+  });
+
+/**
+ * An event for stock that has become low since the owner was told last. Which stock it knows to be low is decided under the lock of
+ * the owner (docs/design/event-feed.md, "Low stock").
+ */
+async function lowStockEvents(
+  tx: Queryable,
+  context: Context,
+  owner: ConnectionKey,
+  changed: readonly ChangedStock[],
+): Promise<EventRow[]> {
+  if (changed.length === 0) return [];
+  const known = await listKnownLow(tx, owner, [...new Set(changed.map(({ productId }) => productId))]);
+  const placeOf = ({ facilityId, productId }: StockPlace) => `${facilityId} ${productId}`;
+  const knownLow = new Set(known.map(placeOf));
+  const all = await readWatchedStock(tx, changed);
+  const stock = all.filter(({ facilityId }) => !isFacility(owner) || facilityId === owner.connectionId);
+  const fallen = stock.filter((each) => isLow(each) && !knownLow.has(placeOf(each)));
+  await insertKnownLow(tx, owner, fallen);
+  await deleteKnownLow(
+    tx,
+    owner,
+    stock.filter((each) => !isLow(each) && knownLow.has(placeOf(each))),
+  );
+  return fallen.map((each) =>
+    backOfficeEventRow({
+      ...{ owner, id: context.newId(), type: "stock.low", occurredAt: context.clock.now() },
+      ...{ orderId: null, sequence: null, data: lowStockData(each) },
+    }),
+  );
+}
+
+const isLow = ({ onHand, reserved, lowStockBelow }: WatchedStock): boolean =>
+  lowStockBelow !== null && onHand - reserved < lowStockBelow;
+
+/** The `data` of an event about low stock. */
+export const lowStockData = (stock: WatchedStock): Record<string, unknown> => ({
+  stock: toWireStock(stock),
+  lowStockBelow: stock.lowStockBelow,
+});
 
 async function wantedTypes(tx: Queryable, owner: ConnectionKey): Promise<(type: string) => boolean> {
   const of = { ...owner, testMode: false };

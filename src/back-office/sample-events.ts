@@ -9,6 +9,7 @@ import { ownerKind } from "../webhooks/owner.ts";
 import { toWireCharge } from "./money/charge-wire.ts";
 import { toWireRefund } from "./money/refund-wire.ts";
 import { toOrderSummary, toWireReturn } from "./orders/order-wire.ts";
+import { lowStockData } from "./publish-events.ts";
 
 /** What has happened to the order of each type, as the events of partners name it. */
 const LIKE = {
@@ -24,7 +25,10 @@ const LIKE = {
   "charge.failed": "order.paymentFailed",
   "refund.created": "order.shipmentReturned",
   "return.recorded": "order.shipmentReturned",
-} as const satisfies Record<BackOfficeEventType, Parameters<typeof sampleOrderAfter>[0]>;
+} as const satisfies Record<
+  Exclude<BackOfficeEventType, "stock.low">,
+  Parameters<typeof sampleOrderAfter>[0]
+>;
 
 const CURRENCY = "EUR";
 const AMOUNT_MINOR = 1_000n;
@@ -41,6 +45,8 @@ export function sampleBackOfficeEvent(
   const now = clock.now();
   const isFacility = ownerKind(owner) === "facility";
   const key = { merchantId: isFacility ? newId() : owner.merchantId, connectionId: newId() };
+  if (type === "stock.low")
+    return { type, sequence: null, data: sampleLowStock(owner, key.merchantId, newId, now) };
   const like = sampleOrderAfter(LIKE[type], { connection: key, newId, now, lifetimeMs: 0 });
   const made = type === "shipment.voided" ? withoutShipment(like, now) : like;
   const facilityId = isFacility ? owner.connectionId : newId();
@@ -62,8 +68,23 @@ export function sampleBackOfficeEvent(
 const withoutShipment = (order: Order, now: Date): Order =>
   applyTransition(order, { name: "voidShipment", shipmentId: order.shipments[0]?.id ?? "" }, now).order;
 
+function sampleLowStock(owner: ConnectionKey, merchantId: string, newId: () => string, now: Date) {
+  const facilityId = ownerKind(owner) === "facility" ? owner.connectionId : newId();
+  return lowStockData({
+    ...{
+      merchantId,
+      facilityId,
+      productId: newId(),
+      sku: "SAMPLE-SKU",
+      name: "Sample product",
+      barcode: null,
+    },
+    ...{ onHand: 12, reserved: 3, updatedAt: now, lowStockBelow: 10 },
+  });
+}
+
 function besideOrder(
-  type: BackOfficeEventType,
+  type: keyof typeof LIKE,
   { lines }: Order,
   { shipments }: ReturnType<typeof toOrderSummary>,
   { newId, now }: { readonly newId: () => string; readonly now: Date },

@@ -94,7 +94,7 @@ const StockParams = Type.Object({
   productId: Type.String({ description: "Id of the product." }),
 });
 
-const toWireStock = (stock: StockOfProduct): Static<typeof StockSchema> => ({
+export const toWireStock = (stock: StockOfProduct): Static<typeof StockSchema> => ({
   facilityId: toTypeId("fac", stock.facilityId),
   merchantId: toTypeId("mer", stock.merchantId),
   productId: stock.productId,

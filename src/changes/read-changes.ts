@@ -106,7 +106,7 @@ export const numberChangesOf = (
 /** Changes with all of their objects, and where the feed continues after them. */
 type WholeChanges = { readonly changes: readonly ChangeRow[]; readonly next: bigint };
 
-/** The changes of a scope in a range of positions, at most `limit`, for a reader that has numbered them. */
+/** The changes of a scope in a range of positions, of at most `limit` objects or one change, for a reader that has numbered them. */
 export async function listWholeChanges(
   { db }: ReadContext,
   scope: ChangeScope,
@@ -114,8 +114,15 @@ export async function listWholeChanges(
   range: { readonly from: bigint; readonly upTo: bigint; readonly limit: number },
 ): Promise<WholeChanges> {
   const { rows, readTo } = await listChanges(db, scope, merchantIds, range);
-  const last = rows.length === range.limit ? rows.at(-1)?.position : readTo;
-  return { changes: rows, next: (last ?? range.upTo) + 1n };
+  let objects = 0;
+  const end = rows.findIndex(({ kinds }, index) => {
+    objects += kinds.length;
+    return index > 0 && objects > range.limit;
+  });
+  const changes = end < 0 ? rows : rows.slice(0, end);
+  const isCut = end >= 0 || rows.length === range.limit;
+  const last = isCut ? changes.at(-1)?.position : readTo;
+  return { changes, next: (last ?? range.upTo) + 1n };
 }
 
 /** Where the feed continues with what changes from now on. */

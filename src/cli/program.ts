@@ -307,7 +307,7 @@ function addExposure(products: Command, verb: ExposureVerb, special: SpecialComm
 
 const IMPORT_HELP = `
 The first row names the columns: sku, name, price (a decimal amount in the merchant's currency), and any of
-weightGrams, barcode, description, imageUrl, status, id. A row with an id updates that product. For other rows,
+weightGrams, barcode, lowStockBelow, description, imageUrl, status, id. A row with an id updates that product. For other rows,
 --match says:
   id    create a product; a SKU that exists already is an error (default)
   sku   update the product with the SKU, or create one; a SKU of several products is an error

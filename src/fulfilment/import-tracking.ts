@@ -35,7 +35,7 @@ import type { ImportContext } from "../products/import/import-products.ts";
 import { readProductNames } from "../products/products-sql.ts";
 import { storeShipping } from "./shipping.ts";
 
-export const TRACKING_COLUMNS = [
+const TRACKING_COLUMNS = [
   "orderId",
   "externalOrderId",
   "connectionId",
@@ -112,7 +112,7 @@ export type TrackingImported = {
   /** The first parcels that were left out. */
   readonly rejections: readonly RejectedParcel[];
 };
-export type RecordedParcel = {
+type RecordedParcel = {
   readonly line: number;
   readonly change: "shipped" | "updated";
   readonly orderId: string;

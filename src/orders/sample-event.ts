@@ -156,6 +156,7 @@ const sampleProduct = ({ connection, newId, now }: SampleContext): Product => ({
   imageUrl: null,
   weightGrams: 500,
   barcode: null,
+  lowStockBelow: null,
   priceMinor: 0n,
   currency: "EUR",
   status: "active",

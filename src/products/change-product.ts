@@ -27,11 +27,11 @@ async function lockAndChange(
 ): Promise<Product | null> {
   const product = await lockProduct(tx, key);
   if (product === null) return null;
-  const { sku, name, description, imageUrl, weightGrams, barcode, priceMinor, status } = {
+  const { sku, name, description, imageUrl, weightGrams, barcode, lowStockBelow, priceMinor, status } = {
     ...product,
     ...change,
   };
-  const after = { sku, name, description, imageUrl, weightGrams, barcode, priceMinor, status };
+  const after = { sku, name, description, imageUrl, weightGrams, barcode, lowStockBelow, priceMinor, status };
   if (isUnchanged(product, after)) return product; // It leaves no entry in the audit log either.
   const changed: Product = { ...product, ...after, updatedAt: context.clock.now() };
   await updateProduct(tx, changed);

@@ -23,6 +23,8 @@ export type Product = {
   readonly weightGrams: number | null;
   /** As a scanner reads it. No other product of the merchant has it. */
   readonly barcode: string | null;
+  /** The stock of a facility with fewer available units is low. Null: none is. */
+  readonly lowStockBelow: number | null;
   /** For one unit, in minor units of `currency`. */
   readonly priceMinor: bigint;
   readonly currency: string;
@@ -35,12 +37,15 @@ export type Product = {
  * What partners see of a product: not its price, which is the merchant's (specification, part 1;
  * docs/design/api-conventions.md, "Products that partners see").
  */
-export type ExposedProduct = Omit<Product, "merchantId" | "barcode" | "priceMinor" | "currency">;
+export type ExposedProduct = Omit<
+  Product,
+  "merchantId" | "barcode" | "lowStockBelow" | "priceMinor" | "currency"
+>;
 
 /** The fields of a product that the merchant can change. */
 export type ProductDetails = Pick<
   Product,
-  "sku" | "name" | "description" | "imageUrl" | "weightGrams" | "barcode" | "priceMinor"
+  "sku" | "name" | "description" | "imageUrl" | "weightGrams" | "barcode" | "lowStockBelow" | "priceMinor"
 >;
 
 export const ProductStatusSchema = enumeration(
@@ -58,6 +63,8 @@ export const PRODUCT_TEXTS = {
   weightGrams: "Weight of one unit in grams. Null if it is not known.",
   barcode:
     "What is printed on a unit of the product, as a scanner reads it. Unique among the merchant's products. Null if there is none.",
+  lowStockBelow:
+    "The stock of a facility is low when fewer units of the product are available there: `stock.low` is published to the endpoints of the merchant and of the facility. Null: it is never low.",
 } as const;
 
 export const PartnerProductSchema = Type.Object(
@@ -90,8 +97,8 @@ export const toPartnerProduct = (product: ExposedProduct): PartnerProduct => ({
 
 /** A change of a product for the audit log: texts for buyers only by name, because they are long. */
 export const auditedDetails = (change: Partial<ProductDetails & Pick<Product, "status">>) => {
-  const { sku, name, weightGrams, barcode, priceMinor, status } = change;
-  return { sku, name, weightGrams, barcode, priceMinor, status, fields: Object.keys(change) };
+  const { sku, name, weightGrams, barcode, lowStockBelow, priceMinor, status } = change;
+  return { sku, name, weightGrams, barcode, lowStockBelow, priceMinor, status, fields: Object.keys(change) };
 };
 
 const skuField = shortText(PRODUCT_TEXTS.sku);
@@ -108,6 +115,9 @@ const barcodeField = Type.String({
 
 const optionalFields = {
   barcode: Type.Optional(nullable(barcodeField, PRODUCT_TEXTS.barcode)),
+  lowStockBelow: Type.Optional(
+    nullable(Type.Integer({ minimum: 1, maximum: 1_000_000_000 }), PRODUCT_TEXTS.lowStockBelow),
+  ),
   // An empty text is stored as null: an empty cell of an export could not say which of them it is
   // (docs/design/fulfilment.md, "Imports of a catalog").
   description: Type.Optional(

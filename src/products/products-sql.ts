@@ -14,6 +14,7 @@ type ProductRow = {
   image_url: string | null;
   weight_grams: number | null;
   barcode: string | null;
+  low_stock_below: number | null;
   price_minor: bigint;
   currency: string;
   status: ProductStatus;
@@ -88,7 +89,7 @@ export async function findProductById(db: Queryable, productId: string): Promise
   const [row] = await db.query<ProductRow>({
     name: "find-product-by-id",
     text: `
-      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode, p.low_stock_below,
              p.price_minor, p.currency, p.status, p.created_at, p.updated_at
       from products p
       where p.id = $1`,
@@ -105,12 +106,12 @@ export async function findProductsByCode(db: Queryable, code: string, limit: num
       select found.*
       from merchants m
       cross join lateral (
-        select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+        select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode, p.low_stock_below,
                p.price_minor, p.currency, p.status, p.created_at, p.updated_at, 1 as rank
         from products p
         where p.merchant_id = m.id and p.barcode = $1
         union all
-        select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+        select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode, p.low_stock_below,
                p.price_minor, p.currency, p.status, p.created_at, p.updated_at, 2
         from products p
         where p.merchant_id = m.id and p.sku = $1 and p.barcode is distinct from $1
@@ -145,7 +146,7 @@ export async function readProducts(
   const rows = await db.query<ProductRow>({
     name: "read-products",
     text: `
-      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode, p.low_stock_below,
              p.price_minor, p.currency, p.status, p.created_at, p.updated_at
       from products p
       where p.merchant_id = $1 and p.id = any($2::uuid[])
@@ -202,7 +203,7 @@ export async function lockProduct(
   const [row] = await tx.query<ProductRow>({
     name: "lock-product",
     text: `
-      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode, p.low_stock_below,
              p.price_minor, p.currency, p.status, p.created_at, p.updated_at
       from products p
       where p.merchant_id = $1 and p.id = $2
@@ -217,8 +218,8 @@ export async function insertProduct(tx: Queryable, product: Product): Promise<vo
     name: "insert-product",
     text: `
       insert into products (id, merchant_id, sku, name, description, image_url, weight_grams,
-                            price_minor, currency, status, created_at, updated_at, barcode)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+                            price_minor, currency, status, created_at, updated_at, barcode, low_stock_below)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     values: toValues(product),
   });
   recordProducts(tx, product.updatedAt, product.merchantId, [product.id]);
@@ -231,7 +232,7 @@ export async function updateProduct(tx: Queryable, product: Product): Promise<vo
       update products
       set sku = $3, name = $4, description = $5, image_url = $6, weight_grams = $7,
           price_minor = $8, currency = $9, status = $10, created_at = $11, updated_at = $12,
-          barcode = $13
+          barcode = $13, low_stock_below = $14
       where id = $1 and merchant_id = $2`,
     values: toValues(product),
   });
@@ -259,6 +260,7 @@ const toValues = (product: Product): unknown[] => [
   product.createdAt,
   product.updatedAt,
   product.barcode,
+  product.lowStockBelow,
 ];
 
 const toProduct = (row: ProductRow): Product => ({
@@ -270,6 +272,7 @@ const toProduct = (row: ProductRow): Product => ({
   imageUrl: row.image_url,
   weightGrams: row.weight_grams,
   barcode: row.barcode,
+  lowStockBelow: row.low_stock_below,
   priceMinor: row.price_minor,
   currency: row.currency,
   status: row.status,
@@ -320,7 +323,7 @@ export async function listChangedProducts(
     text: `
       select p.*
       from (
-        select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+        select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode, p.low_stock_below,
                p.price_minor, p.currency, p.status, p.created_at, p.updated_at,
                ($4::text is null or p.sku = $4)
                  and ($5::text is null or p.status = $5)
@@ -347,7 +350,7 @@ export async function listChangedProducts(
 const oldest = ({ sku, connectionId }: ProductFilter): string => `
       select p.*
       from (
-        select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode,
+        select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode, p.low_stock_below,
                p.price_minor, p.currency, p.status, p.created_at, p.updated_at,
                ($5::text is null or p.status = $5)
                  and ($6::text is null or strpos(lower(p.sku), $6) > 0 or strpos(lower(p.name), $6) > 0)

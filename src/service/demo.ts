@@ -34,6 +34,7 @@ const PRODUCTS: readonly Omit<ProductDetails, "imageUrl">[] = [
     priceMinor: 790n,
     weightGrams: 380,
     barcode: "4006381000017",
+    lowStockBelow: null,
   },
   {
     sku: "TEE-M",
@@ -42,6 +43,7 @@ const PRODUCTS: readonly Omit<ProductDetails, "imageUrl">[] = [
     priceMinor: 1_250n,
     weightGrams: 180,
     barcode: "4006381000024",
+    lowStockBelow: null,
   },
   {
     sku: "TEE-M",
@@ -50,6 +52,7 @@ const PRODUCTS: readonly Omit<ProductDetails, "imageUrl">[] = [
     priceMinor: 1_350n,
     weightGrams: 180,
     barcode: "4006381000031",
+    lowStockBelow: null,
   },
   {
     sku: "BAG-01",
@@ -58,6 +61,7 @@ const PRODUCTS: readonly Omit<ProductDetails, "imageUrl">[] = [
     priceMinor: 640n,
     weightGrams: 120,
     barcode: "4006381000048",
+    lowStockBelow: null,
   },
 ];
 

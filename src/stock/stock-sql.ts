@@ -463,5 +463,41 @@ export type StockOfProduct = StockRecord & {
   readonly barcode: string | null;
 };
 
+/** Stock that has changed. Null: that of the product at all facilities. */
+export type ChangedStock = {
+  readonly merchantId: string;
+  readonly productId: string;
+  readonly facilityId: string | null;
+};
+
+/** Stock with the number below which it is low. Null: it never is. */
+export type WatchedStock = StockOfProduct & { readonly lowStockBelow: number | null };
+
+/** The stock as it is now. */
+export async function readWatchedStock(
+  db: Queryable,
+  changed: readonly ChangedStock[],
+): Promise<WatchedStock[]> {
+  if (changed.length === 0) return [];
+  return db.query<WatchedStock>({
+    name: "read-watched-stock",
+    text: `
+      select distinct s.merchant_id as "merchantId", s.facility_id as "facilityId", s.product_id as "productId",
+             s.on_hand as "onHand", s.reserved, s.updated_at as "updatedAt", p.sku, p.name, p.barcode,
+             p.low_stock_below as "lowStockBelow"
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as changed (merchant_id, product_id, facility_id)
+      join facility_stock s on s.merchant_id = changed.merchant_id and s.product_id = changed.product_id
+      join products p on p.merchant_id = changed.merchant_id and p.id = changed.product_id
+      where (changed.facility_id is null or s.facility_id = changed.facility_id)
+        and ($4::uuid[] is null or s.merchant_id = any($4) and p.merchant_id = any($4))`,
+    values: [
+      changed.map(({ merchantId }) => merchantId),
+      changed.map(({ productId }) => productId),
+      changed.map(({ facilityId }) => facilityId),
+      await merchantsOf(db, changed),
+    ],
+  });
+}
+
 /** Available units, by product and then by facility. A product that is missing is made to order. */
 export type Availability = ReadonlyMap<string, ReadonlyMap<string, number>>;

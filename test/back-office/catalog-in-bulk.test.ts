@@ -130,7 +130,7 @@ describe("an import of a file that was imported before", () => {
     const csv = await exported(merchant);
     const before = (await test.backOffice.get(`/api/products/${ids[0]}`)).body;
     test.clock.advance({ minutes: 1 });
-    const changes = csv.replace(/(.*),[^,]*,active,\r\n$/, "$1,https://x.example/a.png,active,\r\n");
+    const changes = csv.replace(/(.*),[^,]*,active,,\r\n$/, "$1,https://x.example/a.png,active,,\r\n");
     expect((await importInto(merchant, changes)).body).toMatchObject({
       created: 0,
       changed: 1,
@@ -236,7 +236,9 @@ describe("GET /api/merchants/{id}/products.csv", () => {
       await createProduct(test, merchant, { name, sku: name, description: name, weightGrams: 7 });
     await createProduct(test, merchant, { sku: "plain", description: "" });
     const csv = await exported(merchant);
-    expect(csv).toMatch(/^id,sku,name,price,weightGrams,description,imageUrl,status,barcode\r\n/);
+    expect(csv).toMatch(
+      /^id,sku,name,price,weightGrams,description,imageUrl,status,barcode,lowStockBelow\r\n/,
+    );
     expect((await importInto(merchant, csv)).body).toMatchObject({ created: 0, changed: 0, unchanged: 10 });
     expect(await exported(merchant)).toBe(csv);
     expect(csv).not.toMatch(/(^|[,;"\r\n\t])\s*[=+@-]/);

@@ -75,7 +75,7 @@ describe("the barcode of a product", () => {
       created: 2,
     });
     const csv = (await test.backOffice.get(`/api/merchants/${merchantId}/products.csv`)).body;
-    expect(csv).toMatch(/,active,11\r\n/);
+    expect(csv).toMatch(/,active,11,\r\n/);
     expect((await importInto(csv)).body).toMatchObject({ unchanged: 2 });
     expect(
       (await importInto("sku,name,price,barcode\nA,A,1,\n", { match: "sku" })).body.products,

@@ -65,6 +65,7 @@ describe("POST /api/merchants/{id}/products", () => {
       imageUrl: null,
       weightGrams: null,
       barcode: null,
+      lowStockBelow: null,
       createdAt: test.clock.now().toISOString(),
       updatedAt: test.clock.now().toISOString(),
     });

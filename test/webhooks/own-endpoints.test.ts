@@ -141,11 +141,13 @@ describe.each(OWNERS)("the endpoints of %s", (_name, ownerOf) => {
     expect(samples.map((sample) => (sample as { type: string }).type).toSorted()).toEqual(
       endpoint.eventTypes.toSorted(),
     );
-    for (const sample of samples)
-      expect(sample).toMatchObject({
-        ...idsOf({ path }),
-        data: { order: { id: expect.stringMatching(/^ord_/) } },
-      });
+    const ofOrder = { order: { id: expect.stringMatching(/^ord_/) } };
+    const ofStock = { stock: { facilityId: expect.stringMatching(/^fac_/) } };
+    for (const sample of samples) {
+      const { type } = sample as { type: string };
+      const data = type === "stock.low" ? ofStock : ofOrder;
+      expect(sample).toMatchObject({ ...idsOf({ path }), data });
+    }
   });
 
   it("are retried, paused, resumed and recovered", async () => {

@@ -16,6 +16,7 @@ const COLUMNS = [
   "imageUrl",
   "status",
   "barcode",
+  "lowStockBelow",
 ] as const;
 
 /** Products in memory at a time. */
@@ -38,7 +39,7 @@ export async function* exportProducts(db: Queryable, merchantId: string): AsyncG
 
 const toRow = (product: Product): string => {
   const { amount } = formatMoney({ minor: product.priceMinor, currency: product.currency });
-  const { id, sku, name, weightGrams, description, imageUrl, status, barcode } = product;
+  const { id, sku, name, weightGrams, description, imageUrl, status, barcode, lowStockBelow } = product;
   const optional = [weightGrams, description, imageUrl].map((value) => value ?? "");
-  return csvRow([id, sku, name, amount, ...optional, status, barcode ?? ""]);
+  return csvRow([id, sku, name, amount, ...optional, status, barcode ?? "", lowStockBelow ?? ""]);
 };

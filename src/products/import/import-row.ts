@@ -7,7 +7,15 @@ import { createCheck } from "../../platform/wire/validation.ts";
 import { PRODUCT_STATUSES, ProductRequestSchema, type ProductStatus } from "../product.ts";
 
 const REQUIRED = ["sku", "name", "price"] as const;
-const OPTIONAL = ["weightGrams", "barcode", "description", "imageUrl", "status", "id"] as const;
+const OPTIONAL = [
+  "weightGrams",
+  "barcode",
+  "lowStockBelow",
+  "description",
+  "imageUrl",
+  "status",
+  "id",
+] as const;
 type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
 const COLUMNS: readonly Column[] = [...REQUIRED, ...OPTIONAL];
 
@@ -33,6 +41,7 @@ export type ImportRow = {
   readonly imageUrl: string | null;
   readonly status: ProductStatus | null;
   readonly barcode: string | null;
+  readonly lowStockBelow: number | null;
   /** The columns in which it differs from its product. Null: not compared yet, or it creates one. */
   readonly differsIn: readonly string[] | null;
 };
@@ -102,6 +111,7 @@ export function readRow(
     imageUrl: row.imageUrl ?? null,
     status: row.status ?? null,
     barcode: row.barcode ?? null,
+    lowStockBelow: row.lowStockBelow ?? null,
     differsIn: null,
   };
 }
@@ -117,7 +127,8 @@ function productOf(
     const cell = withFormula(cells[index] ?? ""); // An export has guarded it.
     if (cell === "") return;
     if (column === "price") product[column] = { amount: decimalOf(cell, separator), currency };
-    else if (column === "weightGrams" && /^\d{1,15}$/.test(cell)) product[column] = Number(cell);
+    else if ((column === "weightGrams" || column === "lowStockBelow") && /^\d{1,15}$/.test(cell))
+      product[column] = Number(cell);
     else product[column] = cell;
   });
   return product;

@@ -46,12 +46,12 @@ export async function insertImported(
     name: "insert-imported-products",
     text: `
       insert into products (id, merchant_id, sku, name, description, image_url, weight_grams,
-                            price_minor, currency, status, created_at, updated_at, barcode)
+                            price_minor, currency, status, created_at, updated_at, barcode, low_stock_below)
       select n.id, $1, n.sku, n.name, n.description, n."imageUrl", n."weightGrams",
-             n."priceMinor", $2, coalesce(n.status, 'active'), $4, $4, n.barcode
+             n."priceMinor", $2, coalesce(n.status, 'active'), $4, $4, n.barcode, n."lowStockBelow"
       from json_to_recordset($3) as n (
         id uuid, sku text, name text, description text, "imageUrl" text, "weightGrams" integer,
-        "priceMinor" bigint, status text, barcode text)
+        "priceMinor" bigint, status text, barcode text, "lowStockBelow" integer)
       returning id`,
     values: [id, currency, JSON.stringify(rows), now],
   });
@@ -84,17 +84,20 @@ export async function updateImported(
           image_url = case when $4 then n."imageUrl" else p.image_url end,
           weight_grams = case when $5 then n."weightGrams" else p.weight_grams end,
           barcode = case when $7 then n.barcode else p.barcode end,
+          low_stock_below = case when $8 then n."lowStockBelow" else p.low_stock_below end,
           updated_at = $6
       from json_to_recordset($2) as n (
         id uuid, sku text, name text, description text, "imageUrl" text, "weightGrams" integer,
-        "priceMinor" bigint, status text, barcode text)
+        "priceMinor" bigint, status text, barcode text, "lowStockBelow" integer)
       where p.id = n.id and p.merchant_id = $1
-        and (p.sku, p.name, p.price_minor, p.status, p.description, p.image_url, p.weight_grams, p.barcode) is distinct from (
+        and (p.sku, p.name, p.price_minor, p.status, p.description, p.image_url, p.weight_grams, p.barcode,
+             p.low_stock_below) is distinct from (
           n.sku, n.name, n."priceMinor", coalesce(n.status, p.status),
           case when $3 then n.description else p.description end,
           case when $4 then n."imageUrl" else p.image_url end,
           case when $5 then n."weightGrams" else p.weight_grams end,
-          case when $7 then n.barcode else p.barcode end)
+          case when $7 then n.barcode else p.barcode end,
+          case when $8 then n."lowStockBelow" else p.low_stock_below end)
       returning p.id`,
     values: [
       merchantId,
@@ -104,6 +107,7 @@ export async function updateImported(
       header.includes("weightGrams"),
       now,
       header.includes("barcode"),
+      header.includes("lowStockBelow"),
     ],
   });
   recordProducts(
@@ -134,10 +138,11 @@ export async function compareImported(
         case when $3 and p.description is distinct from n.description then 'description' end,
         case when $4 and p.image_url is distinct from n."imageUrl" then 'imageUrl' end,
         case when $5 and p.weight_grams is distinct from n."weightGrams" then 'weightGrams' end,
-        case when $6 and p.barcode is distinct from n.barcode then 'barcode' end], null) as columns
+        case when $6 and p.barcode is distinct from n.barcode then 'barcode' end,
+        case when $7 and p.low_stock_below is distinct from n."lowStockBelow" then 'lowStockBelow' end], null) as columns
       from json_to_recordset($2) as n (
         id uuid, sku text, name text, description text, "imageUrl" text, "weightGrams" integer,
-        "priceMinor" bigint, status text, barcode text)
+        "priceMinor" bigint, status text, barcode text, "lowStockBelow" integer)
       join products p on p.id = n.id and p.merchant_id = $1`,
     values: [
       merchantId,
@@ -146,6 +151,7 @@ export async function compareImported(
       header.includes("imageUrl"),
       header.includes("weightGrams"),
       header.includes("barcode"),
+      header.includes("lowStockBelow"),
     ],
   });
   return new Map(compared.map(({ id, columns }) => [id, columns]));

@@ -35,7 +35,7 @@ import {
   removeDeletedPage,
   updateEndpointSettings,
 } from "./endpoints-sql.ts";
-import { lockOwner, saveChangesFrom, takeEndpointNumber } from "./owners-sql.ts";
+import { deleteAllKnownLow, lockOwner, saveChangesFrom, takeEndpointNumber } from "./owners-sql.ts";
 import { deleteSecrets, issueSecret } from "./secrets.ts";
 
 /**
@@ -70,8 +70,10 @@ export async function createEndpoint(
       createdAt: now,
       updatedAt: now,
     };
-    if (changesFrom !== null && (await countEndpoints(tx, owner, "live", 1)) === 0)
+    if (changesFrom !== null && (await countEndpoints(tx, owner, "live", 1)) === 0) {
       await saveChangesFrom(tx, owner, changesFrom);
+      await deleteAllKnownLow(tx, owner); // It may have risen since the last endpoint was deleted.
+    }
     await insertEndpoint(tx, endpoint);
     const secret = await issueSecret(tx, context, endpoint, now);
     await setMadeParts(tx, endpoint, MADE_PARTS, maker);

@@ -90,3 +90,74 @@ export async function saveChangesFrom(
     values: [merchantId, connectionId, position.toString()],
   });
 }
+
+/** Stock of a product at a facility. */
+export type StockPlace = { readonly facilityId: string; readonly productId: string };
+
+/** Of these products, the stock that an owner knows to be low. The caller has locked the owner. */
+export async function listKnownLow(
+  tx: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  productIds: readonly string[],
+): Promise<StockPlace[]> {
+  return tx.query<StockPlace>({
+    name: "list-known-low-stock",
+    text: `
+      select facility_id as "facilityId", product_id as "productId"
+      from known_low_stock
+      where merchant_id = $1 and connection_id = $2 and product_id = any($3::uuid[])`,
+    values: [merchantId, connectionId, productIds],
+  });
+}
+
+/** Notes stock of which an owner now knows that it is low. */
+export async function insertKnownLow(
+  tx: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  low: readonly StockPlace[],
+): Promise<void> {
+  if (low.length === 0) return;
+  await tx.query({
+    name: "insert-known-low-stock",
+    text: `
+      insert into known_low_stock (merchant_id, connection_id, product_id, facility_id)
+      select $1, $2, low.product_id, low.facility_id
+      from unnest($3::uuid[], $4::uuid[]) as low (product_id, facility_id)`,
+    values: [merchantId, connectionId, ...placeColumns(low)],
+  });
+}
+
+/** Forgets stock that is not low any more. */
+export async function deleteKnownLow(
+  tx: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  risen: readonly StockPlace[],
+): Promise<void> {
+  if (risen.length === 0) return;
+  await tx.query({
+    name: "delete-known-low-stock",
+    text: `
+      delete from known_low_stock k
+      using unnest($3::uuid[], $4::uuid[]) as risen (product_id, facility_id)
+      where k.merchant_id = $1 and k.connection_id = $2 and k.product_id = risen.product_id
+        and k.facility_id = risen.facility_id`,
+    values: [merchantId, connectionId, ...placeColumns(risen)],
+  });
+}
+
+const placeColumns = (places: readonly StockPlace[]): [productIds: string[], facilityIds: string[]] => [
+  places.map(({ productId }) => productId),
+  places.map(({ facilityId }) => facilityId),
+];
+
+/** Forgets all of an owner, which begins to follow the feed again. */
+export async function deleteAllKnownLow(
+  tx: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+): Promise<void> {
+  await tx.query({
+    name: "delete-all-known-low-stock",
+    text: "delete from known_low_stock where merchant_id = $1 and connection_id = $2",
+    values: [merchantId, connectionId],
+  });
+}

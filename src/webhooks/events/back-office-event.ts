@@ -19,6 +19,7 @@ const MERCHANT_EVENT_TYPES = [
   "charge.failed",
   "refund.created",
   "return.recorded",
+  "stock.low",
 ] as const;
 
 /** What the endpoints of a facility receive. */
@@ -31,6 +32,7 @@ const FACILITY_EVENT_TYPES = [
   "shipment.voided",
   "order.canceled",
   "return.recorded",
+  "stock.low",
 ] as const;
 
 export type BackOfficeEventType =
@@ -56,6 +58,8 @@ export const BACK_OFFICE_EVENT_MEANINGS: Readonly<Record<BackOfficeEventType, st
   "charge.failed": "A charge was declined, so that the order is on hold.",
   "refund.created": "A refund was created.",
   "return.recorded": "The warehouse recorded goods that came back.",
+  "stock.low":
+    "Fewer units of a product are available at a facility than its `lowStockBelow`. Published again only after they were no fewer.",
 };
 
 type BackOfficeEventContent = {

@@ -17,6 +17,7 @@ type Values = {
   price: string;
   weightGrams: number | "";
   barcode: string;
+  lowStockBelow: number | "";
   description: string;
   imageUrl: string;
 };
@@ -27,6 +28,7 @@ const EMPTY: Values = {
   price: "",
   weightGrams: "",
   barcode: "",
+  lowStockBelow: "",
   description: "",
   imageUrl: "",
 };
@@ -37,6 +39,7 @@ const valuesOf = (product: Product): Values => ({
   price: fieldAmount(product.price.amount, formatLocale()),
   weightGrams: product.weightGrams ?? "",
   barcode: product.barcode ?? "",
+  lowStockBelow: product.lowStockBelow ?? "",
   description: product.description ?? "",
   imageUrl: product.imageUrl ?? "",
 });
@@ -48,6 +51,7 @@ const fieldsOf = (values: Values, currency: string) => ({
   price: { amount: typedAmount(values.price, formatLocale()), currency },
   weightGrams: values.weightGrams === "" ? null : Number(values.weightGrams),
   barcode: values.barcode.trim() || null,
+  lowStockBelow: values.lowStockBelow === "" ? null : Number(values.lowStockBelow),
   description: values.description.trim() || null,
   imageUrl: values.imageUrl.trim() || null,
 });
@@ -150,6 +154,14 @@ function ProductFields({ form, currency }: { form: UseFormReturnType<Values>; cu
         description={t("product.barcodeHelp")}
         maxLength={100}
         {...form.getInputProps("barcode")}
+      />
+      <NumberInput
+        label={t("products.lowStockBelow")}
+        description={t("product.lowStockHelp")}
+        min={1}
+        max={1_000_000_000}
+        allowDecimal={false}
+        {...form.getInputProps("lowStockBelow")}
       />
       <Textarea
         label={t("products.description")}

@@ -164,7 +164,8 @@ function ChangeStatus({ product: { id, status } }: { product: Product }) {
 
 function ProductFacts({ product }: { product: Product }) {
   const { t } = useTranslation();
-  const { id, sku, price, weightGrams, barcode, description, imageUrl, createdAt, updatedAt } = product;
+  const { id, sku, price, weightGrams, barcode, lowStockBelow, description, imageUrl, createdAt, updatedAt } =
+    product;
   return (
     <Grid gap="md">
       <Grid.Col span={{ base: 12, md: 7 }}>
@@ -176,6 +177,7 @@ function ProductFacts({ product }: { product: Product }) {
               [t("products.price"), <Money key="price" of={price} />],
               [t("products.weight"), weightGrams === null ? null : formatWeight(weightGrams)],
               [t("products.barcode"), barcode],
+              [t("products.lowStockBelow"), lowStockBelow],
               [
                 t("products.imageUrl"),
                 // Shown as an address: the console loads nothing from other hosts.

@@ -15,6 +15,7 @@ export const catalog: Translated<typeof english> = {
     status: "Status",
     weight: "Gewicht",
     barcode: "Barcode",
+    lowStockBelow: "Bestand niedrig unter",
     changed: "Geändert",
     created: "Angelegt",
     id: "ID",
@@ -49,6 +50,8 @@ export const catalog: Translated<typeof english> = {
     skuHelp: "Ihre eigene Artikelnummer. Zwei Produkte dürfen dieselbe haben.",
     priceHelp: "Für ein Stück, in {{currency}}. Partner sehen ihn nie.",
     weightHelp: "Für ein Stück, in Gramm. Danach richtet sich der Versandpreis. Leer: unbekannt.",
+    lowStockHelp:
+      "Verfügbare Stück an einem Standort. Sind es weniger, erfahren es Programme mit einem Webhook. Leer: nie.",
     barcodeHelp: "Wie ein Scanner ihn liest. Jeder Barcode gehört zu einem Produkt.",
     imageHelp: "Adresse eines Bildes im Web.",
     discontinue: "Auslaufen lassen",
@@ -132,7 +135,7 @@ export const catalog: Translated<typeof english> = {
     chooseFile: "CSV-Datei wählen",
     drop: "Oder legen Sie die Datei hier ab.",
     fileHelp:
-      "UTF-8, mit Kommas. Die erste Zeile nennt die Spalten: sku, name und price, und beliebige von weightGrams, barcode, description, imageUrl, status und id.",
+      "UTF-8, mit Kommas. Die erste Zeile nennt die Spalten: sku, name und price, und beliebige von weightGrams, barcode, lowStockBelow, description, imageUrl, status und id.",
     price: "Ein Preis ist eine Dezimalzahl wie 12.50, in der Währung des Händlers.",
     start: "Um mit dem Vorhandenen zu beginnen, laden Sie alle Produkte herunter und ändern die Datei.",
     match: "Zeilen ohne id",

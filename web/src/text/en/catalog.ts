@@ -12,6 +12,7 @@ export const catalog = {
     status: "Status",
     weight: "Weight",
     barcode: "Barcode",
+    lowStockBelow: "Low stock below",
     changed: "Changed",
     created: "Created",
     id: "Id",
@@ -44,6 +45,8 @@ export const catalog = {
     skuHelp: "Your own article number. Two products may have the same one.",
     priceHelp: "For one unit, in {{currency}}. Partners never see it.",
     weightHelp: "Of one unit, in grams. Shipping is priced by it. Empty: not known.",
+    lowStockHelp:
+      "Available units at a facility. When there are fewer, programs with a webhook are told. Empty: never.",
     barcodeHelp: "As a scanner reads it. Each barcode belongs to one product.",
     imageHelp: "Address of a picture on the web.",
     discontinue: "Discontinue",
@@ -123,7 +126,7 @@ export const catalog = {
     chooseFile: "Choose a CSV file",
     drop: "Or drop the file here.",
     fileHelp:
-      "UTF-8, with commas. The first line names the columns: sku, name and price, and any of weightGrams, barcode, description, imageUrl, status and id.",
+      "UTF-8, with commas. The first line names the columns: sku, name and price, and any of weightGrams, barcode, lowStockBelow, description, imageUrl, status and id.",
     price: "A price is a decimal number such as 12.50, in the merchant's currency.",
     start: "To begin with what is there, download all products and change the file.",
     match: "Rows without an id",
