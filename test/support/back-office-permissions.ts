@@ -27,6 +27,8 @@ const ofOwner = (owner: string) =>
   OF_ENDPOINTS.map((name) => name.replace(/^[a-z]+/, (verb) => `${verb}${owner}`));
 
 export const MERCHANTS_TOO = [
+  "listAllWebhookEndpoints",
+  "listAllDeliveries",
   "listChanges",
   "listMerchants",
   "getMerchant",
@@ -83,8 +85,6 @@ export const MERCHANTS_NOT_WAREHOUSE = [
   "withdrawProduct",
   "cancelOrder",
   "importProducts",
-  "listAllWebhookEndpoints",
-  "listAllDeliveries",
   ...OF_ENDPOINTS,
   ...ofOwner("Merchant"),
   "listOrderEvents",
