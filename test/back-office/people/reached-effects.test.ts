@@ -124,8 +124,15 @@ async function stale(): Promise<Browser> {
   return browser;
 }
 
-/** What asks although it takes something away: it removes how a person signs in. */
-const CAREFUL = ["unlinkSingleSignOn", "removeSignInMethods"];
+/** What asks although it moves none of these: it removes how a person signs in, or takes over what an ended token has set. */
+const CAREFUL = [
+  "unlinkSingleSignOn",
+  "removeSignInMethods",
+  ...["", "Merchant", "Facility"].flatMap((word) => [
+    `resume${word}WebhookEndpoint`,
+    `recover${word}Deliveries`,
+  ]),
+];
 const reaching = new Set<string>();
 
 it.each(changing.map((row) => [row.operationId, row] as const))(
