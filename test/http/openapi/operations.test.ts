@@ -45,6 +45,7 @@ const BODIES_OF_OPTIONAL_FIELDS = [
   "PATCH /api/orders/{id}/shipping-address",
   "PATCH /api/merchants/{id}",
   "PATCH /api/shipments/{id}",
+  "POST /api/shipments/{id}/void",
   "POST /api/keys/{id}/rotate",
   "PATCH /api/connections/{id}/webhook-endpoints/{endpointId}",
   "PATCH /api/merchants/{id}/webhook-endpoints/{endpointId}",
