@@ -49,6 +49,8 @@ create table connections (
   review_countries             text[],
   limits                       jsonb       not null default '{}',
   created_at                   timestamptz not null,
+  ends_at                      timestamptz,
+  requester_hash               bytea,
   constraint connections_pkey primary key (merchant_id, id),
   constraint connections_id_currency_key unique (merchant_id, id, currency),
   constraint connections_merchant_currency_fkey foreign key (merchant_id, currency) references merchants (id, currency),
@@ -56,14 +58,21 @@ create table connections (
   constraint connections_review_max_quantity_positive check (review_max_quantity >= 1),
   constraint connections_review_max_order_value_not_negative check (review_max_order_value_minor >= 0),
   constraint connections_review_countries_form check (array_to_string(review_countries, ',', '-') ~ '^([A-Z]{2}(,[A-Z]{2})*)?$'),
-  constraint connections_limits_object check (jsonb_typeof(limits) = 'object')
+  constraint connections_limits_object check (jsonb_typeof(limits) = 'object'),
+  constraint connections_requester_of_those_that_end check ((ends_at is null) = (requester_hash is null)),
+  constraint connections_requester_hash_is_sha256 check (octet_length(requester_hash) = 32)
 );
 create index connections_id_idx on connections (id);
+-- Few connections end. A job looks for those that have ended, and a request for a test key for those of its network.
+create index connections_ends_idx on connections (ends_at) where ends_at is not null;
+create index connections_requester_idx on connections (merchant_id, requester_hash) where requester_hash is not null;
 comment on table connections is 'One partner''s access to one merchant. Everything a partner sees belongs to one connection.';
 comment on column connections.currency is 'The merchant''s currency, repeated here so that a foreign key keeps orders in it.';
 comment on column connections.review_max_quantity is 'Review policy: an order with more units needs review; null means no limit.';
 comment on column connections.review_max_order_value_minor is 'Review policy: an order with a higher value, in minor units of the merchant''s currency, needs review; null means no limit.';
 comment on column connections.review_countries is 'Review policy: an order to a country outside this list needs review; null means any country.';
+comment on column connections.ends_at is 'When a connection that a stranger made for a test key ends. Then it is removed with all it has. Null for all others, which are never deleted.';
+comment on column connections.requester_hash is 'SHA-256 of the network of that stranger, so that one network makes few. Null for all others.';
 comment on column connections.limits is 'Maximum by name of the stored limits that the operator has changed; all others have their defaults (src/merchants/limits.ts).';
 
 create table api_keys (
@@ -79,10 +88,12 @@ create table api_keys (
   expires_at     timestamptz,
   revoked_at     timestamptz,
   token_id       uuid,
+  is_requested   boolean     not null default false,
   constraint api_keys_pkey primary key (key_hash),
   constraint api_keys_id_key unique (id),
   constraint api_keys_key_hash_is_sha256 check (octet_length(key_hash) = 32),
-  constraint api_keys_mode_known check (mode in ('live', 'test'))
+  constraint api_keys_mode_known check (mode in ('live', 'test')),
+  constraint api_keys_requested_are_test_keys check (not is_requested or mode = 'test' and expires_at is not null)
 );
 create index api_keys_connection_idx on api_keys (merchant_id, connection_id, id);
 create index api_keys_token_id_idx on api_keys (token_id) where token_id is not null;
@@ -91,6 +102,7 @@ comment on column api_keys.key_hash is 'SHA-256 of the whole key; the key has 25
 comment on column api_keys.mode is 'live: the key can do everything. test: it creates and changes test orders only, and finds no real order.';
 comment on column api_keys.prefix is 'First characters of the key, by which people recognize it.';
 comment on column api_keys.token_id is 'The token of the back office that issued it, with whose revocation it ends. Null: a person, OPERATOR_TOKEN or the command line did.';
+comment on column api_keys.is_requested is 'A stranger has requested it, without a person who issues it. It has a smaller allowance.';
 comment on column api_keys.replaced_by_id is 'The key that a rotation has put in its place. Null if it was not rotated. A key is rotated once.';
 
 -- Apart from api_keys, so that the rows that every request of a partner reads are not written for their uses
@@ -120,13 +132,13 @@ create unlogged table rate_limits (
   granted_to   bigint not null,
   window_us    bigint not null,
   constraint rate_limits_pkey primary key (merchant_id, owner_id, kind),
-  constraint rate_limits_kind_known check (kind in ('live', 'test', 'back-office')),
+  constraint rate_limits_kind_known check (kind in ('live', 'test', 'requested', 'back-office')),
   constraint rate_limits_granted_in_order check (granted_from <= granted_to)
 ) with (fillfactor = 50);
 comment on table rate_limits is 'How far the requests of each owner of an allowance are granted to processes. A row appears with the first request that counts.';
 comment on column rate_limits.merchant_id is 'The merchant of the owner. The owner itself if it is a person or a token of no merchant.';
 comment on column rate_limits.owner_id is 'A connection, a person, a token, or the merchant whose connections or callers share the allowance.';
-comment on column rate_limits.kind is 'The requests that the allowance is for: with live keys, with test keys, or to the back office.';
+comment on column rate_limits.kind is 'The requests that the allowance is for: with live keys, with test keys, with those that strangers have requested, or to the back office.';
 comment on column rate_limits.granted_from is 'Where the newest grant begins, in microseconds since 1970.';
 comment on column rate_limits.granted_to is 'Where the newest grant ends, in microseconds since 1970. The next one begins here, or now if that is later.';
 comment on column rate_limits.window_us is 'How far ahead of the time requests have positions, in microseconds, by the settings of the process with the newest grant.';

@@ -47,5 +47,5 @@ create table exposed_products (
   constraint exposed_products_product_fkey foreign key (merchant_id, product_id) references products (merchant_id, id)
 );
 create index exposed_products_product_id_idx on exposed_products (merchant_id, product_id);
-comment on table exposed_products is 'Products that a merchant has exposed to its connections. merchant_id makes the foreign keys reject another merchant''s product. Rows are never deleted: order lines reference them.';
+comment on table exposed_products is 'Products that a merchant has exposed to its connections. merchant_id makes the foreign keys reject another merchant''s product. Rows are deleted with their connection only: order lines reference them.';
 comment on column exposed_products.withdrawn_at is 'When the product was withdrawn; null while the connection may see and order it.';

@@ -26,7 +26,8 @@ const KEPT: Readonly<Record<string, string>> = {
 export function postmanCollection(config: ReturnType<typeof readConfig>, address: string): object {
   // The document as JSON is what pages are made of, too.
   const description = JSON.parse(JSON.stringify(describePartnerApi(config))) as Description;
-  const routes = routesOf(description);
+  // A request without a key belongs to those who have none yet.
+  const routes = routesOf(description).filter(({ operation }) => operation.security?.length !== 0);
   const variables = new Set(routes.flatMap(({ path }) => parametersOf(path).map(variableOf)));
   return {
     info: {
@@ -41,11 +42,13 @@ export function postmanCollection(config: ReturnType<typeof readConfig>, address
       { key: "key", value: "" },
       ...[...variables].sort().map((key) => ({ key, value: "" })),
     ],
-    item: description.tags.map(({ name, description: meaning }) => ({
-      name,
-      description: meaning,
-      item: routes.filter(({ operation }) => operation.tags.includes(name)).map(itemOf),
-    })),
+    item: description.tags
+      .map(({ name, description: meaning }) => ({
+        name,
+        description: meaning,
+        item: routes.filter(({ operation }) => operation.tags.includes(name)).map(itemOf),
+      }))
+      .filter(({ item }) => item.length > 0),
   };
 }
 

@@ -32,6 +32,7 @@ export const LAYERS: readonly Layer[] = [
   [
     { folder: "fulfilment", purpose: "facilities, rates, routing, work list, shipping" },
     { folder: "payments", purpose: "charging through the merchant's account or Stripe" },
+    { folder: "self-service", purpose: "test keys without a person, and their end" },
   ],
   [
     { folder: "http", purpose: "what both listeners share: requests, replies, OpenAPI" },

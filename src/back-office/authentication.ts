@@ -1,10 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import ipaddr from "ipaddr.js";
 import { type BackOfficeCaller, strongestRole } from "../audit/grant.ts";
 import { bearerToken, unauthorized } from "../http/credentials.ts";
 import type { RateLimiter } from "../http/rate-limiter.ts";
-import { clientAddress } from "../http/replies.ts";
+import { clientAddress, networkOf } from "../http/replies.ts";
 import { failedAuthenticationLog } from "../http/request-log.ts";
 import { hashKey, isValid } from "../merchants/api-key.ts";
 import { isTokenText, type Token } from "../people/token.ts";
@@ -143,16 +142,6 @@ export function limitAttempts(
 function sendsNamedToken({ headers }: FastifyRequest): boolean {
   const sent = bearerToken(headers.authorization ?? "");
   return sent !== null && isTokenText(sent);
-}
-
-/** An IPv6 address counts as its network of 64 bits, because one caller has all of it. */
-export function networkOf(request: FastifyRequest): string {
-  const text = clientAddress(request);
-  if (!ipaddr.isValid(text)) return text;
-  const address = ipaddr.process(text);
-  return address.kind() === "ipv6"
-    ? address.toNormalizedString().split(":").slice(0, 4).join(":")
-    : address.toString();
 }
 
 /** The problem of a wrong token, so that it does not reveal which guess was right. `detail` is for those who hold the token. */

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { connectionScope } from "../audit/grant.ts";
 import { idErrors, idIn } from "../http/route.ts";
 import { type Connection, keyOf, policyVersion, type ReviewPolicy } from "../merchants/connection.ts";
-import { changeConnection, createConnection } from "../merchants/connections.ts";
+import { changeConnection, createConnection, endConnection } from "../merchants/connections.ts";
 import { listAllConnections, listConnections } from "../merchants/connections-sql.ts";
 import { countKeys } from "../merchants/keys-sql.ts";
 import { CONNECTION_LIMITS } from "../merchants/limits.ts";
@@ -28,6 +28,7 @@ import {
   MoneyRequestSchema,
   MoneySchema,
   nullable,
+  nullableTime,
   pageOf,
   searchField,
   shortText,
@@ -140,6 +141,9 @@ const ConnectionSchema = Type.Object(
       examples: ["https://orders.example"],
     }),
     createdAt: dateTime("When the connection was created."),
+    endsAt: nullableTime(
+      "When the connection ends, and is removed with all it has: a stranger has made it for a test key without a person. Null for all others.",
+    ),
   },
   {
     title: "Connection",
@@ -161,6 +165,7 @@ function toWireConnection(
     limits: toWireLimits(CONNECTION_LIMITS, connection.limits),
     apiUrl: config.baseUrl,
     createdAt: connection.createdAt.toISOString(),
+    endsAt: connection.endsAt?.toISOString() ?? null,
   };
 }
 
@@ -306,6 +311,29 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       const changed = await changeConnection(context, keyOf(connection), { ...fields, ...policy }, by);
       if (changed === null) return notFound("connection");
       return isProblem(changed) ? changed : { status: 200, body: toWireConnection(context, caller, changed) };
+    },
+  }),
+];
+
+export const endRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/connections/{id}/end",
+    operationId: "endConnection",
+    admits: merchantSide,
+    tag: "Connections",
+    summary: "End a connection of a stranger",
+    description:
+      "Of a connection that was made for a test key without a person: ends it before its time. Its key is rejected at once, and its test orders and its endpoint are erased within seconds. The connection itself is removed when its day is over. Repeating the request has no further effect.",
+    params: ConnectionIdParams,
+    responses: { 200: { description: "The connection, which has ended.", schema: ConnectionSchema } },
+    problems: ["forbidden", "not-found"],
+    handle: async ({ caller, params, by }, { context }) => {
+      const connection = await findConnection(context, caller, params.id);
+      if (connection === null) return notFound("connection");
+      const ended = await endConnection(context, keyOf(connection), by);
+      if (ended === null) return notFound("connection");
+      return isProblem(ended) ? ended : { status: 200, body: toWireConnection(context, caller, ended) };
     },
   }),
 ];

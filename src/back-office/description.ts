@@ -28,7 +28,7 @@ export const describeBackOffice = (
         roles: rolesOf(row),
         problems: [...row.problems, "rate-limited" as const],
       })),
-      ...openRoutes.map((row) => ({ ...row, isOpen: true })),
+      ...openRoutes.map((row) => ({ ...row, isOpen: "sign-in" as const })),
     ],
     tags: {
       Merchants: "Companies whose products partners order.",

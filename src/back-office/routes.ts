@@ -7,7 +7,7 @@ import {
 } from "./access.ts";
 import { auditExportRoutes, auditRoutes } from "./audit.ts";
 import { changeRoutes } from "./changes.ts";
-import { connectionRoutes, usageRoutes } from "./connections.ts";
+import { connectionRoutes, endRoutes, usageRoutes } from "./connections.ts";
 import { exposureRoutes } from "./exposure.ts";
 import { facilityRoutes, rateRoutes } from "./facilities.ts";
 import { importRoutes } from "./import.ts";
@@ -56,6 +56,7 @@ export const backOfficeRoutes: readonly ScopedRoute[] = [
   ...within("money", failureRoutes),
   ...within("money", stripeRoutes),
   ...within("connections", connectionRoutes),
+  ...within("connections", endRoutes),
   ...within("connections", usageRoutes),
   ...within("keys", keyRoutes),
   ...within("keys", keyRotationRoutes),

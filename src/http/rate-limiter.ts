@@ -28,6 +28,9 @@ type Allowances = Readonly<Record<RateKind, Readonly<Record<RateUnit, Allowance>
 
 /** At most so many requests of a connection come at once. */
 const BURST_MAX = 100;
+/** With a test key that a stranger has requested. It also bounds the webhooks that strangers can cause. */
+const REQUESTED_PER_MINUTE = 60;
+const REQUESTED_BURST = 30;
 /** The connections of a merchant together may send ten times what each of them may. */
 const CONNECTIONS_TOGETHER = 10;
 /** Each person and token of a merchant may send half of what all of them together may. */
@@ -38,6 +41,10 @@ const BACK_OFFICE_BURST_PART = 1 / 6;
 /** Every allowance of a service (docs/design/isolation-and-limits.md, "Rate limit"). 0 a minute: there is no limit. */
 export function allowancesOf({ rateLimitPerMinute, backOfficeRateLimitPerMinute }: Limits): Allowances {
   const connection = { perMinute: rateLimitPerMinute, burst: Math.min(BURST_MAX, rateLimitPerMinute) };
+  const requested = {
+    perMinute: Math.min(REQUESTED_PER_MINUTE, rateLimitPerMinute),
+    burst: Math.min(REQUESTED_BURST, rateLimitPerMinute),
+  };
   const backOffice = {
     perMinute: backOfficeRateLimitPerMinute,
     burst: Math.ceil(BACK_OFFICE_BURST_PART * backOfficeRateLimitPerMinute),
@@ -45,6 +52,7 @@ export function allowancesOf({ rateLimitPerMinute, backOfficeRateLimitPerMinute 
   return {
     live: { caller: connection, merchant: times(CONNECTIONS_TOGETHER, connection) },
     test: { caller: connection, merchant: times(CONNECTIONS_TOGETHER, connection) },
+    requested: { caller: requested, merchant: times(CONNECTIONS_TOGETHER, requested) },
     "back-office": { caller: times(CALLER_PART, backOffice), merchant: backOffice },
   };
 }
@@ -63,6 +71,7 @@ export function createRateLimiter(db: Queryable, limits: Limits, clock: Clock): 
   const take = createRateLimit(db, clock, {
     live: termsOf(allowances.live),
     test: termsOf(allowances.test),
+    requested: termsOf(allowances.requested),
     "back-office": termsOf(allowances["back-office"]),
   });
   return {

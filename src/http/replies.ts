@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import { isIP, type Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import ipaddr from "ipaddr.js";
 import { isUnavailable } from "../platform/database/database.ts";
 import {
   internalError,
@@ -144,3 +145,13 @@ export function requestIdOf(sent: string | string[] | undefined): string {
  */
 export const clientAddress = ({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string =>
   isIP(ip) === 0 ? (socket.remoteAddress ?? "") : ip;
+
+/** An IPv6 address counts as its network of 64 bits, because one caller has all of it. */
+export function networkOf(request: Pick<FastifyRequest, "ip" | "socket">): string {
+  const text = clientAddress(request);
+  if (!ipaddr.isValid(text)) return text;
+  const address = ipaddr.process(text);
+  return address.kind() === "ipv6"
+    ? address.toNormalizedString().split(":").slice(0, 4).join(":")
+    : address.toString();
+}

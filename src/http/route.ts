@@ -134,8 +134,8 @@ export type RouteDescription = {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** It needs neither a token nor a session: with it one signs in. */
-  readonly isOpen?: boolean;
+  /** It takes no token and no key. `sign-in`: with it one signs in, or it reads the session itself. `to-all`: it has no caller. */
+  readonly isOpen?: "sign-in" | "to-all";
   /** The roles that may use it. Absent: the listener has no roles. */
   readonly roles?: readonly string[];
   /** The scope that a token needs. Absent in a listener with scopes: that of the group of the row. */

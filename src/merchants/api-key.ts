@@ -16,6 +16,8 @@ export type ApiKey = {
   /** Null if the key does not expire. */
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
+  /** A stranger has requested it, without a person who issues it. */
+  readonly isRequested: boolean;
 };
 
 /** A key as the back office shows it. */

@@ -14,6 +14,11 @@ export type Connection = {
   /** The operator's changes of the limits on what the connection can store. */
   readonly limits: LimitOverrides;
   readonly createdAt: Date;
+  /**
+   * When a connection that a stranger made for a test key ends (docs/design/isolation-and-limits.md, "Test keys without a
+   * person"). Null for all others.
+   */
+  readonly endsAt: Date | null;
 };
 
 export const keyOf = ({ merchantId, id }: Connection): ConnectionKey => ({ merchantId, connectionId: id });

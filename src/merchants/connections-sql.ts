@@ -1,5 +1,6 @@
 import type { ConnectionScope } from "../audit/grant.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
+import { searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { Connection } from "./connection.ts";
@@ -16,6 +17,7 @@ type ConnectionRow = {
   review_countries: string[] | null;
   limits: LimitOverrides;
   created_at: Date;
+  ends_at: Date | null;
 };
 
 /** A connection of any merchant, by its id. Null if there is none. */
@@ -24,7 +26,7 @@ export async function findConnectionById(db: Queryable, connectionId: string): P
     name: "find-connection-by-id",
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.id = $1`,
@@ -51,7 +53,7 @@ export async function readConnection(db: Queryable, connection: ConnectionKey): 
     name: "read-connection",
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id = $2`,
@@ -66,7 +68,7 @@ export async function lockConnection(tx: Queryable, connection: ConnectionKey): 
     name: "lock-connection",
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id = $2
@@ -90,7 +92,7 @@ export async function listConnections(
     name: "list-connections",
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id > $2 and ($4::text is null or strpos(lower(c.name), $4) > 0)
@@ -120,7 +122,7 @@ export async function listAllConnections(
     name: "list-all-connections",
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.id > $1 and ($3::uuid is null or c.merchant_id = $3)
@@ -141,14 +143,19 @@ export async function listAllConnections(
   return rows.map(toConnection);
 }
 
-export async function insertConnection(db: Queryable, connection: Connection): Promise<void> {
+/** @param requesterHash of the network that has requested a connection that ends; null for others */
+export async function insertConnection(
+  db: Queryable,
+  connection: Connection,
+  requesterHash: Buffer | null = null,
+): Promise<void> {
   const { maxQuantity, maxOrderValueMinor, countries } = connection.reviewPolicy;
   await db.query({
     name: "insert-connection",
     text: `
       insert into connections (id, merchant_id, currency, name, review_max_quantity, review_max_order_value_minor,
-                               review_countries, created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+                               review_countries, limits, created_at, ends_at, requester_hash)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     values: [
       connection.id,
       connection.merchantId,
@@ -157,7 +164,10 @@ export async function insertConnection(db: Queryable, connection: Connection): P
       maxQuantity,
       maxOrderValueMinor,
       countries,
+      JSON.stringify(connection.limits),
       connection.createdAt,
+      connection.endsAt,
+      requesterHash,
     ],
   });
 }
@@ -179,6 +189,83 @@ export async function updateConnection(db: Queryable, connection: Connection): P
       countries,
       JSON.stringify(connection.limits),
     ],
+  });
+}
+
+/** When the connections that a network has requested since a time were made, oldest first. Those that have ended count. */
+export async function listRequestedSince(
+  tx: Queryable,
+  merchantId: string,
+  requesterHash: Buffer,
+  since: Date,
+): Promise<Date[]> {
+  const rows = await tx.query<{ created_at: Date }>({
+    name: "list-requested-since",
+    text: `
+      select c.created_at
+      from connections c
+      where c.merchant_id = $1 and c.requester_hash = $2 and c.created_at > $3
+      order by c.created_at`,
+    values: [merchantId, requesterHash, since],
+  });
+  return rows.map((row) => row.created_at);
+}
+
+/** Ends a connection that ends anyway, now. */
+export async function markConnectionEnded(
+  tx: Queryable,
+  connection: ConnectionKey,
+  now: Date,
+): Promise<void> {
+  await tx.query({
+    name: "mark-connection-ended",
+    text: "update connections set ends_at = $3 where merchant_id = $1 and id = $2 and ends_at > $3",
+    values: [connection.merchantId, connection.connectionId, now],
+  });
+}
+
+/** A connection that has ended. */
+export type EndedConnection = ConnectionKey & { readonly createdAt: Date; readonly endsAt: Date };
+
+/** Connections that have ended and are not removed yet. A scan over all shards of a small index. */
+export async function listEndedConnections(db: Queryable, now: Date): Promise<EndedConnection[]> {
+  const rows = await searchReachable(db, "list-ended-connections", (merchants) =>
+    db.query<ConnectionKeyRow & { created_at: Date; ends_at: Date }>({
+      name: "list-ended-connections",
+      text: `
+        select c.merchant_id, c.id as connection_id, c.created_at, c.ends_at
+        from connections c
+        where c.ends_at <= $1 and ($2::uuid[] is null or c.merchant_id = any($2))
+        order by c.ends_at, c.id`,
+      values: [now, merchants],
+    }),
+  );
+  return rows.map((row) => ({ ...toConnectionKey(row), createdAt: row.created_at, endsAt: row.ends_at }));
+}
+
+/** Deletes a connection that has ended, with what the slice has of it. The caller has locked it and deleted all else. */
+export async function deleteEndedConnection(tx: Queryable, connection: ConnectionKey): Promise<void> {
+  const values = [connection.merchantId, connection.connectionId];
+  await tx.query({
+    name: "delete-keys-of-connection",
+    text: `
+      with deleted as (
+        delete from api_keys
+        where merchant_id = $1 and connection_id = $2
+        returning id)
+      delete from api_key_uses
+      where key_id in (select deleted.id from deleted)`,
+    values,
+  });
+  await tx.query({
+    name: "delete-rate-limits-of-connection",
+    text: "delete from rate_limits where merchant_id = $1 and owner_id = $2",
+    values,
+  });
+  await tx.query({
+    name: "delete-ended-connection",
+    text: "delete from connections where merchant_id = $1 and id = $2 and ends_at is not null",
+    values,
   });
 }
 
@@ -215,4 +302,5 @@ const toConnection = (row: ConnectionRow): Connection => ({
   },
   limits: row.limits,
   createdAt: row.created_at,
+  endsAt: row.ends_at,
 });

@@ -5,7 +5,13 @@ import { type Context, inTransaction } from "../platform/context.ts";
 import { versionChanged } from "../platform/wire/content-version.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 import { type Connection, keyOf, policyVersion, type ReviewPolicy } from "./connection.ts";
-import { insertConnection, lockConnection, updateConnection } from "./connections-sql.ts";
+import {
+  insertConnection,
+  lockConnection,
+  markConnectionEnded,
+  updateConnection,
+} from "./connections-sql.ts";
+import { markKeysOfConnectionRevoked } from "./keys-sql.ts";
 import { type ConnectionLimitName, changedOverrides, type LimitChange, limitReached } from "./limits.ts";
 import { countConnections, lockCounts, type Merchant, readMerchantMaximum } from "./merchants-sql.ts";
 
@@ -30,6 +36,7 @@ export async function createConnection(
       currency: merchant.currency,
       limits: {},
       createdAt: clock.now(),
+      endsAt: null,
     };
     await insertConnection(tx, connection);
     const fact = { ...keyOf(connection), subject: "con", ids: [connection.id], details: fields } as const;
@@ -77,3 +84,34 @@ export async function changeConnection(
     return changed;
   });
 }
+
+/**
+ * Ends a connection that a stranger has made, before its time: its key is rejected from now on, and a job removes it with all it
+ * has. Repeating it has no further effect. Null: there is no such connection.
+ */
+export async function endConnection(
+  context: Context,
+  key: ConnectionKey,
+  by: Initiator,
+): Promise<Connection | Problem | null> {
+  const ended = await inTransaction(context, async (tx) => {
+    const connection = await lockConnection(tx, key);
+    if (connection === null) return null;
+    if (connection.endsAt === null) return NEVER_ENDS;
+    const now = context.clock.now();
+    if (connection.endsAt <= now) return connection;
+    await markConnectionEnded(tx, key, now);
+    await markKeysOfConnectionRevoked(tx, key, now);
+    await recordAudit(tx, context, by, { ...key, subject: "con", ids: [key.connectionId] });
+    return { ...connection, endsAt: now };
+  });
+  context.signals.send("keys_changed", [key]);
+  return ended;
+}
+
+/** A partner may have real orders. */
+const NEVER_ENDS: Problem = {
+  code: "forbidden",
+  detail:
+    "Only a connection that was made for a test key without a person can be ended. Revoke the keys of this one.",
+};

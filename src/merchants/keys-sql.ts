@@ -14,6 +14,7 @@ type KeyRow = {
   created_at: Date;
   expires_at: Date | null;
   revoked_at: Date | null;
+  is_requested: boolean;
 };
 
 type ShownRow = KeyRow & { last_used_at: Date | null; replaced_by_id: string | null };
@@ -29,7 +30,7 @@ export async function readKeys(db: Queryable, hashes: readonly string[]): Promis
   const rows = await db.query<KeyRow>({
     name: "read-keys",
     text: `
-      select key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, revoked_at
+      select key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, revoked_at, is_requested
       from api_keys
       where key_hash = any((select $1::bytea[])::bytea[])`,
     values: [hashes.map(toBytea)],
@@ -43,7 +44,7 @@ export async function readKey(db: Queryable, keyId: string): Promise<ShownKey | 
     name: "read-key",
     text: `
       select k.key_hash, k.id, k.merchant_id, k.connection_id, k.name, k.mode, k.prefix, k.created_at, k.expires_at,
-             k.revoked_at, k.replaced_by_id, (select u.last_used_at from api_key_uses u where u.key_id = k.id) as last_used_at
+             k.revoked_at, k.is_requested, k.replaced_by_id, (select u.last_used_at from api_key_uses u where u.key_id = k.id) as last_used_at
       from api_keys k
       where k.id = $1`,
     values: [keyId],
@@ -65,7 +66,7 @@ export async function listKeys(
     name: "list-keys",
     text: `
       select k.key_hash, k.id, k.merchant_id, k.connection_id, k.name, k.mode, k.prefix, k.created_at, k.expires_at,
-             k.revoked_at, k.replaced_by_id, (select u.last_used_at from api_key_uses u where u.key_id = k.id) as last_used_at
+             k.revoked_at, k.is_requested, k.replaced_by_id, (select u.last_used_at from api_key_uses u where u.key_id = k.id) as last_used_at
       from api_keys k
       where k.merchant_id = $1 and k.connection_id = $2 and k.id > $3
         and ($5::boolean is null
@@ -187,8 +188,8 @@ export async function insertKey(
     name: "insert-key",
     text: `
       insert into api_keys (
-        key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, token_id)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+        key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, token_id, is_requested)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     values: [
       toBytea(hash),
       key.id,
@@ -200,6 +201,7 @@ export async function insertKey(
       key.createdAt,
       key.expiresAt,
       tokenId,
+      key.isRequested,
     ],
   });
 }
@@ -216,10 +218,28 @@ export async function markKeysOfTokensRevoked(
       update api_keys
       set revoked_at = $2
       where token_id = any($1::uuid[]) and revoked_at is null
-      returning key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, revoked_at`,
+      returning key_hash, id, merchant_id, connection_id, name, mode, prefix, created_at, expires_at, revoked_at, is_requested`,
     values: [tokenIds, now],
   });
   return rows.map(toKey);
+}
+
+/** Revokes the valid keys of a connection. Returns their ids. */
+export async function markKeysOfConnectionRevoked(
+  tx: Queryable,
+  connection: ConnectionKey,
+  now: Date,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>({
+    name: "revoke-keys-of-connection",
+    text: `
+      update api_keys
+      set revoked_at = $3
+      where merchant_id = $1 and connection_id = $2 and revoked_at is null
+      returning id`,
+    values: [connection.merchantId, connection.connectionId, now],
+  });
+  return rows.map(({ id }) => id);
 }
 
 /** The keys of a token belong to the one that replaces it. They end with it, if that is earlier. */
@@ -269,7 +289,7 @@ export async function markKeyRevoked(db: Queryable, keyId: string, now: Date): P
       set revoked_at = $2
       where k.id = $1 and k.revoked_at is null
       returning k.key_hash, k.id, k.merchant_id, k.connection_id, k.name, k.mode, k.prefix, k.created_at, k.expires_at,
-                k.revoked_at, k.replaced_by_id,
+                k.revoked_at, k.is_requested, k.replaced_by_id,
                 (select u.last_used_at from api_key_uses u where u.key_id = k.id) as last_used_at`,
     values: [keyId, now],
   });
@@ -329,4 +349,5 @@ const toKey = (row: KeyRow): ApiKey => ({
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   revokedAt: row.revoked_at,
+  isRequested: row.is_requested,
 });

@@ -49,35 +49,63 @@ export async function issueKey(
   return inTransaction(context, async (tx) => {
     const connection = await lockConnection(tx, fields);
     if (connection === null) return notFound("connection");
+    if (connection.endsAt !== null) return HAS_ONE_KEY;
     const now = clock.now();
-    const reached = await reachedLimit(tx, connection, now);
+    const reached = await reachedKeyLimit(tx, connection, now);
     if (reached !== null) return reached;
     const maker = await lockMaker(tx);
     if (isProblem(maker)) return maker;
-    const { key, prefix, hash } = makeKey(fields.mode);
+    const made = makeKey(fields.mode);
     const issued: ApiKey = {
       ...fields,
       id: newId(),
-      prefix,
+      prefix: made.prefix,
       createdAt: now,
       expiresAt: earlierEnd(fields.expiresAt, maker.endsAt),
       revokedAt: null,
+      isRequested: false,
     };
-    await insertKey(tx, issued, hash, maker.tokenId);
+    await storeKey(tx, context, { issued, hash: made.hash, tokenId: maker.tokenId }, by);
     await deleteEndedKeys(tx, fields, now, ENDED_KEPT);
-    const { merchantId, connectionId, name, mode, expiresAt } = issued;
-    await recordAudit(tx, context, by, {
-      merchantId,
-      connectionId,
-      subject: "key",
-      ids: [issued.id],
-      details: { name, mode, prefix, expiresAt },
-    });
-    return { key, issued: { ...issued, lastUsedAt: null, replacedById: null } };
+    return { key: made.key, issued: { ...issued, lastUsedAt: null, replacedById: null } };
   });
 }
 
-async function reachedLimit(tx: Queryable, connection: Connection, now: Date): Promise<Problem | null> {
+/** A person could prolong the time of a stranger, or give it a live key. */
+const HAS_ONE_KEY: Problem = {
+  code: "forbidden",
+  detail:
+    "The connection was made for a test key without a person. It has that key alone, until it ends. Create a connection for a partner that you know.",
+};
+
+/** Stores a key that is new. The caller has checked the limits. @param tokenId the token that issues it; null: a person does */
+export async function storeKey(
+  tx: Queryable,
+  context: Context,
+  {
+    issued,
+    hash,
+    tokenId,
+  }: { readonly issued: ApiKey; readonly hash: string; readonly tokenId: string | null },
+  by: Initiator,
+): Promise<void> {
+  await insertKey(tx, issued, hash, tokenId);
+  const { merchantId, connectionId, name, mode, prefix, expiresAt } = issued;
+  await recordAudit(tx, context, by, {
+    merchantId,
+    connectionId,
+    subject: "key",
+    ids: [issued.id],
+    details: { name, mode, prefix, expiresAt },
+  });
+}
+
+/** The limit of keys that a connection, which may be new, or its merchant has reached. The caller has locked the connection. */
+export async function reachedKeyLimit(
+  tx: Queryable,
+  connection: Connection,
+  now: Date,
+): Promise<Problem | null> {
   const keysMax = maximumOf(connection.limits, "apiKeys");
   if ((await countKeys(tx, keyOf(connection), now, keysMax)) >= keysMax)
     return limitReached("apiKeys", keysMax);
@@ -236,6 +264,7 @@ export async function rotateKey(
     const locked = await lockConnection(tx, connection);
     const old = await readKey(tx, keyId); // Under the lock: another rotation may have replaced it since.
     if (locked === null || old === null) return notFound("key");
+    if (locked.endsAt !== null) return HAS_ONE_KEY;
     const now = clock.now();
     const reason = whyNotRotatable(old, now);
     if (reason !== null) return notRotatable(old, reason);
@@ -253,6 +282,7 @@ export async function rotateKey(
       createdAt: now,
       expiresAt: earlierEnd(expiresAt === undefined ? renewedExpiry(old, now) : expiresAt, maker.endsAt),
       revokedAt: null,
+      isRequested: false,
     };
     await insertKey(tx, issued, hash, maker.tokenId);
     const previousExpiresAt = endOfOverlap(old, overlapHours, now);

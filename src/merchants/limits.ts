@@ -171,6 +171,7 @@ export const LIMIT_DESCRIPTIONS: Readonly<Record<LimitName, string>> = {
 /** Those that a request of a partner can reach. */
 export const PARTNER_LIMIT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...descriptionsOf(CONNECTION_LIMITS),
+  connections: MERCHANT_LIMITS.connections.description,
   merchantEndpoints: MERCHANT_LIMITS.merchantEndpoints.description,
   merchantTestEndpoints: MERCHANT_LIMITS.merchantTestEndpoints.description,
 };

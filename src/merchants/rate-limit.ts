@@ -19,8 +19,8 @@ export type BucketState = {
 /** A merchant is the first unit of an allowance: its connections, or its callers of the back office, share it. */
 export type RateUnit = "merchant" | "caller";
 
-/** The allowances of live keys, of test keys and of the back office are apart from each other. */
-export const RATE_KINDS = ["live", "test", "back-office"] as const;
+/** The allowances of live keys, of test keys, of those that strangers have requested, and of the back office are apart from each other. */
+export const RATE_KINDS = ["live", "test", "requested", "back-office"] as const;
 export type RateKind = (typeof RATE_KINDS)[number];
 
 export type RateTerms = Readonly<Record<RateKind, Readonly<Record<RateUnit, BucketTerms>>>>;
@@ -58,6 +58,7 @@ export function createRateLimit(db: Queryable, clock: Clock, terms: RateTerms): 
   const buckets = {
     live: { merchant: keep("live", "merchant"), caller: keep("live", "caller") },
     test: { merchant: keep("test", "merchant"), caller: keep("test", "caller") },
+    requested: { merchant: keep("requested", "merchant"), caller: keep("requested", "caller") },
     "back-office": { merchant: keep("back-office", "merchant"), caller: keep("back-office", "caller") },
   } as const satisfies Record<RateKind, Record<RateUnit, unknown>>;
   const ask = groupCalls<KnownBucket, GrantedPart>({

@@ -124,6 +124,8 @@ export function productionRisks({
   roles,
   backOfficeUrl,
   trustedProxies,
+  baseUrl,
+  selfServiceTestKeys,
 }: Config): ProductionRisk[] {
   const risks: ProductionRisk[] = [];
   if (databaseUrl === null)
@@ -154,12 +156,15 @@ export function productionRisks({
         "partners can have requests sent into your network: remove WEBHOOK_ALLOW_PRIVATE_NETWORKS, which is for trials",
     });
   // The listener itself speaks no TLS, so a proxy is in front of it.
-  if (roles.has("back-office") && backOfficeUrl.startsWith("https:") && trustedProxies.length === 0)
+  const countsAddresses =
+    (roles.has("back-office") && backOfficeUrl.startsWith("https:")) ||
+    (roles.has("api") && baseUrl.startsWith("https:") && selfServiceTestKeys !== null);
+  if (countsAddresses && trustedProxies.length === 0)
     risks.push({
       check: "addresses of clients",
       reason: "proxies-not-trusted",
       message:
-        "behind a proxy all clients have its address, so they share limits of sign-in: set TRUSTED_PROXIES to the addresses of your proxies",
+        "behind a proxy all clients have its address, so they share limits of sign-in and of test keys: set TRUSTED_PROXIES to the addresses of your proxies",
     });
   return risks;
 }

@@ -1,6 +1,7 @@
 import { type Config, readConfig } from "../platform/config.ts";
 import type { Context } from "../platform/context.ts";
 import { serverUrls } from "../platform/database/servers.ts";
+import { toTypeId } from "../platform/ids.ts";
 import { formatMoney, type MoneyByCurrency } from "../platform/money.ts";
 import { within } from "../platform/run-in-turn.ts";
 import { DAY_MS, SECOND_MS } from "../platform/time.ts";
@@ -77,6 +78,11 @@ const ROWS: Readonly<Record<keyof Config, Row>> = {
   testOrderLifetimeMs: {
     name: "TEST_ORDER_LIFETIME_SECONDS",
     text: ({ testOrderLifetimeMs }) => String(testOrderLifetimeMs / SECOND_MS),
+  },
+  selfServiceTestKeys: {
+    name: "SELF_SERVICE_TEST_KEYS",
+    text: ({ selfServiceTestKeys }) =>
+      selfServiceTestKeys === null ? null : toTypeId("con", selfServiceTestKeys),
   },
   rateLimitPerMinute: {
     name: "RATE_LIMIT_PER_MINUTE",

@@ -6,11 +6,12 @@ import type { KnownKeys } from "../merchants/keys.ts";
 import { DatabaseUsage } from "../platform/database/database.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
-import { actorOf, membersOf, partnerAuthentication } from "./authentication.ts";
+import { actorOf, membersOf, type PartnerCaller, partnerAuthentication } from "./authentication.ts";
 import { describePartnerApi } from "./description.ts";
 import { type PartnerDatabases, partnerOperations } from "./operations.ts";
 import { FOR_LIVE_KEYS } from "./partner-route.ts";
 import { partnerRoutes } from "./routes.ts";
+import { addTestKeys, isStranger, ownerOf } from "./test-keys.ts";
 
 /** The needs of the listener. `stopping` is aborted when the process begins to stop. */
 type PartnerContext = WebhookContext & { readonly stopping?: AbortSignal };
@@ -36,18 +37,20 @@ export function createPartnerApi(
     text ??= JSON.stringify(describePartnerApi(config));
     return text;
   };
+  const operationsFor = partnerOperations(context, databases, metrics, usage, description);
   const app = createListener({
     name: "partner-api",
     routes: partnerRoutes,
-    operationsFor: partnerOperations(context, databases, metrics, usage, description),
+    operationsFor,
     authenticate: partnerAuthentication(
       { ...context, db: databases.calls },
       createRateLimiter(databases.calls, config, clock),
       knownKeys,
     ),
     actorOf,
-    callerMembers: membersOf,
-    bodyOwner: (caller) => caller,
+    // A stranger has no key.
+    callerMembers: (caller: PartnerCaller) => (isStranger(caller) ? "" : membersOf(caller)),
+    bodyOwner: (caller) => (isStranger(caller) ? ownerOf(caller) : caller),
     notAdmitted: FOR_LIVE_KEYS,
     errorsBaseUrl: config.errorsBaseUrl,
     trustedProxies: config.trustedProxies,
@@ -56,6 +59,11 @@ export function createPartnerApi(
     metrics: metrics.requests,
     stopping: context.stopping,
   });
+  if (config.selfServiceTestKeys !== null)
+    addTestKeys(app, context, {
+      metrics: metrics.requests,
+      operationsFor: (stranger, row) => operationsFor({ ...ownerOf(stranger), testOnly: true }, row),
+    });
   if (docs !== undefined) addDocumentation(app, config, docs);
   return app;
 }

@@ -82,7 +82,7 @@ export function partnerAuthentication(
       if (rate !== null) reply.headers(rate.headers);
       return rate?.problem ?? callerOf(key);
     };
-    const taken = rateLimiter.take(key.mode, key);
+    const taken = rateLimiter.take(key.isRequested ? "requested" : key.mode, key);
     return taken instanceof Promise ? taken.then(grant) : grant(taken);
   }
 

@@ -9,6 +9,7 @@ import { type Config, readVersion } from "../platform/config.ts";
 import { describedAs } from "../platform/wire/schemas.ts";
 import { describedWebhooks } from "./events.ts";
 import { partnerRoutes } from "./routes.ts";
+import { testKeyRoutes } from "./test-keys.ts";
 
 /**
  * The OpenAPI document of the partner API, without the back office.
@@ -24,12 +25,13 @@ export const describePartnerApi = (
       "Partners list the products that merchants have exposed to them, place and cancel orders, rehearse the lifecycle with test orders, and receive every change as a signed webhook. Errors are problem documents (RFC 9457).",
     version: readVersion(),
     server,
-    routes: partnerRoutes,
+    routes: [...partnerRoutes, ...testKeyRoutes.map((row) => ({ ...row, isOpen: "to-all" as const }))],
     tags: {
       Orders: "Place, read and cancel orders.",
       "Test orders": "Rehearse the lifecycle of an order. Test orders are never charged or shipped.",
       Products: "The products that are exposed to the connection.",
       Connection: "The connection that the key belongs to.",
+      "Test keys": "A first key without a person, on a deployment that offers it.",
       "Webhook endpoints": "Webhook endpoints: the addresses that receive events.",
       Deliveries: "The delivery log of the endpoints, with each attempt.",
       Events: "The event feed, for polling and reconciliation.",

@@ -78,6 +78,11 @@ export type Config = Readonly<{
   operatorToken: string | null;
   acceptanceWindowMs: number;
   testOrderLifetimeMs: number;
+  /**
+   * The connection whose products those see who make a test key without a person. Null: only people issue keys
+   * (docs/design/isolation-and-limits.md, "Test keys without a person").
+   */
+  selfServiceTestKeys: string | null;
   /** Requests per minute and connection; 0 disables the limit. */
   rateLimitPerMinute: number;
   /** Requests to the back office per minute, of a merchant's callers together or of another caller; 0 disables the limit. */
@@ -164,6 +169,7 @@ export function readConfig(environment: Environment): Config {
     operatorToken: read.secret("OPERATOR_TOKEN", 16),
     acceptanceWindowMs: 1_000 * read.integer("ACCEPTANCE_WINDOW_SECONDS", 7_200, 1, 31_536_000),
     testOrderLifetimeMs: 1_000 * read.integer("TEST_ORDER_LIFETIME_SECONDS", 7_200, 1, 31_536_000),
+    selfServiceTestKeys: read.id("SELF_SERVICE_TEST_KEYS", "con"),
     rateLimitPerMinute,
     backOfficeRateLimitPerMinute: read.integer(
       "BACK_OFFICE_RATE_LIMIT_PER_MINUTE",
@@ -193,7 +199,7 @@ export function readConfig(environment: Environment): Config {
     shutdownDelayMs: read.integer("SHUTDOWN_DELAY_MS", 2_000, 0, SHUTDOWN_DELAY_MAX_MS),
     requestLogSample: read.fraction("REQUEST_LOG_SAMPLE", 1),
   };
-  read.errors.push(...checkOidc(config));
+  read.errors.push(...checkOidc(config), ...checkSelfService(config));
   if (read.errors.length > 0) throw new ConfigError(read.errors);
   return Object.freeze(config);
 }
@@ -211,6 +217,21 @@ function checkOidc(config: Config): string[] {
     : [
         `${first[0]} must be set together with the other two of OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET.`,
       ];
+}
+
+/** Strangers have requests sent by the service, and are held back by its limits alone. */
+function checkSelfService(config: Config): string[] {
+  if (config.selfServiceTestKeys === null) return [];
+  const errors: string[] = [];
+  if (config.webhookAllowPrivateNetworks)
+    errors.push(
+      "SELF_SERVICE_TEST_KEYS must not be set while WEBHOOK_ALLOW_PRIVATE_NETWORKS is true: strangers could have requests sent into your network.",
+    );
+  if (config.rateLimitPerMinute === 0)
+    errors.push(
+      "SELF_SERVICE_TEST_KEYS must not be set while RATE_LIMIT_PER_MINUTE is 0: strangers could send requests without a limit.",
+    );
+  return errors;
 }
 
 /** The version of the running code, from package.json. */

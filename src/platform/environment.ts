@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { loadEnvFile } from "node:process";
 import { serverUrls } from "./database/servers.ts";
+import { fromTypeId, type IdPrefix } from "./ids.ts";
 import { type MoneyByCurrency, parseMoneyList } from "./money.ts";
 
 const RETRIES_MAX = 50;
@@ -53,6 +54,15 @@ export class EnvironmentReader {
     if (number <= 1) return number;
     this.errors.push(`${name} must be a number from 0 to 1.`);
     return fallback;
+  }
+
+  /** The UUID of an id as the API shows it. Null without one. */
+  id(name: string, prefix: IdPrefix): string | null {
+    const value = this.#raw(name);
+    const id = value === null ? null : fromTypeId(prefix, value);
+    if (value !== null && id === null)
+      this.errors.push(`${name} must be an id that begins with ${prefix}_, as the back office shows it.`);
+    return id;
   }
 
   url<F extends string | null>(name: string, fallback: F, protocols: string[]): string | F {

@@ -26,6 +26,39 @@ export async function exposeProduct(
   return rows.length > 0;
 }
 
+/**
+ * Exposes to a new connection the products that are exposed to another one of the merchant, at most `limit`, those first that
+ * were created first. It publishes nothing: no endpoint exists yet.
+ */
+export async function copyExposures(
+  tx: Queryable,
+  from: ConnectionKey,
+  { connectionId }: ConnectionKey,
+  now: Date,
+  limit: number,
+): Promise<void> {
+  await tx.query({
+    name: "copy-exposures",
+    text: `
+      insert into exposed_products (merchant_id, connection_id, product_id, exposed_at)
+      select e.merchant_id, $3, e.product_id, $4
+      from exposed_products e
+      where e.merchant_id = $1 and e.connection_id = $2 and e.withdrawn_at is null
+      order by e.product_id
+      limit $5`,
+    values: [from.merchantId, from.connectionId, connectionId, now, limit],
+  });
+}
+
+/** Deletes what was exposed to a connection that is deleted in this transaction, and has no orders any more. */
+export async function deleteExposures(tx: Queryable, connection: ConnectionKey): Promise<void> {
+  await tx.query({
+    name: "delete-exposures",
+    text: "delete from exposed_products where merchant_id = $1 and connection_id = $2",
+    values: [connection.merchantId, connection.connectionId],
+  });
+}
+
 /** True when the product was exposed before. */
 export async function endExposure(
   db: Queryable,

@@ -19,6 +19,7 @@ import { processStripePayments } from "../payments/stripe/process-stripe-payment
 import { endGrantsOfEndedTokens } from "../people/manage.ts";
 import { purgePeopleRecords } from "../people/purge-people-records.ts";
 import { HOUR_MS, MINUTE_MS } from "../platform/time.ts";
+import { removeEndedConnections } from "../self-service/remove-ended-connections.ts";
 import { purgeStockMovements } from "../stock/stock-movements-sql.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 import { removeDeletedEndpoints } from "../webhooks/endpoints/change-endpoints.ts";
@@ -65,6 +66,7 @@ export const JOBS: readonly Job[] = [
   { name: "drop-old-partitions", everyMs: HOUR_MS, run: dropOldPartitions },
   { name: "purge-delivery-log", everyMs: HOUR_MS, run: purgeDeliveryLog },
   { name: "remove-deleted-endpoints", everyMs: HOUR_MS, run: removeDeletedEndpoints },
+  { name: "remove-ended-connections", everyMs: 10_000, run: removeEndedConnections },
   { name: "reseal-secrets", everyMs: HOUR_MS, run: resealAll },
   { name: "send-mails", everyMs: 5_000, run: sendDueMails },
   { name: "purge-mails", everyMs: HOUR_MS, run: purgeMails },

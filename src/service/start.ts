@@ -19,6 +19,7 @@ import { readOpenFilesMax } from "../platform/environment.ts";
 import { createMetrics, type Metrics } from "../platform/metrics.ts";
 import { NO_TELEMETRY, type Telemetry } from "../platform/telemetry/telemetry.ts";
 import { type Clock, SECOND_MS, systemClock } from "../platform/time.ts";
+import { checkModel } from "../self-service/test-keys.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 import { Dispatcher, IN_FLIGHT_MAX } from "../webhooks/delivery/dispatcher.ts";
 import { createSender } from "../webhooks/delivery/sender.ts";
@@ -79,6 +80,7 @@ export async function startService(
     const { context, pools } = service;
     stops.resources.push({ name: "database", stop: service.close });
     stopRequested?.throwIfAborted();
+    await checkModel(context);
     const operatorToken = await findOperatorToken(config);
     if (config.roles.has("back-office")) await ensureFirstOperator(context);
     if (config.roles.has("back-office") && operatorToken.length < TOKEN_LENGTH_ADVISED)

@@ -40,6 +40,7 @@ describe("POST /api/merchants/{id}/connections", () => {
       limits: expect.any(Object),
       apiUrl: test.context.config.baseUrl,
       createdAt: test.clock.now().toISOString(),
+      endsAt: null,
     });
     expect((await test.backOffice.get(`/api/connections/${body.id}`)).body).toEqual(body);
   });

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { created } from "../support/builders.ts";
+import { strangersConnection } from "../support/self-service.ts";
 import { createEndpoint } from "../support/webhooks.ts";
 import { startWorld, type World } from "./world.ts";
 
@@ -168,5 +169,25 @@ describe("the endpoints of a connection", () => {
     await dialog.getByRole("button", { name: "Send a test event" }).click();
     await page.getByRole("heading", { level: 1, name: "order.completed" }).waitFor();
     await page.getByText("No attempt has been made yet.").waitFor();
+  });
+});
+
+describe("the connection of a test key without a person", () => {
+  it("is marked in the list, and ended by an operator", async () => {
+    const { id, name } = await strangersConnection({ test: world.service, partner: world.partner });
+    const page = await world.open(world.people.operator);
+    await page.clock.setSystemTime(world.service.clock.now()); // By its clock, the page knows what has ended.
+    await page.goto("/connections");
+    const row = page.getByRole("row").filter({ hasText: name });
+    await row.getByText("Test key without a person").waitFor();
+    await row.getByRole("link").first().click();
+    await page.getByRole("heading", { level: 1, name }).waitFor();
+    expect(await page.getByRole("button", { name: "Create key" }).count()).toBe(0);
+    await page.getByRole("button", { name: "End now" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "End now" }).click();
+    await page.getByText("Has ended").waitFor();
+    expect((await world.service.backOffice.get(`/api/connections/${id}`)).body.endsAt).toBe(
+      world.service.clock.now().toISOString(),
+    );
   });
 });

@@ -12,6 +12,7 @@ import {
 import { acceptAll, createFacility, routeAll } from "./facilities.ts";
 import { processDuePayments, setCreditLimit } from "./payments.ts";
 import { operationApplied } from "./real-orders.ts";
+import { strangersConnection } from "./self-service.ts";
 import { aTestOrder, createTestOrder, testOrdersPath } from "./test-orders.ts";
 import type { TestService } from "./test-service.ts";
 import { createEndpoint, deliveryOf, endpointPath, pauseEndpoint } from "./webhooks.ts";
@@ -105,6 +106,7 @@ const catalogChanges = (world: AuditedWorld): ChangeRequests => ({
   rotateToken: async () => ["POST", `/api/tokens/${await aToken(world)}/rotate`, {}],
   createConnection: () => ["POST", `/api/merchants/${world.partner.merchantId}/connections`, { name: "New" }],
   updateConnection: () => ["PATCH", `/api/connections/${world.partner.connectionId}`, { name: "Other" }],
+  endConnection: async () => ["POST", `/api/connections/${(await strangersConnection(world)).id}/end`],
   createKey: () => ["POST", `/api/connections/${world.partner.connectionId}/keys`, { name: "New" }],
   rotateKey: async () => [
     "POST",

@@ -58,6 +58,7 @@ export const MERCHANTS_TOO = [
 export const MERCHANTS_NOT_WAREHOUSE = [
   "createConnection",
   "updateConnection",
+  "endConnection",
   "createKey",
   "listKeys",
   "getKey",

@@ -169,6 +169,19 @@ export const VARIABLES: Record<string, Variable> = {
     ],
     rejected: ["0", "36501", "-1", "1.5", "a year"],
   },
+  SELF_SERVICE_TEST_KEYS: {
+    accepted: [
+      ["con_01m7y7np16fe68bxp4h91tdmdn", { selfServiceTestKeys: "01a1fc7a-d826-7b8c-85f6-c48a43a6d1b5" }],
+    ],
+    rejected: [
+      "10",
+      "true",
+      "con_",
+      "con_1",
+      "mer_01m7y7np16fe68bxp4h91tdmdn",
+      "01a1fc7a-d826-7b8c-85f6-c48a43a6d1b5",
+    ],
+  },
   RATE_LIMIT_PER_MINUTE: {
     accepted: [
       ["0", { rateLimitPerMinute: 0, backOfficeRateLimitPerMinute: 0 }],

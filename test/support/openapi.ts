@@ -3,6 +3,7 @@ import { openRoutes } from "../../src/back-office/people/sign-in.ts";
 import { backOfficeRoutes } from "../../src/back-office/routes.ts";
 import { describePartnerApi } from "../../src/partner-api/description.ts";
 import { partnerRoutes } from "../../src/partner-api/routes.ts";
+import { testKeyRoutes } from "../../src/partner-api/test-keys.ts";
 import { readConfig } from "../../src/platform/config.ts";
 
 export type Content = { schema: unknown; example?: unknown; examples?: Record<string, { $ref: string }> };
@@ -38,7 +39,7 @@ export const BACK_OFFICE = describeBackOffice(readConfig({})) as Description;
 
 /** The document of each listener, and the routes that it describes. */
 export const DOCUMENTS = [
-  ["the partner API", PARTNER, partnerRoutes],
+  ["the partner API", PARTNER, [...partnerRoutes, ...testKeyRoutes]],
   ["the back office", BACK_OFFICE, [...backOfficeRoutes, ...openRoutes]],
 ] as const;
 

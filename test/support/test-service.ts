@@ -57,6 +57,8 @@ export type TestService = {
   backOfficeAs(token?: string): Client;
   /** A request of the back office that its description does not have. */
   inject: ReturnType<typeof createBackOffice>["inject"];
+  /** A client of the partner API without a key, from this address. */
+  partnerFrom(address: string): Client;
   /** A client of the back office without a token, from this address. */
   backOfficeFrom(address: string): Client;
   /** A client of the back office that acts as a person with one role, or with these grants. */
@@ -208,6 +210,7 @@ export async function startTestService(
     clock,
     db,
     partner: (key) => clientOf(partnerApi, key, partnerCheck),
+    partnerFrom: (address) => clientOf(partnerApi, undefined, partnerCheck, address),
     backOffice: clientOf(backOffice, OPERATOR_TOKEN, check),
     backOfficeAs: (token) => clientOf(backOffice, token, check),
     inject: backOffice.inject.bind(backOffice),

@@ -37,6 +37,8 @@ export type Operation = {
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly string[];
+  /** Empty: it takes no key. */
+  readonly security?: readonly object[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, Response>>;

@@ -88,7 +88,7 @@ function curlOf({ method, path, operation }: Route): string {
   const variables = path.replace(/\{(\w+)\}/g, (_all, name: string) => `$${variableOf(name)}`);
   const lines = [`curl ${method === "GET" || example !== undefined ? "" : `-X ${method} `}$API${variables}`];
   if (example !== undefined && method !== "POST") lines[0] = `curl -X ${method} $API${variables}`;
-  lines.push(`  -H "Authorization: Bearer $KEY"`);
+  if (operation.security?.length !== 0) lines.push(`  -H "Authorization: Bearer $KEY"`);
   if (example !== undefined) lines.push("  -H 'Content-Type: application/json'", `  -d '${bodyOf(example)}'`);
   return lines.join(" \\\n");
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { addRoute } from "../../http/add-route.ts";
-import { clientAddress, problemWriter } from "../../http/replies.ts";
+import { clientAddress, networkOf, problemWriter } from "../../http/replies.ts";
 import type { Route, RouteResponse } from "../../http/route.ts";
 import { cookieHeaders } from "../../people/cookies.ts";
 import { passkeyOptions } from "../../people/passkeys.ts";
@@ -31,7 +31,6 @@ import {
 import type { Metrics } from "../../platform/metrics.ts";
 import { isProblem, notFound, type Problem, type ValidationError } from "../../platform/wire/problems.ts";
 import { enumeration, nullable } from "../../platform/wire/schemas.ts";
-import { networkOf } from "../authentication.ts";
 import { valueAt } from "../money/amounts.ts";
 import { accountRoutes } from "./account.ts";
 import {

@@ -87,6 +87,7 @@ export const COMMANDS: readonly RequestCommand[] = [
   },
   { words: "connection show", operationId: "getConnection" },
   { words: "connection change", operationId: "updateConnection" },
+  { words: "connection end", operationId: "endConnection" },
   { words: "connection usage", operationId: "getConnectionUsage" },
   { words: "key create", operationId: "createKey", secret: KEY },
   { words: "key list", operationId: "listKeys", columns: ["id", "name", "mode", ...CREDENTIAL_COLUMNS] },

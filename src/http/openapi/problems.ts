@@ -29,7 +29,9 @@ export type DescribedProblems = {
 
 /** The problems that a route can return. @param ofApi those that every route of its API can return */
 function codesOf(route: RouteDescription, ofApi: readonly ProblemCode[]): ProblemCode[] {
-  return inOrder(new Set([...route.problems, ...SHARED_PROBLEMS, ...ofApi, ...bodyProblems(route)]));
+  const codes = new Set([...route.problems, ...SHARED_PROBLEMS, ...ofApi, ...bodyProblems(route)]);
+  if (route.isOpen === "to-all") codes.delete("unauthorized");
+  return inOrder(codes);
 }
 
 /** In the order of the table, so that responses with the same codes are the same. */

@@ -49,6 +49,31 @@ export async function markExpiredOrders(
   });
 }
 
+/** Lets test orders of a connection expire now that would expire later, at most `limit`. Returns how many. */
+export async function expireTestOrders(
+  db: Queryable,
+  connection: ConnectionKey,
+  now: Date,
+  limit: number,
+): Promise<number> {
+  const rows = await db.query({
+    name: "expire-test-orders",
+    text: `
+      update orders
+      set expires_at = greatest($3, created_at) -- The clock of another process may be ahead.
+      where merchant_id = $1 and connection_id = $2 and id in (
+        select o.id
+        from orders o
+        where o.merchant_id = $1 and o.connection_id = $2 and o.test_mode and o.expires_at > greatest($3, o.created_at)
+        order by o.expires_at
+        limit $4
+        for update skip locked)
+      returning id`,
+    values: [connection.merchantId, connection.connectionId, now, limit],
+  });
+  return rows.length;
+}
+
 /** Marks those of these orders that have expired, for a creation that needs their keys. */
 export async function markTheseExpired(
   db: Queryable,

@@ -11,6 +11,7 @@ import { inOrderTransaction } from "../changes/change-order.ts";
 import {
   deleteOrders,
   eraseTimelines,
+  expireTestOrders,
   listConnectionsWithExpiredOrders,
   lockErasedOrders,
   markErased,
@@ -78,6 +79,10 @@ export async function eraseExpiredTestOrders(
   await markExpiredOrders(context.db, connection, now, MARKED_MAX);
   return inTransaction(context, (tx) => eraseBatch(tx, connection, now));
 }
+
+/** Lets the next test orders of a connection that has ended expire. Returns how many. */
+export const expireNextTestOrders = ({ db, clock }: Context, connection: ConnectionKey): Promise<number> =>
+  expireTestOrders(db, connection, clock.now(), MARKED_MAX);
 
 async function eraseBatch(tx: Queryable, connection: ConnectionKey, now: Date): Promise<ErasedBatch> {
   const marked = await lockErasedOrders(tx, connection, now, ORDERS_MAX);

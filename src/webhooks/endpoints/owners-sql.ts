@@ -2,7 +2,7 @@ import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../.
 import { searchReachable } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 
-/** Locks an owner of endpoints until the transaction ends. The caller knows that it exists: none is ever deleted. */
+/** Locks an owner of endpoints until the transaction ends. The caller knows that it exists. */
 export async function lockOwner(tx: Queryable, { merchantId, connectionId }: ConnectionKey): Promise<void> {
   await tx.query({
     name: "lock-webhook-owner",

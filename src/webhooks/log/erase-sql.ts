@@ -215,3 +215,87 @@ export async function eraseResponses(
     ],
   });
 }
+
+/**
+ * Erases the next deliveries and events of a connection that has ended, with the attempts: at most about `limit` rows of each.
+ * Returns how many. All its endpoints were deleted so long ago that nothing is sent any more.
+ * @param since before the first of them: it excludes older partitions
+ */
+export async function eraseLogOfConnection(
+  tx: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  since: Date,
+  limit: number,
+): Promise<number> {
+  const sinceId = uuidAt(before(since, CLOCK_SKEW_MAX_MS));
+  const ids = await tx.query<{ id: string }>({
+    name: "lock-next-deliveries-of-connection",
+    text: `
+      select d.id
+      from deliveries d
+      where d.merchant_id = $1 and d.connection_id = $2 and d.status <> 'pending'
+      order by d.id
+      limit $3
+      for update`,
+    values: [merchantId, connectionId, limit],
+  });
+  const deliveryIds = ids.map(({ id }) => id);
+  await tx.query({
+    name: "erase-attempts-of-deliveries",
+    text: "delete from attempts where merchant_id = $1 and delivery_id = any($2::uuid[]) and id >= $3",
+    values: [merchantId, deliveryIds, sinceId],
+  });
+  await tx.query({
+    name: "erase-deliveries-of-connection",
+    text: "delete from deliveries where merchant_id = $1 and connection_id = $2 and id = any($3::uuid[])",
+    values: [merchantId, connectionId, deliveryIds],
+  });
+  const [events] = await tx.query<{ count: number }>({
+    name: "erase-events-of-connection",
+    text: `
+      with picked as materialized (
+        select e.id
+        from events e
+        where e.merchant_id = $1 and e.connection_id = $2 and e.id >= $3
+        limit $4
+      ), deleted as (
+        delete from events e
+        where e.merchant_id = $1 and e.id >= $3 and e.id = any(array(select p.id from picked p))
+        returning e.id
+      )
+      select count(*)::integer as count
+      from deleted`,
+    values: [merchantId, connectionId, sinceId, limit],
+  });
+  return deliveryIds.length + (events?.count ?? 0);
+}
+
+/** Deletes what is left of a connection as an owner of webhooks and of a feed. False: an endpoint is left, and nothing is deleted. */
+export async function deleteOwner(
+  tx: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+): Promise<boolean> {
+  const values = [merchantId, connectionId];
+  const endpoints = await tx.query({
+    name: "find-endpoint-of-owner",
+    text: "select id from webhook_endpoints where merchant_id = $1 and connection_id = $2 limit 1",
+    values,
+  });
+  if (endpoints.length > 0) return false;
+  await tx.query({
+    name: "delete-resends-of-owner",
+    text: "delete from webhook_resends where merchant_id = $1 and connection_id = $2",
+    values,
+  });
+  await tx.query({
+    name: "delete-owner",
+    text: "delete from webhook_owners where merchant_id = $1 and connection_id = $2",
+    values,
+  });
+  await tx.query({
+    name: "delete-feed",
+    text: "delete from event_feeds where merchant_id = $1 and connection_id = $2",
+    values,
+  });
+  return true;
+}

@@ -121,6 +121,7 @@ describe("the document of the partner API", () => {
       "listEvents",
       "getEvent",
       "getOpenApi",
+      "createTestKey",
     ]);
   });
 });

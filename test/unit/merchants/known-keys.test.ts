@@ -12,6 +12,7 @@ const keyNamed = (name: string): ApiKey => ({
   createdAt: new Date(0),
   expiresAt: null,
   revokedAt: null,
+  isRequested: false,
 });
 
 function startKnowing() {

@@ -41,6 +41,7 @@ describe("the configuration without any variable", () => {
       operatorToken: null,
       acceptanceWindowMs: 7_200_000,
       testOrderLifetimeMs: 7_200_000,
+      selfServiceTestKeys: null,
       rateLimitPerMinute: 600,
       backOfficeRateLimitPerMinute: 6_000,
       reviewOrderValuesMinor: valuesOf(2_500_000n),
@@ -121,6 +122,18 @@ describe("the identity provider", () => {
       oidcClientSecret: "secret",
     });
     expect(errorsOf({ ...oidc, OIDC_CLIENT_ID: "" })).toHaveLength(1);
+  });
+});
+
+describe("test keys without a person", () => {
+  const offered = { SELF_SERVICE_TEST_KEYS: "con_01m7y7np16fe68bxp4h91tdmdn" };
+
+  it("are not offered where strangers could reach a private network, or send without a limit", () => {
+    expect(errorsOf(offered)).toEqual([]);
+    expect(errorsOf({ ...offered, WEBHOOK_ALLOW_PRIVATE_NETWORKS: "true" })).toEqual([
+      "SELF_SERVICE_TEST_KEYS must not be set while WEBHOOK_ALLOW_PRIVATE_NETWORKS is true: strangers could have requests sent into your network.",
+    ]);
+    expect(errorsOf({ ...offered, RATE_LIMIT_PER_MINUTE: "0" })).toHaveLength(1);
   });
 });
 

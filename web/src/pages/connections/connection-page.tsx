@@ -1,6 +1,7 @@
 import { Grid, Stack } from "@mantine/core";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../api/me.ts";
 import type { Connection } from "../../api/schema.d.ts";
@@ -13,6 +14,7 @@ import { Section } from "../../ui/section.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ConnectionUsageSection } from "../../ui/usage-section.tsx";
 import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
+import { EndConnection, StrangersPill } from "./end-connection.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import { connectionQuery } from "./queries.ts";
 import { ReviewPolicySection } from "./review-policy.tsx";
@@ -25,10 +27,13 @@ export function ConnectionPage() {
   const { connectionId } = route.useParams();
   const { data: connection } = useSuspenseQuery(connectionQuery(connectionId));
   const seesMerchant = useSeesMerchant();
+  const mayEnd = useHasRole("operator", "merchant");
+  const isOfStranger = connection.endsAt !== null && new Date(connection.endsAt) > new Date();
   const seesKeys = useHasRole("operator", "merchant", "support", "partner");
   return (
     <Page
       title={connection.name}
+      beside={<StrangersPill of={connection} />}
       crumbs={
         <Crumbs
           of={
@@ -52,6 +57,7 @@ export function ConnectionPage() {
           <ButtonLink to={paths.deliveries(connectionId)} size="xs" variant="default">
             {t("deliveries.title")}
           </ButtonLink>
+          {isOfStranger && mayEnd && <EndConnection of={connection} />}
           {seesKeys && (
             <ButtonLink to={paths.workbench(connectionId)} size="xs" variant="default">
               {t("sandbox.title")}
@@ -90,7 +96,7 @@ const useSeesMerchant = (): boolean =>
 function ConnectionFacts({ connection }: { connection: Connection }) {
   const { t } = useTranslation();
   const seesMerchant = useSeesMerchant();
-  const { id, merchantId, merchantName, apiUrl, createdAt } = connection;
+  const { id, merchantId, merchantName, apiUrl, createdAt, endsAt } = connection;
   return (
     <Facts
       of={[
@@ -107,6 +113,9 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
         ],
         [t("connections.apiUrl"), <CopiedText key="api" value={apiUrl} of={t("connections.apiUrl")} />],
         [t("connections.created"), <Time key="created" at={createdAt} />],
+        ...(endsAt === null
+          ? []
+          : [[t("connections.ends"), <Time key="ends" at={endsAt} />] as [string, ReactNode]]),
       ]}
     />
   );

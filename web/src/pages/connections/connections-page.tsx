@@ -4,6 +4,7 @@ import { paths } from "../../paths.ts";
 import { Filters, SearchFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Time } from "../../ui/time.tsx";
+import { ConnectionName } from "./end-connection.tsx";
 import { connectionsQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/connections");
@@ -26,7 +27,7 @@ export function ConnectionsPage() {
       rowTo={({ id }) => paths.connection(id)}
       empty={search.q === undefined ? t("connections.emptyList") : t("connections.emptyFiltered")}
       columns={[
-        { name: t("connections.name"), cell: ({ name }) => name },
+        { name: t("connections.name"), cell: (connection) => <ConnectionName of={connection} /> },
         { name: t("connections.merchant"), cell: ({ merchantName }) => merchantName },
         {
           name: t("connections.created"),

@@ -26,7 +26,10 @@ export function KeysSection({ connection }: Props) {
     <Section
       title={t("keys.title")}
       actions={
-        mayChange && <CreateKey connection={connection} modes={ownsKeys ? ["live", "test"] : ["test"]} />
+        mayChange &&
+        connection.endsAt === null && (
+          <CreateKey connection={connection} modes={ownsKeys ? ["live", "test"] : ["test"]} />
+        )
       }
     >
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}

@@ -18,6 +18,7 @@ import { Crumbs } from "../../ui/page.tsx";
 import { Section } from "../../ui/section.tsx";
 import { Time } from "../../ui/time.tsx";
 import { MerchantUsageSection } from "../../ui/usage-section.tsx";
+import { ConnectionName } from "../connections/end-connection.tsx";
 import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
 import { merchantConnectionsQuery, merchantQuery } from "./queries.ts";
 
@@ -88,7 +89,7 @@ export function MerchantPage() {
       rowTo={({ id }) => paths.connection(id)}
       empty={search.q === undefined ? t("connections.empty") : t("connections.emptyFiltered")}
       columns={[
-        { name: t("connections.name"), cell: ({ name }) => name },
+        { name: t("connections.name"), cell: (connection) => <ConnectionName of={connection} /> },
         {
           name: t("connections.created"),
           cell: ({ createdAt }) => <Time at={createdAt} />,

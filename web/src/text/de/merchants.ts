@@ -46,6 +46,13 @@ export const merchants: Translated<typeof en> = {
     empty: "Es gibt noch keine Verbindungen. Legen Sie für jeden Partner eine an.",
     emptyList: "Es gibt noch keine Verbindungen. Sie werden auf der Seite eines Händlers angelegt.",
     emptyFiltered: "Keine Verbindung passt. Suchen Sie nach einem Teil ihres Namens.",
+    ends: "Endet",
+    madeByStranger: "Testschlüssel ohne Person",
+    ended: "Beendet",
+    end: "Jetzt beenden",
+    endEffect:
+      "Ihr Schlüssel wird ab jetzt abgelehnt, und ihre Testbestellungen und ihr Endpunkt werden gelöscht. Das lässt sich nicht rückgängig machen.",
+    endDone: "Die Verbindung ist beendet.",
   },
   keys: {
     title: "API-Schlüssel",

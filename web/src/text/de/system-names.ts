@@ -50,6 +50,7 @@ export const systemNames: Translated<typeof en> = {
       "drop-old-partitions": "Alte Partitionen entfernen",
       "purge-delivery-log": "Zustellprotokoll bereinigen",
       "remove-deleted-endpoints": "Gelöschte Endpunkte entfernen",
+      "remove-ended-connections": "Testschlüssel ohne Person entfernen",
       "reseal-secrets": "Geheimnisse neu verschlüsseln",
       "find-due-deliveries": "Fällige Zustellungen finden",
       "send-mails": "E-Mails senden",
@@ -97,7 +98,7 @@ export const systemNames: Translated<typeof en> = {
       "private-destinations":
         "Partner können Anfragen in Ihr Netzwerk senden lassen. Entfernen Sie WEBHOOK_ALLOW_PRIVATE_NETWORKS; es ist zum Ausprobieren.",
       "proxies-not-trusted":
-        "Hinter einem Proxy haben alle Clients dessen Adresse und teilen sich die Grenzen der Anmeldung. Setzen Sie TRUSTED_PROXIES auf die Adressen Ihrer Proxys.",
+        "Hinter einem Proxy haben alle Clients dessen Adresse und teilen sich die Grenzen der Anmeldung und der Testschlüssel. Setzen Sie TRUSTED_PROXIES auf die Adressen Ihrer Proxys.",
     },
   },
 };

@@ -42,6 +42,13 @@ export const merchants = {
     empty: "There are no connections yet. Create one for each partner.",
     emptyList: "There are no connections yet. They are created on the page of a merchant.",
     emptyFiltered: "No connection matches. Search for a part of its name.",
+    ends: "Ends",
+    madeByStranger: "Test key without a person",
+    ended: "Has ended",
+    end: "End now",
+    endEffect:
+      "Its key is rejected from now on, and its test orders and its endpoint are erased. This cannot be undone.",
+    endDone: "The connection has ended.",
   },
   keys: {
     title: "API keys",

@@ -48,6 +48,7 @@ export const systemNames = {
       "drop-old-partitions": "Drop old partitions",
       "purge-delivery-log": "Purge the delivery log",
       "remove-deleted-endpoints": "Remove deleted endpoints",
+      "remove-ended-connections": "Remove test keys without a person",
       "reseal-secrets": "Encrypt secrets with the current key",
       "find-due-deliveries": "Find due deliveries",
       "send-mails": "Send mails",
@@ -90,7 +91,7 @@ export const systemNames = {
       "private-destinations":
         "Partners can have requests sent into your network. Remove WEBHOOK_ALLOW_PRIVATE_NETWORKS, which is for trials.",
       "proxies-not-trusted":
-        "Behind a proxy all clients have its address, so they share limits of sign-in. Set TRUSTED_PROXIES to the addresses of your proxies.",
+        "Behind a proxy all clients have its address, so they share limits of sign-in and of test keys. Set TRUSTED_PROXIES to the addresses of your proxies.",
     },
   },
 };
