@@ -1,8 +1,13 @@
 import type { ErrorObject } from "ajv";
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from "fastify";
 import type { TSchema } from "typebox";
-import { withoutNothing } from "../platform/wire/absent-fields.ts";
-import { createCompile, keepKnownFields, plainName, type Validate } from "../platform/wire/validation.ts";
+import {
+  createCompile,
+  keepKnownFields,
+  plainName,
+  type Validate,
+  withoutNothing,
+} from "../platform/wire/validation.ts";
 
 type Compiled = ReturnType<FastifySchemaCompiler<TSchema>>;
 

@@ -1,5 +1,4 @@
 import type { TSchema } from "typebox";
-import type { Validate } from "./validation.ts";
 
 /** The part of a schema that says what may be absent. */
 type SchemaOfFields = {
@@ -28,21 +27,8 @@ type Drop = (value: unknown) => boolean;
  *
  * @param isUpdate absent fields keep their values, so an empty text that cannot be removed stays, and is rejected
  */
-function dropNothing(schema: TSchema, isUpdate = false): Drop | null {
+export function dropNothing(schema: TSchema, isUpdate = false): Drop | null {
   return dropOf([schema as SchemaOfFields], isUpdate); // A JSON Schema object.
-}
-
-/**
- * A validator of values without what says nothing. A valid value is not looked through: no schema has an optional text
- * that may be empty.
- */
-export function withoutNothing(schema: TSchema, isUpdate: boolean, validate: Validate): Validate {
-  const drop = dropNothing(schema, isUpdate);
-  if (drop === null) return validate;
-  return (value) => {
-    const errors = validate(value);
-    return errors.length > 0 && drop(value) ? validate(value) : errors;
-  };
 }
 
 /** @param nodes the schemas that apply to one value, or may apply to it */

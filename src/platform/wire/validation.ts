@@ -4,7 +4,7 @@ import type { TSchema } from "typebox";
 import { parseUuid } from "../ids.ts";
 import { isAmount, isCurrency } from "../money.ts";
 import { parseTime } from "../time.ts";
-import { withoutNothing } from "./absent-fields.ts";
+import { dropNothing } from "./absent-fields.ts";
 import { COUNTRY_CODE_FORM, countryCodeError, isCountryCode } from "./countries.ts";
 import { isStorableText, type ValidationError } from "./problems.ts";
 import { type FormatName, isFormatName, type Violation } from "./rules.ts";
@@ -45,6 +45,19 @@ function createAjv(): Ajv {
   ajv.addFormat("date-time", (text: string) => dateTimeError(text) === null); // Nor does that know the years of RFC 3339.
   for (const [name, { isValid }] of Object.entries(OWN_FORMATS)) ajv.addFormat(name, isValid);
   return ajv;
+}
+
+/**
+ * A validator of values without what says nothing. A valid value is not looked through: no schema has an optional text
+ * that may be empty.
+ */
+export function withoutNothing(schema: TSchema, isUpdate: boolean, validate: Validate): Validate {
+  const drop = dropNothing(schema, isUpdate);
+  if (drop === null) return validate;
+  return (value) => {
+    const errors = validate(value);
+    return errors.length > 0 && drop(value) ? validate(value) : errors;
+  };
 }
 
 /**
