@@ -61,7 +61,7 @@ describe("the barcode of a product", () => {
     expect(changes.map(({ status }) => status).sort()).toEqual([200, 422]);
   });
 
-  it.each([["", "a ", " a", "a\tb", "ä", "x".repeat(101)]])("is not %j", async (...rejected) => {
+  it.each([["a ", " a", "a\tb", "ä", "x".repeat(101)]])("is not %j", async (...rejected) => {
     for (const barcode of rejected) {
       const { status, body } = await create("A", { barcode });
       expect(status, barcode).toBe(422);

@@ -59,12 +59,12 @@ it("stores nothing of an acceptance, a route and a shipment that fail together, 
   await expectStockAddsUp(test);
 });
 
-it("keeps the acceptance and the route when the shipping itself is rejected", async () => {
+it("accepts and routes nothing for a request that names another line", async () => {
   const { test, id } = await startWithDueOrder();
   const body = { lineIds: ["line_01m7y7np16fe68bxp4h91tdmdn"] };
   expect((await test.backOffice.post(`/api/orders/${id}/ship`, body)).status).toBe(422);
-  expect(await storedStatuses(test)).toEqual(["ACCEPTED"]);
-  expect(await readOperations(test, id)).toEqual(["accept", "route"]);
+  expect(await storedStatuses(test)).toEqual(["NEW"]);
+  expect(await readOperations(test, id)).toEqual([]);
 });
 
 it("rejects shipping an order that finds no stock, and keeps it on hold", async () => {
