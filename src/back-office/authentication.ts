@@ -16,7 +16,7 @@ import { isProblem, type Problem } from "../platform/wire/problems.ts";
 import { ownerOf } from "./access.ts";
 
 /** A caller that is not known. `tokenId`: its token is known, but was revoked or has expired. */
-export type Unauthenticated = Problem & { readonly tokenId?: string };
+type Unauthenticated = Problem & { readonly tokenId?: string };
 
 /** Returns the caller, or an error. */
 export type BackOfficeAuthentication = (

@@ -22,7 +22,7 @@ import {
 } from "./changes-sql.ts";
 
 /** Changes that get their positions in one transaction, which holds the lock of the feed. */
-export const NUMBERED_TOGETHER_MAX = 1_000;
+const NUMBERED_TOGETHER_MAX = 1_000;
 /** Such transactions of one reader. A feed that was not read for long is numbered by several requests. */
 const BATCHES_MAX = 10;
 /** A reader that finds nothing gets a later cursor if its own is older, so that a cursor in use never expires. */
@@ -45,7 +45,7 @@ export type Change = Omit<ChangeRow, "kinds" | "objectIds"> & {
   readonly index: number;
 };
 
-export type ChangePage = {
+type ChangePage = {
   readonly outcome: "read";
   readonly changes: readonly Change[];
   /** Where the next page begins. Null at the end of the feed. */

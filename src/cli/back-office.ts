@@ -130,7 +130,7 @@ const responseOf = ({ statusCode, headers }: InjectedResponse, text: string): Ba
 };
 
 /** Who the timeline of an order and the audit log name. */
-export function operatorName(): string {
+function operatorName(): string {
   try {
     return `command line, ${userInfo().username}`;
   } catch {

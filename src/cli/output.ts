@@ -18,7 +18,7 @@ export class OutputError extends Error {
 }
 
 /** The result of a change is lost. The message says that the change was made, so that it is not repeated. */
-export class LostResultError extends Error {}
+class LostResultError extends Error {}
 
 /**
  * Writes what a change has returned.

@@ -118,7 +118,7 @@ const UNITS = [
 ] as const;
 
 /** A time in the largest unit of which it has enough to be exact: 95 min, 47 h, 3 days. */
-export function ageOf(ms: number): string {
+function ageOf(ms: number): string {
   for (const [unit, unitMs, countMin] of UNITS)
     if (ms >= unitMs * countMin) return `${Math.floor(ms / unitMs)} ${unit}`;
   return `${Math.max(0, Math.floor(ms / 1_000))} s`;

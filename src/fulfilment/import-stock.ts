@@ -24,7 +24,7 @@ import {
 import { beginStocking, lockStock, readStockOf, type StockRecord } from "../stock/stock-sql.ts";
 import { rangeOf, type StockChange, storeStockChanges } from "./set-stock.ts";
 
-export const STOCK_COLUMNS = [
+const STOCK_COLUMNS = [
   "merchantId",
   "productId",
   "sku",

@@ -39,7 +39,7 @@ const CALLER_PART = 1 / 2;
 const BACK_OFFICE_BURST_PART = 1 / 6;
 
 /** Every allowance of a service (docs/design/isolation-and-limits.md, "Rate limit"). 0 a minute: there is no limit. */
-export function allowancesOf({ rateLimitPerMinute, backOfficeRateLimitPerMinute }: Limits): Allowances {
+function allowancesOf({ rateLimitPerMinute, backOfficeRateLimitPerMinute }: Limits): Allowances {
   const connection = { perMinute: rateLimitPerMinute, burst: Math.min(BURST_MAX, rateLimitPerMinute) };
   const requested = {
     perMinute: Math.min(REQUESTED_PER_MINUTE, rateLimitPerMinute),

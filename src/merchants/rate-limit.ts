@@ -20,7 +20,7 @@ export type BucketState = {
 export type RateUnit = "merchant" | "caller";
 
 /** The allowances of live keys, of test keys, of those that strangers have requested, and of the back office are apart from each other. */
-export const RATE_KINDS = ["live", "test", "requested", "back-office"] as const;
+const RATE_KINDS = ["live", "test", "requested", "back-office"] as const;
 export type RateKind = (typeof RATE_KINDS)[number];
 
 export type RateTerms = Readonly<Record<RateKind, Readonly<Record<RateUnit, BucketTerms>>>>;
@@ -210,7 +210,7 @@ type TokenBucket = {
 };
 
 /** `exhausted`: a request is allowed after this time. `unknown`: only the database knows. */
-export type Taken =
+type Taken =
   | { readonly outcome: "allowed" | "unknown" }
   | { readonly outcome: "exhausted"; readonly waitUs: number };
 
@@ -258,7 +258,7 @@ function extend(bucket: TokenBucket, { from, to }: GrantedPart): void {
   bucket.grantedTo = to;
 }
 
-export type PartRequest = BucketKey & {
+type PartRequest = BucketKey & {
   /** The length that the waiting requests need, in microseconds. */
   readonly neededUs: number;
 } & Pick<BucketTerms, "windowUs">;

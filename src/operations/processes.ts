@@ -9,10 +9,7 @@ import {
   deleteProcesses,
   HEARTBEAT_MS,
   type JobNotes,
-  listProcesses,
   PROCESSES_KEPT_MS,
-  PROCESSES_SHOWN_MAX,
-  type Process,
   type ProcessReport,
   upsertProcess,
 } from "./processes-sql.ts";
@@ -92,10 +89,4 @@ export async function purgeProcesses(
     count += deleted;
     if (deleted === 0 || stopping?.aborted) return count;
   }
-}
-
-/** Processes of the service that run now. One that was killed counts as running for a minute. */
-export async function runningProcesses({ db, clock }: Pick<Context, "db" | "clock">): Promise<Process[]> {
-  const processes = await listProcesses(db, PROCESSES_SHOWN_MAX, clock.now());
-  return processes.filter(({ status }) => status === "running");
 }

@@ -179,7 +179,7 @@ function plainAddress(address: string | null): string | null {
   return `${protocol}//${host}${pathname.replace(/\/+$/, "")}`;
 }
 
-export type QueueState = Backlog & { readonly name: string };
+type QueueState = Backlog & { readonly name: string };
 
 export type SystemState = {
   readonly readAt: Date;

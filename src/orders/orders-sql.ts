@@ -357,10 +357,7 @@ function toOrder(row: OrderRow): Order {
 /** JSON has times as texts. */
 const toDate = (text: string | null): Date | null => (text === null ? null : new Date(text));
 
-/** The columns of the order `o` that `toOrderState` reads. */
-export const ORDER_STATE = `o.merchant_id, o.connection_id, o.id, o.test_mode, o.status, o.hold_reasons, o.updated_at,
-             o.acceptance_due_at, o.canceled_at, o.last_sequence`;
-
+/** The columns of an order that `toOrderState` reads. */
 export type OrderStateRow = {
   merchant_id: string;
   connection_id: string;

@@ -181,7 +181,7 @@ export async function saveRoutes(
 /** Waiting orders that one statement reads, whether they fit or not. */
 const READ_MAX = 500;
 
-export type WaitingOrder = ConnectionKey & { readonly id: string };
+type WaitingOrder = ConnectionKey & { readonly id: string };
 
 /** The largest quantity of a product that one order can get. */
 export type ProductSupply = { readonly productId: string; readonly unitsMax: number };

@@ -35,7 +35,7 @@ import { type PartnerRoute, route } from "./partner-route.ts";
 
 export const deliveryIdField = Type.String({ description: "Id of the delivery." });
 
-export const DeliveryPageSchema = pageOf(DeliverySchema, "DeliveryPage");
+const DeliveryPageSchema = pageOf(DeliverySchema, "DeliveryPage");
 
 export const EVENT_TYPE_TEXT = "Only deliveries of events of this type, with samples of it.";
 export const DeliveryQuery = Type.Object({

@@ -23,9 +23,9 @@ import { before, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import { counted } from "../platform/wire/rules.ts";
 
 /** Failures within this time after the first one are in the same mail. */
-export const GATHER_MS = 30 * SECOND_MS;
+const GATHER_MS = 30 * SECOND_MS;
 /** A merchant gets at most one mail of each kind in this time. */
-export const PAUSE_MS = 15 * MINUTE_MS;
+const PAUSE_MS = 15 * MINUTE_MS;
 /** Merchants of one run. Others wait for the next one. */
 const MERCHANTS_MAX = 500;
 const SIZE = { failures: 10_000, named: 20 };

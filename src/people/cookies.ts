@@ -44,7 +44,7 @@ export const readCookie = (context: Configured, header: string | undefined, name
   cookieValue(header, cookieName(name, isSecure(context)));
 
 /** The value of a cookie in a `Cookie` header. Null if there is none. */
-export function cookieValue(header: string | undefined, name: string): string | null {
+function cookieValue(header: string | undefined, name: string): string | null {
   for (const part of header?.split(";") ?? []) {
     const at = part.indexOf("=");
     if (at !== -1 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();

@@ -203,7 +203,7 @@ export async function recordUse(tx: Queryable, credentialId: string, counter: nu
 }
 
 /** Stores a passkey. Returns false if a person has this credential already. */
-export async function insertPasskey(
+async function insertPasskey(
   tx: Queryable,
   passkey: { id: string; personId: string; name: string; credential: Credential; now: Date },
 ): Promise<boolean> {
@@ -221,11 +221,7 @@ export async function insertPasskey(
 }
 
 /** The name of the passkey that was deleted. Null if there is none. */
-export async function deletePasskey(
-  tx: Queryable,
-  personId: string,
-  passkeyId: string,
-): Promise<string | null> {
+async function deletePasskey(tx: Queryable, personId: string, passkeyId: string): Promise<string | null> {
   const [row] = await tx.query<{ name: string }>({
     name: "delete-person-passkey",
     text: "delete from person_passkeys where person_id = $1 and id = $2 returning name",

@@ -82,7 +82,6 @@ export const SEEN_INTERVAL_MS = 5 * MINUTE_MS;
 
 export const PASSWORD_LENGTH_MIN = 12;
 export const PASSWORD_LENGTH_MAX = 128;
-export const NAME_LENGTH_MAX = 255;
 export const EMAIL_LENGTH_MAX = 254;
 
 /** A mail address as it is stored and compared. */

@@ -99,7 +99,7 @@ type ExposedFilter = {
   readonly text: string | null;
 };
 
-export type ExposedProductId = {
+type ExposedProductId = {
   readonly id: string;
   /** False for the last one that was read, if only that is why it is returned. */
   readonly fits: boolean;

@@ -16,7 +16,7 @@ import type { Problem } from "../platform/wire/problems.ts";
 import { copyExposures } from "../products/exposure-sql.ts";
 
 /** How long a test key lives that a stranger has requested, with its connection and all it has. */
-export const LIFETIME_MS = 7 * DAY_MS;
+const LIFETIME_MS = 7 * DAY_MS;
 /** Keys that one network gets within 24 hours. */
 export const KEYS_OF_NETWORK_MAX = 3;
 /** Products that a new connection sees. */
@@ -26,7 +26,7 @@ const PRODUCTS_MAX = 500;
  * What such a connection can store. One endpoint, so that each request causes few webhooks; the rest is enough for every page of the
  * documentation (docs/design/isolation-and-limits.md, "Test keys without a person").
  */
-export const LIMITS = {
+const LIMITS = {
   endpoints: 0,
   testEndpoints: 1,
   endpointCreationsPerHour: 10,

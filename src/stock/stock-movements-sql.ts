@@ -288,7 +288,7 @@ export const ADJUSTMENT_REASONS = [
   "correction",
   "other",
 ] as const;
-export type AdjustmentReason = (typeof ADJUSTMENT_REASONS)[number];
+type AdjustmentReason = (typeof ADJUSTMENT_REASONS)[number];
 
 /** For counts and adjustments. Far below what can be stored, because a return can exceed it. */
 export const ON_HAND_MAX = 1_000_000_000;

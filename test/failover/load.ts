@@ -12,7 +12,7 @@ const CANCEL_EVERY = 3;
 
 export type PlacedOrder = { readonly externalId: string; readonly id: string; canceled: boolean };
 
-export type Acknowledgement = { readonly service: string; readonly sentAtMs: number; readonly atMs: number };
+type Acknowledgement = { readonly service: string; readonly sentAtMs: number; readonly atMs: number };
 
 /** What the clients have seen. */
 export type Load = {

@@ -27,7 +27,7 @@ export type Console = {
   close(): Promise<void>;
 };
 
-export type Look = {
+type Look = {
   readonly scheme?: "light" | "dark";
   readonly width?: number;
   readonly height?: number;

@@ -42,7 +42,7 @@ const WITH_EXAMPLES = ["webhooks", "signatures", "reconciling", "receivers"].map
 );
 
 /** What a block that is data can be, but for JSON, whose label names a schema. */
-export const DATA = [
+const DATA = [
   "http request",
   "http response",
   "mermaid",

@@ -22,7 +22,7 @@ export type IdentityProvider = {
   close(): Promise<void>;
 };
 
-export type Held = {
+type Held = {
   /** Responds to further requests, but not to those that wait. */
   end(): void;
   /** Responds to all of them. */

@@ -57,7 +57,7 @@ export const operationsOf = (description: Description): [name: string, operation
   );
 
 /** A response itself, if the document refers to it. */
-export function responseOf(
+function responseOf(
   { components: { responses, headers } }: Pick<Description, "components">,
   response: Response,
 ): Response {

@@ -67,7 +67,7 @@ export type TestService = {
 };
 
 /** `merchantIds` and the like: what the role is for. Without `facilityIds` the warehouse is for all facilities. */
-export type TestPerson = { readonly name: string } & (
+type TestPerson = { readonly name: string } & (
   | {
       readonly kind: Role;
       readonly merchantIds?: readonly string[];

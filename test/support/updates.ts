@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from "vitest";
 import { openStream, type TestService } from "./test-service.ts";
 
-export type Message = { readonly event: string; readonly data: Record<string, unknown> };
+type Message = { readonly event: string; readonly data: Record<string, unknown> };
 
 /** An open stream of updates. */
 export type Updates = {

@@ -24,7 +24,7 @@ export type Schema = {
 
 type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 
-export type Parameter = {
+type Parameter = {
   readonly name: string;
   readonly in: string;
   readonly required: boolean;

@@ -97,10 +97,10 @@ export const expectedPersonIn = (headers: IncomingHttpHeaders): string | null =>
 };
 
 /** All tabs of a browser share one session. A sign-in in one of them replaces the person of the others. */
-export const isExpectedPerson = ({ person }: PersonSession, expected: string | null): boolean =>
+const isExpectedPerson = ({ person }: PersonSession, expected: string | null): boolean =>
   expected === null || expected === toTypeId("per", person.id);
 
-export const personChanged: Problem = {
+const personChanged: Problem = {
   code: "person-changed",
   detail: "Another person has signed in on this browser. Load the page again.",
 };

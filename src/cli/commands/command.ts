@@ -101,7 +101,7 @@ export function flagOf({ flags }: Pick<RequestCommand, "flags">, { name }: Pick<
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** The name under which commander keeps an option: `--max-quantity <n>` is `maxQuantity`. */
-export const optionName = (flag: string): string =>
+const optionName = (flag: string): string =>
   flag.replace(/-(\w)/g, (_match, letter: string) => letter.toUpperCase());
 
 /** What the argument of a command names. Null if it takes none: the path of its route names no such resource. */

@@ -84,7 +84,7 @@ function json(text: string): unknown {
   }
 }
 
-export function wholeNumber(text: string): number {
+function wholeNumber(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidValue("must be a whole number.");
   return Number(text);
 }

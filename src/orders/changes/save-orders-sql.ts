@@ -70,7 +70,7 @@ function changedObjects({ before, after }: OrderChange): RecordedChange[] {
 }
 
 /** What a change of an order means to its merchant and its facility (docs/design/event-feed.md, "Events of merchants and facilities"). */
-export function meaningsOf({ before, after }: OrderChange): string[] {
+function meaningsOf({ before, after }: OrderChange): string[] {
   const settledAs = (status: OrderStatus) => before.status !== status && after.status === status;
   const holds = String(after.holdReasons) !== String(before.holdReasons) && !isSettled(after);
   const ships =

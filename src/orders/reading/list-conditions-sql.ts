@@ -16,12 +16,8 @@ import {
 import { parseOrderRef } from "../order-wire.ts";
 import type { ReadOrder } from "./read-order.ts";
 
-// The conditions of lists of orders on the order `o`. All statements have the same first parameters, `listValues`, but not
-// every one uses all of them: PARAMETERS gives each of them a type.
-
-export const FILTER_PARAMETERS = `
-      select $1::uuid, $2::integer, $3::uuid[], $4::uuid[], $5::timestamptz, $6::text, $7::uuid, $8::text,
-             $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::timestamptz, $13::uuid[], $14::uuid[], $15::uuid[]`;
+// The conditions of lists of orders on the order `o`. All statements have the same first parameters, `listValues`. Not
+// every one uses all of them, so each gives all of them a type.
 
 /** @param after the id after which the page begins */
 export const listValues = (filter: OrderFilter, after: string, limit: number, now: Date): unknown[] => [

@@ -26,7 +26,7 @@ export type ListedOrder = OrderOwner & {
 export type ListedRow = OrderOwnerRow & { goods_minor: bigint; currency: string; changed_at: Date };
 
 /** The columns of a `ListedRow`, of the order `found` and its owner. */
-export const LISTED_COLUMNS = `found.id, found.goods_minor, found.currency, found.changed_at, c.id as connection_id,
+const LISTED_COLUMNS = `found.id, found.goods_minor, found.currency, found.changed_at, c.id as connection_id,
              c.name as connection_name, m.id as merchant_id, m.name as merchant_name`;
 
 export const toListed = (row: ListedRow): ListedOrder => ({

@@ -151,7 +151,7 @@ export const RETURN_REASONS = [
   "not_as_described",
   "other",
 ] as const;
-export type ReturnReason = (typeof RETURN_REASONS)[number];
+type ReturnReason = (typeof RETURN_REASONS)[number];
 
 /** In which condition goods came back. */
 export const RETURN_CONDITIONS = ["unopened", "opened", "damaged", "defective"] as const;

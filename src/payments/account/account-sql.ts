@@ -278,25 +278,6 @@ export const toAccountEntry = (row: AccountEntryRow): AccountEntry => ({
     row.actor_kind === null ? null : { kind: row.actor_kind, name: row.actor_name, id: row.actor_id },
 });
 
-/** The columns of the account entry `e` that `toAccountEntry` reads, after `namedBy`. */
-export const ENTRY_COLUMNS = `e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at,
-             e.actor_kind, e.actor_name, e.actor_id, l.order_id, o.external_order_id, l.kind as charge_kind, l.refund_of`;
-
-/**
- * Joins the order and the charge of the account entry `e`, which has the charge's id. The first charge for goods has the
- * id of its order; all others are in ledger_entries_id_idx.
- */
-export const namedBy = (merchantId: `$${number}`): string => `left join lateral (
-        select g.order_id, g.kind, g.refund_of
-        from ledger_entries g
-        where g.merchant_id = ${merchantId} and g.order_id = e.id and g.id = e.id and e.kind = 'charge'
-        union all
-        select x.order_id, x.kind, x.refund_of
-        from ledger_entries x
-        where x.merchant_id = ${merchantId} and x.id = e.id and (x.kind <> 'goods' or x.attempt > 1) and e.kind <> 'payment'
-      ) as l on true
-      left join orders o on o.merchant_id = ${merchantId} and o.id = l.order_id`;
-
 type ListedEntries = {
   readonly entries: readonly AccountEntry[];
   /** The last entry that was read, if reading ended before the page was full. Null if all were read. */

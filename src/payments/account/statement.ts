@@ -121,7 +121,7 @@ export type Period = { readonly from: Date; readonly to: Date };
 export type StatementPosition = { readonly bookedAt: Date; readonly id: string };
 
 /** The sums of a period, in minor units of the merchant's currency. */
-export type StatementSums = {
+type StatementSums = {
   readonly openingMinor: bigint;
   /** Negative. */
   readonly chargesMinor: bigint;

@@ -79,7 +79,7 @@ function isServerUnprotected(url: string): boolean {
 }
 
 /** If a connection takes longer than this, the database is not available. */
-export const CONNECT_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
  * After this time without data, the system asks whether the other machine still exists, and closes the connection if

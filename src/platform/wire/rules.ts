@@ -510,7 +510,7 @@ export const BACK_OFFICE_RULES = {
 } as const;
 
 export const RULES = { ...SHARED_RULES, ...BACK_OFFICE_RULES } as const;
-export type RuleName = keyof typeof RULES;
+type RuleName = keyof typeof RULES;
 
 type ValuesOf<Name extends RuleName> =
   (typeof RULES)[Name] extends Rule<infer Needs, infer May> ? Values<Needs> & Partial<Values<May>> : never;

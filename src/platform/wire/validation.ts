@@ -164,7 +164,7 @@ function formatRule(format: string, text: string): Violation {
  * Shortens the arrays of a value, and its objects that have keys of the caller. Returns the value, or what takes its
  * place.
  */
-export type ArrayCut = (value: unknown) => unknown;
+type ArrayCut = (value: unknown) => unknown;
 
 /** The part of a schema that describes its arrays and objects, and how large they may be. */
 type SchemaOfArrays = {

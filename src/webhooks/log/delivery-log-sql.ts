@@ -362,7 +362,7 @@ export type OrderEvent = {
   readonly deliveries: readonly OrderEventDelivery[];
 };
 
-export type OrderEventDelivery = {
+type OrderEventDelivery = {
   readonly id: string;
   readonly endpointId: string;
   readonly url: string;

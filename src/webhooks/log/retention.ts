@@ -106,7 +106,7 @@ async function listConnectionsWithOldLog(
 }
 
 /** The head of a stream whose event is no longer kept. */
-export type ExpiredHead = {
+type ExpiredHead = {
   readonly endpointId: string;
   readonly streamId: string;
   readonly deliveryId: string;

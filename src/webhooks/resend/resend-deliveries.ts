@@ -68,7 +68,7 @@ export async function resendDeliveries(context: Context, stopping?: AbortSignal)
  * Makes deliveries of an endpoint due that wait for a retry, because the endpoint is said to be back, or has shown it
  * (docs/design/deliveries.md, "After an outage"). Returns 0 if there is nothing to do.
  */
-export async function retryNextBatch(context: Context, connection: ConnectionKey): Promise<number> {
+async function retryNextBatch(context: Context, connection: ConnectionKey): Promise<number> {
   const count = await inTransaction(context, async (tx) => {
     const now = context.clock.now();
     const requested = await nextRequestedRetries(tx, connection);

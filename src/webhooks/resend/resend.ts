@@ -17,7 +17,7 @@ export const RESEND_DELIVERIES_MAX = 100;
 /** Resends of a connection that are not finished. */
 export const OPEN_RESENDS_MAX = 10;
 
-export const SKIP_REASONS = [
+const SKIP_REASONS = [
   "delivery_erased",
   "endpoint_deleted",
   "endpoint_paused",
