@@ -195,6 +195,7 @@ const schemasOf = <Members extends TProperties>(title: string, endpoint: TObject
     resumed: Type.Object(
       {
         ...endpoint.properties,
+        requestedAt: PartnersResumedEndpointSchema.properties.requestedAt,
         deliveryCount: PartnersResumedEndpointSchema.properties.deliveryCount,
       },
       { title: `Resumed${title}`, description: "An active endpoint, and how much the request makes due." },
@@ -448,7 +449,10 @@ export const endpointRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
         const resumed = await resumeEndpoint(context, key, takerOf(context, caller), by);
         if (resumed === null) return missingEndpoint;
         if (isProblem(resumed)) return resumed;
-        return shownEndpoint(context, caller, resumed.endpoint, { deliveryCount: resumed.deliveryCount });
+        return shownEndpoint(context, caller, resumed.endpoint, {
+          requestedAt: resumed.requestedAt.toISOString(),
+          deliveryCount: resumed.deliveryCount,
+        });
       }),
   }),
   route({

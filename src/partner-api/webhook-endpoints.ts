@@ -331,8 +331,9 @@ export const webhookRoutes: readonly PartnerRoute[] = [
       const resumed = await resumeEndpoint(context, key, takerOf(context, caller), by);
       if (resumed === null) return missingEndpoint;
       if (isProblem(resumed)) return resumed;
-      const { endpoint, deliveryCount } = resumed;
-      return { status: 200, body: { ...(await showEndpoint(context, endpoint)), deliveryCount } };
+      const { endpoint, deliveryCount, requestedAt } = resumed;
+      const counted = { requestedAt: requestedAt.toISOString(), deliveryCount };
+      return { status: 200, body: { ...(await showEndpoint(context, endpoint)), ...counted } };
     },
   }),
   route({

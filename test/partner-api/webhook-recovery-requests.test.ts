@@ -131,8 +131,8 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
     const woken = watchSignals();
     const { status, body } = await post(endpoint.id, "resume");
     expect(status).toBe(200);
-    const { deliveryCount, ...shown } = body;
-    expect(deliveryCount).toBe(0);
+    const { deliveryCount, requestedAt, ...shown } = body;
+    expect([deliveryCount, requestedAt]).toEqual([0, test.clock.now().toISOString()]);
     expect(shown).toEqual({ ...endpoint, updatedAt: test.clock.now().toISOString() });
     expect((await partner.client.get(endpointPath(endpoint.id))).body).toEqual(shown);
     await expectHealthy(endpoint.id);
@@ -154,7 +154,11 @@ describe("POST /v1/webhook-endpoints/{endpointId}/resume", () => {
     const { secret: _, ...endpoint } = await createEndpoint(partner);
     test.clock.advance({ hours: 1 });
     const woken = watchSignals();
-    expect((await post(endpoint.id, "resume")).body).toEqual({ ...endpoint, deliveryCount: 0 });
+    expect((await post(endpoint.id, "resume")).body).toEqual({
+      ...endpoint,
+      requestedAt: test.clock.now().toISOString(),
+      deliveryCount: 0,
+    });
     expect(await readRows(test, "webhook_endpoint_states", endpoint.id)).toEqual([
       expect.objectContaining({ backoff_until: null, recovered_at: inMs(0), retries_due: true }),
     ]);

@@ -216,9 +216,10 @@ export const RotatedEndpointSchema = Type.Object(
 export const ResumedEndpointSchema = Type.Object(
   {
     ...endpointFields,
+    requestedAt: dateTime("The time of the request. What became pending later is not counted."),
     deliveryCount: nullable(
       Type.Integer({ minimum: 0 }),
-      "How many deliveries the request makes due: of a paused endpoint all that are pending, of an active one those that waited for a retry. What an earlier request has counted is not counted again. Null if there are more than 5,000 to count.",
+      "How many deliveries the request makes due: of a paused endpoint all that are pending, of an active one the first of each order that waited for a retry, which the later ones follow. What an earlier request has counted is not counted again. Null if there are more than 5,000 to count.",
     ),
   },
   { title: "ResumedWebhookEndpoint", description: "An active endpoint, and how much will be sent to it." },

@@ -19,6 +19,13 @@ import { type OrderedResend, skippedCount } from "./resend.ts";
 /** How many deliveries a request makes due that no earlier one has counted. Null: too many to count. */
 type DeliveryCount = number | null;
 
+type Resumed = {
+  readonly endpoint: Endpoint;
+  readonly deliveryCount: DeliveryCount;
+  /** What became pending later is not counted. */
+  readonly requestedAt: Date;
+};
+
 /**
  * Makes a paused endpoint active again: its pending deliveries will be sent. Of an active one the backoff ends, and the
  * deliveries that wait for a retry become due. Null when there is no such endpoint.
@@ -28,7 +35,7 @@ export async function resumeEndpoint(
   key: EndpointKey,
   taker: Taker,
   by: Initiator,
-): Promise<{ readonly endpoint: Endpoint; readonly deliveryCount: DeliveryCount } | Problem | null> {
+): Promise<Resumed | Problem | null> {
   const resumed = await inTransaction(context, async (tx) => {
     await lockOpenRecoveries(tx, key);
     const endpoint = await lockEndpoint(tx, key, key.id);
@@ -81,19 +88,16 @@ const rejection = async (
   endpoint.status === "active" ? null : takeOverEnded(tx, context, endpoint, taker, by);
 
 /** A worker makes the deliveries due. */
-async function sendPending(
-  tx: Queryable,
-  endpoint: Endpoint,
-  { clock, newId }: Context,
-): Promise<{ endpoint: Endpoint; deliveryCount: DeliveryCount }> {
+async function sendPending(tx: Queryable, endpoint: Endpoint, { clock, newId }: Context): Promise<Resumed> {
   const now = clock.now();
-  if (endpoint.status === "active") return { endpoint, deliveryCount: await sendRetries(tx, endpoint, now) };
+  if (endpoint.status === "active")
+    return { endpoint, deliveryCount: await sendRetries(tx, endpoint, now), requestedAt: now };
   await activateEndpoint(tx, endpoint, now);
   const total = await countLogged(tx, endpoint, uuidAt(new Date(0)), "pending");
   const period = { since: endpoint.createdAt, until: now, createdAt: now };
   await putRecovery(tx, endpoint, { ...period, id: newId(), status: "pending", total });
   const active = { status: "active", pauseReason: null, pausedAt: null, updatedAt: now } as const;
-  return { endpoint: { ...endpoint, ...active }, deliveryCount: total };
+  return { endpoint: { ...endpoint, ...active }, deliveryCount: total, requestedAt: now };
 }
 
 /** A backoff also holds back what is due. */
