@@ -8,6 +8,7 @@ import { ruleSchema, TRANSITION_RULES } from "../orders/changes/transition-order
 import { sessionCookieName } from "../people/cookies.ts";
 import { type Config, readVersion } from "../platform/config.ts";
 import { rolesOf } from "./access.ts";
+import { describedWebhooks } from "./event-schemas.ts";
 import { openRoutes } from "./people/sign-in.ts";
 import { backOfficeRoutes } from "./routes.ts";
 
@@ -82,5 +83,6 @@ export const describeBackOffice = (
         "Seconds to wait if too many wrong tokens came from the address. Absent otherwise: a wait does not help.",
     },
     examples: BACK_OFFICE_EXAMPLES,
+    webhooks: describedWebhooks,
     errorsBaseUrl,
   });

@@ -57,7 +57,7 @@ import {
   seenMerchantId,
 } from "./lookups.ts";
 
-const StockSchema = Type.Object(
+export const StockSchema = Type.Object(
   {
     facilityId: idField("fac", "Id of the facility."),
     merchantId: idField("mer", "Id of the merchant whose product it is."),
@@ -394,7 +394,7 @@ const ReasonSchema = enumeration(
 const KindSchema = enumeration(
   "StockMovementKind",
   MOVEMENT_KINDS,
-  "`set`: a count by hand. `adjusted`: a change by a difference. `shipped`, `returned`: by an order.",
+  "`set`: a count by hand. `adjusted`: a change by a difference. `shipped`, `returned`: by an order. `voided`: a shipment that never left, whose goods are back.",
 );
 
 const NOTE_TEXT = "A note about the adjustment.";

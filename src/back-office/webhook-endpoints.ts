@@ -22,7 +22,6 @@ import { pagePosition, toPage } from "../platform/wire/cursor.ts";
 import { isProblem, type Problem, validationFailed } from "../platform/wire/problems.ts";
 import {
   cursorField,
-  dateTime,
   describedAs,
   enumeration,
   flagField,
@@ -53,7 +52,6 @@ import {
   ResumedEndpointSchema as PartnersResumedEndpointSchema,
   RotatedEndpointSchema as PartnersRotatedEndpointSchema,
   EndpointWithSecretSchema as PartnersWithSecretSchema,
-  SentTypeSchema,
   urlWithoutQuery,
 } from "../webhooks/endpoints/endpoint.ts";
 import {
@@ -96,6 +94,7 @@ import {
   route,
 } from "./access.ts";
 import { ENDPOINT_OWNERS, type EndpointOwner, onOwner, ownerScope } from "./endpoint-owners.ts";
+import { BackOfficeEventSchema } from "./event-schemas.ts";
 import { ConnectionIdParams } from "./lookups.ts";
 import { recordReads } from "./orders/export.ts";
 import { sampleBackOfficeEvent } from "./sample-events.ts";
@@ -594,21 +593,6 @@ export const endpointRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
       }),
   }),
 ]);
-
-/** An event of a merchant or a facility. It is returned as the text that was stored; the schema describes it. */
-const BackOfficeEventSchema = Type.Object(
-  {
-    id: idField("evt", "Id of the event. It is also the `webhook-id` of its deliveries."),
-    type: describedAs(SentTypeSchema, "Type of the event."),
-    timestamp: dateTime("When it happened."),
-    merchantId: nullable(Type.String(), "Id of the merchant. Null in the events of a facility."),
-    facilityId: nullable(Type.String(), "Id of the facility. Null in the events of a merchant."),
-    data: Type.Record(Type.String(), Type.Unknown(), {
-      description: "The objects of the event, as they were when it was published.",
-    }),
-  },
-  { title: "BackOfficeEvent", description: "A fact that is published to a merchant or a facility." },
-);
 
 const eventPages = {
   connection: pageOf(asPartnersSee(EventSchema), "EventPage"),

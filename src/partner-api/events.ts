@@ -25,7 +25,8 @@ const order = describedAs(OrderSchema, "The order after the event.");
 const ofOrder = { order };
 const ofShipment = { order, shipment: describedAs(ShipmentSchema, "The shipment after the event.") };
 const ofProduct = { product: describedAs(PartnerProductSchema, "The product at the time of the event.") };
-const ofEndpoint = {
+/** The content of a ping. */
+export const ofEndpoint = {
   endpoint: Type.Object(
     {
       id: idField("whe", "Id of the endpoint."),
@@ -205,16 +206,24 @@ const received = (type: string): string => {
     : "Only endpoints that name this type receive it.";
 };
 
-/** The `webhooks` of the partner's document: the request that an endpoint receives for each type of event. */
+/** The `webhooks` of the partner's document. */
 export const describedWebhooks = (name: NameSchema, example: MakeExample): Json =>
+  describeWebhooks(EVENT_SCHEMAS, (type) => `${EVENT_MEANINGS[type]} ${received(type)}`, { name, example });
+
+/** The `webhooks` of a document: the request that an endpoint receives for each type of event. */
+export const describeWebhooks = <EventName extends string>(
+  schemas: ReadonlyMap<EventName, TSchema>,
+  describe: (type: EventName) => string,
+  { name, example }: { readonly name: NameSchema; readonly example: MakeExample },
+): Json =>
   Object.fromEntries(
-    [...EVENT_SCHEMAS].map(([type, schema]) => [
+    [...schemas].map(([type, schema]) => [
       type,
       {
         post: {
           operationId: `on${type.replace(/(?:^|\.)([a-z])/g, (_match, letter: string) => letter.toUpperCase())}`,
           summary: `Receive ${type}`,
-          description: `${EVENT_MEANINGS[type]} ${received(type)}`,
+          description: describe(type),
           tags: ["Events"],
           security: [],
           parameters: Object.entries(HEADERS).map(([header, described]) => ({

@@ -12,6 +12,7 @@ import { countStatements } from "../support/counted-statements.ts";
 import { sendDue, startDispatcher, startReceiverForTest } from "../support/dispatch.ts";
 import { acceptAll, aRate, createFacility, routeAll, setRates, setStock } from "../support/facilities.ts";
 import { runJob } from "../support/jobs.ts";
+import { BACK_OFFICE } from "../support/openapi.ts";
 import { processDuePayments, sendDuePayments } from "../support/payments.ts";
 import { answering } from "../support/receivers.ts";
 import { type Client, startTestService, type TestService } from "../support/test-service.ts";
@@ -60,12 +61,23 @@ async function receiving(path: string, fields: object = {}) {
     await sendAll();
     const arrived = receiver.requests.slice(seen).map(({ body }) => JSON.parse(body) as Event);
     seen += arrived.length;
+    const { body } = await test.backOffice.get(`${path}/events?limit=100`); // The test's client checks it against the description.
+    expect(body.data).toEqual(expect.arrayContaining(arrived));
+    for (const { type, data } of arrived) expect(Object.keys(data), type).toEqual(describedData(type));
     return arrived;
   };
   return { id, receiver, next };
 }
 const ofMerchant = (fields: object = {}) => receiving(`/api/merchants/${partner.merchantId}`, fields);
 const ofFacility = (id = facilityId) => receiving(`/api/facilities/${id}`);
+
+/** The objects of an event of this type, as the description names them. */
+function describedData(type: string): string[] {
+  const content = BACK_OFFICE.webhooks?.[type]?.post.requestBody?.content["application/json"];
+  const name = (content?.schema as { $ref: string } | undefined)?.$ref.split("/").at(-1) ?? "";
+  const schema = BACK_OFFICE.components.schemas[name] as { properties: { data: { properties: object } } };
+  return Object.keys(schema.properties.data.properties);
+}
 
 const publish = () => runJob(test, "publish-events");
 async function sendAll(): Promise<void> {

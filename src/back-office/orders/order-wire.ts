@@ -54,7 +54,7 @@ export const toReturnRefund = (
   note,
 });
 
-const ReturnSchema = Type.Object(
+export const ReturnSchema = Type.Object(
   {
     id: idField("ret", "Id of the return, set by the service."),
     lines: Type.Array(
