@@ -212,7 +212,7 @@ describe("the command line", () => {
       { line: 3, sku: "C" },
     ]);
     const exported = (await cli(`product export ${at}`)).output;
-    expect(exported).toContain(`${products[1].id},C,c,3.00,,,,active,\r\n`);
+    expect(exported).toContain(`${products[1].id},C,c,3.00,,,,active,,\r\n`);
     const again = await cli(`product import - ${at} --match sku`, "sku,name,price\nB,b,2\nC,Other,3\n");
     expect(again.output).toBe("created    0\nchanged    1\nunchanged  1\n");
     const to = `--connection ${partner.connectionId}`;

@@ -1,4 +1,5 @@
 import { getRouteApi } from "@tanstack/react-router";
+import { Fragment } from "react";
 import { useTranslation } from "react-i18next";
 import type { AuditEntry } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
@@ -43,7 +44,7 @@ export function AuditPage() {
         { name: t("audit.actor"), cell: ({ actor }) => <Who actor={actor} /> },
         {
           name: t("audit.action"),
-          cell: ({ action }) => <code className={classes["action"]}>{action}</code>,
+          cell: ({ action }) => <code className={classes["action"]}>{withBreaks(action)}</code>,
         },
         { name: t("audit.subjects"), cell: ({ subjectIds }) => <Subjects ids={subjectIds} /> },
         { name: t("audit.details"), cell: ({ details }) => <Details of={details} /> },
@@ -113,6 +114,15 @@ function RequestId({ of }: { of: string }) {
     </span>
   );
 }
+
+/** A name of several words may be broken before each of them. */
+const withBreaks = (action: string) =>
+  action.split(/(?=[A-Z])/).map((word, index) => (
+    <Fragment key={`${index}${word}`}>
+      {index > 0 && <wbr />}
+      {word}
+    </Fragment>
+  ));
 
 const Details = ({ of }: { of: AuditEntry["details"] }) =>
   Object.entries(of).map(([name, value]) => (
