@@ -33,6 +33,7 @@ afterAll(() => test.close());
 const NOT_COUNTED = [
   ...["merchantName", "connectionName", "sku", "name", "barcode", "actions"],
   ...["lastSuccessAt", "consecutiveFailures", "backingOffUntil", "pendingDeliveries", "health"],
+  ...["failingSince", "lastFailureAt", "lastError", "nextAttemptAt"],
 ];
 type Seen = { readonly text: string; readonly updatedAt: string | undefined };
 type Shown = { updatedAt?: string } & Record<string, unknown>;
