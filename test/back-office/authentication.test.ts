@@ -44,7 +44,9 @@ describe("the operator's token", () => {
   });
 
   it("opens every route", async () => {
-    for (const { method, path, options } of requests) {
+    // Only the connection of a stranger can be ended, whoever asks for it.
+    const opened = requests.filter(({ path }) => !path.endsWith("/end"));
+    for (const { method, path, options } of opened) {
       const { status } = await test.backOffice.request(method, path, options);
       expect([401, 403], `${method} ${path}`).not.toContain(status);
     }

@@ -53,7 +53,7 @@ describe("GET /api/shipments/{id}", () => {
     expect((await test.backOffice.get(path)).body).toEqual({
       ...body.shipments[0],
       orderId: id,
-      weightGrams: null,
+      ...{ weightGrams: null, scannedTrackingNumber: null, handoverReported: false },
     });
     test.clock.advance({ hours: 2 });
     expectProblem(await test.backOffice.get(path), 404, "not-found");

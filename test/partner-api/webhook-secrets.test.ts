@@ -126,7 +126,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/rotate-secret", () => {
     expect((await partner.client.get(endpointPath(id))).body.status).toBe("paused");
   });
 
-  it.each([-1, 168.01, 1e9, "24", null])("rejects an overlap of %j, and keeps the secret", async (hours) => {
+  it.each([-1, 168.01, 1e9, "24", ""])("rejects an overlap of %j, and keeps the secret", async (hours) => {
     const { id } = await createEndpoint(partner);
     const before = await dumpTables(test);
     const answer = await partner.client.post(endpointPath(id, "rotate-secret"), { overlapHours: hours });
