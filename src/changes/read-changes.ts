@@ -206,7 +206,10 @@ function shownOf(row: ChangeRow, { kinds, ofMerchants, ofFacilities }: ChangeSco
   return changed.flatMap((kind, index) => {
     const objectId = objectIds[index] ?? ""; // The database has checked that there is one for each kind.
     if (staying.includes(kind)) return [{ ...of, kind, objectId, index }];
-    return left && ofFacilities.kinds.includes(kind) ? [{ ...of, kind, objectId, index, isGone: true }] : [];
+    // Who has it now is not for those whom it has left.
+    return left && ofFacilities.kinds.includes(kind)
+      ? [{ ...of, facilityId: null, kind, objectId, index, isGone: true }]
+      : [];
   });
 }
 

@@ -78,7 +78,7 @@ const ID_COLUMNS = { orderId: "ord", connectionId: "con", shipmentId: "shp" } as
   IdPrefix
 >;
 
-/** How a row names an order: by the first of shipment, order and external id that it has. Ids are UUIDs. */
+/** How a row names an order: by shipment, order or external id, which agree if it has several. Ids are UUIDs. */
 type NamedOrder = {
   readonly shipmentId: string | null;
   readonly orderId: string | null;
@@ -124,7 +124,7 @@ export type RejectedParcel = { readonly line: number; readonly problem: Problem 
 
 type TrackingFile = {
   readonly bytes: AsyncIterable<Buffer>;
-  /** The connection of rows with an external id that name none. */
+  /** The connection of rows that name none. Null: any. */
   readonly connectionId: string | null;
   /** Stores nothing, and returns what an import would do. */
   readonly dryRun: boolean;
@@ -178,6 +178,11 @@ async function importBatch(
       summary.reject(parcel, notFound("order"));
       continue;
     }
+    const other = otherOrderNamed(parcel, order);
+    if (other !== null) {
+      summary.reject(parcel, validationFailed([other]));
+      continue;
+    }
     const now = clock.now();
     const decideOn = (current: Order) => decide(current, parcel, skus, now, newId);
     const decided = decideOn(order);
@@ -229,6 +234,15 @@ async function findNamedOrder(
     : { line, column: "shipmentId", rule: "not_found", kind: "known_shipment" };
 }
 
+/** The error of a row that names another order beside the one that was found. */
+function otherOrderNamed({ line, named }: Parcel, order: Order): RowError | null {
+  if (named.orderId !== null && named.orderId !== order.id)
+    return { line, column: "orderId", rule: "not_found", kind: "order" };
+  return named.externalOrderId !== null && named.externalOrderId !== order.externalOrderId
+    ? { line, column: "externalOrderId", rule: "not_found", kind: "order" }
+    : null;
+}
+
 /** The SKUs of the products of orders, if a parcel names its goods. */
 async function readSkus(
   db: Queryable,
@@ -263,11 +277,13 @@ function decide(
     return outcome.outcome === "applied" && !isChange(outcome) ? null : transition;
   };
   if (named.shipmentId !== null) return update(named.shipmentId, { ...details, trackingNumber });
-  const isRecorded = (shipment: Shipment) =>
-    isSameNumber(shipment.trackingNumber, trackingNumberOf(trackingNumber, carrier ?? shipment.carrier));
+  const isRecorded = (shipment: Shipment) => hasNumberOf(parcel, shipment);
   const recorded = shipmentsOut(order).find(isRecorded);
   if (recorded !== undefined) return update(recorded.id, details);
-  if (order.shipments.some(isRecorded)) return null; // It came back, or was voided.
+  const earlier = order.shipments.find(isRecorded);
+  if (earlier?.status === "voided")
+    return rowRejected({ line: parcel.line, column: "trackingNumber", rule: "voided_shipment" });
+  if (earlier !== undefined) return null; // It came back.
   const ship = (lines?: LineQuantity[]) => {
     const request = {
       ...details,
@@ -291,6 +307,9 @@ function decide(
 }
 
 const rowRejected = (...errors: RowError[]): Problem => validationFailed(errors);
+
+const hasNumberOf = ({ trackingNumber, carrier }: Parcel, shipment: Shipment): boolean =>
+  isSameNumber(shipment.trackingNumber, trackingNumberOf(trackingNumber, carrier ?? shipment.carrier));
 
 /** As scans compare them. */
 const isSameNumber = (stored: string | null, named: string): boolean =>
@@ -336,14 +355,15 @@ class Summary {
   readonly #parcels: RecordedParcel[] = [];
   readonly #rejections: RejectedParcel[] = [];
 
-  record({ line }: Parcel, before: Order, after: Order, dryRun: boolean): void {
+  record(parcel: Parcel, before: Order, after: Order, dryRun: boolean): void {
     const isShipped = after.shipments.length > before.shipments.length;
     const change = isShipped ? "shipped" : "updated";
     this.#counts[change] += 1;
     if (this.#parcels.length === PARCELS_LISTED_MAX) return;
-    const written = after.shipments.find((shipment) => !before.shipments.includes(shipment));
+    const written = shipmentsOut(after).find((shipment) => hasNumberOf(parcel, shipment));
     const isNew = isShipped && dryRun; // Its id is of no shipment.
-    this.#parcels.push({ line, change, orderId: after.id, shipmentId: isNew ? null : (written?.id ?? null) });
+    const shipmentId = isNew ? null : (parcel.named.shipmentId ?? written?.id ?? null);
+    this.#parcels.push({ line: parcel.line, change, orderId: after.id, shipmentId });
   }
 
   leave(): void {
@@ -445,8 +465,7 @@ function readRow(
   const shipmentId = uuidOf("shipmentId");
   const orderId = uuidOf("orderId");
   const externalOrderId = row.externalOrderId ?? null;
-  const isExternal = shipmentId === null && orderId === null;
-  const connectionId = uuidOf("connectionId") ?? (isExternal ? defaultConnectionId : null);
+  const connectionId = uuidOf("connectionId") ?? defaultConnectionId;
   return {
     line,
     named: { shipmentId, orderId, externalOrderId, connectionId },

@@ -125,7 +125,7 @@ async function allInUse(tx: Queryable, { merchantId }: Connection): Promise<Prob
   if ((await countConnections(tx, merchantId, maximum)) < maximum) return null;
   return {
     code: "limit-reached",
-    detail: "All test keys that this service offers are in use. Retry later: each ends after seven days.",
+    detail: "All test keys that this service offers at once are taken. Retry on another day, or ask for one.",
     members: { limit: "connections", maximum },
   };
 }

@@ -70,6 +70,52 @@ const exposed = (fields: object) =>
   createExposedProduct(test, partner.merchantId, partner.connectionId, fields);
 const shipmentsOf = async (orderId: string) => (await readDetail(test, orderId)).shipments;
 
+describe("the answer of POST /api/shipments/import", () => {
+  it("names the shipment of each parcel, also of several of one order", async () => {
+    const sku = "MUG-3";
+    const productId = await exposed({ sku });
+    const { id } = await place("PO-3", { lines: [{ productId, quantity: 3 }] });
+    const rows = ["D1", "D2", "D3"].map((number) => `PO-3,${number},${sku},1`);
+    const { parcels } = await imported(["externalOrderId,trackingNumber,sku,quantity", ...rows].join("\n"));
+    const stored = await shipmentsOf(id);
+    expect(parcels.map(({ shipmentId }: { shipmentId: string }) => shipmentId)).toEqual(
+      ["D1", "D2", "D3"].map(
+        (number) => stored.find((each: { trackingNumber: string }) => each.trackingNumber === number)?.id,
+      ),
+    );
+    const updates = stored.map((each: { id: string }, index: number) => `${each.id},N${index}`);
+    const changed = await imported(["shipmentId,trackingNumber", ...updates].join("\n"));
+    expect(changed.parcels.map(({ shipmentId }: { shipmentId: string }) => shipmentId)).toEqual(
+      stored.map((each: { id: string }) => each.id),
+    );
+  });
+
+  it("rejects a row whose ids are of different orders, and ships neither", async () => {
+    const [one, other] = [await place("PO-4"), await place("PO-5")];
+    const { rejections } = await imported(
+      ["orderId,externalOrderId,trackingNumber", `${one.id},PO-5,MM`, `${MISSING},PO-5,MN`].join("\n"),
+    );
+    expect(rejections).toHaveLength(2);
+    for (const { id } of [one, other]) expect(await shipmentsOf(id)).toEqual([]);
+    const { connectionId } = await createPartner(test);
+    const elsewhere = await imported(`orderId,trackingNumber\n${one.id},MM\n`, { connectionId });
+    expect(counts(elsewhere)).toEqual([0, 0, 0, 1]);
+  });
+
+  it("rejects the number of a voided shipment instead of leaving its order unshipped without a word", async () => {
+    const { id } = await place("PO-6");
+    const file = "externalOrderId,trackingNumber\nPO-6,TR-2\n";
+    const [{ shipmentId }] = (await imported(file)).parcels;
+    const path = `/api/shipments/${shipmentId}/void`;
+    expect((await test.backOffice.post(path, {})).status).toBe(200);
+    const { rejections } = await imported(file);
+    expect(rejections).toMatchObject([
+      { line: 2, errors: [{ column: "trackingNumber", rule: "voided_shipment" }] },
+    ]);
+    expect((await shipmentsOf(id)).map(({ status }: { status: string }) => status)).toEqual(["voided"]);
+  });
+});
+
 describe("POST /api/shipments/import ships", () => {
   it("each order with its tracking, by its id or the partner's, as the route for one does", async () => {
     const [one, other] = [await place("PO-1"), await place("PO-2")];

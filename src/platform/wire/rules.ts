@@ -413,6 +413,11 @@ export const BACK_OFFICE_RULES = {
     ({ shipmentIds }) =>
       `is required, because the tracking number could be that of ${alternatives(shipmentIds)}, or of goods that have not shipped: for these name their sku`,
   ),
+  voided_shipment: rule(
+    "A number that no voided shipment of the order has.",
+    [],
+    () => "is the number of a shipment that was voided: ship the order again by its own request",
+  ),
   // Stock and rates.
   reserved_quantity: rule(
     "At least what is reserved for orders.",

@@ -12,6 +12,7 @@ import {
 } from "../../platform/wire/schemas.ts";
 import { wireEndpointId } from "../endpoints/endpoint.ts";
 import { type DeliveryStatus, DeliveryStatusSchema } from "../log/delivery.ts";
+import { toWireOwner } from "../owner.ts";
 
 export const RESEND_DELIVERIES_MAX = 100;
 /** Resends of a connection that are not finished. */
@@ -91,7 +92,9 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 export const ResendSchema = Type.Object(
   {
     id: idField("rsd", "Id of the resend, set by the service."),
-    connectionId: idField("con", "Id of the connection."),
+    merchantId: nullable(Type.String(), "Id of the merchant. Null for a facility."),
+    connectionId: nullable(Type.String(), "Id of the connection. Null for a merchant and a facility."),
+    facilityId: nullable(Type.String(), "Id of the facility. Null for all others."),
     status: enumeration(
       "ResendStatus",
       ["running", "finished", "canceled"],
@@ -154,7 +157,7 @@ export function toWireResend(resend: Resend): Static<typeof ResendSchema> {
   const readUntil = since === null || until === null ? null : readTime(resend, since, until);
   return {
     id: toTypeId("rsd", resend.id),
-    connectionId: toTypeId("con", resend.connectionId),
+    ...toWireOwner(resend),
     status: statusOf(resend),
     inOrder: resend.isInOrder,
     since: since?.toISOString() ?? null,

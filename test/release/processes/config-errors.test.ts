@@ -16,6 +16,7 @@ const ALL_WRONG = {
   BACK_OFFICE_PORT: "70000",
   BACK_OFFICE_URL: "console.example",
   TRUSTED_PROXIES: "nginx",
+  SELF_SERVICE_TEST_KEYS: "10",
   OIDC_ISSUER: "id.example",
   BASE_URL: "orders.example",
   ERRORS_BASE_URL: "docs.example",

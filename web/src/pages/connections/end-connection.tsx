@@ -18,12 +18,15 @@ export function StrangersPill({ of: { endsAt } }: Props) {
 }
 
 /** The name of a connection in a list. */
-export const ConnectionName = ({ of }: Props) => (
-  <Group gap="xs">
-    {of.name}
-    <StrangersPill of={of} />
-  </Group>
-);
+export const ConnectionName = ({ of }: Props) =>
+  of.endsAt === null ? (
+    of.name
+  ) : (
+    <Group gap="xs">
+      {of.name}
+      <StrangersPill of={of} />
+    </Group>
+  );
 
 export function EndConnection({ of: { id } }: Props) {
   const { t } = useTranslation();

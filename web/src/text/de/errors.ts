@@ -275,6 +275,8 @@ export const errors: ErrorTexts = {
       `darf höchstens ${formatNumber(max)} sein: so viel der Bestellung ist noch nicht versandt`,
     which_parcel: ({ shipmentIds }) =>
       `wird gebraucht, denn die Sendungsnummer kann zu ${formatAlternatives([...shipmentIds])} gehören oder zu Ware, die noch nicht versandt ist: für diese die sku nennen`,
+    voided_shipment: () =>
+      "ist die Nummer einer stornierten Sendung: die Bestellung auf ihrer Seite neu versenden",
     which_shipment: ({ shipmentIds }) =>
       `wird gebraucht, denn ${formatNumber(shipmentIds.length)} Sendungen sind unterwegs: ${shipmentIds.join(", ")}`,
     max_shipments: ({ max }) => `darf aus höchstens ${formatNumber(max)} Sendungen sein`,

@@ -274,7 +274,7 @@ export const warehouse: Translated<typeof en> = {
       "CSV in UTF-8, deren erste Zeile die Spalten nennt, oder ein JSON-Objekt in jeder Zeile. Eine Zeile nennt ein Produkt mit productId, sku oder barcode.",
     quantity:
       "Sie hat onHand, die neue Menge, oder difference mit reason und reference, und vielleicht eine note.",
-    repeat: "Dieselbe Datei noch einmal ändert nichts weiter.",
+    repeat: "Dieselbe Datei noch einmal zählt keine Differenz doppelt und setzt jede Zählung neu.",
     merchant: "Händler der Zeilen",
     merchantHelp: "Für Zeilen ohne Händler. Eine SKU oder ein Barcode gehört zu einem Händler.",
     import_one: "{{count, number}} Zeile importieren",

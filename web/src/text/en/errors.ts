@@ -258,6 +258,7 @@ export const errors: ErrorTexts = {
       `must be at most ${formatNumber(max)}, the units of the order that have not shipped`,
     which_parcel: ({ shipmentIds }) =>
       `is required, because the tracking number could be that of ${formatAlternatives([...shipmentIds])}, or of goods that have not shipped: for these name their sku`,
+    voided_shipment: () => "is the number of a shipment that was voided: ship the order again on its page",
     which_shipment: ({ shipmentIds }) =>
       `is required, because ${counted(shipmentIds.length, "shipment")} are out: ${shipmentIds.join(", ")}`,
     max_shipments: ({ max }) => `must be of at most ${counted(max, "shipment")}`,

@@ -258,7 +258,7 @@ export const warehouse = {
       "CSV in UTF-8 whose first line names the columns, or a JSON object in each line. A row names a product by productId, sku or barcode.",
     quantity:
       "It has onHand, which is the new quantity, or difference with a reason and a reference, and perhaps a note.",
-    repeat: "The same file again changes nothing further.",
+    repeat: "The same file again counts no difference twice, and sets each count again.",
     merchant: "Merchant of the rows",
     merchantHelp: "For rows that name no merchant. An SKU or a barcode is one of a merchant.",
     import_one: "Import {{count, number}} row",

@@ -24,6 +24,7 @@ export function AllDeliveriesPage() {
   const owner: Column<DeliveryOfOwner> = {
     name: t("endpoints.owner"),
     cell: (delivery) => <OwnerCell of={delivery} />,
+    isLong: true,
   };
   return (
     <DeliveryList
