@@ -44,7 +44,7 @@ describe("the operator's token", () => {
   });
 
   it("opens every route", async () => {
-    // Only the connection of a stranger can be ended, whoever asks for it.
+    // Only the connection of a stranger can be ended.
     const opened = requests.filter(({ path }) => !path.endsWith("/end"));
     for (const { method, path, options } of opened) {
       const { status } = await test.backOffice.request(method, path, options);
