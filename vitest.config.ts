@@ -23,7 +23,7 @@ const ON_POSTGRES: TestUserConfig = {
   hookTimeout: 180_000,
 };
 
-/** They run in both suites: a part for a change, all of it for a release. */
+/** They run in both suites: for a release models take longer, and pages are seen in their other look. */
 const LONGER_FOR_A_RELEASE = ["test/**/*-model.test.ts", "test/console/pages.test.ts"];
 
 export default defineConfig({
