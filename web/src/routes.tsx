@@ -45,8 +45,7 @@ import {
 } from "./pages/webhooks/routes.ts";
 import { missingRoute, rootRoute, signedInRoute } from "./routing/root.tsx";
 import { parseSearch, stringifySearch } from "./routing/search.ts";
-import { ErrorPage } from "./shell/error-page.tsx";
-import { MissingPage } from "./shell/missing-page.tsx";
+import { ErrorPage, MissingPage } from "./shell/error-page.tsx";
 import { resetPasswordRoute, signInRoute, welcomeRoute } from "./sign-in/routes.ts";
 import { PageSkeleton } from "./ui/page.tsx";
 

@@ -1,7 +1,11 @@
 import { expect, it } from "vitest";
-import { toCurl } from "../../../web/src/pages/sandbox/code/curl.ts";
-import { cancelOf, creationOf, transitionOf } from "../../../web/src/pages/sandbox/code/partner-request.ts";
-import { toTypeScript } from "../../../web/src/pages/sandbox/code/typescript.ts";
+import {
+  cancelOf,
+  creationOf,
+  toCurl,
+  toTypeScript,
+  transitionOf,
+} from "../../../web/src/pages/sandbox/code/partner-request.ts";
 
 const API = "https://orders.example";
 

@@ -7,7 +7,7 @@ import {
   stringifySearch,
   text,
 } from "../../../web/src/routing/search.ts";
-import { day, time } from "../../../web/src/text/days.ts";
+import { day, time } from "../../../web/src/text/format.ts";
 
 describe("the search part of an address", () => {
   it("is read as flat texts, and written so, without what is empty", () => {

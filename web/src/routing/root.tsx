@@ -4,7 +4,7 @@ import { enterAllTabs } from "../api/other-tabs.ts";
 import { isProblem } from "../api/problem.ts";
 import { queryClient } from "../api/query-client.ts";
 import { paths } from "../paths.ts";
-import { MissingPage } from "../shell/missing-page.tsx";
+import { MissingPage } from "../shell/error-page.tsx";
 
 export const rootRoute = createRootRoute();
 

@@ -44,3 +44,14 @@ function NothingHere({ error }: { error: ApiProblem }) {
     </Page>
   );
 }
+
+/** An address that no page has. */
+export function MissingPage() {
+  const { t } = useTranslation();
+  return (
+    <Page title={t("shell.missing")}>
+      <Text size="sm">{t("shell.missingHelp")}</Text>
+      <TextLink to={paths.overview()}>{t("shell.toStart")}</TextLink>
+    </Page>
+  );
+}

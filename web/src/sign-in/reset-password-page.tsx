@@ -4,8 +4,7 @@ import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../api/client.ts";
 import { paths } from "../paths.ts";
 import { TextLink, useGo } from "../ui/link.tsx";
-import { NewPasswordForm } from "./new-password-form.tsx";
-import { SignInFrame } from "./sign-in-frame.tsx";
+import { NewPasswordForm, SignInFrame } from "./sign-in-parts.tsx";
 import { tokenOfAddress } from "./token-of-address.ts";
 
 /** Sets a new password with the link of a mail. */

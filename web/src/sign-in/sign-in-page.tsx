@@ -6,8 +6,7 @@ import { queryClient } from "../api/query-client.ts";
 import { signInGate } from "../api/sign-in-gate.ts";
 import { paths } from "../paths.ts";
 import { useGo } from "../ui/link.tsx";
-import { LinkForm } from "./link-form.tsx";
-import { SignInFrame } from "./sign-in-frame.tsx";
+import { LinkForm, SignInFrame } from "./sign-in-parts.tsx";
 import { SignInWays } from "./sign-in-ways.tsx";
 import { tokenOfAddress } from "./token-of-address.ts";
 

@@ -1,15 +1,13 @@
-import { Anchor, Button, Divider, Stack, Text } from "@mantine/core";
+import { Anchor, Button, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, checkSession, dataOf } from "../api/client.ts";
+import { isProblem } from "../api/problem.ts";
 import { read } from "../api/read.ts";
 import { useChange } from "../api/use-change.ts";
-import { CodeForm } from "./code-form.tsx";
-import { ForgottenForm } from "./forgotten-form.tsx";
-import { PasskeyButton } from "./passkey-button.tsx";
-import { PasswordForm } from "./password-form.tsx";
-import { SignInProblem } from "./sign-in-problem.tsx";
+import { useApiForm } from "../ui/form/use-api-form.ts";
+import { CodeFields, noCode, PasskeyButton, SignInProblem } from "./sign-in-parts.tsx";
 
 type Props = {
   readonly onSignedIn: () => void;
@@ -77,3 +75,120 @@ function SingleSignOn({ returnTo }: { returnTo: string }) {
 /** The service returns to addresses of 1,000 characters at most. Of a longer one the page opens without its filters. */
 const shortened = (address: string): string =>
   address.length <= 1_000 ? address : (address.split("?", 1)[0] ?? "/");
+
+type CodeFormProps = { readonly onSignedIn: () => void; readonly onBack: () => void };
+
+/** The one-time code that follows the password. After five wrong ones, or ten minutes, the password is needed again. */
+function CodeForm({ onSignedIn, onBack }: CodeFormProps) {
+  const { t } = useTranslation();
+  const { form, submit, problem, isPending } = useApiForm({
+    initialValues: noCode,
+    validate: ({ code }) => (code.trim() === "" ? { code: t("ui.required") } : {}),
+    run: ({ code, isBackupCode }) =>
+      dataOf(api.POST("/auth/sign-in/code", { body: { code: code.trim(), isBackupCode } })),
+    onDone: onSignedIn,
+  });
+  const hasEnded = isProblem(problem, "unauthorized");
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        {hasEnded ? (
+          <Text size="sm" role="alert">
+            {t("signIn.codeEnded")}
+          </Text>
+        ) : (
+          <>
+            <Text size="sm">{t("signIn.codeAbout")}</Text>
+            <CodeFields form={form} />
+            {problem !== null && <SignInProblem problem={problem} />}
+            <Button type="submit" loading={isPending} fullWidth>
+              {t("signIn.title")}
+            </Button>
+          </>
+        )}
+        <Button variant="subtle" onClick={onBack} fullWidth>
+          {t("ui.back")}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+/** Asks for a link to set a new password. Whether anyone has the address is not said. */
+function ForgottenForm({ onBack }: { onBack: () => void }) {
+  const { t } = useTranslation();
+  const [isSent, setSent] = useState(false);
+  const { form, submit, problem, isPending } = useApiForm({
+    initialValues: { email: "" },
+    validate: ({ email }) => (email.trim() === "" ? { email: t("ui.required") } : {}),
+    run: ({ email }) => dataOf(api.POST("/auth/reset", { body: { email: email.trim() } })),
+    onDone: () => setSent(true),
+  });
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        <Text size="sm" role={isSent ? "status" : undefined}>
+          {isSent ? t("signIn.resetSent") : t("signIn.resetAbout")}
+        </Text>
+        {!isSent && (
+          <>
+            <TextInput
+              label={t("signIn.email")}
+              type="email"
+              autoComplete="username"
+              autoFocus
+              {...form.getInputProps("email")}
+            />
+            {problem !== null && <SignInProblem problem={problem} />}
+            <Button type="submit" loading={isPending} fullWidth>
+              {t("signIn.sendLink")}
+            </Button>
+          </>
+        )}
+        <Button variant="subtle" onClick={onBack} fullWidth>
+          {t("ui.back")}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+type PasswordFormProps = { readonly onSignedIn: () => void; readonly onCodeRequired: () => void };
+
+/** Mail address and password. */
+function PasswordForm({ onSignedIn, onCodeRequired }: PasswordFormProps) {
+  const { t } = useTranslation();
+  const { form, submit, problem, isPending } = useApiForm({
+    initialValues: { email: "", password: "" },
+    validate: ({ email, password }) => ({
+      ...(email.trim() === "" && { email: t("ui.required") }),
+      ...(password === "" && { password: t("ui.required") }),
+    }),
+    run: (body) => dataOf(api.POST("/auth/sign-in/password", { body })),
+    onDone: ({ status }) => (status === "code-required" ? onCodeRequired() : onSignedIn()),
+  });
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="sm">
+        <TextInput
+          label={t("signIn.email")}
+          type="email"
+          autoComplete="username webauthn"
+          data-autofocus
+          autoFocus
+          {...form.getInputProps("email")}
+        />
+        <PasswordInput
+          label={t("signIn.password")}
+          autoComplete="current-password"
+          visibilityToggleButtonProps={{ "aria-label": t("signIn.showPassword") }}
+          {...form.getInputProps("password")}
+        />
+        {problem !== null && <SignInProblem problem={problem} />}
+        <Button type="submit" loading={isPending} fullWidth>
+          {t("signIn.title")}
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -11,10 +11,8 @@ import { signInGate } from "../api/sign-in-gate.ts";
 import { paths } from "../paths.ts";
 import { ButtonLink, useGo } from "../ui/link.tsx";
 import { ProblemMessage } from "../ui/problem-message.tsx";
-import { LinkForm } from "./link-form.tsx";
-import { NewPasswordForm } from "./new-password-form.tsx";
 import { SignInAgain } from "./sign-in-again.tsx";
-import { SignInFrame } from "./sign-in-frame.tsx";
+import { LinkForm, NewPasswordForm, SignInFrame } from "./sign-in-parts.tsx";
 import { tokenOfAddress } from "./token-of-address.ts";
 
 /** Accepts an invitation: the link signs in, and then the person chooses a password. */

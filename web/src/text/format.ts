@@ -146,3 +146,60 @@ export function countryName(code: string): string {
     return code; // Not a code of a country.
   }
 }
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+
+/** Reads a day of the address. Undefined if it is none: of the 30th of February, a `Date` makes the 2nd of March. */
+export function day(text: string): string | undefined {
+  if (!DAY.test(text)) return undefined;
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text) ? text : undefined;
+}
+
+/** Reads a time of the address, with its zone. Undefined if it is none. */
+export const time = (text: string): string | undefined =>
+  TIME.test(text) && day(text.slice(0, 10)) !== undefined && !Number.isNaN(Date.parse(text))
+    ? text
+    : undefined;
+
+/** The first moment of a day in the person's zone. */
+export const startOf = (text: string): string => new Date(`${text}T00:00:00`).toISOString();
+
+/** The first moment of the month of a day in the person's zone. Without a day, of the present month. */
+export function startOfMonth(text: string | undefined): string {
+  const at = text === undefined ? new Date() : new Date(`${text}T00:00:00`);
+  return new Date(at.getFullYear(), at.getMonth()).toISOString();
+}
+
+/** The first moment after a day in the person's zone, which may be one with 23 or 25 hours. */
+export function endOf(text: string): string {
+  const next = new Date(`${text}T00:00:00`);
+  next.setDate(next.getDate() + 1);
+  return next.toISOString();
+}
+
+const DURATION_UNITS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1_000],
+] as const;
+
+/** A time span in its two largest units: `2 hr 5 min`, `1 day 3 hr`, `340 ms`. */
+export function formatDuration(ms: number): string {
+  const index = DURATION_UNITS.findIndex(([, unitMs]) => ms >= unitMs);
+  const unit = DURATION_UNITS[index];
+  if (unit === undefined) return inUnit(Math.round(ms), "millisecond");
+  const [name, unitMs] = unit;
+  const next = DURATION_UNITS[index + 1];
+  if (next === undefined) return inUnit(Math.round(ms / 100) / 10, name);
+  // Rounded in the smaller unit first: 59 minutes and 59.9 seconds are an hour.
+  const rounded = Math.round(ms / next[1]) * next[1];
+  if (rounded % unitMs === 0) return inUnit(rounded / unitMs, name);
+  return `${inUnit(Math.floor(rounded / unitMs), name)} ${inUnit((rounded % unitMs) / next[1], next[0])}`;
+}
+
+const inUnit = (value: number, unit: string): string =>
+  new Intl.NumberFormat(formatLocale(), { style: "unit", unit, unitDisplay: "short" }).format(value);

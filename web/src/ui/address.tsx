@@ -1,6 +1,6 @@
 import type { Order } from "../api/schema.d.ts";
 import { countryName } from "../text/format.ts";
-import { Parts } from "./parts.tsx";
+import { Parts } from "./page.tsx";
 
 type Address = Omit<Order["shippingAddress"], "phone" | "firstName" | "lastName">;
 

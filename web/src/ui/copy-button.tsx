@@ -22,3 +22,11 @@ export function CopyButton({ value, of }: { value: string; of: string }) {
     </button>
   );
 }
+
+/** A text such as an id with a button that copies it, which stays beside it. `of` names what it is. */
+export const CopiedText = ({ value, of }: { value: string; of: string }) => (
+  <span className={classes["copied"]}>
+    <span>{value}</span>
+    <CopyButton value={value} of={of} />
+  </span>
+);

@@ -1,5 +1,5 @@
-import { Box, Breadcrumbs, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { type ReactNode, type RefObject, useEffect, useRef } from "react";
+import { Box, Breadcrumbs, Group, Paper, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Fragment, type ReactNode, type RefObject, useEffect, useId, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { TextLink } from "./link.tsx";
 import classes from "./page.module.css";
@@ -98,5 +98,45 @@ export function PageSkeleton() {
       <Skeleton height={36} />
       <Skeleton height={320} />
     </Stack>
+  );
+}
+
+type PartsProps = {
+  /** Those that are missing or empty are left out. */
+  readonly of: readonly ReactNode[];
+  /** What stands between two parts, such as a comma. */
+  readonly between: string;
+};
+
+/**
+ * Texts of others on one line, such as the parts of an address. Each is isolated: a sign in it that changes the direction of
+ * writing does not change that of the parts after it.
+ */
+export const Parts = ({ of, between }: PartsProps) =>
+  of.filter(Boolean).map((part, index) => (
+    // Their order is all that they have.
+    <Fragment key={index}>
+      {index > 0 && between}
+      <bdi>{part}</bdi>
+    </Fragment>
+  ));
+
+type SectionProps = { readonly title: string; readonly actions?: ReactNode; readonly children: ReactNode };
+
+/** A part of a page with a heading of its own. */
+export function Section({ title, actions, children }: SectionProps) {
+  const id = useId();
+  return (
+    <Paper component="section" withBorder p="md" radius="md" aria-labelledby={id}>
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} size="h5" id={id}>
+            {title}
+          </Title>
+          {actions}
+        </Group>
+        {children}
+      </Stack>
+    </Paper>
   );
 }

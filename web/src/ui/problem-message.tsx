@@ -3,8 +3,8 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { PasskeyProblem } from "../api/passkeys.ts";
 import { ApiProblem, isUncertain } from "../api/problem.ts";
-import { formatDuration } from "../text/duration.ts";
 import { explained, explainedProblem, PROBLEMS_WITH_TEXTS } from "../text/explanations.ts";
+import { formatDuration } from "../text/format.ts";
 
 /** The problems that have texts of their own; the others show what the service says. */
 const KNOWN = ["unreachable", "timed-out", ...PROBLEMS_WITH_TEXTS] as const;

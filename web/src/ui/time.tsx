@@ -1,3 +1,4 @@
+import { useTranslation } from "react-i18next";
 import { exactTime, relativeTime, shortTime } from "../text/format.ts";
 import { useTicks } from "./ticks.ts";
 import classes from "./time.module.css";
@@ -29,4 +30,15 @@ export function Time({ at, as = "short" }: Props) {
 function Relative({ time }: { time: Date }) {
   useTicks();
   return relativeTime(time, new Date());
+}
+
+/**
+ * When something is to happen. After that it is due: it waits for a worker, or for something else, and a time in the past
+ * would look as if it had happened.
+ */
+export function DueTime({ at }: { at: string | null }) {
+  const { t } = useTranslation();
+  useTicks();
+  if (at !== null && new Date(at) <= new Date()) return t("ui.due");
+  return <Time at={at} as="relative" />;
 }

@@ -5,8 +5,8 @@ import { read } from "../api/read.ts";
 import type { ConnectionUsage, MerchantUsage, UsageOfLimit } from "../api/schema.d.ts";
 import { formatNumber } from "../text/format.ts";
 import { DataTable } from "./list/data-table.tsx";
+import { Section } from "./page.tsx";
 import { ProblemMessage } from "./problem-message.tsx";
-import { Section } from "./section.tsx";
 
 type Limit = keyof ConnectionUsage | keyof MerchantUsage;
 

@@ -6,11 +6,10 @@ import { paths } from "../../paths.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { PlainLink } from "../../ui/link.tsx";
-import { DayFilter } from "../../ui/list/day-filter.tsx";
-import { Filters, SearchFilter } from "../../ui/list/filters.tsx";
+import { DayFilter, Filters, SearchFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Time } from "../../ui/time.tsx";
-import { useActorKind } from "../orders/actor.ts";
+import { useActorKind } from "../orders/order-text.ts";
 import classes from "./audit-page.module.css";
 import { auditEntriesQuery, auditExportAddress } from "./queries.ts";
 

@@ -1,7 +1,7 @@
 import { read } from "../../api/read.ts";
 import type { paths } from "../../api/schema.d.ts";
 import { stringifySearch } from "../../routing/search.ts";
-import { endOf, startOf } from "../../text/days.ts";
+import { endOf, startOf } from "../../text/format.ts";
 
 type AuditFilters = NonNullable<paths["/api/audit-entries"]["get"]["parameters"]["query"]>;
 

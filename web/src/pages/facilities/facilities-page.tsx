@@ -11,8 +11,7 @@ import { TextLink } from "../../ui/link.tsx";
 import { Filters, FlagFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
-import { facilitiesQuery } from "./queries.ts";
-import { worksEverywhere } from "./works-everywhere.ts";
+import { facilitiesQuery, worksEverywhere } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/facilities");
 

@@ -1,18 +1,27 @@
-import { TextInput } from "@mantine/core";
+import { ActionIcon, Button, Group, NumberInput, Stack, Text, TextInput } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
-import type { Facility } from "../../api/schema.d.ts";
+import { newReference } from "../../api/reference.ts";
+import type { Facility, Rate, Rates } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
-import { countryName } from "../../text/format.ts";
+import { fieldAmount, typedAmount } from "../../text/amount.ts";
+import { countryName, formatLocale, formatWeight } from "../../text/format.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
+import { Conflict } from "../../ui/form/conflict.tsx";
+import { useApiForm } from "../../ui/form/use-api-form.ts";
 import { ButtonLink } from "../../ui/link.tsx";
-import { Crumbs, Page } from "../../ui/page.tsx";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Money } from "../../ui/money.tsx";
+import { Crumbs, Page, Section } from "../../ui/page.tsx";
+import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
 import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
-import { facilityQuery } from "./queries.ts";
-import { RatesSection } from "./rates-section.tsx";
+import { facilityQuery, ratesQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/facilities/$facilityId");
 
@@ -98,5 +107,201 @@ function OpenOrClose({ facility: { id, closedAt } }: Props) {
       done={t("facilities.isOpen")}
       run={() => dataOf(api.POST("/api/facilities/{id}/open", params))}
     />
+  );
+}
+
+type RatesSectionProps = { readonly facilityId: string };
+
+/** What shipping from a facility costs, by country and weight. */
+function RatesSection({ facilityId }: RatesSectionProps) {
+  const { t } = useTranslation();
+  const [isEdited, setIsEdited] = useState(false);
+  const { data } = useSuspenseQuery(ratesQuery(facilityId));
+  if (isEdited) return <EditRates facilityId={facilityId} present={data} close={() => setIsEdited(false)} />;
+  return (
+    <Section
+      title={t("rates.title")}
+      actions={
+        <Button size="xs" variant="default" onClick={() => setIsEdited(true)}>
+          {t("rates.edit")}
+        </Button>
+      }
+    >
+      <RateTable rates={data.rates} />
+    </Section>
+  );
+}
+
+function RateTable({ rates }: Pick<Rates, "rates">) {
+  const { t } = useTranslation();
+  if (rates.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {t("rates.empty")}
+      </Text>
+    );
+  return (
+    <DataTable
+      label={t("rates.title")}
+      rows={rates.toSorted(byCountry)}
+      rowKey={({ countryCode, maxWeightGrams, price }) =>
+        `${countryCode}-${maxWeightGrams}-${price.currency}`
+      }
+      columns={[
+        { name: t("facilities.country"), cell: ({ countryCode }) => countryName(countryCode) },
+        {
+          name: t("rates.upTo"),
+          align: "right",
+          cell: ({ maxWeightGrams }) => formatWeight(maxWeightGrams),
+        },
+        { name: t("rates.price"), align: "right", cell: ({ price }) => <Money of={price} /> },
+      ]}
+    />
+  );
+}
+
+/** By the name that is shown, then by weight. */
+const byCountry = (one: Rate, other: Rate): number =>
+  countryName(one.countryCode).localeCompare(countryName(other.countryCode), formatLocale()) ||
+  one.maxWeightGrams - other.maxWeightGrams;
+
+type Row = {
+  key: string;
+  countryCode: string;
+  maxWeightGrams: number | "";
+  amount: string;
+  currency: string;
+};
+
+const rowOf = ({ countryCode, maxWeightGrams, price }: Rate): Row => ({
+  key: newReference("row"),
+  countryCode,
+  maxWeightGrams,
+  amount: fieldAmount(price.amount, formatLocale()),
+  currency: price.currency,
+});
+
+const rateOf = ({ countryCode, maxWeightGrams, amount, currency }: Row): Rate => ({
+  countryCode: countryCode.trim(),
+  maxWeightGrams: Number(maxWeightGrams),
+  price: { amount: typedAmount(amount, formatLocale()), currency: currency.trim() },
+});
+
+function EditRates({
+  facilityId,
+  present,
+  close,
+}: RatesSectionProps & { present: Rates; close: () => void }) {
+  const { t } = useTranslation();
+  const { form, submit, problem, isPending, hasConflict } = useApiForm<{ rates: Row[] }>({
+    initialValues: { rates: present.rates.map(rowOf) },
+    version: present.version,
+    run: ({ rates: rows }, { version }) =>
+      dataOf(
+        api.PUT("/api/facilities/{id}/rates", {
+          params: { path: { id: facilityId } },
+          body: { rates: rows.map(rateOf), expectedVersion: version },
+        }),
+      ),
+    done: t("rates.saved"),
+    onDone: close,
+  });
+  const currency = form.values.rates.at(-1)?.currency ?? "EUR";
+  return (
+    <Section title={t("rates.title")}>
+      <form onSubmit={submit} noValidate>
+        <Stack gap="sm">
+          <Text size="sm" c="dimmed">
+            {t("rates.effect")}
+          </Text>
+          {form.values.rates.map((row, index) => (
+            <RateFields key={row.key} form={form} index={index} />
+          ))}
+          <Group>
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconPlus size={14} />}
+              onClick={() =>
+                form.insertListItem("rates", {
+                  key: newReference("row"),
+                  countryCode: "",
+                  maxWeightGrams: "",
+                  amount: "",
+                  currency,
+                })
+              }
+            >
+              {t("rates.add")}
+            </Button>
+          </Group>
+          {problem !== null && <ProblemMessage error={problem} />}
+          {hasConflict && (
+            <Conflict>
+              <RateTable rates={present.rates} />
+            </Conflict>
+          )}
+          <Group justify="flex-end" gap="xs">
+            <Button size="xs" variant="default" onClick={close}>
+              {t("ui.cancel")}
+            </Button>
+            <Button size="xs" type="submit" loading={isPending}>
+              {t("rates.save")}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+type FieldsProps = { readonly form: UseFormReturnType<{ rates: Row[] }>; readonly index: number };
+
+function RateFields({ form, index }: FieldsProps) {
+  const { t } = useTranslation();
+  return (
+    <Group gap="xs" align="flex-start" role="group" aria-label={t("rates.row", { number: index + 1 })}>
+      <TextInput
+        size="xs"
+        w={90}
+        maxLength={2}
+        aria-label={t("address.countryCode")}
+        placeholder="DE"
+        {...form.getInputProps(`rates.${index}.countryCode`)}
+      />
+      <NumberInput
+        size="xs"
+        w={140}
+        min={1}
+        allowDecimal={false}
+        suffix=" g"
+        aria-label={t("rates.upTo")}
+        {...form.getInputProps(`rates.${index}.maxWeightGrams`)}
+      />
+      <TextInput
+        size="xs"
+        w={100}
+        inputMode="decimal"
+        aria-label={t("rates.price")}
+        {...form.getInputProps(`rates.${index}.amount`)}
+        error={form.errors[`rates.${index}.amount`] ?? form.errors[`rates.${index}.price.amount`]}
+      />
+      <TextInput
+        size="xs"
+        w={70}
+        maxLength={3}
+        aria-label={t("rates.currency")}
+        {...form.getInputProps(`rates.${index}.currency`)}
+        error={form.errors[`rates.${index}.currency`] ?? form.errors[`rates.${index}.price.currency`]}
+      />
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={t("rates.remove", { number: index + 1 })}
+        onClick={() => form.removeListItem("rates", index)}
+      >
+        <IconTrash size={16} />
+      </ActionIcon>
+    </Group>
   );
 }

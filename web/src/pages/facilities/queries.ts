@@ -1,5 +1,5 @@
 import { read } from "../../api/read.ts";
-import type { paths, StockMovementKind } from "../../api/schema.d.ts";
+import type { Me, paths, StockMovementKind } from "../../api/schema.d.ts";
 
 type Filters = NonNullable<paths["/api/facilities"]["get"]["parameters"]["query"]>;
 type StockFilters = NonNullable<paths["/api/facilities/{id}/stock"]["get"]["parameters"]["query"]>;
@@ -32,3 +32,11 @@ export const movementsQuery = (id: string, filters: MovementFilters) =>
   read("/api/facilities/{id}/stock-movements", {
     params: { path: { id }, query: { limit: 50, ...filters } },
   });
+
+/**
+ * Staff of named facilities create none, and see no order before it is routed to theirs (docs/design/people.md, "Facilities").
+ */
+export const worksEverywhere = ({ grants }: Me): boolean =>
+  grants.some(
+    ({ role, facilityIds }) => role === "operator" || (role === "warehouse" && facilityIds === null),
+  );

@@ -1,12 +1,19 @@
+import { Stack, TextInput } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../api/client.ts";
 import { useHasRole } from "../../api/me.ts";
 import { paths } from "../../paths.ts";
+import { typedAmount } from "../../text/amount.ts";
+import { formatLocale } from "../../text/format.ts";
+import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
+import { filled } from "../../ui/form/use-api-form.ts";
+import { useGo } from "../../ui/link.tsx";
 import { Filters, SearchFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Time } from "../../ui/time.tsx";
-import { CreateMerchant } from "./create-merchant.tsx";
 import { merchantsQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/merchants");
@@ -46,6 +53,69 @@ export function MerchantsPage() {
           isMinor: true,
         },
       ]}
+    />
+  );
+}
+
+/** A new merchant. Its page follows, where its first connection is made. */
+function CreateMerchant() {
+  const { t } = useTranslation();
+  const go = useGo();
+  return (
+    <ConfirmAction
+      label={t("merchants.create")}
+      effect={t("merchants.createEffect")}
+      done={t("merchants.createdDone")}
+      icon={<IconPlus size={14} />}
+      isPrimary
+      initialValues={{ name: "", accountEmail: "", currency: "", creditLimit: "" }}
+      validate={({ name, accountEmail, creditLimit, currency }) => ({
+        ...(name.trim() === "" && { name: t("ui.required") }),
+        ...(accountEmail.trim() === "" && { accountEmail: t("ui.required") }),
+        ...(creditLimit.trim() !== "" && currency.trim() === "" && { currency: t("ui.required") }),
+      })}
+      fields={(form) => (
+        <Stack gap="sm">
+          <TextInput label={t("merchants.name")} required data-autofocus {...form.getInputProps("name")} />
+          <TextInput
+            label={t("merchants.email")}
+            description={t("merchants.emailHelp")}
+            type="email"
+            required
+            {...form.getInputProps("accountEmail")}
+          />
+          <TextInput
+            label={t("merchants.currency")}
+            description={t("merchants.currencyHelp")}
+            placeholder="EUR"
+            maxLength={3}
+            {...form.getInputProps("currency")}
+          />
+          <TextInput
+            label={t("merchants.creditLimit")}
+            description={t("merchants.creditLimitHelp")}
+            inputMode="decimal"
+            {...form.getInputProps("creditLimit")}
+            error={form.errors["creditLimit"] ?? form.errors["creditLimit.amount"]}
+          />
+        </Stack>
+      )}
+      run={async ({ name, accountEmail, currency, creditLimit }) => {
+        const code = currency.trim().toUpperCase();
+        const merchant = await dataOf(
+          api.POST("/api/merchants", {
+            body: {
+              name: name.trim(),
+              accountEmail: accountEmail.trim(),
+              ...filled({ currency: code }),
+              ...(creditLimit.trim() !== "" && {
+                creditLimit: { amount: typedAmount(creditLimit, formatLocale()), currency: code },
+              }),
+            },
+          }),
+        );
+        await go(paths.merchant(merchant.id));
+      }}
     />
   );
 }

@@ -1,24 +1,30 @@
-import { Alert, Grid, Text } from "@mantine/core";
-import { IconAlertTriangle } from "@tabler/icons-react";
+import { Alert, Box, Grid, Group, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { IconAlertTriangle, IconCashBanknote } from "@tabler/icons-react";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import type { Actor, StatementEntry } from "../../api/schema.d.ts";
+import { api, dataOf } from "../../api/client.ts";
+import { useHasRole } from "../../api/me.ts";
+import { isProblem } from "../../api/problem.ts";
+import type { Actor, Merchant, StatementEntry, StripeMethod } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { stringifySearch } from "../../routing/search.ts";
+import { typedAmount } from "../../text/amount.ts";
+import { formatLocale, formatNumber } from "../../text/format.ts";
 import { DownloadButton } from "../../ui/download-button.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
+import { filled } from "../../ui/form/use-api-form.ts";
 import { ButtonLink, TextLink } from "../../ui/link.tsx";
-import { DayFilter } from "../../ui/list/day-filter.tsx";
-import { Filters } from "../../ui/list/filters.tsx";
+import { DayFilter, Filters } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
-import { Crumbs } from "../../ui/page.tsx";
+import { Crumbs, Section } from "../../ui/page.tsx";
+import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Time } from "../../ui/time.tsx";
 import { merchantQuery } from "../merchants/queries.ts";
-import { AccountSection } from "./account-section.tsx";
-import { failuresQuery, statementQuery, timesOf } from "./queries.ts";
-import { StatementSection } from "./statement-section.tsx";
-import { StripeSection } from "./stripe-section.tsx";
+import { accountQuery, failuresQuery, statementQuery, stripeQuery, timesOf } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/merchants/$merchantId/account");
 
@@ -119,3 +125,217 @@ function EntrySubject({ of: entry }: { of: StatementEntry }) {
 }
 
 const nameOf = (actor: Actor | null): string | null => actor?.name ?? null;
+
+/** The merchant's debt, and how much more it may owe. */
+function AccountSection({ merchant }: { merchant: Merchant }) {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery(accountQuery(merchant.id));
+  const isOperator = useHasRole("operator");
+  return (
+    <Section title={t("money.account")} actions={isOperator && <RecordPayment merchant={merchant} />}>
+      {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
+      {data === undefined ? (
+        error === null && <Skeleton height={70} role="status" aria-label={t("ui.loading")} />
+      ) : (
+        <Facts
+          of={[
+            [t("money.balance"), <Money key="balance" of={data.balance} />],
+            [
+              t("money.creditLimit"),
+              data.creditLimit === null ? (
+                t("merchants.unlimited")
+              ) : (
+                <Money key="limit" of={data.creditLimit} />
+              ),
+            ],
+            [
+              t("money.available"),
+              data.available === null ? t("merchants.unlimited") : <Money key="free" of={data.available} />,
+            ],
+          ]}
+        />
+      )}
+    </Section>
+  );
+}
+
+/** Money that arrived at the bank. The service records a reference once, so that a second click books nothing. */
+function RecordPayment({ merchant: { id, currency, name } }: { merchant: Merchant }) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction
+      label={t("money.record")}
+      effect={t("money.recordEffect", { name })}
+      done={t("money.recorded")}
+      icon={<IconCashBanknote size={14} />}
+      isPrimary
+      initialValues={{ amount: "", reference: "", note: "" }}
+      validate={({ amount, reference }) => ({
+        ...(amount.trim() === "" && { amount: t("ui.required") }),
+        ...(reference.trim() === "" && { reference: t("ui.required") }),
+      })}
+      fields={(form) => (
+        <Stack gap="sm">
+          <TextInput
+            label={t("money.amount")}
+            description={t("money.amountHelp")}
+            inputMode="decimal"
+            required
+            data-autofocus
+            rightSection={currency}
+            rightSectionWidth={52}
+            {...form.getInputProps("amount")}
+            error={form.errors["amount"] ?? form.errors["amount.amount"]}
+          />
+          <TextInput
+            label={t("money.reference")}
+            description={t("money.referenceHelp")}
+            required
+            {...form.getInputProps("reference")}
+          />
+          <TextInput label={t("money.note")} {...form.getInputProps("note")} />
+        </Stack>
+      )}
+      run={({ amount, reference, note }) =>
+        dataOf(
+          api.POST("/api/merchants/{id}/account/payments", {
+            params: { path: { id } },
+            body: {
+              amount: { amount: typedAmount(amount, formatLocale()), currency },
+              reference: reference.trim(),
+              ...filled({ note }),
+            },
+          }),
+        )
+      }
+    />
+  );
+}
+
+type Props = {
+  readonly query: ReturnType<typeof statementQuery>;
+  readonly actions: ReactNode;
+  /** The choice of the period. */
+  readonly children: ReactNode;
+};
+
+/** The sums of a period. They add up: opening, charges, refunds and payments are the closing balance. */
+function StatementSection({ query, actions, children }: Props) {
+  const { t } = useTranslation();
+  const { data } = useQuery(query); // The list below shows its error.
+  return (
+    <Section title={t("money.statement")} actions={actions}>
+      {children}
+      {data !== undefined && (
+        <Box maw={560}>
+          <Facts
+            of={[
+              [
+                t("money.period"),
+                <span key="period">
+                  <Time at={data.from} as="exact" /> – <Time at={data.to} as="exact" />
+                </span>,
+              ],
+              [t("money.opening"), <Money key="opening" of={data.opening} />],
+              [t("money.chargesSum"), <Money key="charges" of={data.charges} />],
+              [t("money.refunds"), <Money key="refunds" of={data.refunds} />],
+              [t("money.paidIn"), <Money key="payments" of={data.payments} />],
+              [t("money.closing"), <Money key="closing" of={data.closing} />],
+              [t("money.entries"), formatNumber(data.entryCount)],
+            ]}
+          />
+        </Box>
+      )}
+    </Section>
+  );
+}
+
+/** How the merchant pays: by its account, or by a payment method at Stripe. */
+function StripeSection({ merchantId }: { merchantId: string }) {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery(stripeQuery(merchantId));
+  const isOperator = useHasRole("operator");
+  const hasNone = isProblem(error, "not-found");
+  // After a removal, the data of before is still there beside the problem.
+  const method = hasNone ? undefined : data;
+  return (
+    <Section
+      title={t("money.payment")}
+      actions={isOperator && (hasNone || method !== undefined) && <Actions {...{ merchantId, method }} />}
+    >
+      {hasNone ? (
+        <Text size="sm">{t("money.byAccount")}</Text>
+      ) : error !== null ? (
+        <ProblemMessage error={error} retry={() => void refetch()} />
+      ) : method === undefined ? (
+        <Skeleton height={70} role="status" aria-label={t("ui.loading")} />
+      ) : (
+        <Stack gap="sm">
+          <Text size="sm">{t("money.byStripe")}</Text>
+          <Facts
+            of={[
+              [t("money.customer"), method.customerId],
+              [t("money.method"), method.paymentMethodId],
+              [t("money.methodSince"), <Time key="since" at={method.createdAt} />],
+            ]}
+          />
+        </Stack>
+      )}
+    </Section>
+  );
+}
+
+type ActionsProps = { readonly merchantId: string; readonly method: StripeMethod | undefined };
+
+function Actions({ merchantId, method }: ActionsProps) {
+  const { t } = useTranslation();
+  const params = { path: { id: merchantId } };
+  return (
+    <Group gap={6}>
+      <ConfirmAction
+        label={t(method === undefined ? "money.setStripe" : "money.replaceStripe")}
+        effect={t("money.setStripeEffect")}
+        done={t("money.stripeSet")}
+        initialValues={{ customerId: method?.customerId ?? "", paymentMethodId: "" }}
+        validate={({ customerId, paymentMethodId }) => ({
+          ...(customerId.trim() === "" && { customerId: t("ui.required") }),
+          ...(paymentMethodId.trim() === "" && { paymentMethodId: t("ui.required") }),
+        })}
+        fields={(form) => (
+          <Stack gap="sm">
+            <TextInput
+              label={t("money.customer")}
+              placeholder="cus_…"
+              required
+              data-autofocus
+              {...form.getInputProps("customerId")}
+            />
+            <TextInput
+              label={t("money.method")}
+              placeholder="pm_…"
+              required
+              {...form.getInputProps("paymentMethodId")}
+            />
+          </Stack>
+        )}
+        run={({ customerId, paymentMethodId }) =>
+          dataOf(
+            api.PUT("/api/merchants/{id}/stripe", {
+              params,
+              body: { customerId: customerId.trim(), paymentMethodId: paymentMethodId.trim() },
+            }),
+          )
+        }
+      />
+      {method !== undefined && (
+        <ConfirmAction
+          label={t("money.removeStripe")}
+          effect={t("money.removeStripeEffect")}
+          done={t("money.stripeRemoved")}
+          isDanger
+          run={() => dataOf(api.DELETE("/api/merchants/{id}/stripe", { params }))}
+        />
+      )}
+    </Group>
+  );
+}

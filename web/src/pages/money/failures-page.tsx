@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import type { PaymentFailure } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { ButtonLink, TextLink } from "../../ui/link.tsx";
-import { ActiveFilters } from "../../ui/list/active-filters.tsx";
+import { ActiveFilters } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Pill } from "../../ui/status-badge.tsx";

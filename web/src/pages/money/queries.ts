@@ -1,6 +1,6 @@
 import { read } from "../../api/read.ts";
 import type { ChargeKind, ChargeStatus } from "../../api/schema.d.ts";
-import { endOf, startOf, startOfMonth } from "../../text/days.ts";
+import { endOf, startOf, startOfMonth } from "../../text/format.ts";
 
 const pathOf = (id: string) => ({ path: { id } });
 

@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { queryClient } from "../../api/query-client.ts";
 import { signedInRoute } from "../../routing/root.tsx";
 import { oneOf, searchParams, text } from "../../routing/search.ts";
-import { day } from "../../text/days.ts";
+import { day } from "../../text/format.ts";
 import { merchantQuery } from "../merchants/queries.ts";
 import {
   accountQuery,

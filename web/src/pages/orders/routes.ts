@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { queryClient } from "../../api/query-client.ts";
 import { signedInRoute } from "../../routing/root.tsx";
 import { flag, oneOf, searchParams, text } from "../../routing/search.ts";
-import { time } from "../../text/days.ts";
+import { time } from "../../text/format.ts";
 import { ORDER_STATUSES, orderQuery, ordersQuery } from "./queries.ts";
 
 const orderSearch = searchParams({

@@ -6,8 +6,8 @@ import { paths } from "../../paths.ts";
 import { parseSearch } from "../../routing/search.ts";
 import { formatNumber } from "../../text/format.ts";
 import { TextLink } from "../../ui/link.tsx";
-import { Section } from "../../ui/section.tsx";
-import { useHoldReason } from "../orders/hold-reason.ts";
+import { Section } from "../../ui/page.tsx";
+import { useHoldReason } from "../orders/order-text.ts";
 import classes from "./overview.module.css";
 
 /** A count of a connection ends here, so a larger one may be larger still. */

@@ -8,9 +8,8 @@ import { paths } from "../../paths.ts";
 import { countryName, formatNumber, shortDay } from "../../text/format.ts";
 import { AddressLines } from "../../ui/address.tsx";
 import { Crumbs, Page } from "../../ui/page.tsx";
-import { Barcode } from "../../ui/scan/barcode.tsx";
+import { Barcode, PrintButton } from "../../ui/scan/barcode.tsx";
 import classes from "../../ui/scan/paper.module.css";
-import { PrintButton } from "../../ui/scan/print-button.tsx";
 import { slipQuery, slipsQuery } from "./queries.ts";
 import { useReturnReason } from "./return-reason.ts";
 

@@ -1,14 +1,19 @@
+import { Stack, TextInput } from "@mantine/core";
+import { IconUserPlus } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../api/client.ts";
 import { useHasRole, useMe } from "../../api/me.ts";
 import { paths } from "../../paths.ts";
+import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
+import { useGo } from "../../ui/link.tsx";
 import { Filters, SearchFilter, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { RolesInShort } from "../access/grant-list.tsx";
-import { useGivableRoles } from "../access/roles.ts";
-import { InvitePerson } from "./invite-person.tsx";
+import { type ChosenRoles, toGrantRequests, useGivableRoles } from "../access/roles.ts";
+import { RolesField, useRoleErrors } from "../access/roles-field.tsx";
 import { peopleQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/people");
@@ -79,5 +84,63 @@ function PeopleFilters() {
         options={STATES.map((value) => ({ value, label: t(`status.person.${value}`) }))}
       />
     </Filters>
+  );
+}
+
+type Values = { name: string; email: string; grants: ChosenRoles };
+
+/** Sends an invitation. The person's page follows. */
+function InvitePerson() {
+  const { t } = useTranslation();
+  const go = useGo();
+  const roleErrors = useRoleErrors();
+  return (
+    <ConfirmAction<Values>
+      label={t("people.invite")}
+      effect={t("people.inviteEffect")}
+      confirm={t("people.sendInvitation")}
+      done={t("people.invited")}
+      icon={<IconUserPlus size={14} />}
+      isPrimary
+      initialValues={{ name: "", email: "", grants: {} }}
+      validate={({ name, email, grants }) => ({
+        ...(name.trim() === "" && { name: t("ui.required") }),
+        ...(email.trim() === "" && { email: t("ui.required") }),
+        ...roleErrors(grants),
+      })}
+      fields={(form) => (
+        <Stack gap="sm">
+          <TextInput
+            label={t("people.name")}
+            description={t("people.nameHelp")}
+            required
+            autoComplete="off"
+            data-autofocus
+            {...form.getInputProps("name")}
+          />
+          <TextInput
+            label={t("people.email")}
+            description={t("people.emailHelp")}
+            type="email"
+            required
+            autoComplete="off"
+            {...form.getInputProps("email")}
+          />
+          <RolesField
+            value={form.values.grants}
+            onChange={(grants) => form.setFieldValue("grants", grants)}
+            errors={form.errors}
+          />
+        </Stack>
+      )}
+      run={async ({ name, email, grants }) => {
+        const person = await dataOf(
+          api.POST("/api/people", {
+            body: { name: name.trim(), email: email.trim(), grants: toGrantRequests(grants) },
+          }),
+        );
+        await go(paths.person(person.id));
+      }}
+    />
   );
 }

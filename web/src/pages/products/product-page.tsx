@@ -8,23 +8,23 @@ import { useHasRole } from "../../api/me.ts";
 import type { Product, ProductExposure } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { formatNumber, formatWeight } from "../../text/format.ts";
-import { CopiedText } from "../../ui/copied-text.tsx";
+import { CopiedText } from "../../ui/copy-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Filters, FlagFilter, SearchFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
+import { Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
-import { Section } from "../../ui/section.tsx";
 import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { merchantQuery } from "../merchants/queries.ts";
-import { ExposureBar } from "./exposure/exposure-bar.tsx";
-import type { Target } from "./exposure/run-exposure.ts";
+import { ExposureBar } from "./exposure-bar.tsx";
 import { EditProduct } from "./product-form.tsx";
 import { MerchantCrumbs } from "./products-page.tsx";
 import { productConnectionsQuery, productQuery, productStockQuery } from "./queries.ts";
+import type { Target } from "./run-exposure.ts";
 
 const route = getRouteApi("/signed-in/products/$productId");
 

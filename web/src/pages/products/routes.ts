@@ -58,7 +58,7 @@ export const importProductsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/products/of/$merchantId/import",
   loader: ({ params: { merchantId } }) => queryClient.ensureQueryData(merchantQuery(merchantId)),
-  component: lazyRouteComponent(() => import("./import/import-page.tsx"), "ImportPage"),
+  component: lazyRouteComponent(() => import("./import-page.tsx"), "ImportPage"),
 });
 
 export const productRoute = createRoute({

@@ -1,7 +1,7 @@
 import { Alert, Group, Stack, Text } from "@mantine/core";
 import { IconCircleCheck, IconHelpCircle, IconStethoscope, IconX } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
-import { formatDuration } from "../../text/duration.ts";
+import { formatDuration } from "../../text/format.ts";
 import { Pill, type Tone } from "../../ui/status-badge.tsx";
 import type { Diagnosis, Verdict } from "./rules/diagnose.ts";
 import { FINDINGS, type Finding } from "./rules/finding.ts";

@@ -1,19 +1,16 @@
-import { Alert, Stack, Text } from "@mantine/core";
-import { IconAlertTriangle } from "@tabler/icons-react";
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { Alert, Button, Skeleton, Stack, Text } from "@mantine/core";
+import { IconAlertTriangle, IconRefresh } from "@tabler/icons-react";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
-import type { DatabaseState, System } from "../../api/schema.d.ts";
-import { formatBytes, formatNumber } from "../../text/format.ts";
+import type { Check, DatabaseState, System, SystemJob } from "../../api/schema.d.ts";
+import { formatBytes, formatDuration, formatNumber } from "../../text/format.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
-import { Page } from "../../ui/page.tsx";
-import { Section } from "../../ui/section.tsx";
-import { StatusBadge } from "../../ui/status-badge.tsx";
-import { Time } from "../../ui/time.tsx";
-import { ChecksSection } from "./checks-section.tsx";
-import { JobsSection } from "./jobs-section.tsx";
-import { useSystemName } from "./names.ts";
-import { systemQuery } from "./queries.ts";
+import { Page, Section } from "../../ui/page.tsx";
+import { ProblemMessage } from "../../ui/problem-message.tsx";
+import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
+import { DueTime, Time } from "../../ui/time.tsx";
+import { checksQuery, systemQuery } from "./queries.ts";
 
 export function SystemPage() {
   const { t } = useTranslation();
@@ -124,3 +121,144 @@ function DatabaseSection({ database }: { database: DatabaseState }) {
     </Section>
   );
 }
+
+const URGENCY = { fail: 0, warn: 1, ok: 2 } as const;
+
+/** What `partner-orders-admin doctor` reports: what needs attention first, the rest as a number. */
+function ChecksSection() {
+  const { t } = useTranslation();
+  const { data, error, refetch, isFetching } = useQuery(checksQuery());
+  return (
+    <Section
+      title={t("system.checks")}
+      actions={
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconRefresh size={14} />}
+          loading={isFetching}
+          onClick={() => void refetch()}
+        >
+          {t("system.checkAgain")}
+        </Button>
+      }
+    >
+      {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
+      {data === undefined && error === null && (
+        <Skeleton height={80} role="status" aria-label={t("ui.loading")} />
+      )}
+      {data !== undefined && <Results checks={data.checks} />}
+    </Section>
+  );
+}
+
+function Results({ checks }: { checks: readonly Check[] }) {
+  const { t } = useTranslation();
+  const nameOf = useSystemName();
+  const findingText = useFindingText();
+  const findings = checks
+    .filter(({ status }) => status !== "ok")
+    .toSorted((one, other) => URGENCY[one.status] - URGENCY[other.status]);
+  const passed = checks.length - findings.length;
+  return (
+    <Stack gap="xs">
+      {findings.length > 0 && (
+        <DataTable
+          label={t("system.checks")}
+          rows={findings}
+          rowKey={({ check, message }) => `${check} ${message}`}
+          columns={[
+            { name: t("system.check"), cell: ({ check }) => nameOf("checks", check) },
+            { name: t("system.status"), cell: ({ status }) => <StatusBadge of="check" status={status} /> },
+            { name: t("system.finding"), cell: findingText },
+          ]}
+        />
+      )}
+      <Text size="sm" c="dimmed">
+        {t("system.passed", { count: passed })}
+      </Text>
+    </Stack>
+  );
+}
+
+/** The background work of all workers. Failing jobs come first. */
+function JobsSection({ jobs }: { jobs: readonly SystemJob[] }) {
+  const { t } = useTranslation();
+  const nameOf = useSystemName();
+  const failingFirst = jobs.toSorted((one, other) => other.failureCount - one.failureCount);
+  return (
+    <Section title={t("system.jobs")}>
+      {jobs.length === 0 ? (
+        <Text size="sm">{t("system.noJobs")}</Text>
+      ) : (
+        <DataTable
+          label={t("system.jobs")}
+          rows={failingFirst}
+          rowKey={({ name }) => name}
+          columns={[
+            { name: t("system.job"), cell: ({ name }) => <span title={name}>{nameOf("jobs", name)}</span> },
+            { name: t("system.outcome"), cell: (job) => <Outcome job={job} /> },
+            {
+              name: t("system.duration"),
+              cell: ({ lastDurationMs }) =>
+                lastDurationMs === null ? "–" : `${formatNumber(Math.round(lastDurationMs))} ms`,
+              align: "right",
+              isMinor: true,
+            },
+            {
+              name: t("system.lastRun"),
+              cell: ({ lastStartedAt }) => <Time at={lastStartedAt} as="relative" />,
+              align: "right",
+            },
+            {
+              name: t("system.nextRun"),
+              cell: ({ nextRunAt }) => <DueTime at={nextRunAt} />,
+              align: "right",
+            },
+          ]}
+        />
+      )}
+    </Section>
+  );
+}
+
+function Outcome({ job: { lastError, failureCount, runningCount, lastItemCount } }: { job: SystemJob }) {
+  const { t } = useTranslation();
+  if (failureCount > 0)
+    return (
+      <>
+        <Pill tone="danger">{t("system.failed", { count: failureCount })}</Pill> {lastError}
+      </>
+    );
+  if (runningCount > 0) return <Pill tone="info">{t("system.running")}</Pill>;
+  if (lastItemCount === null) return <Pill>{t("system.notRun")}</Pill>;
+  return <Pill tone="success">{t("system.done", { count: lastItemCount })}</Pill>;
+}
+
+type Kind = "queues" | "checks" | "jobs";
+
+/** The name of a queue, check or job in words. One that has no text yet is shown by its name. */
+function useSystemName(): (kind: Kind, name: string) => string {
+  const { t } = useTranslation();
+  // A check of a queue has the name of the queue. Names of the API are any text to TypeScript.
+  const keyOf = (kind: Kind, name: string) => `systemNames.${kind}.${name}` as "systemNames.checks.clock";
+  return (kind, name) => t([keyOf(kind, name), keyOf("queues", name)], { defaultValue: name });
+}
+
+/** What a check has found, in words. A reason without a text is said by the service. */
+function useFindingText(): (check: Check) => string {
+  const { t } = useTranslation();
+  return ({ reason, values, message }) =>
+    reason === null
+      ? message
+      : t(`systemNames.reasons.${reason}`, { ...wordsOf(values), defaultValue: message });
+}
+
+/** Times are in milliseconds, and their names say so. */
+const wordsOf = (values: Check["values"]) =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      name.endsWith("Ms") && typeof value === "number" ? formatDuration(value) : value,
+    ]),
+  );

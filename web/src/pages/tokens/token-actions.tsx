@@ -1,9 +1,13 @@
 import { Group } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
-import type { Token } from "../../api/schema.d.ts";
-import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
-import { RotateAction } from "../../ui/form/rotate-action.tsx";
+import type { Role } from "../../api/me.ts";
+import type { Scope, Token } from "../../api/schema.d.ts";
+import { ConfirmAction, RotateAction } from "../../ui/form/confirm-action.tsx";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Pill } from "../../ui/status-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { bySubject, isReading, scopesInShort, scopesOfRole } from "./scopes.ts";
 
 type Props = {
   readonly of: Token;
@@ -51,5 +55,51 @@ function RevokeToken({ of: { id, name } }: { of: Token }) {
       isDanger
       run={() => dataOf(api.POST("/api/tokens/{id}/revoke", { params: { path: { id } } }))}
     />
+  );
+}
+
+/** The scopes of a token in a few words, for lists. */
+export function useScopesInShort(): (role: Role, scopes: readonly Scope[]) => string {
+  const { t } = useTranslation();
+  return (role, scopes) =>
+    t(`scopes.short.${scopesInShort(role, scopes)}`, {
+      count: scopes.length,
+      all: scopesOfRole(role).length,
+    });
+}
+
+/** All scopes of a token, by what they are about. Programs and problems use their names. */
+export function ScopeList({ of: { scopes } }: { of: Token }) {
+  const { t } = useTranslation();
+  return (
+    <DataTable
+      label={t("scopes.title")}
+      rows={[...bySubject(scopes)]}
+      rowKey={([subject]) => subject}
+      columns={[
+        { name: t("scopes.subject"), cell: ([subject]) => t(`scopes.subjects.${subject}`) },
+        {
+          name: t("scopes.allowed"),
+          cell: ([, own]) =>
+            own.map((scope) => t(isReading(scope) ? "scopes.read" : "scopes.write")).join(", "),
+        },
+        { name: t("scopes.names"), cell: ([, own]) => <code>{own.join(" ")}</code> },
+      ]}
+    />
+  );
+}
+
+/** Whether a token is valid, and how long. */
+export function TokenState({ of: { revokedAt, expiresAt, replacedBy } }: { of: Token }) {
+  const { t } = useTranslation();
+  if (revokedAt !== null) return <Pill>{t("tokens.revoked")}</Pill>;
+  if (expiresAt === null) return <Pill tone="success">{t("tokens.valid")}</Pill>;
+  const isOver = new Date(expiresAt) <= new Date();
+  const text = isOver ? "tokens.expired" : replacedBy === null ? "tokens.validUntil" : "tokens.replacedUntil";
+  return (
+    <>
+      <Pill tone={isOver ? "neutral" : replacedBy === null ? "success" : "warning"}>{t(text)}</Pill>{" "}
+      <Time at={expiresAt} />
+    </>
   );
 }

@@ -6,19 +6,16 @@ import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../api/me.ts";
 import type { Token } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
-import { CopiedText } from "../../ui/copied-text.tsx";
+import { CopiedText } from "../../ui/copy-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { TextLink } from "../../ui/link.tsx";
-import { Crumbs, Page } from "../../ui/page.tsx";
-import { Section } from "../../ui/section.tsx";
+import { Crumbs, Page, Section } from "../../ui/page.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
 import { Time } from "../../ui/time.tsx";
 import { GrantOf } from "../access/grant-list.tsx";
-import { useActor } from "../orders/actor.ts";
+import { useActor } from "../orders/order-text.ts";
 import { tokenQuery } from "./queries.ts";
-import { ScopeList, useScopesInShort } from "./scope-list.tsx";
-import { TokenActions } from "./token-actions.tsx";
-import { TokenState } from "./token-state.tsx";
+import { ScopeList, TokenActions, TokenState, useScopesInShort } from "./token-actions.tsx";
 
 const route = getRouteApi("/signed-in/tokens/$tokenId");
 

@@ -1,8 +1,8 @@
 import { read } from "../../api/read.ts";
 import type { paths } from "../../api/schema.d.ts";
-import { endOf, startOf } from "../../text/days.ts";
+import { endOf, startOf } from "../../text/format.ts";
 import type { OwnedEventType } from "./filter-values.ts";
-import { ownerRoute } from "./owner.ts";
+import { ownerRoute } from "./owner.tsx";
 
 type QueryOf<Path extends keyof paths> = paths[Path] extends {
   get: { parameters: { query?: infer Query } };

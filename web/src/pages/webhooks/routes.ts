@@ -2,9 +2,9 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { queryClient } from "../../api/query-client.ts";
 import { signedInRoute } from "../../routing/root.tsx";
 import { flag, oneOf, searchParams, text } from "../../routing/search.ts";
-import { day } from "../../text/days.ts";
+import { day } from "../../text/format.ts";
 import { ALL_EVENT_TYPES, HEALTHS } from "./filter-values.ts";
-import { OWNER_KINDS } from "./owner.ts";
+import { OWNER_KINDS } from "./owner.tsx";
 import {
   allDeliveriesQuery,
   deliveriesQuery,

@@ -1,14 +1,14 @@
-import { Button, Group, Modal, Stack, Text } from "@mantine/core";
+import { Button, Group, Modal, NumberInput, Stack, Text } from "@mantine/core";
 import type { FormErrors, UseFormReturnType } from "@mantine/form";
 import { useDisclosure } from "@mantine/hooks";
-import { type ReactNode, type RefObject, useEffect, useRef } from "react";
+import { type ReactNode, type RefObject, useEffect, useEffectEvent, useLayoutEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { isGivenUp } from "../../api/passkeys.ts";
+import { useAnnounce } from "../announce.ts";
+import { focusHeading } from "../page.tsx";
 import { ProblemMessage } from "../problem-message.tsx";
 import { Conflict } from "./conflict.tsx";
 import { type Edit, useApiForm } from "./use-api-form.ts";
-import { useEndedDialog } from "./use-ended-dialog.ts";
-import { useFocusAfterRemoval } from "./use-focus-after-removal.ts";
 
 type Props<Values extends object> = {
   readonly label: string;
@@ -139,5 +139,92 @@ function useFocusAfterProblem(problem: Error | null): RefObject<HTMLButtonElemen
   useEffect(() => {
     if (problem !== null && document.activeElement === document.body) button.current?.focus();
   }, [problem]);
+  return button;
+}
+
+/** The service's limits for the overlap of keys, tokens and signing secrets. */
+const OVERLAP_HOURS_MAX = 168;
+const OVERLAP_HOURS_DEFAULT = 24;
+
+type RotateActionProps = {
+  readonly label: string;
+  /** What happens, in a sentence or two. */
+  readonly effect: string;
+  readonly done: string;
+  /** The field for the hours in which the old one still works. */
+  readonly overlap: { readonly label: string; readonly help: string };
+  readonly run: (overlapHours: number) => Promise<unknown>;
+};
+
+/** Replaces a key, a token or a secret. An empty field is an error, because 0 ends the old one at once. */
+export function RotateAction({ overlap, run, ...texts }: RotateActionProps) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction<{ overlapHours: number | string }>
+      {...texts}
+      initialValues={{ overlapHours: OVERLAP_HOURS_DEFAULT }}
+      validate={({ overlapHours }) => (overlapHours === "" ? { overlapHours: t("ui.required") } : {})}
+      fields={(form) => (
+        <NumberInput
+          label={overlap.label}
+          description={overlap.help}
+          min={0}
+          max={OVERLAP_HOURS_MAX}
+          data-autofocus
+          {...form.getInputProps("overlapHours")}
+        />
+      )}
+      run={({ overlapHours }) => run(Number(overlapHours))}
+    />
+  );
+}
+
+type Dialog = {
+  readonly label: string;
+  /** The button that opened it. */
+  readonly button: RefObject<HTMLButtonElement | null>;
+  readonly isSending: boolean;
+};
+
+/**
+ * Says why a dialog is gone if the page removed it together with its button: another person has done it, or it is no longer
+ * possible (docs/design/console.md, "Dialogs"). A person who closes a dialog, or leaves its page, knows why it is gone, and the
+ * outcome of what was sent is announced itself.
+ */
+function useEndedDialog({ label, button, isSending }: Dialog): void {
+  const { t } = useTranslation();
+  const announce = useAnnounce();
+  const say = useEffectEvent(() => {
+    if (!isSending) announce.ended(t("ui.dialogEnded", { action: label }));
+  });
+  useEffect(() => {
+    const opener = button.current;
+    const { href } = location;
+    return () => {
+      if (opener?.isConnected === false && location.href === href) say();
+    };
+  }, [button]);
+}
+
+/**
+ * An action may remove its own button, such as that of an order that has shipped. The browser then forgets where the person
+ * was, and the next Tab is at the top of the page. The heading of the page gets the focus instead.
+ * @param isOpen whether the dialog of the button is open
+ */
+function useFocusAfterRemoval(isOpen: boolean): RefObject<HTMLButtonElement | null> {
+  const button = useRef<HTMLButtonElement>(null);
+  const wasOpened = useRef(false);
+  useEffect(() => {
+    if (isOpen) wasOpened.current = true;
+  }, [isOpen]);
+  useLayoutEffect(() => {
+    const opener = button.current;
+    return () => {
+      const focused = document.activeElement;
+      // A dialog that has just closed is about to give the focus back to the button.
+      const isOfDialog = focused === document.body || focused?.closest("[role=dialog]") != null;
+      if (focused === opener || (wasOpened.current && isOfDialog)) focusHeading();
+    };
+  }, []);
   return button;
 }

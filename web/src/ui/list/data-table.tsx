@@ -1,4 +1,5 @@
 import { Checkbox } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
 import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { PlainLink, useGo } from "../link.tsx";
@@ -177,4 +178,46 @@ function useOpenRow(): (event: MouseEvent, to: string) => void {
     if (event.metaKey || event.ctrlKey) window.open(to, "_blank", "noopener");
     else void go(to);
   };
+}
+
+/** A cell of two lines: what it names, and below it a text of less weight. */
+export const Below = ({ text, children }: { text: string; children: ReactNode }) => (
+  <>
+    {children}
+    <span className={classes["below"]}>{text}</span>
+  </>
+);
+
+/** Longer ones are written smaller. */
+const SHORT = 20;
+
+type IdTextProps = {
+  readonly id: string;
+  /** Shown when the pointer rests on it. Default: the whole id, because it may be cut. */
+  readonly title?: string;
+};
+
+/** An id in a list, on one line. If other columns need the room, its end is cut. */
+export const IdText = ({ id, title = id }: IdTextProps) => (
+  <span className={classes["id"]} data-long={id.length > SHORT || undefined} title={title}>
+    <span className={classes["text"]}>{id}</span>
+  </span>
+);
+
+/** The links of the rows that the page shows, in their order. */
+const rowLinks = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("[data-row-link]")];
+
+/** j and k move the focus between rows; Enter follows the focused link, as everywhere. */
+export function useRowKeys(): void {
+  useHotkeys([
+    ["j", () => focusRow(1)],
+    ["k", () => focusRow(-1)],
+  ]);
+}
+
+function focusRow(step: 1 | -1): void {
+  const links = rowLinks();
+  const index = links.findIndex((link) => link.matches(":focus"));
+  const next = index === -1 ? (step === 1 ? 0 : links.length - 1) : index + step;
+  links[next]?.focus();
 }

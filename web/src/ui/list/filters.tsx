@@ -1,9 +1,10 @@
-import { CloseButton, Group, Select, TextInput } from "@mantine/core";
+import { CloseButton, Group, Select, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
+import classes from "./active-filters.module.css";
 
 /** Waits for the end of a word, so that each letter is not a request. */
 const TYPING_MS = 250;
@@ -107,6 +108,67 @@ export function SearchFilter({ label, name = "q", value }: SearchProps) {
       rightSection={
         typed !== "" && <CloseButton size="xs" aria-label={t("ui.clear")} onClick={() => change("")} />
       }
+    />
+  );
+}
+
+/** A filter that has no field of its own, because only links set it. */
+export type ActiveFilter = {
+  /** The parameter of the address. */
+  readonly name: string;
+  /** What it shows, in words. Undefined: the filter is not set. */
+  readonly label: string | undefined;
+};
+
+/** The filters of the address that have no field: one sees that the list is filtered, and removes them. */
+export function ActiveFilters({ of }: { of: readonly ActiveFilter[] }) {
+  const { t } = useTranslation();
+  const setFilters = useSetFilters();
+  const set = of.filter(({ label }) => label !== undefined);
+  if (set.length === 0) return null;
+  return (
+    <Group gap={6} w="100%">
+      {set.map(({ name, label = "" }) => (
+        <span key={name} className={classes["filter"]}>
+          <Text span size="xs">
+            {label}
+          </Text>
+          <CloseButton
+            size="xs"
+            aria-label={t("ui.removeFilter", { filter: label })}
+            onClick={() => setFilters({ [name]: undefined })}
+          />
+        </span>
+      ))}
+    </Group>
+  );
+}
+
+type Props = {
+  readonly label: string;
+  /** The parameter of the address. */
+  readonly name: string;
+  /** A day in the person's zone, such as `2026-11-22`. */
+  readonly value: string | undefined;
+};
+
+/** A day. The browser's own field: it works by keyboard and screen reader, and speaks the person's language. */
+export function DayFilter({ label, name, value }: Props) {
+  const setFilters = useSetFilters();
+  return (
+    <TextInput
+      size="xs"
+      type="date"
+      w={180}
+      leftSection={
+        <Text span size="xs" c="dimmed" aria-hidden>
+          {label}
+        </Text>
+      }
+      leftSectionWidth={44}
+      aria-label={label}
+      value={value ?? ""}
+      onChange={(event) => setFilters({ [name]: event.currentTarget.value || undefined })}
     />
   );
 }

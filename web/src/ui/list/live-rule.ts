@@ -1,4 +1,4 @@
-import type { Update } from "../../api/updates/update.ts";
+import type { Update } from "../../api/update.ts";
 
 /** What an update means for a list. */
 type LiveEffect = {

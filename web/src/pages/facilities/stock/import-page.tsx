@@ -11,12 +11,9 @@ import { explained } from "../../../text/explanations.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { ButtonLink, PlainLink } from "../../../ui/link.tsx";
 import { DataTable } from "../../../ui/list/data-table.tsx";
-import { Crumbs, Page } from "../../../ui/page.tsx";
-import { Section } from "../../../ui/section.tsx";
+import { Crumbs, Page, Section } from "../../../ui/page.tsx";
 import { thingsQuery } from "../../access/things.ts";
-import { FileDrop } from "../../imports/file-drop.tsx";
-import { ImportFailure } from "../../imports/import-failure.tsx";
-import { Uploading } from "../../imports/uploading.tsx";
+import { FileDrop, ImportFailure, Uploading } from "../../imports/import-parts.tsx";
 import { type Import, type ImportState, useImport } from "../../imports/use-import.ts";
 import { facilityQuery } from "../queries.ts";
 

@@ -10,9 +10,8 @@ import { formatNumber } from "../../../text/format.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { filled } from "../../../ui/form/use-api-form.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
-import { Crumbs, Page } from "../../../ui/page.tsx";
+import { Crumbs, Page, Section } from "../../../ui/page.tsx";
 import { ProblemMessage } from "../../../ui/problem-message.tsx";
-import { Section } from "../../../ui/section.tsx";
 import { facilityQuery, movementsQuery, stockQuery } from "../queries.ts";
 import { movementKey, useMovementColumns } from "./movement-columns.tsx";
 

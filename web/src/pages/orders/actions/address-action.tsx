@@ -4,7 +4,7 @@ import { api, dataOf } from "../../../api/client.ts";
 import type { Order, ShippingAddressUpdate } from "../../../api/schema.d.ts";
 import { AddressLines } from "../../../ui/address.tsx";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
-import { type ActionProps, useEffectText } from "./effect.ts";
+import { type ActionProps, useEffectText } from "./simple-actions.tsx";
 
 const FIELDS = [
   "firstName",

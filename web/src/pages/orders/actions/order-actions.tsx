@@ -1,18 +1,34 @@
-import type { Order, OrderAction, OrderActionName } from "../../../api/schema.d.ts";
+import { Alert, Checkbox, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../../api/client.ts";
+import { newReference } from "../../../api/reference.ts";
+import type {
+  KnownHoldReason,
+  Order,
+  OrderAction,
+  OrderActionName,
+  RefundReason,
+  ReturnCondition,
+  ReturnReason,
+  ReturnRequest,
+} from "../../../api/schema.d.ts";
+import { typedAmount } from "../../../text/amount.ts";
+import { formatLocale } from "../../../text/format.ts";
+import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import { filled } from "../../../ui/form/use-api-form.ts";
+import { RETURN_CONDITIONS, RETURN_REASONS } from "../../packing/return-reason.ts";
+import { useHoldReason } from "../order-text.ts";
 import { AddressAction } from "./address-action.tsx";
-import type { ActionProps } from "./effect.ts";
-import { HoldAction } from "./hold-action.tsx";
-import { RefundAction } from "./refund-action.tsx";
-import { ReleaseHoldAction } from "./release-hold-action.tsx";
-import { ReturnAction } from "./return-action.tsx";
-import { ShipAction } from "./ship-action.tsx";
+import { ShipFields, type ShipValues } from "./ship-fields.tsx";
 import {
+  type ActionProps,
   ApproveAction,
   CancelAction,
   CompleteAction,
   EraseAction,
   RejectAction,
   RetryPaymentAction,
+  useEffectText,
 } from "./simple-actions.tsx";
 
 /** All actions in the order in which they are shown: first what moves the order on. */
@@ -47,3 +63,314 @@ export function OrderActions({ order }: { order: Order }) {
 
 const isSame = (action: OrderAction, primary: OrderAction | undefined): boolean =>
   action.name === primary?.name;
+
+/** The known reasons for which people hold an order. The service itself finds that a payment failed. */
+const PLACED_REASONS = [
+  "merchant_request",
+  "address_unserviceable",
+  "out_of_stock",
+] as const satisfies readonly KnownHoldReason[];
+const OTHER = "other";
+
+type HoldValues = { reason: string; other: string };
+
+/** Stops an order. The reasons are open, and the partner's program sees them: others are typed. */
+function HoldAction({ order, action }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  const holdReason = useHoldReason();
+  return (
+    <ConfirmAction<HoldValues>
+      label={t("orderActions.hold")}
+      effect={effectOf(action)}
+      done={t("orderActions.held")}
+      initialValues={{ reason: "merchant_request", other: "" }}
+      validate={({ reason, other }) =>
+        reason === OTHER && other.trim() === "" ? { other: t("ui.required") } : {}
+      }
+      fields={(form) => (
+        <Stack gap="sm">
+          <Select
+            label={t("order.reason")}
+            description={t("orderActions.holdReasonHelp")}
+            data={[
+              ...PLACED_REASONS.map((value) => ({ value, label: holdReason(value) })),
+              { value: OTHER, label: t("orderActions.otherReason") },
+            ]}
+            allowDeselect={false}
+            data-autofocus
+            {...form.getInputProps("reason")}
+          />
+          {form.values.reason === OTHER && (
+            <TextInput
+              label={t("orderActions.otherReason")}
+              description={t("orderActions.otherReasonHelp")}
+              maxLength={100}
+              required
+              {...form.getInputProps("other")}
+            />
+          )}
+        </Stack>
+      )}
+      run={({ reason, other }) =>
+        dataOf(
+          api.POST("/api/orders/{id}/hold", {
+            params: { path: { id: order.id } },
+            body: { reasons: [reason === OTHER ? other.trim() : reason] },
+          }),
+        )
+      }
+    />
+  );
+}
+
+const REFUND_REASONS = [
+  "returned",
+  "damaged",
+  "lost",
+  "late",
+  "wrong_item",
+  "goodwill",
+  "other",
+] as const satisfies readonly RefundReason[];
+
+type RefundValues = { amount: string; reason: RefundReason; reference: string; note: string };
+
+/** Refunds the merchant. The reference makes a second click, or a retry, the same refund. */
+function RefundAction({ order, action }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  const currency = order.goods?.currency ?? ""; // Prices are shown to all who may refund.
+  return (
+    <ConfirmAction<RefundValues>
+      label={t("orderActions.refund")}
+      effect={effectOf(action)}
+      done={t("orderActions.refunded")}
+      isDanger
+      initialValues={{ amount: "", reason: "goodwill", reference: "", note: "" }}
+      validate={({ reference }) => (reference.trim() === "" ? { reference: t("ui.required") } : {})}
+      fields={(form) => (
+        <Stack gap="sm">
+          <TextInput
+            label={t("orderActions.amount", { currency })}
+            description={t("orderActions.amountHelp")}
+            inputMode="decimal"
+            data-autofocus
+            {...form.getInputProps("amount")}
+            error={form.errors["amount"] ?? form.errors["amount.amount"]}
+          />
+          <Select
+            label={t("order.reason")}
+            data={REFUND_REASONS.map((value) => ({ value, label: t(`refundReasons.${value}`) }))}
+            allowDeselect={false}
+            {...form.getInputProps("reason")}
+          />
+          <TextInput
+            label={t("orderActions.reference")}
+            description={t("orderActions.referenceHelp")}
+            maxLength={255}
+            required
+            {...form.getInputProps("reference")}
+          />
+          <Textarea
+            label={t("orderActions.note")}
+            maxLength={1_000}
+            autosize
+            {...form.getInputProps("note")}
+          />
+        </Stack>
+      )}
+      run={({ amount, reason, reference, note }) =>
+        dataOf(
+          api.POST("/api/orders/{id}/refund", {
+            params: { path: { id: order.id } },
+            body: {
+              reason,
+              reference: reference.trim(),
+              ...filled({ note }),
+              ...(amount.trim() !== "" && {
+                amount: { amount: typedAmount(amount, formatLocale()), currency },
+              }),
+            },
+          }),
+        )
+      }
+    />
+  );
+}
+
+type ReleaseHoldValues = { reasons: string[] };
+
+/**
+ * Releases the chosen reasons. What must be named is chosen by the person, not by the dialog
+ * (docs/design/lifecycle.md, "Possible transitions").
+ */
+function ReleaseHoldAction({ order, action }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  const holdReason = useHoldReason();
+  const { releasedReasons, reasonsToName } = action;
+  const isReleasable = (reason: string) => releasedReasons.includes(reason) || reasonsToName.includes(reason);
+  return (
+    <ConfirmAction<ReleaseHoldValues>
+      label={t("orderActions.releaseHold")}
+      effect={({ reasons }) => effectOf(afterRelease(order, reasons))}
+      done={t("orderActions.released")}
+      initialValues={{ reasons: releasedReasons }}
+      validate={({ reasons }) => (reasons.length === 0 ? { reasons: t("orderActions.chooseReason") } : {})}
+      fields={(form) => (
+        <Stack gap="sm">
+          <Checkbox.Group label={t("orderActions.reasons")} {...form.getInputProps("reasons")}>
+            <Stack gap={6} mt={4}>
+              {order.onHoldReasons.map((reason) => (
+                <Checkbox
+                  key={reason}
+                  value={reason}
+                  label={holdReason(reason)}
+                  {...(!isReleasable(reason) && {
+                    disabled: true,
+                    description: t("orderActions.notReleasable"),
+                  })}
+                />
+              ))}
+            </Stack>
+          </Checkbox.Group>
+          {form.values.reasons.some((reason) => reasonsToName.includes(reason)) && (
+            <Alert color="orange" variant="light">
+              {t("orderEffects.waive_payment")}
+            </Alert>
+          )}
+        </Stack>
+      )}
+      run={(body) =>
+        dataOf(api.POST("/api/orders/{id}/release-hold", { params: { path: { id: order.id } }, body }))
+      }
+    />
+  );
+}
+
+/** What follows from the release of these reasons, as the lifecycle decides it (docs/back-office.md, "Follow an order"). */
+function afterRelease(
+  { onHoldReasons }: Order,
+  chosen: readonly string[],
+): Pick<OrderAction, "effect" | "eventTypes"> {
+  if (onHoldReasons.every((reason) => chosen.includes(reason)))
+    return { effect: "continue", eventTypes: ["order.onHoldReleased"] };
+  return { effect: "release_some", eventTypes: chosen.length === 0 ? [] : ["order.onHold"] };
+}
+
+type ReturnValues = {
+  shipmentId: string | null;
+  reason: ReturnReason | null;
+  condition: ReturnCondition | null;
+  restock: boolean;
+  reference: string;
+  /** If the person names none: a retry after a lost response is the same return. */
+  ownReference: string;
+  note: string;
+};
+
+/** Records that a shipment came back. */
+function ReturnAction({ order, action }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  // Numbered before those are left out that came back, so that each keeps its number.
+  const out = order.shipments
+    .map((shipment, index) => ({ ...shipment, number: index + 1 }))
+    .filter(({ status }) => status !== "returned" && status !== "voided");
+  const nameOf = ({ number, trackingNumber }: (typeof out)[number]) =>
+    [t("orderActions.shipmentNumber", { number }), trackingNumber].filter(Boolean).join(" · ");
+  return (
+    <ConfirmAction<ReturnValues>
+      label={t("orderActions.return")}
+      effect={effectOf(action)}
+      done={t("orderActions.returned")}
+      initialValues={{
+        shipmentId: out.at(-1)?.id ?? null,
+        reason: null,
+        condition: null,
+        restock: false,
+        reference: "",
+        ownReference: newReference("console"),
+        note: "",
+      }}
+      fields={(form) => (
+        <Stack gap="sm">
+          <Select
+            label={t("order.shipment")}
+            data={out.map((shipment) => ({ value: shipment.id, label: nameOf(shipment) }))}
+            allowDeselect={false}
+            data-autofocus
+            {...form.getInputProps("shipmentId")}
+          />
+          <Select
+            label={t("order.reason")}
+            data={RETURN_REASONS.map((value) => ({ value, label: t(`returnReasons.${value}`) }))}
+            clearable
+            {...form.getInputProps("reason")}
+          />
+          <Select
+            label={t("order.condition")}
+            data={RETURN_CONDITIONS.map((value) => ({ value, label: t(`returnConditions.${value}`) }))}
+            clearable
+            {...form.getInputProps("condition")}
+          />
+          <Checkbox
+            label={t("orderActions.restock")}
+            {...form.getInputProps("restock", { type: "checkbox" })}
+          />
+          <TextInput
+            label={t("orderActions.reference")}
+            description={t("orderActions.returnReferenceHelp")}
+            maxLength={255}
+            {...form.getInputProps("reference")}
+          />
+          <Textarea
+            label={t("orderActions.note")}
+            maxLength={1_000}
+            autosize
+            {...form.getInputProps("note")}
+          />
+        </Stack>
+      )}
+      run={({ ownReference, ...values }) => {
+        const given = { ...values, reference: values.reference.trim() || ownReference };
+        const body = filled(given) as ReturnRequest; // Null and empty values are left out.
+        return dataOf(api.POST("/api/orders/{id}/return", { params: { path: { id: order.id } }, body }));
+      }}
+    />
+  );
+}
+
+/** Ships lines of the order. All that are not shipped yet are chosen at first. */
+function ShipAction({ order, action, isPrimary }: ActionProps) {
+  const { t } = useTranslation();
+  const effectOf = useEffectText();
+  const unshipped = order.lines.filter(({ shipmentId }) => shipmentId === null);
+  return (
+    <ConfirmAction<ShipValues>
+      label={t("orderActions.ship")}
+      effect={effectOf(action)}
+      done={t("orderActions.shipped")}
+      isPrimary={isPrimary}
+      initialValues={{
+        lineIds: unshipped.map(({ id }) => id),
+        carrier: "",
+        trackingNumber: "",
+        trackingUrl: "",
+      }}
+      validate={({ lineIds }) => (lineIds.length === 0 ? { lineIds: t("orderActions.chooseLine") } : {})}
+      fields={(form) => (
+        <ShipFields
+          form={form}
+          lines={unshipped.map(({ id, name, quantity }) => ({ id, label: `${quantity} × ${name}` }))}
+        />
+      )}
+      run={(values) =>
+        dataOf(
+          api.POST("/api/orders/{id}/ship", { params: { path: { id: order.id } }, body: filled(values) }),
+        )
+      }
+    />
+  );
+}

@@ -2,9 +2,9 @@ import { Textarea } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
+import type { Order, OrderAction } from "../../../api/schema.d.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { filled } from "../../../ui/form/use-api-form.ts";
-import { type ActionProps, useEffectText } from "./effect.ts";
 
 const pathOf = ({ id }: { id: string }) => ({ params: { path: { id } } });
 
@@ -123,4 +123,22 @@ export function EraseAction({ order, action }: ActionProps) {
       run={() => dataOf(api.POST("/api/orders/{id}/erase-personal-data", pathOf(order)))}
     />
   );
+}
+
+export type ActionProps = {
+  readonly order: Order;
+  readonly action: OrderAction;
+  /** The one that most people want now. */
+  readonly isPrimary: boolean;
+};
+
+/** What an action does, and what the partner learns of it. */
+export function useEffectText(): (action: Pick<OrderAction, "effect" | "eventTypes">) => string {
+  const { t } = useTranslation();
+  return ({ effect, eventTypes }) => {
+    const sentence = t(`orderEffects.${effect}`);
+    return eventTypes.length === 0
+      ? sentence
+      : `${sentence} ${t("orderActions.events", { events: eventTypes.join(", ") })}`;
+  };
 }

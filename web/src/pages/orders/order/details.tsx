@@ -4,7 +4,7 @@ import type { Order } from "../../../api/schema.d.ts";
 import { AddressLines, addressText } from "../../../ui/address.tsx";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { Facts } from "../../../ui/facts.tsx";
-import { Section } from "../../../ui/section.tsx";
+import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 
 type Props = { readonly order: Order };

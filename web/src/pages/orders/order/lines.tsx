@@ -4,7 +4,7 @@ import type { Order, OrderLine } from "../../../api/schema.d.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Money } from "../../../ui/money.tsx";
-import { Section } from "../../../ui/section.tsx";
+import { Section } from "../../../ui/page.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
 
 /** The lines of the order, with their shipments. */

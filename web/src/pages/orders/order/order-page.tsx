@@ -1,22 +1,31 @@
-import { Grid, Group, Stack } from "@mantine/core";
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { Alert, Grid, Group, List, Stack, Text, Textarea, Timeline } from "@mantine/core";
+import { IconHandStop } from "@tabler/icons-react";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../../api/client.ts";
 import { useHasRole } from "../../../api/me.ts";
-import { useLiveQueries } from "../../../api/updates/use-live-queries.ts";
+import type { Order, TimelineEntry } from "../../../api/schema.d.ts";
+import { useLiveQueries } from "../../../api/updates.ts";
 import { paths } from "../../../paths.ts";
-import { Crumbs, Page } from "../../../ui/page.tsx";
+import { formatNumber } from "../../../text/format.ts";
+import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import { Below, DataTable } from "../../../ui/list/data-table.tsx";
+import { Money } from "../../../ui/money.tsx";
+import { Crumbs, Page, Section } from "../../../ui/page.tsx";
+import { ProblemMessage } from "../../../ui/problem-message.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
+import { DueTime, Time } from "../../../ui/time.tsx";
+import { useDeclineReason } from "../../money/decline-reason.ts";
+import { ownerEndpointsQuery } from "../../webhooks/queries.ts";
 import { OrderActions } from "../actions/order-actions.tsx";
-import { useHoldReason } from "../hold-reason.ts";
+import { useActor, useHoldReason } from "../order-text.ts";
 import { orderDeliveriesQuery, orderQuery } from "../queries.ts";
-import { OrderDeliveries } from "./deliveries.tsx";
 import { OrderAddress, OrderDetails, OrderNote } from "./details.tsx";
-import { OrderHolds } from "./holds.tsx";
 import { OrderLines } from "./lines.tsx";
-import { OrderMoney } from "./money.tsx";
+import classes from "./money.module.css";
+import { OPERATIONS } from "./operations.ts";
 import { OrderReturns, OrderShipments } from "./shipments.tsx";
-import { OrderTimeline } from "./timeline.tsx";
 
 const route = getRouteApi("/signed-in/orders/$orderId");
 
@@ -69,5 +78,198 @@ export function OrderPage() {
         </Grid.Col>
       </Grid>
     </Page>
+  );
+}
+
+/**
+ * Adds a note to the timeline, for all who see it. Shown to those who may, for real orders
+ * (docs/design/lifecycle.md, "The timeline").
+ */
+function NoteAction({ order: { id, testMode } }: { order: Order }) {
+  const { t } = useTranslation();
+  const mayAdd = useHasRole("operator", "warehouse", "merchant");
+  if (testMode || !mayAdd) return null;
+  return (
+    <ConfirmAction
+      label={t("orderActions.addNote")}
+      effect={t("orderActions.addNoteEffect")}
+      done={t("orderActions.noteAdded")}
+      initialValues={{ text: "" }}
+      validate={({ text }) => (text.trim() === "" ? { text: t("ui.required") } : {})}
+      fields={(form) => (
+        <Textarea
+          label={t("orderActions.note")}
+          maxLength={1_000}
+          autosize
+          minRows={3}
+          maxRows={12}
+          required
+          data-autofocus
+          {...form.getInputProps("text")}
+        />
+      )}
+      run={({ text }) =>
+        dataOf(api.POST("/api/orders/{id}/notes", { params: { path: { id } }, body: { text: text.trim() } }))
+      }
+    />
+  );
+}
+
+/** The events of the order on their way to the partner. */
+function OrderDeliveries({ order }: { order: Order }) {
+  const { t } = useTranslation();
+  const { data, error, refetch } = useQuery(orderDeliveriesQuery(order));
+  const { data: endpoints } = useQuery(ownerEndpointsQuery(order.connectionId));
+  // A deleted endpoint has no URL any more.
+  const urlOf = (endpointId: string) =>
+    endpoints?.data.find(({ id }) => id === endpointId)?.url.replace(/^https?:\/\//, "") ?? "–";
+  return (
+    <Section title={t("order.deliveries")}>
+      {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
+      {data?.data.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {t("order.noDeliveries")}
+        </Text>
+      )}
+      {data !== undefined && data.data.length > 0 && (
+        <DataTable
+          label={t("order.deliveries")}
+          rows={data.data}
+          rowKey={({ id }) => id}
+          rowTo={({ id }) => paths.delivery(order.connectionId, id)}
+          columns={[
+            {
+              name: t("order.event"),
+              // An event has a delivery for each endpoint.
+              cell: ({ eventType, endpointId }) => (
+                <Below text={urlOf(endpointId)}>
+                  <Text span inherit ff="monospace">
+                    {eventType}
+                  </Text>
+                </Below>
+              ),
+            },
+            { name: t("orders.status"), cell: ({ status }) => <StatusBadge of="delivery" status={status} /> },
+            {
+              name: t("order.attempts"),
+              align: "right",
+              cell: ({ attemptCount }) => formatNumber(attemptCount),
+            },
+            {
+              name: t("order.nextAttempt"),
+              align: "right",
+              isMinor: true,
+              cell: ({ nextAttemptAt }) => <DueTime at={nextAttemptAt} />,
+            },
+            { name: t("orders.created"), align: "right", cell: ({ createdAt }) => <Time at={createdAt} /> },
+          ]}
+        />
+      )}
+    </Section>
+  );
+}
+
+/** Why the order waits, in the first place of the page. */
+function OrderHolds({ order: { holds } }: { order: Order }) {
+  const { t } = useTranslation();
+  const holdReason = useHoldReason();
+  const actorOf = useActor();
+  if (holds.length === 0) return null;
+  return (
+    <Alert color="orange" variant="light" icon={<IconHandStop size={18} />} title={t("order.onHold")}>
+      <List size="sm" spacing={2}>
+        {holds.map(({ reason, since, placedBy }) => (
+          <List.Item key={reason}>
+            {holdReason(reason)}{" "}
+            <Text span c="dimmed" size="xs">
+              {t("order.heldBy", { actor: actorOf(placedBy) })} · <Time at={since} as="relative" />
+            </Text>
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  );
+}
+
+/** The charges and refunds of the order. */
+function OrderMoney({ order: { goods, charges } }: { order: Order }) {
+  const { t } = useTranslation();
+  const declineReason = useDeclineReason();
+  // Partners do not see the merchant's money.
+  if (goods === null) return null;
+  return (
+    <Section title={t("order.money")}>
+      <Stack gap={6}>
+        <div className={classes["row"]}>
+          <Text size="sm">{t("orders.goods")}</Text>
+          <Text size="sm" fw={600}>
+            <Money of={goods} />
+          </Text>
+        </div>
+        {charges.map(({ id, kind, amount, status, failureReason }) => (
+          <div key={id} className={classes["row"]}>
+            <Text size="sm" c="dimmed">
+              {t(`chargeKinds.${kind}`)} <StatusBadge of="charge" status={status} />
+              {failureReason !== null && (
+                <Text span size="xs">
+                  {" "}
+                  {declineReason(failureReason)}
+                </Text>
+              )}
+            </Text>
+            <Text size="sm">
+              <Money of={amount} />
+            </Text>
+          </div>
+        ))}
+      </Stack>
+    </Section>
+  );
+}
+
+/** The history of the order, newest first. */
+function OrderTimeline({ order }: { order: Order }) {
+  const { t } = useTranslation();
+  const { timeline } = order;
+  return (
+    <Section title={t("order.timeline")} actions={<NoteAction order={order} />}>
+      <Timeline bulletSize={12} lineWidth={2} active={timeline.length}>
+        {timeline.toReversed().map((entry) => (
+          <Timeline.Item key={`${entry.at} ${entry.operation}`} title={<Entry entry={entry} />}>
+            <Details entry={entry} />
+          </Timeline.Item>
+        ))}
+      </Timeline>
+    </Section>
+  );
+}
+
+function Entry({ entry: { operation, onHoldReasons } }: { entry: TimelineEntry }) {
+  const { t } = useTranslation();
+  const holdReason = useHoldReason();
+  const known = OPERATIONS.find((each) => each === operation);
+  const reasons =
+    operation === "hold" || operation === "addHold" ? `: ${onHoldReasons.map(holdReason).join(", ")}` : "";
+  return (
+    <Text size="sm" fw={500}>
+      {known === undefined ? operation : t(`operations.${known}`)}
+      {reasons}
+    </Text>
+  );
+}
+
+function Details({ entry: { at, actor, detail } }: { entry: TimelineEntry }) {
+  const actorOf = useActor();
+  return (
+    <>
+      {detail !== null && (
+        <Text size="sm" style={{ overflowWrap: "anywhere", whiteSpace: "pre-line" }}>
+          {detail}
+        </Text>
+      )}
+      <Text size="xs" c="dimmed">
+        <Time at={at} /> · {actorOf(actor)}
+      </Text>
+    </>
   );
 }

@@ -2,9 +2,7 @@ import { Button, Menu, useMantineTheme } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
 import { IconCheck, IconCode } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
-import { toCurl } from "./curl.ts";
-import type { PartnerRequest } from "./partner-request.ts";
-import { toTypeScript } from "./typescript.ts";
+import { type PartnerRequest, toCurl, toTypeScript } from "./partner-request.ts";
 
 export const LANGUAGES = { curl: toCurl, TypeScript: toTypeScript } as const;
 export type CodeLanguage = keyof typeof LANGUAGES;

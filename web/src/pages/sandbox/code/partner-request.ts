@@ -68,3 +68,45 @@ const given = ({ name, ...address }: Address): object => {
     ),
   );
 };
+
+/** A command for a shell. The key is a placeholder: `KEY=pok_test_…` before it. */
+export function toCurl(apiUrl: string, { method, path, body, needsKey = false }: PartnerRequest): string {
+  const parts = [
+    `curl ${method === "POST" ? "-X POST " : ""}${quoted(`${apiUrl}${path}`)}`,
+    '-H "Authorization: Bearer $KEY"',
+    ...(needsKey ? ['-H "Idempotency-Key: $(uuidgen)"'] : []),
+    ...(body === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body, null, 2))}`]),
+  ];
+  return parts.join(" \\\n  ");
+}
+
+/** A word of the shell: nothing in it is replaced. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** A program for Node 20 and later. The key is a placeholder: the variable `KEY` of the environment. */
+export function toTypeScript(
+  apiUrl: string,
+  { method, path, body, needsKey = false }: PartnerRequest,
+): string {
+  const headers = [
+    '    authorization: "Bearer " + process.env.KEY,',
+    ...(needsKey ? ['    "idempotency-key": crypto.randomUUID(),'] : []),
+    ...(body === undefined ? [] : ['    "content-type": "application/json",']),
+  ];
+  return [
+    `const response = await fetch(${JSON.stringify(`${apiUrl}${path}`)}, {`,
+    `  method: "${method}",`,
+    "  headers: {",
+    ...headers,
+    "  },",
+    ...(body === undefined ? [] : [`  body: JSON.stringify(${indented(JSON.stringify(body, null, 2))}),`]),
+    "});",
+    "if (!response.ok) throw new Error(await response.text());",
+    "console.log(await response.json());",
+    "",
+  ].join("\n");
+}
+
+const indented = (text: string): string => text.replaceAll("\n", "\n  ");

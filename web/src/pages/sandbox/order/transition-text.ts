@@ -1,5 +1,7 @@
 import { useTranslation } from "react-i18next";
 import type { PossibleTransition, TestOrder, TransitionRequest } from "../../../api/schema.d.ts";
+import type { PartnerRequest } from "../code/partner-request.ts";
+import { useMemory } from "../memory.ts";
 
 export type TransitionName = PossibleTransition["transition"];
 
@@ -29,3 +31,13 @@ export function useTransitionText(): (transition: PossibleTransition) => string 
 
 /** The id of the sentence about a transition, which describes its button. */
 export const sentenceId = (transition: TransitionName): string => `transition-${transition}`;
+
+/** What was done to a test order in this tab. */
+export type Step = { readonly name: TransitionName; readonly at: string; readonly request: PartnerRequest };
+
+const STEPS_MAX = 100;
+
+export function useSteps(orderId: string): readonly [readonly Step[], (step: Step) => void] {
+  const [steps, change] = useMemory<readonly Step[]>(["sandbox-steps", orderId], []);
+  return [steps, (step) => change((before) => [...before, step].slice(-STEPS_MAX))];
+}

@@ -1,5 +1,4 @@
-import { fromBase64, fromBase64Url, fromHex } from "./bytes.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, fromBase64, fromBase64Url, fromHex } from "./finding.ts";
 
 /** HMAC-SHA-256. */
 export const SIGNATURE_BYTES = 32;

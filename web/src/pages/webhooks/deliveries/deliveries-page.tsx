@@ -1,13 +1,15 @@
+import { Select, Stack, TextInput } from "@mantine/core";
 import { useParams, useSearch } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../../api/client.ts";
 import { paths } from "../../../paths.ts";
-import { DayFilter } from "../../../ui/list/day-filter.tsx";
-import { Filters, FlagFilter, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
+import { endOf, startOf } from "../../../text/format.ts";
+import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import { DayFilter, Filters, FlagFilter, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
 import { Crumbs } from "../../../ui/page.tsx";
 import { EVENT_TYPES } from "../filter-values.ts";
-import { type OwnerKind, ownerKindOf, useOwnerName } from "../owner.ts";
-import { deliveriesQuery, type DeliveryFilters as Search } from "../queries.ts";
-import { ResendPeriod } from "../resends/resend-period.tsx";
+import { type OwnerKind, ownerKindOf, ownerRoute, useOwnerName } from "../owner.tsx";
+import { type DeliveryFilters, deliveriesQuery, type DeliveryFilters as Search } from "../queries.ts";
 import { useDeliveryColumns } from "./delivery-columns.tsx";
 import { DeliveryList } from "./delivery-list.tsx";
 
@@ -27,7 +29,7 @@ export function DeliveriesPage() {
       crumbs={<Crumbs of={[[ownerName, paths.owner(ownerId)]]} />}
       actions={<ResendPeriod ownerId={ownerId} filters={search} />}
       query={deliveriesQuery(ownerId, search)}
-      filters={<DeliveryFilters kind={ownerKindOf(ownerId)} />}
+      filters={<FilterFields kind={ownerKindOf(ownerId)} />}
       ownerId={ownerId}
       ownerOf={() => ownerId}
       empty={isFiltered ? t("deliveries.emptyFiltered") : t("deliveries.empty")}
@@ -39,7 +41,7 @@ export function DeliveriesPage() {
 // The search of another page is never seen here, so it has the parameters of this one.
 const useDeliverySearch = (): Search => useSearch({ strict: false }) as Search;
 
-function DeliveryFilters({ kind }: { kind: OwnerKind }) {
+function FilterFields({ kind }: { kind: OwnerKind }) {
   const { t } = useTranslation();
   const { status, eventType, hasFailedAttempts, orderId, since, until } = useDeliverySearch();
   return (
@@ -71,5 +73,70 @@ function DeliveryFilters({ kind }: { kind: OwnerKind }) {
       <DayFilter label={t("audit.from")} name="since" value={since} />
       <DayFilter label={t("audit.to")} name="until" value={until} />
     </Filters>
+  );
+}
+
+type Props = { readonly ownerId: string; readonly filters: DeliveryFilters };
+
+const RESENT_STATUSES = ["failed", "succeeded", "pending"] as const;
+const DAY_MS = 86_400_000;
+
+/** The day in the person's zone, some days ago. */
+function dayAgo(days: number): string {
+  const then = new Date(Date.now() - days * DAY_MS);
+  const two = (number: number) => String(number).padStart(2, "0");
+  return `${then.getFullYear()}-${two(then.getMonth() + 1)}-${two(then.getDate())}`;
+}
+
+/** Sends the deliveries of a period again. The dialog begins with the filters of the list. */
+function ResendPeriod({ ownerId, filters }: Props) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction
+      label={t("resends.period")}
+      confirm={t("resends.resend")}
+      effect={t("resends.periodEffect")}
+      done={t("resends.started")}
+      initialValues={{
+        since: filters.since ?? dayAgo(1),
+        until: filters.until ?? dayAgo(0),
+        status: filters.status ?? "failed",
+      }}
+      validate={({ since, until }) => ({
+        ...(since === "" && { since: t("ui.required") }),
+        ...(until === "" && { until: t("ui.required") }),
+      })}
+      fields={(form) => (
+        <Stack gap="sm">
+          <TextInput
+            type="date"
+            label={t("resends.since")}
+            description={t("resends.periodHelp")}
+            {...form.getInputProps("since")}
+          />
+          <TextInput type="date" label={t("resends.until")} {...form.getInputProps("until")} />
+          <Select
+            label={t("resends.status")}
+            data={RESENT_STATUSES.map((value) => ({ value, label: t(`status.delivery.${value}`) }))}
+            allowDeselect={false}
+            {...form.getInputProps("status")}
+          />
+        </Stack>
+      )}
+      run={({ since, until, status }) =>
+        dataOf(
+          api.POST(ownerRoute(ownerId, "/resends"), {
+            params: { path: { id: ownerId } },
+            body: {
+              since: startOf(since),
+              until: endOf(until),
+              status,
+              ...(filters.eventType !== undefined && { eventType: filters.eventType as never }),
+              ...(filters.endpointId !== undefined && { endpointId: filters.endpointId }),
+            },
+          }),
+        )
+      }
+    />
   );
 }

@@ -2,13 +2,12 @@ import { Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { BackOfficeDelivery } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
-import { formatNumber } from "../../../text/format.ts";
+import { formatNumber, shortTime } from "../../../text/format.ts";
 import { PlainLink } from "../../../ui/link.tsx";
-import type { Column } from "../../../ui/list/data-table.tsx";
-import { IdText } from "../../../ui/list/id-text.tsx";
+import { Below, type Column, IdText } from "../../../ui/list/data-table.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
+import { useTicks } from "../../../ui/ticks.ts";
 import { Time } from "../../../ui/time.tsx";
-import { ShortWait } from "./wait-text.tsx";
 
 /** The columns of a log of deliveries. The first one is the event. */
 export function useDeliveryColumns(): readonly Column<BackOfficeDelivery>[] {
@@ -62,3 +61,33 @@ const lastResponse = (attempt: Attempt | undefined): string =>
 
 const durationOf = (attempt: Attempt | undefined): string =>
   attempt?.durationMs == null ? "–" : `${formatNumber(attempt.durationMs)}\u00a0ms`;
+
+type Wait = NonNullable<BackOfficeDelivery["wait"]>;
+
+/** The same in a row of a list, which shows the error of a retry elsewhere. */
+function ShortWait({ wait }: { wait: Wait | null }) {
+  const { t } = useTranslation();
+  useTicks();
+  if (wait === null) return "–";
+  const { reason, until, error } = wait;
+  if (until === null || Date.parse(until) <= Date.now()) return <WaitText wait={wait} />;
+  const time = shortTime(new Date(until), new Date());
+  if (reason === "retry") return t("waits.retryAt", { time });
+  return <Below text={error ?? t("waits.failures")}>{t("waits.backoffUntil", { time })}</Below>;
+}
+
+/** What a pending delivery waits for. A retry whose time has come waits for its turn. */
+export function WaitText({ wait }: { wait: Wait | null }) {
+  const { t } = useTranslation();
+  useTicks();
+  if (wait === null) return "–";
+  const { reason, until, error } = wait;
+  if (reason === "backoff" || reason === "retry") {
+    if (until === null || Date.parse(until) <= Date.now()) return t("waits.turn");
+    return t(`waits.${reason}`, {
+      time: shortTime(new Date(until), new Date()),
+      error: error ?? t("waits.failures"),
+    });
+  }
+  return t(`waits.${reason}`);
+}

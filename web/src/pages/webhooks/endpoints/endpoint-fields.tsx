@@ -2,7 +2,7 @@ import { MultiSelect, NumberInput, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { useTranslation } from "react-i18next";
 import { EVENT_TYPES, type OwnedEventType } from "../filter-values.ts";
-import type { OwnerKind } from "../owner.ts";
+import type { OwnerKind } from "../owner.tsx";
 
 export type EndpointValues = {
   url: string;

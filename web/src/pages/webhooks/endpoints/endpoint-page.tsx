@@ -1,23 +1,26 @@
-import { Alert, Code, Group, Stack, Text } from "@mantine/core";
+import { Alert, Code, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../../../api/client.ts";
+import type { BackOfficeWebhookEndpoint, OwnWebhookEndpoint } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
-import { shortTime } from "../../../text/format.ts";
-import { CopiedText } from "../../../ui/copied-text.tsx";
-import { DueTime } from "../../../ui/due-time.tsx";
+import { shortTime, startOf } from "../../../text/format.ts";
+import { CopiedText } from "../../../ui/copy-button.tsx";
 import { Facts } from "../../../ui/facts.tsx";
-import { ButtonLink } from "../../../ui/link.tsx";
-import { Crumbs, Page } from "../../../ui/page.tsx";
-import { Section } from "../../../ui/section.tsx";
+import { ConfirmAction, RotateAction } from "../../../ui/form/confirm-action.tsx";
+import { ButtonLink, useGo } from "../../../ui/link.tsx";
+import { Crumbs, Page, Section } from "../../../ui/page.tsx";
+import { ShownOnce } from "../../../ui/shown-once.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
-import { Time } from "../../../ui/time.tsx";
-import { useMayChangeEndpoints, useOwnerName } from "../owner.ts";
+import { DueTime, Time } from "../../../ui/time.tsx";
+import { EVENT_TYPES, type OwnedEventType } from "../filter-values.ts";
+import { ownerKindOf, ownerRoute, useMayChangeEndpoints, useOwnerName } from "../owner.tsx";
 import { endpointQuery } from "../queries.ts";
-import { EndpointActions } from "./endpoint-actions.tsx";
-import { countOf } from "./endpoint-columns.tsx";
-import { isForTests, type ShownEndpoint } from "./shown-endpoint.ts";
+import { EndpointFields, type EndpointValues } from "./endpoint-fields.tsx";
+import { countOf } from "./endpoints-section.tsx";
 
 /** One endpoint: whether it works, and what to do if it does not. */
 export function EndpointPage() {
@@ -156,3 +159,219 @@ function EndpointSettings({ endpoint }: Props) {
     </Section>
   );
 }
+
+type EditEndpointProps = { readonly ownerId: string; readonly endpoint: ShownEndpoint };
+
+/** What stands for the query of an address that the person may not see. */
+const HIDDEN = "?…";
+
+/** Changes what was set at the creation. The secret and the log stay. */
+function EditEndpoint({ ownerId, endpoint }: EditEndpointProps) {
+  const { t } = useTranslation();
+  const { id, url, description, eventTypes, maxInFlight } = endpoint;
+  const isHidden = url.endsWith(HIDDEN);
+  return (
+    <ConfirmAction<EndpointValues>
+      label={t("endpoints.edit")}
+      confirm={t("endpoints.save")}
+      effect={t(isHidden ? "endpoints.editHidden" : "endpoints.editEffect")}
+      done={t("endpoints.edited")}
+      initialValues={{ url, description: description ?? "", eventTypes, maxInFlight }}
+      validate={(values) => ({
+        ...(values.url.trim() === "" && { url: t("ui.required") }),
+        ...(values.url.trim() !== url && values.url.includes("…") && { url: t("endpoints.wholeAddress") }),
+        ...(values.eventTypes.length === 0 && { eventTypes: t("ui.required") }),
+        ...(values.maxInFlight === "" && { maxInFlight: t("ui.required") }),
+      })}
+      fields={(form) => (
+        <Stack gap="sm">
+          <EndpointFields form={form} kind={ownerKindOf(ownerId)} typesHelp={t("endpoints.editTypesHelp")} />
+        </Stack>
+      )}
+      run={(_, { changed }) =>
+        dataOf(
+          api.PATCH(ownerRoute(ownerId, "/webhook-endpoints/{endpointId}"), {
+            params: { path: { id: ownerId, endpointId: id } },
+            body: {
+              ...(changed.url !== undefined && { url: changed.url }),
+              ...(changed.description !== undefined && { description: changed.description || null }),
+              // The field offers the types of the owner.
+              ...(changed.eventTypes !== undefined && { eventTypes: changed.eventTypes as never[] }),
+              ...(changed.maxInFlight !== undefined && { maxInFlight: Number(changed.maxInFlight) }),
+            },
+          }),
+        )
+      }
+    />
+  );
+}
+
+type EndpointActionsProps = { readonly ownerId: string; readonly endpoint: ShownEndpoint };
+
+const paramsOf = ({ ownerId, endpoint }: EndpointActionsProps) => ({
+  params: { path: { id: ownerId, endpointId: endpoint.id } },
+});
+
+function EndpointActions(props: EndpointActionsProps) {
+  const { endpoint } = props;
+  return (
+    <>
+      {(endpoint.status === "paused" || endpoint.backingOffUntil !== null) && <ResumeAction {...props} />}
+      <PingAction {...props} />
+      <RecoverAction {...props} />
+      <EditEndpoint {...props} />
+      <RotateSecret {...props} />
+      {endpoint.status === "active" && <PauseAction {...props} />}
+      <DeleteAction {...props} />
+    </>
+  );
+}
+
+/** A ping, or a sample of a type of event. Its delivery opens, where the attempt appears. */
+function PingAction(props: EndpointActionsProps) {
+  const { t } = useTranslation();
+  const go = useGo();
+  return (
+    <ConfirmAction<{ type: OwnedEventType | null }>
+      label={t("endpoints.ping")}
+      effect={t("endpoints.pingEffect")}
+      done={t("endpoints.pinged")}
+      initialValues={{ type: null }}
+      fields={(form) => (
+        <Select
+          label={t("endpoints.sampleOf")}
+          placeholder="webhook.ping"
+          data={[...EVENT_TYPES[ownerKindOf(props.ownerId)]]}
+          searchable
+          clearable
+          {...form.getInputProps("type")}
+        />
+      )}
+      run={async ({ type }) => {
+        const delivery = await dataOf(
+          api.POST(ownerRoute(props.ownerId, "/webhook-endpoints/{endpointId}/ping"), {
+            ...paramsOf(props),
+            // The dialog offers the types of the owner.
+            body: type === null ? {} : { type: type as never },
+          }),
+        );
+        await go(paths.delivery(props.ownerId, delivery.id));
+      }}
+    />
+  );
+}
+
+function RotateSecret(props: EndpointActionsProps) {
+  const { t } = useTranslation();
+  const [secret, setSecret] = useState<string | null>(null);
+  return (
+    <>
+      <RotateAction
+        label={t("endpoints.rotate")}
+        effect={t("endpoints.rotateEffect")}
+        done={t("endpoints.rotated")}
+        overlap={{ label: t("endpoints.overlapHours"), help: t("endpoints.overlapHelp") }}
+        run={async (overlapHours) => {
+          const rotated = await dataOf(
+            api.POST(ownerRoute(props.ownerId, "/webhook-endpoints/{endpointId}/rotate-secret"), {
+              ...paramsOf(props),
+              body: { overlapHours },
+            }),
+          );
+          setSecret(rotated.secret);
+        }}
+      />
+      <ShownOnce
+        title={t("endpoints.secret")}
+        about={t("endpoints.secretAbout")}
+        value={secret}
+        onClose={() => setSecret(null)}
+      />
+    </>
+  );
+}
+
+function RecoverAction(props: EndpointActionsProps) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction<{ since: string }>
+      label={t("endpoints.recover")}
+      effect={t("endpoints.recoverEffect")}
+      done={t("endpoints.recovered")}
+      initialValues={{ since: "" }}
+      validate={({ since }) => (since === "" ? { since: t("ui.required") } : {})}
+      fields={(form) => (
+        <TextInput
+          type="date"
+          label={t("endpoints.since")}
+          description={t("endpoints.sinceHelp")}
+          required
+          data-autofocus
+          {...form.getInputProps("since")}
+        />
+      )}
+      run={({ since }) =>
+        dataOf(
+          api.POST(ownerRoute(props.ownerId, "/webhook-endpoints/{endpointId}/recover"), {
+            ...paramsOf(props),
+            body: { since: startOf(since) },
+          }),
+        )
+      }
+    />
+  );
+}
+
+function PauseAction(props: EndpointActionsProps) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction
+      label={t("endpoints.pause")}
+      effect={t("endpoints.pauseEffect")}
+      done={t("endpoints.paused")}
+      run={() =>
+        dataOf(api.POST(ownerRoute(props.ownerId, "/webhook-endpoints/{endpointId}/pause"), paramsOf(props)))
+      }
+    />
+  );
+}
+
+function ResumeAction(props: EndpointActionsProps) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction
+      label={t("endpoints.resume")}
+      effect={t("endpoints.resumeEffect")}
+      done={t("endpoints.resumed")}
+      isPrimary
+      run={() =>
+        dataOf(api.POST(ownerRoute(props.ownerId, "/webhook-endpoints/{endpointId}/resume"), paramsOf(props)))
+      }
+    />
+  );
+}
+
+function DeleteAction(props: EndpointActionsProps) {
+  const { t } = useTranslation();
+  const go = useGo();
+  return (
+    <ConfirmAction
+      label={t("endpoints.delete")}
+      effect={t("endpoints.deleteEffect")}
+      done={t("endpoints.deleted")}
+      isDanger
+      run={async () => {
+        await dataOf(
+          api.DELETE(ownerRoute(props.ownerId, "/webhook-endpoints/{endpointId}"), paramsOf(props)),
+        );
+        await go(paths.owner(props.ownerId), { replace: true });
+      }}
+    />
+  );
+}
+
+/** An endpoint of any owner. */
+type ShownEndpoint = BackOfficeWebhookEndpoint | OwnWebhookEndpoint;
+
+/** Only a connection has test orders, and so endpoints for them alone. */
+const isForTests = (endpoint: ShownEndpoint): boolean => "mode" in endpoint && endpoint.mode === "test";

@@ -7,12 +7,10 @@ import type { Column } from "../../../ui/list/data-table.tsx";
 import { Filters, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
 import { ListPage } from "../../../ui/list/list-page.tsx";
 import { HEALTHS } from "../filter-values.ts";
-import { changeableKinds, ownerOf, seenKinds } from "../owner.ts";
-import { OwnerCell } from "../owner-cell.tsx";
-import { OwnerFilter } from "../owner-filter.tsx";
+import { changeableKinds, OwnerCell, OwnerFilter, ownerOf, seenKinds } from "../owner.tsx";
 import { endpointsQuery } from "../queries.ts";
 import { CreateEndpoint } from "./create-endpoint.tsx";
-import { useEndpointColumns } from "./endpoint-columns.tsx";
+import { useEndpointColumns } from "./endpoints-section.tsx";
 
 const route = getRouteApi("/signed-in/webhook-endpoints");
 

@@ -1,0 +1,234 @@
+import { Button, Code, Group, Radio, SegmentedControl, Stack, Text } from "@mantine/core";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import type { ImportChange, ImportMatch, ImportResult } from "../../api/schema.d.ts";
+import { paths } from "../../paths.ts";
+import { stringifySearch } from "../../routing/search.ts";
+import { formatNumber } from "../../text/format.ts";
+import { DownloadButton } from "../../ui/download-button.tsx";
+import { ButtonLink, TextLink } from "../../ui/link.tsx";
+import { DataTable } from "../../ui/list/data-table.tsx";
+import { Page, Section } from "../../ui/page.tsx";
+import { Pill, type Tone } from "../../ui/status-badge.tsx";
+import { FileDrop, ImportFailure, Uploading } from "../imports/import-parts.tsx";
+import { type Import, type ImportState, useImport } from "../imports/use-import.ts";
+import { merchantQuery } from "../merchants/queries.ts";
+import { MerchantCrumbs } from "./products-page.tsx";
+import { productsCsv } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/products/of/$merchantId/import");
+
+type Running = Import<ImportResult, ImportMatch>;
+
+/** Products from a file: the file is checked at once, and imported when the person has seen what would change. */
+export function ImportPage() {
+  const { t } = useTranslation();
+  const { merchantId } = route.useParams();
+  const { data: merchant } = useSuspenseQuery(merchantQuery(merchantId));
+  const running = useImport<ImportResult, ImportMatch>({
+    first: "sku",
+    targetOf: (match, _, isDryRun) => ({
+      address: importAddress(merchantId, { match, ...(isDryRun ? { dryRun: true } : { progress: true }) }),
+      mediaType: "text/csv",
+    }),
+    done: t("importing.done"),
+  });
+  const { state } = running;
+  return (
+    <Page
+      title={t("importing.title")}
+      about={t("importing.about")}
+      crumbs={
+        <MerchantCrumbs
+          merchant={merchant}
+          below={[[t("products.title"), paths.merchantProducts(merchant.id)]]}
+        />
+      }
+      actions={<DownloadButton address={productsCsv(merchantId)} label={t("products.exportOf")} />}
+    >
+      <ChooseFile running={running} />
+      {(state.phase === "checking" || state.phase === "storing") && (
+        <Uploading state={state} name={running.file?.name ?? ""} cancel={running.cancel} />
+      )}
+      {state.phase === "failed" && (
+        <ImportFailure error={state.error} retry={() => running.choose(running.file, running.choice)} />
+      )}
+      {(state.phase === "checked" || state.phase === "stored") && (
+        <Result running={running} state={state} merchantId={merchantId} />
+      )}
+    </Page>
+  );
+}
+
+const importAddress = (merchantId: string, query: Record<string, string | boolean>): string =>
+  `/api/merchants/${encodeURIComponent(merchantId)}/products/import${stringifySearch(query)}`;
+
+function ChooseFile({ running: { file, choice: match, state, choose } }: { running: Running }) {
+  const { t } = useTranslation();
+  const isBusy = state.phase === "storing";
+  return (
+    <Section title={t("importing.file")}>
+      <FileDrop
+        label={t("importing.chooseFile")}
+        accept=".csv,text/csv"
+        file={file}
+        isBusy={isBusy}
+        choose={(chosen) => choose(chosen, match)}
+      >
+        <Radio.Group
+          label={t("importing.match")}
+          value={match}
+          // The radio buttons have these two values.
+          onChange={(value) => choose(file, value as ImportMatch)}
+        >
+          <Stack gap={6} mt={6}>
+            <Radio value="sku" label={t("importing.matchSku")} disabled={isBusy} />
+            <Radio value="id" label={t("importing.matchId")} disabled={isBusy} />
+          </Stack>
+        </Radio.Group>
+        {file === null && (
+          <Stack gap={2}>
+            {(["fileHelp", "price", "start"] as const).map((name) => (
+              <Text key={name} size="sm" c="dimmed">
+                {t(`importing.${name}`)}
+              </Text>
+            ))}
+          </Stack>
+        )}
+        {state.phase === "choosing" && state.isCanceled && (
+          <Text size="sm" role="status">
+            {t("importing.canceled")}
+          </Text>
+        )}
+      </FileDrop>
+    </Section>
+  );
+}
+
+type ResultProps = {
+  readonly running: Running;
+  readonly state: Extract<ImportState<ImportResult>, { phase: "checked" | "stored" }>;
+  readonly merchantId: string;
+};
+
+function Result({ running, state: { phase, result }, merchantId }: ResultProps) {
+  const { t } = useTranslation();
+  const count = result.created + result.changed;
+  const isStored = phase === "stored";
+  return (
+    <Section
+      title={t(isStored ? "importing.result" : "importing.preview")}
+      actions={
+        isStored ? (
+          <Group gap="xs">
+            <Button size="xs" variant="default" onClick={() => running.choose(null, running.choice)}>
+              {t("importing.another")}
+            </Button>
+            <ButtonLink to={paths.merchantProducts(merchantId)} size="xs">
+              {t("importing.toProducts")}
+            </ButtonLink>
+          </Group>
+        ) : (
+          count > 0 && (
+            <Button size="sm" onClick={running.store}>
+              {t("importing.import", { count })}
+            </Button>
+          )
+        )
+      }
+    >
+      <Group gap="xl" role="status">
+        {(["created", "changed", "unchanged"] as const).map((change) => (
+          <div key={change}>
+            <Text fz={24} fw={600} lh={1.2} style={{ fontVariantNumeric: "tabular-nums" }}>
+              {formatNumber(result[change])}
+            </Text>
+            <Text size="sm" c="dimmed">
+              {t(`importing.${change}`)}
+            </Text>
+          </div>
+        ))}
+      </Group>
+      {!isStored && (
+        <Text size="sm" c="dimmed">
+          {t(count === 0 ? "importing.nothing" : "importing.importEffect")}
+        </Text>
+      )}
+      <ImportRows result={result} />
+    </Section>
+  );
+}
+
+/** Rows that are drawn at a time: the service lists up to 10 000. */
+const STEP = 100;
+const CHANGES = ["all", "created", "changed", "unchanged"] as const;
+const TONES: Readonly<Record<ImportChange, Tone>> = {
+  created: "success",
+  changed: "info",
+  unchanged: "neutral",
+};
+
+/** The rows of a file, and what each does. */
+function ImportRows({ result: { products, created, changed, unchanged } }: { result: ImportResult }) {
+  const { t } = useTranslation();
+  const [shown, setShown] = useState<(typeof CHANGES)[number]>("all");
+  const [count, setCount] = useState(STEP);
+  const rows = shown === "all" ? products : products.filter(({ change }) => change === shown);
+  if (products.length === 0) return null;
+  return (
+    <>
+      <Group justify="space-between" gap="xs">
+        <SegmentedControl
+          size="xs"
+          aria-label={t("importing.show")}
+          value={shown}
+          onChange={(value) => {
+            setShown(value);
+            setCount(STEP);
+          }}
+          data={CHANGES.map((value) => ({ value, label: t(`importing.${value}`) }))}
+        />
+        {products.length < created + changed + unchanged && (
+          <Text size="xs" c="dimmed">
+            {t("importing.listed", { number: formatNumber(products.length) })}
+          </Text>
+        )}
+      </Group>
+      <DataTable
+        label={t("importing.preview")}
+        rows={rows.slice(0, count)}
+        rowKey={({ line }) => String(line)}
+        columns={[
+          { name: t("importing.line"), cell: ({ line }) => formatNumber(line) },
+          {
+            name: t("products.sku"),
+            cell: ({ id, sku }) => (id === null ? sku : <TextLink to={paths.product(id)}>{sku}</TextLink>),
+          },
+          {
+            name: t("importing.change"),
+            cell: ({ change }) => <Pill tone={TONES[change]}>{t(`importing.${change}`)}</Pill>,
+          },
+          {
+            name: t("importing.columns"),
+            cell: ({ columns }) => (
+              <Group gap={4} component="span">
+                {columns.map((column) => (
+                  <Code key={column}>{column}</Code>
+                ))}
+              </Group>
+            ),
+          },
+        ]}
+      />
+      {rows.length > count && (
+        <Group justify="center">
+          <Button size="xs" variant="default" onClick={() => setCount(count + STEP)}>
+            {t("importing.more")}
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}
