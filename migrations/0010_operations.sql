@@ -75,7 +75,7 @@ create table processes (
   constraint processes_version_length check (char_length(version) <= 100)
 );
 create index processes_seen_idx on processes (seen_at);
-comment on table processes is 'Processes of the service. Each one writes its row every ten seconds. Deleted when it was not seen for an hour.';
+comment on table processes is 'Processes of the service. Each one writes its row every five seconds. Deleted when it was not seen for an hour.';
 comment on column processes.id is 'UUIDv7, made by the process at its start. On the wire it has the prefix proc.';
 comment on column processes.roles is 'The value of ROLES of the process.';
 comment on column processes.version is 'The version of the program.';

@@ -136,7 +136,7 @@ const ProcessSchema = Type.Object(
     host: Type.String({ description: "Name of the machine or the container." }),
     pid: Type.Integer({ description: "Number of the process on its machine." }),
     startedAt: dateTime("When it started."),
-    seenAt: dateTime("When it last reported. It does so every ten seconds."),
+    seenAt: dateTime("When it last reported. It does so every five seconds."),
     stoppedAt: nullableTime("When it stopped. Null: it runs, or ended without a stop."),
   },
   { title: "Process", description: "A process of the service that was seen within the last hour." },
@@ -220,7 +220,7 @@ const CheckSchema = Type.Object(
       enumeration(
         "CheckReason",
         REASONS,
-        "Name of what was found, for programs. `version-too-old`: the PostgreSQL. `migrations-missing`: the schema is older than the service. `clock-ahead`, `clock-behind`: against the database. `work-waits`: work is due for too long. `endpoints-paused`: after failures. `not-distributed`, `tables-misplaced`: on Citus. `no-partition`, `few-partitions`: of the next days. `secret-keys-missing`: secrets that no configured key can read. `processes-missing`: no process has reported a role. `jobs-failed`: in their last run. `versions-differ`: processes run several versions of the service. `processes-lack-keys`: processes lack a key with which others encrypt. `embedded-postgres`: in production. `database-in-the-clear`, `mail-in-the-clear`: without TLS. `private-destinations`: of webhooks. `proxies-not-trusted`: clients have the address of the proxy.",
+        "Name of what was found, for programs. `version-too-old`: the PostgreSQL. `migrations-missing`: the schema is older than the service. `clock-ahead`, `clock-behind`: against the database. `work-waits`: work is due for too long. `endpoints-paused`: after failures. `not-distributed`, `tables-misplaced`: on Citus. `no-partition`, `few-partitions`: of the next days. `secret-keys-missing`: secrets that no configured key can read. `no-worker`: processes run, and none of them is a worker. `processes-missing`: a process was killed, or cannot reach the database. `jobs-failed`: in their last run. `versions-differ`: processes run several versions of the service. `processes-lack-keys`: processes lack a key with which others encrypt. `embedded-postgres`: in production. `database-in-the-clear`, `mail-in-the-clear`: without TLS. `private-destinations`: of webhooks. `proxies-not-trusted`: clients have the address of the proxy.",
       ),
       "Name of what was found. Null: the check passed, or could not be made.",
     ),
@@ -245,6 +245,17 @@ const toWireChecks = ({ checkedAt, findings }: Examination): Static<typeof Check
   checks: [...findings],
 });
 
+const WorkersSchema = Type.Object(
+  {
+    runningCount: Type.Integer({ description: "Workers that have reported within 20 seconds." }),
+    seenAt: nullableTime("When any worker last reported. Null: none has within the last hour."),
+    stoppedSince: nullableTime(
+      "Since when no worker has run, though other processes do: nothing is delivered, charged, accepted or mailed. Null: a worker runs, or has been missing for less than 20 seconds.",
+    ),
+  },
+  { title: "Workers", description: "The processes with the role `worker`." },
+);
+
 export const systemRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
@@ -258,6 +269,29 @@ export const systemRoutes: readonly BackOfficeRoute[] = [
     responses: { 200: { description: "The state.", schema: SystemSchema } },
     problems: [],
     handle: async (_request, { system }) => ({ status: 200, body: toWireSystem(await system.read()) }),
+  }),
+  route({
+    method: "GET",
+    path: "/api/system/workers",
+    operationId: "getWorkers",
+    admits: andMonitoring(operatorOnly),
+    tag: "System",
+    summary: "Get whether workers run",
+    description:
+      "A small read for pages and monitors that repeat it every few seconds. Callers at the same time share one read.",
+    responses: { 200: { description: "The workers.", schema: WorkersSchema } },
+    problems: [],
+    handle: async (_request, { system }) => {
+      const { runningCount, seenAt, stoppedSince } = await system.readWorkers();
+      return {
+        status: 200,
+        body: {
+          runningCount,
+          seenAt: seenAt?.toISOString() ?? null,
+          stoppedSince: stoppedSince?.toISOString() ?? null,
+        },
+      };
+    },
   }),
   route({
     method: "GET",

@@ -21,7 +21,15 @@ import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../platform/t
 import { countPausedEndpoints } from "../webhooks/conditions-sql.ts";
 import { listAllKeyIdsInUse, missingKeyIds } from "./keyring.ts";
 import { messageOf, QUEUES } from "./metrics.ts";
-import { listJobRuns, listProcesses, PROCESSES_SHOWN_MAX, type Process, sumUpJobs } from "./processes-sql.ts";
+import {
+  listJobRuns,
+  listProcesses,
+  PROCESSES_SHOWN_MAX,
+  type Process,
+  readWorkers,
+  sumUpJobs,
+  type Workers,
+} from "./processes-sql.ts";
 
 /**
  * The checks of the database, one after the other on one connection. Changes nothing. After a failed check it continues
@@ -62,6 +70,7 @@ async function examineProcesses(db: Queryable, config: Config, now: Date): Promi
   const withStatus = async (status: Process["status"]) =>
     (await listProcesses(db, PROCESSES_SHOWN_MAX, now)).filter((each) => each.status === status);
   return [
+    await check("workers", async () => checkWorkers(await readWorkers(db, now), now)),
     await check("processes", async () => {
       const missing = await withStatus("missing");
       return checkProcesses(
@@ -200,6 +209,7 @@ export const REASONS = [
   "no-partition",
   "few-partitions",
   "secret-keys-missing",
+  "no-worker",
   "processes-missing",
   "jobs-failed",
   "versions-differ",
@@ -310,6 +320,16 @@ const checkSecretKeys = (missing: readonly string[]): Result =>
         `WEBHOOK_SECRET_KEYS lacks ${missing.join(", ")}: secrets in the database cannot be decrypted`,
         { keys: missing.join(", ") },
       );
+
+export function checkWorkers({ runningCount, stoppedSince }: Workers, now: Date): Result {
+  if (stoppedSince === null) return ok(runningCount === 0 ? "none is missed" : `${runningCount} running`);
+  const stoppedMs = now.getTime() - stoppedSince.getTime();
+  return fail(
+    "no-worker",
+    `no worker has run for ${durationText(stoppedMs)}, so nothing is delivered, charged, accepted or mailed: start a process with the role worker`,
+    { stoppedMs },
+  );
+}
 
 /** @param missing processes that were seen within the hour and neither run nor have stopped; named by host and number */
 export function checkProcesses(runningCount: number, missing: readonly string[]): Result {

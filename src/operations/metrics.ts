@@ -17,6 +17,7 @@ import { atMostEvery } from "../platform/log.ts";
 import { within } from "../platform/run-in-turn.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import { countPausedEndpoints, readDueDeliveries, readOldestRecovery } from "../webhooks/conditions-sql.ts";
+import { readWorkers } from "./processes-sql.ts";
 
 /** Gauges whose values are read from the database at each scrape. */
 type BacklogGauges = {
@@ -173,6 +174,11 @@ function addOtherGauges(add: BacklogGauges, { db, clock }: Reads): void {
     "partner_orders_mails_queued",
     "Mails to be sent, including those whose attempts have failed so far.",
     () => countQueuedMails(db),
+  );
+  add.count(
+    "partner_orders_workers_running",
+    "Processes with the role worker that have reported within 20 seconds.",
+    async () => (await readWorkers(db, clock.now())).runningCount,
   );
   add.labeled(
     "partner_orders_partitions_ahead_seconds",

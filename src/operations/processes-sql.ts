@@ -1,5 +1,5 @@
 import type { Queryable } from "../platform/database/database.ts";
-import { type Clock, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
+import { before, type Clock, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 
 /** Stores that a process runs, or has stopped, and how its jobs do. */
 export async function upsertProcess(
@@ -101,6 +101,27 @@ type JobRow = {
   failure_count: number;
   next_run_at: Date | null;
 };
+
+/**
+ * The workers of the service as they were last seen. A worker that was stopped counts like one that was killed, so that a restart,
+ * which takes a few seconds, is no alarm. A service whose processes have all gone has no worker that could be missed.
+ */
+export async function readWorkers(db: Queryable, now: Date): Promise<Workers> {
+  const [row] = await db.query<{ running: number; seen_at: Date | null; others_since: Date | null }>({
+    name: "read-workers",
+    text: `
+      select count(*) filter (where 'worker' = any(roles) and stopped_at is null and seen_at >= $1)::integer as running,
+             max(seen_at) filter (where 'worker' = any(roles)) as seen_at,
+             min(started_at) filter (where stopped_at is null and seen_at >= $1) as others_since
+      from processes`,
+    values: [before(now, WORKER_MISSED_AFTER_MS)],
+  });
+  const seenAt = row?.seen_at ?? null;
+  const since = seenAt ?? row?.others_since ?? null;
+  const isStopped =
+    row?.running === 0 && since !== null && now.getTime() - since.getTime() > WORKER_MISSED_AFTER_MS;
+  return { runningCount: row?.running ?? 0, seenAt, stoppedSince: isStopped ? since : null };
+}
 
 /** The jobs of these processes. */
 export async function listJobRuns(db: Queryable, processIds: readonly string[]): Promise<JobRuns[]> {
@@ -216,7 +237,9 @@ export class JobNotes {
 }
 
 /** How often a process reports that it runs. */
-export const HEARTBEAT_MS = 10 * SECOND_MS;
+export const HEARTBEAT_MS = 5 * SECOND_MS;
+/** Without a worker nothing is delivered, charged or accepted, so people learn of it within half a minute. */
+const WORKER_MISSED_AFTER_MS = 20 * SECOND_MS;
 /** A process that was not seen for so long is missing: it was killed, or cannot reach the database. */
 const MISSING_AFTER_MS = MINUTE_MS;
 /** How long the rows of a process are kept after it was last seen. */
@@ -236,6 +259,15 @@ export type ProcessReport = {
   readonly startedAt: Date;
   readonly seenAt: Date;
   readonly stoppedAt: Date | null;
+};
+
+export type Workers = {
+  /** Workers that have reported within 20 seconds. */
+  readonly runningCount: number;
+  /** When any worker last reported. Null: none has within the hour for which processes are kept. */
+  readonly seenAt: Date | null;
+  /** Since when no worker has run, once that is no restart any more. Null: one runs, or no process of the service does. */
+  readonly stoppedSince: Date | null;
 };
 
 export const PROCESS_STATUSES = ["running", "missing", "stopped"] as const;

@@ -22,7 +22,7 @@ export type Heartbeat = {
 const NAME_MAX = 255;
 
 /**
- * Reports every ten seconds that this process runs, and how its jobs do
+ * Reports every five seconds that this process runs, and how its jobs do
  * (docs/design/database.md, "Processes report themselves"). A report that fails is left out: nothing but what operators see
  * depends on it.
  */

@@ -20,7 +20,9 @@ import {
   listProcesses,
   PROCESSES_SHOWN_MAX,
   type Process,
+  readWorkers,
   sumUpJobs,
+  type Workers,
 } from "./processes-sql.ts";
 
 /** The units that the names of variables end in. */
@@ -197,6 +199,7 @@ export type Examination = { readonly checkedAt: Date; readonly findings: readonl
 /** The state of the whole service. Callers at the same time share one read of each part. */
 export type SystemReader = {
   read(): Promise<SystemState>;
+  readWorkers(): Promise<Workers>;
   examine(): Promise<Examination>;
 };
 
@@ -251,5 +254,5 @@ export function systemReader({ db, clock, config }: Pick<Context, "db" | "clock"
     return { checkedAt: clock.now(), findings: [...examineConfig(config), ...findings] };
   }
 
-  return { read, examine };
+  return { read, readWorkers: sharedWhileRunning(() => readWorkers(db, clock.now())), examine };
 }

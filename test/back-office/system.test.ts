@@ -102,6 +102,56 @@ describe("GET /api/system", () => {
     expect(await checkNamed("processes")).toMatchObject({ status: "ok", reason: null, values: {} });
   });
 
+  it("reports that no worker runs after 20 seconds, so that a restart is no alarm, and that one runs again", async () => {
+    const workers = async () => (await test.backOffice.get("/api/system/workers")).body;
+    const store = async (roles: string[]) =>
+      test.db.query({
+        name: "test-process-of-roles",
+        text: `
+          insert into processes (id, roles, version, key_ids, host, pid, started_at, seen_at)
+          values (gen_random_uuid(), $1, '0.0.9', '{}', 'other', 7, $2, $2)`,
+        values: [roles, test.clock.now()],
+      });
+    await test.db.runScript("delete from processes");
+    expect(await workers()).toEqual({ runningCount: 0, seenAt: null, stoppedSince: null });
+    await store(["worker"]);
+    const seenAt = test.clock.now().toISOString();
+    expect(await workers()).toEqual({ runningCount: 1, seenAt, stoppedSince: null });
+    await test.db.runScript("update processes set stopped_at = seen_at");
+    test.clock.advance({ seconds: 20 });
+    expect(await workers()).toMatchObject({ runningCount: 0, stoppedSince: null });
+    expect(await checkNamed("workers")).toMatchObject({ status: "ok" });
+    test.clock.advance({ seconds: 1 });
+    expect(await workers()).toEqual({ runningCount: 0, seenAt, stoppedSince: seenAt });
+    expect(await checkNamed("workers")).toMatchObject({
+      status: "fail",
+      reason: "no-worker",
+      values: { stoppedMs: 21_000 },
+    });
+    await store(["api", "worker"]);
+    expect(await workers()).toMatchObject({ runningCount: 1, stoppedSince: null });
+  });
+
+  it("reports that no worker runs although none has ever run, once other processes run for 20 seconds", async () => {
+    await test.db.runScript("delete from processes");
+    const startedAt = test.clock.now();
+    const store = () =>
+      test.db.query({
+        name: "test-other-process",
+        text: `
+          insert into processes as p (id, roles, version, key_ids, host, pid, started_at, seen_at)
+          values ('00000000-0000-0000-0000-000000000001', '{api,back-office}', '0.0.9', '{}', 'other', 7, $1, $2)
+          on conflict (id) do update set seen_at = excluded.seen_at`,
+        values: [startedAt, test.clock.now()],
+      });
+    await store();
+    expect(await checkNamed("workers")).toMatchObject({ status: "ok" });
+    test.clock.advance({ seconds: 21 });
+    await store();
+    expect(await checkNamed("workers")).toMatchObject({ status: "fail", reason: "no-worker" });
+    await test.db.runScript("delete from processes");
+  });
+
   it("reports a job whose last run has failed", async () => {
     const notes = new JobNotes(test.clock);
     notes.started("route-orders");

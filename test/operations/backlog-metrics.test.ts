@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { queueMail } from "../../src/mail/mails-sql.ts";
 import { addBacklogMetrics } from "../../src/operations/metrics.ts";
+import { startHeartbeat } from "../../src/operations/processes.ts";
+import { JobNotes } from "../../src/operations/processes-sql.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createPartner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { storeEndpoint } from "../support/dispatch.ts";
@@ -35,6 +37,15 @@ describe("the metrics of what waits", () => {
   it("are 0 when nothing does", async () => {
     const test = await startServiceForTest();
     expect(await scrape(test)).toMatchObject({ [DUE]: 0, [AGE]: 0, [PAUSED]: 0, [MAILS]: 0 });
+  });
+
+  it("count the workers that run", async () => {
+    const test = await startServiceForTest();
+    expect(await scrape(test)).toMatchObject({ partner_orders_workers_running: 0 });
+    const heartbeat = startHeartbeat(test.context, new JobNotes(test.clock), 3_600_000);
+    await expect.poll(() => scrape(test)).toMatchObject({ partner_orders_workers_running: 1 });
+    await heartbeat.stop();
+    expect(await scrape(test)).toMatchObject({ partner_orders_workers_running: 0 });
   });
 
   it("count the deliveries that are due, and show how long the oldest has been due", async () => {

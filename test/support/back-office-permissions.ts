@@ -190,6 +190,7 @@ export const OPERATOR_ONLY = [
   "getAuditEntry",
   "erasePersonalData",
   "getSystem",
+  "getWorkers",
   "getSystemChecks",
   "listSettings",
 ];
@@ -221,5 +222,6 @@ export const FOR_MONITORING = [
   "getStock",
   "getRates",
   "getSystem",
+  "getWorkers",
   "getSystemChecks",
 ];

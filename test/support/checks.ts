@@ -5,6 +5,7 @@ export const CHECKS_OF_A_NEW_DATABASE = [
   "clock",
   "migrations",
   "distribution",
+  "workers",
   "processes",
   "jobs",
   "versions of processes",

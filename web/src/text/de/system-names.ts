@@ -23,6 +23,7 @@ export const systemNames: Translated<typeof en> = {
       clock: "Uhr",
       migrations: "Migrationen",
       distribution: "Verteilung auf Knoten",
+      workers: "Worker",
       processes: "Prozesse",
       jobs: "Aufgaben",
       "versions of processes": "Versionen der Prozesse",
@@ -82,6 +83,8 @@ export const systemNames: Translated<typeof en> = {
         "Partitionen gibt es nur für die nächsten {{aheadMs}}. Prüfen Sie, ob ein Worker läuft.",
       "secret-keys-missing":
         "In WEBHOOK_SECRET_KEYS fehlt {{keys}}. Geheimnisse in der Datenbank können nicht entschlüsselt werden.",
+      "no-worker":
+        "Seit {{stoppedMs}} läuft kein Worker. Nichts wird zugestellt, abgebucht, angenommen oder gemailt. Starten Sie einen Prozess mit der Rolle worker.",
       "processes-missing":
         "Seit einer Minute nicht gesehen: {{processes}}. Der Prozess wurde beendet oder erreicht die Datenbank nicht.",
       "jobs-failed": "Der letzte Lauf ist fehlgeschlagen: {{jobs}}. Das Log des Workers nennt den Grund.",

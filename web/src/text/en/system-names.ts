@@ -21,6 +21,7 @@ export const systemNames = {
       clock: "Clock",
       migrations: "Migrations",
       distribution: "Distribution over nodes",
+      workers: "Workers",
       processes: "Processes",
       jobs: "Jobs",
       "versions of processes": "Versions of the processes",
@@ -75,6 +76,8 @@ export const systemNames = {
       "few-partitions": "Partitions exist for the next {{aheadMs}} only. Check that a worker runs.",
       "secret-keys-missing":
         "WEBHOOK_SECRET_KEYS lacks {{keys}}, so secrets in the database cannot be decrypted.",
+      "no-worker":
+        "No worker has run for {{stoppedMs}}. Nothing is delivered, charged, accepted or mailed. Start a process with the role worker.",
       "processes-missing":
         "Not seen for a minute: {{processes}}. It was killed, or cannot reach the database.",
       "jobs-failed": "The last run failed: {{jobs}}. The log of the worker has the reason.",
