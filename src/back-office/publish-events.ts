@@ -264,7 +264,7 @@ const toChangedStock = ({ merchantId, facilityId, kinds, objectIds }: ChangeRow)
   });
 
 /**
- * An event for stock that has become low since the owner was told last. Which stock it knows to be low is decided under the lock of
+ * An event for stock that has become low since the last such event of the owner. Which stock it knows to be low is decided under the lock of
  * the owner (docs/design/event-feed.md, "Low stock").
  */
 async function lowStockEvents(

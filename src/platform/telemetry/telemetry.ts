@@ -50,7 +50,7 @@ export async function startTelemetry(
 }
 
 /**
- * The SDK exports both signals unless it is told otherwise, to an address of its own. The service exports a signal if an
+ * The SDK exports both signals unless a setting says otherwise, to an address of its own. The service exports a signal if an
  * exporter or an address for it is set. `/metrics` is always there for Prometheus.
  */
 export function requestedSignals(environment: Environment): ExportedSignals {

@@ -46,7 +46,7 @@ export const catalog = {
     priceHelp: "For one unit, in {{currency}}. Partners never see it.",
     weightHelp: "Of one unit, in grams. Shipping is priced by it. Empty: not known.",
     lowStockHelp:
-      "Available units at a facility. When there are fewer, programs with a webhook are told. Empty: never.",
+      "Available units at a facility. When there are fewer, programs with a webhook get `stock.low`. Empty: never.",
     barcodeHelp: "As a scanner reads it. Each barcode belongs to one product.",
     imageHelp: "Address of a picture on the web.",
     discontinue: "Discontinue",
