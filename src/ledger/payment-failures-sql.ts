@@ -230,7 +230,7 @@ function toMailed(merchantId: string, rows: readonly MailedRow[]): MailedFailure
 }
 
 /** A payment that was declined and is still owed. An order has at most one. */
-export type OpenFailure = {
+export type OpenFailure = FailedPayment & {
   /** The id of the order. */
   readonly id: string;
   readonly externalOrderId: string | null;
@@ -240,6 +240,10 @@ export type OpenFailure = {
   readonly connectionName: string;
   readonly status: string;
   readonly holdReasons: readonly string[];
+};
+
+/** What was declined, and what follows. */
+export type FailedPayment = {
   /** The gateway's code of the first decline. */
   readonly reason: string;
   readonly failedAt: Date;
@@ -290,3 +294,29 @@ export const listOpenFailures = (
       limit $2 + 1`,
     values: [afterId, limit, merchantIds],
   });
+
+/** The declined payment of an order that is still owed. Null if there is none. */
+export async function readOpenFailure(
+  db: Queryable,
+  { merchantId, id }: Pick<OrderKey, "merchantId" | "id">,
+): Promise<FailedPayment | null> {
+  const [row] = await db.query<FailedPayment>({
+    name: "read-open-payment-failure",
+    text: `
+      select f.reason, f.failed_at as "failedAt", declined.amount_minor as "amountMinor", o.currency, declined.gateway,
+             declined.attempt as "attemptCount",
+             (select min(d.due_at) from due_payments d where d.merchant_id = $1 and d.order_id = $2) as "nextAttemptAt"
+      from payment_failures f
+      join orders o on o.merchant_id = $1 and o.id = $2
+      cross join lateral (
+        select e.amount_minor, e.attempt, x.gateway
+        from ledger_outcomes x
+        join ledger_entries e on e.merchant_id = $1 and e.order_id = $2 and e.id = x.entry_id
+        where x.merchant_id = $1 and x.order_id = $2 and x.outcome = 'failed' and e.kind <> 'refund'
+        order by e.id desc
+        limit 1) as declined
+      where f.merchant_id = $1 and f.order_id = $2 and f.resolved_at is null`,
+    values: [merchantId, id],
+  });
+  return row ?? null;
+}

@@ -341,6 +341,53 @@ export async function listStockOfProduct(
   }));
 }
 
+/** The stock of a product at an open facility, as an order sees it. */
+export type StockForOrder = {
+  readonly facilityId: string;
+  readonly facilityName: string;
+  readonly onHand: number;
+  readonly reserved: number;
+  /** Of `reserved`, the units that are reserved for the order itself. */
+  readonly reservedForOrder: number;
+};
+
+/** Facilities that are shown for each product of a held order. */
+export const SHOWN_FACILITIES_MAX = 20;
+
+/**
+ * The stock of products for an order, at open facilities or at those of these, the one with the most available units first.
+ * Products that are made to order are left out.
+ */
+export async function readStockForOrder(
+  db: Queryable,
+  { merchantId, id: orderId }: { readonly merchantId: string; readonly id: string },
+  productIds: readonly string[],
+  facilityIds: readonly string[] | null,
+): Promise<ReadonlyMap<string, readonly StockForOrder[]>> {
+  const rows = await db.query<{ productId: string; facilities: StockForOrder[] | null }>({
+    name: "read-stock-for-order",
+    text: `
+      select k.product_id as "productId", found.facilities
+      from stocked_products k
+      cross join lateral (
+        select json_agg(json_build_object('facilityId', best.id, 'facilityName', best.name, 'onHand', best.on_hand,
+                                          'reserved', best.reserved, 'reservedForOrder', best.kept)) as facilities
+        from (select f.id, f.name, s.on_hand, s.reserved,
+                     (select coalesce(sum(r.quantity), 0)::integer
+                      from stock_reservations r
+                      where r.merchant_id = $1 and r.order_id = $2 and r.product_id = k.product_id
+                        and r.facility_id = f.id) as kept
+              from facilities f
+              join facility_stock s on s.merchant_id = $1 and s.facility_id = f.id and s.product_id = k.product_id
+              where f.closed_at is null and ($4::uuid[] is null or f.id = any($4))
+              order by s.on_hand - s.reserved desc, f.id
+              limit $5) as best) as found
+      where k.merchant_id = $1 and k.product_id = any($3::uuid[])`,
+    values: [merchantId, orderId, productIds, facilityIds, SHOWN_FACILITIES_MAX],
+  });
+  return new Map(rows.map(({ productId, facilities }) => [productId, facilities ?? []]));
+}
+
 /** The stock of one of a merchant's products at all facilities together, and at each. */
 export type MerchantStock = Pick<
   StockOfProduct,

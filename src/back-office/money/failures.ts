@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { idErrors, idIn } from "../../http/route.ts";
-import { listOpenFailures, type OpenFailure } from "../../ledger/payment-failures-sql.ts";
+import { type FailedPayment, listOpenFailures, type OpenFailure } from "../../ledger/payment-failures-sql.ts";
 import { PAYMENT_FAILED } from "../../lifecycle/order.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { formatMoney } from "../../platform/money.ts";
@@ -23,6 +23,28 @@ import { ChargeSchema } from "./charge-wire.ts";
 
 const REMEDIES = ["pay_account", "replace_payment_method"] as const;
 
+const failedFields = {
+  amount: describedAs(MoneySchema, "The charge that was declined last."),
+  reason: Type.String({
+    description: "The gateway's code for the first decline, such as `credit_limit_exceeded`.",
+  }),
+  gateway: describedAs(ChargeSchema.properties.gateway, "The gateway that declined. Never null."),
+  remedy: enumeration(
+    "PaymentRemedy",
+    REMEDIES,
+    "What ends it. `pay_account`: the merchant pays its account, or gets a higher credit limit; the charge is then attempted again at once. `replace_payment_method`: the merchant needs another payment method at Stripe, or clears the decline with its bank; `retry-payment` then attempts the charge at once.",
+  ),
+  attempt: Type.Integer({ description: "Which attempt at the charge was declined last, from 1." }),
+  nextAttemptAt: nullableTime("When the charge is attempted again. Null: the schedule has ended."),
+  failedAt: dateTime("When the payment failed first."),
+};
+
+/** The declined payment of an order, within the order. */
+export const FailedPaymentSchema = Type.Object(failedFields, {
+  title: "FailedPayment",
+  description: "The payment for which an order is on hold.",
+});
+
 const PaymentFailureSchema = Type.Object(
   {
     orderId: idField("ord", "Id of the order."),
@@ -35,22 +57,20 @@ const PaymentFailureSchema = Type.Object(
     stopsOrder: Type.Boolean({
       description: "Whether the order is on hold for this payment. False if all of it had shipped.",
     }),
-    amount: describedAs(MoneySchema, "The charge that was declined last."),
-    reason: Type.String({
-      description: "The gateway's code for the first decline, such as `credit_limit_exceeded`.",
-    }),
-    gateway: describedAs(ChargeSchema.properties.gateway, "The gateway that declined. Never null."),
-    remedy: enumeration(
-      "PaymentRemedy",
-      REMEDIES,
-      "What ends it. `pay_account`: the merchant pays its account, or gets a higher credit limit; the charge is then attempted again at once. `replace_payment_method`: the merchant needs another payment method at Stripe, or clears the decline with its bank; `retry-payment` then attempts the charge at once.",
-    ),
-    attempt: Type.Integer({ description: "Which attempt at the charge was declined last, from 1." }),
-    nextAttemptAt: nullableTime("When the charge is attempted again. Null: the schedule has ended."),
-    failedAt: dateTime("When the payment failed first."),
+    ...failedFields,
   },
   { title: "PaymentFailure", description: "A declined payment that is still owed. The service changes it." },
 );
+
+export const toWireFailedPayment = (failure: FailedPayment): Static<typeof FailedPaymentSchema> => ({
+  amount: formatMoney({ minor: failure.amountMinor, currency: failure.currency }),
+  reason: failure.reason,
+  gateway: failure.gateway,
+  remedy: failure.gateway === "stripe" ? "replace_payment_method" : "pay_account",
+  attempt: failure.attemptCount,
+  nextAttemptAt: failure.nextAttemptAt?.toISOString() ?? null,
+  failedAt: failure.failedAt.toISOString(),
+});
 
 const toWireFailure = (failure: OpenFailure): Static<typeof PaymentFailureSchema> => ({
   orderId: toTypeId("ord", failure.id),
@@ -61,13 +81,7 @@ const toWireFailure = (failure: OpenFailure): Static<typeof PaymentFailureSchema
   connectionName: failure.connectionName,
   orderStatus: failure.status,
   stopsOrder: failure.holdReasons.includes(PAYMENT_FAILED),
-  amount: formatMoney({ minor: failure.amountMinor, currency: failure.currency }),
-  reason: failure.reason,
-  gateway: failure.gateway,
-  remedy: failure.gateway === "stripe" ? "replace_payment_method" : "pay_account",
-  attempt: failure.attemptCount,
-  nextAttemptAt: failure.nextAttemptAt?.toISOString() ?? null,
-  failedAt: failure.failedAt.toISOString(),
+  ...toWireFailedPayment(failure),
 });
 
 export const failureRoutes: readonly BackOfficeRoute[] = [

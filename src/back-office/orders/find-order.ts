@@ -1,17 +1,21 @@
 import { Type } from "typebox";
 import { type Role, roleOnOrder } from "../../audit/grant.ts";
+import { hasScope } from "../../audit/scope.ts";
+import { explainHolds } from "../../fulfilment/routing/explain-holds.ts";
 import type { RouteResponse } from "../../http/route.ts";
+import { readOpenFailure } from "../../ledger/payment-failures-sql.ts";
 import { asOf, isExpired } from "../../lifecycle/lifecycle.ts";
-import type { Order } from "../../lifecycle/order.ts";
+import { type Order, PAYMENT_FAILED } from "../../lifecycle/order.ts";
 import { readOrderDetails } from "../../orders/order-details-sql.ts";
 import { readOrders } from "../../orders/orders-sql.ts";
 import { findOrderOwner, type PlacedOrder } from "../../orders/owners-sql.ts";
 import type { Context } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 import { fromTypeId } from "../../platform/ids.ts";
 import { isProblem, type Problem } from "../../platform/wire/problems.ts";
-import type { BackOfficeCaller } from "../access.ts";
+import { type BackOfficeCaller, stockFacilitiesOf } from "../access.ts";
 import { actionsFor } from "./actions.ts";
-import { orderForPartner, toBackOfficeOrder } from "./order-wire.ts";
+import { type HoldDetails, orderForPartner, toBackOfficeOrder } from "./order-wire.ts";
 
 export const OrderIdParams = Type.Object({ id: Type.String({ description: "Id of the order." }) });
 
@@ -69,6 +73,28 @@ export async function describeOrder(
   const seen = owner.role === "partner" ? { ...details, changedAt: order.updatedAt } : details;
   const now = clock.now();
   const actions = actionsFor(caller, asOf(order, now), details, now);
-  const shown = { ...toBackOfficeOrder(order, owner, seen), actions };
+  const explained = await explainToCaller(db, caller, order, owner.role);
+  const shown = { ...toBackOfficeOrder(order, owner, seen, explained), actions };
   return owner.role === "partner" ? orderForPartner(shown) : shown;
+}
+
+/** What holds an order, within what the caller may see of stock and payments. */
+async function explainToCaller(
+  db: Queryable,
+  caller: BackOfficeCaller,
+  order: Order,
+  role: Role,
+): Promise<HoldDetails> {
+  const { products, destination } = await explainHolds(
+    db,
+    order,
+    stockFacilitiesOf(caller, order.merchantId),
+  );
+  const seesStock = role !== "partner" && hasScope(caller.scopes, "stock:read");
+  const hasFailed = role !== "partner" && order.holdReasons.includes(PAYMENT_FAILED);
+  return {
+    products: seesStock ? products : null,
+    destination,
+    payment: hasFailed ? await readOpenFailure(db, order) : null,
+  };
 }

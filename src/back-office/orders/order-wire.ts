@@ -1,8 +1,16 @@
 import { type Static, Type } from "typebox";
+import type { ExplainedHolds, NeededProduct } from "../../fulfilment/routing/explain-holds.ts";
+import type { FailedPayment } from "../../ledger/payment-failures-sql.ts";
 import type { RefundRequest } from "../../ledger/refunds.ts";
 import { PARTNER, type TimelineEntry } from "../../lifecycle/applied-transition.ts";
-import type { Order, Shipment } from "../../lifecycle/order.ts";
-import { holdsOf } from "../../lifecycle/possible-transitions.ts";
+import {
+  ADDRESS_UNSERVICEABLE,
+  type Order,
+  OUT_OF_STOCK,
+  PAYMENT_FAILED,
+  type Shipment,
+} from "../../lifecycle/order.ts";
+import { type Hold, holdsOf } from "../../lifecycle/possible-transitions.ts";
 import { addressVersion } from "../../orders/address.ts";
 import type { OrderDetails } from "../../orders/order-details-sql.ts";
 import { OrderSchema, ShipmentSchema, toWireOrder, toWireShipment } from "../../orders/order-wire.ts";
@@ -22,9 +30,11 @@ import {
   nullableTime,
 } from "../../platform/wire/schemas.ts";
 import type { ProductName } from "../../products/products-sql.ts";
+import { SHOWN_FACILITIES_MAX } from "../../stock/stock-sql.ts";
 import { ActorSchema, toWireActor } from "../actor-schema.ts";
 import { minorOf } from "../money/amounts.ts";
 import { ChargeSchema, toWireCharge } from "../money/charge-wire.ts";
+import { FailedPaymentSchema, toWireFailedPayment } from "../money/failures.ts";
 import { RefundRequestSchema, RefundSchema, toWireRefund } from "../money/refund-wire.ts";
 import { OrderActionSchema } from "./actions.ts";
 
@@ -191,6 +201,52 @@ const LineSchema = Type.Object(
   },
 );
 
+const NeededFacilitySchema = Type.Object(
+  {
+    facilityId: idField("fac", "Id of the facility."),
+    facilityName: Type.String({ description: "Name of the facility." }),
+    onHand: Type.Integer({ description: "Units on hand." }),
+    reserved: Type.Integer({ description: "Units of `onHand` that are reserved for orders." }),
+    reservedForOrder: Type.Integer({ description: "Units of `reserved` that are reserved for this order." }),
+    available: Type.Integer({
+      description: "Units that this order can have: `onHand` minus what is reserved for others.",
+    }),
+    serves: Type.Boolean({
+      description: "Whether the facility has a rate for the order's country, currency and weight.",
+    }),
+  },
+  { title: "NeededFacility", description: "What an open facility has of a product that an order needs." },
+);
+
+const NeededProductSchema = Type.Object(
+  {
+    productId: Type.String({ format: "uuid", description: "Id of the product." }),
+    ...productNames,
+    lineIds: Type.Array(Type.String(), { description: "Ids of the lines that need it." }),
+    needed: Type.Integer({ description: "Units of the order that have not shipped." }),
+    available: Type.Integer({
+      description: "The most units that one facility which serves the order has for it.",
+    }),
+    facilities: Type.Array(NeededFacilitySchema, {
+      description: `What facilities have, the most available units first, at most ${SHOWN_FACILITIES_MAX}; for staff of named facilities these alone.`,
+    }),
+  },
+  { title: "NeededProduct", description: "A product with stock that an order on hold needs." },
+);
+
+const DestinationSchema = Type.Object(
+  {
+    countryCode: Type.String({ description: "Country of the shipping address." }),
+    currency: Type.String({ description: "Currency in which shipping is charged." }),
+    weightGrams: Type.Integer({ description: "Weight of the ordered products, in grams." }),
+    maxWeightGrams: nullable(
+      Type.Integer(),
+      "The heaviest order that a facility ships to the country in the currency, in grams. Null: no facility ships there.",
+    ),
+  },
+  { title: "HeldDestination", description: "What no rate of a facility covers." },
+);
+
 const HoldSchema = Type.Object(
   {
     reason: Type.String({ description: "What must change before the order can proceed." }),
@@ -198,6 +254,18 @@ const HoldSchema = Type.Object(
     placedBy: describedAs(
       ActorSchema,
       "Who placed it. The operator can release it, and callers of the same kind.",
+    ),
+    products: nullable(
+      Type.Array(NeededProductSchema),
+      "Of `out_of_stock`: the stocked products that have not shipped, as they are now. Null for other reasons, test orders, the role `partner`, and tokens without the scope `stock:read`.",
+    ),
+    payment: nullable(
+      FailedPaymentSchema,
+      "Of `payment_failed`: the declined payment. Null for other reasons, and for the role `partner`.",
+    ),
+    destination: nullable(
+      DestinationSchema,
+      "Of `address_unserviceable`: what the rates of the facilities must cover. Null for other reasons, and for test orders.",
     ),
   },
   { title: "Hold", description: "A reason for which an order is on hold." },
@@ -329,6 +397,7 @@ export function toBackOfficeOrder(
   order: Order,
   owner: OrderOwner,
   { prices, charges, refunds, returns, timeline, erasedAt, changedAt, requestId }: OrderDetails,
+  explained: HoldDetails,
 ): Omit<Static<typeof BackOfficeOrderSchema>, "actions"> {
   const { currency } = prices;
   const names = new Map(
@@ -351,13 +420,47 @@ export function toBackOfficeOrder(
     charges: charges.map(toWireCharge),
     returns: returns.map(toWireReturn),
     refunds: refunds.map(toWireRefund(currency)),
-    holds: holdsOf(order, timeline).map(({ reason, since, placedBy }) => ({
-      reason,
-      since: since.toISOString(),
-      placedBy: toWireActor(placedBy),
-    })),
+    holds: holdsOf(order, timeline).map((hold) => toWireHold(hold, names, explained)),
     personalDataErasedAt: erasedAt?.toISOString() ?? null,
     timeline: [creation(order, timeline, requestId), ...timeline.map(toWireEntry)],
+  };
+}
+
+/** What holds an order, as far as the caller may see it. */
+export type HoldDetails = ExplainedHolds & { readonly payment: FailedPayment | null };
+
+const toWireHold = (
+  { reason, since, placedBy }: Hold,
+  names: ReadonlyMap<string, ProductName>,
+  { products, destination, payment }: HoldDetails,
+): Static<typeof HoldSchema> => ({
+  reason,
+  since: since.toISOString(),
+  placedBy: toWireActor(placedBy),
+  products: reason === OUT_OF_STOCK ? (products?.map((each) => toWireNeeded(each, names)) ?? null) : null,
+  payment: reason === PAYMENT_FAILED && payment !== null ? toWireFailedPayment(payment) : null,
+  destination: reason === ADDRESS_UNSERVICEABLE ? destination : null,
+});
+
+function toWireNeeded(
+  { productId, lineIds, needed, facilities }: NeededProduct,
+  names: ReadonlyMap<string, ProductName>,
+): Static<typeof NeededProductSchema> {
+  const named = names.get(productId);
+  if (named === undefined) throw new Error("The product of an order is never deleted.");
+  const shown = facilities.map(({ facilityId, ...at }) => ({
+    ...at,
+    facilityId: toTypeId("fac", facilityId),
+    available: at.onHand - at.reserved + at.reservedForOrder,
+  }));
+  return {
+    productId,
+    sku: named.sku,
+    name: named.name,
+    lineIds: lineIds.map((id) => toTypeId("line", id)),
+    needed,
+    available: Math.max(0, ...shown.filter(({ serves }) => serves).map(({ available }) => available)),
+    facilities: shown,
   };
 }
 
@@ -448,7 +551,12 @@ export function orderForPartner(order: WireOrder): WireOrder {
       refundId: null,
       actor: withoutName(returned.actor),
     })),
-    holds: order.holds.map((hold) => ({ ...hold, placedBy: withoutName(hold.placedBy) })),
+    holds: order.holds.map((hold) => ({
+      ...hold,
+      placedBy: withoutName(hold.placedBy),
+      products: null,
+      payment: null,
+    })),
     shippingAddressVersion: order.shippingAddressVersion,
     personalDataErasedAt: order.personalDataErasedAt,
     timeline: order.timeline

@@ -172,6 +172,20 @@ const findRateBracket = (
     .filter((rate) => rate.maxWeightGrams >= weightGrams)
     .sort((one, other) => one.maxWeightGrams - other.maxWeightGrams)[0];
 
+/** True if a facility has a rate for an order. */
+export const servesOrder = ({ rates }: RatedFacility, order: RoutableOrder): boolean =>
+  findRateBracket(rates, order, weightOf(order)) !== undefined;
+
+/** The heaviest order to the country and in the currency of an order that a facility sends. Null if none sends any. */
+export const heaviestServed = (
+  { countryCode, currency }: RoutableOrder,
+  facilities: readonly RatedFacility[],
+): number | null =>
+  facilities
+    .flatMap(({ rates }) => rates)
+    .filter((rate) => rate.countryCode === countryCode && rate.currency === currency)
+    .reduce<number | null>((most, { maxWeightGrams }) => Math.max(most ?? 0, maxWeightGrams), null);
+
 /** All facilities, with their rates to some countries. A closed one has none, so that no order is routed to it. */
 export async function readRatedFacilities(
   db: Queryable,
