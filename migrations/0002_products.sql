@@ -15,6 +15,8 @@ create table products (
   status       text        not null,
   created_at   timestamptz not null,
   updated_at   timestamptz not null,
+  barcode_key  text generated always as (
+    case when barcode ~ '^[0-9]{1,14}$' then regexp_replace(barcode, '^0+(?=[0-9])', '') else barcode end) stored,
   constraint products_pkey primary key (merchant_id, id),
   constraint products_merchant_currency_fkey foreign key (merchant_id, currency) references merchants (id, currency),
   constraint products_status_known check (status in ('active', 'discontinued')),
@@ -27,13 +29,16 @@ create table products (
 );
 create index products_id_idx on products (id);
 create index products_sku_idx on products (merchant_id, sku, id);
+-- Scans compare without case.
+create index products_folded_sku_idx on products (merchant_id, lower(sku));
 -- Programs ask for the products that have changed since a time, in the order of their changes.
 create index products_updated_idx on products (merchant_id, updated_at, id);
-create unique index products_barcode_key on products (merchant_id, barcode) where barcode is not null;
+create unique index products_barcode_key on products (merchant_id, barcode_key) where barcode_key is not null;
 comment on table products is 'Catalogs of merchants. Products are discontinued, never deleted, so order lines can always reference them.';
 comment on column products.sku is 'The merchant''s own article number; two products may share one.';
 comment on column products.low_stock_below is 'The stock of a facility is low if fewer units are available. Null if the merchant wants to be told of none.';
-comment on column products.barcode is 'What is printed on a unit of the product, as a scanner reads it. Null if it has none. A merchant''s products have different ones.';
+comment on column products.barcode is 'What is printed on a unit of the product, as a scanner reads it. Null if it has none.';
+comment on column products.barcode_key is 'What barcodes are compared by: a number of at most 14 digits without the zeros before it, since scanners add and drop them. A merchant''s products have different ones.';
 comment on column products.price_minor is 'Price per unit that the merchant is charged, in minor units. Never shown to partners.';
 
 create table exposed_products (

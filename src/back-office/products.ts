@@ -18,6 +18,7 @@ import {
   isProblem,
   isStorableText,
   notFound,
+  type Problem,
   type ValidationError,
   validationFailed,
 } from "../platform/wire/problems.ts";
@@ -36,7 +37,7 @@ import {
   searchField,
   toSearched,
 } from "../platform/wire/schemas.ts";
-import { BARCODE_TAKEN, changeProduct, createProduct } from "../products/change-product.ts";
+import { type BarcodeTaken, changeProduct, createProduct } from "../products/change-product.ts";
 import { publishProduct, withdrawProduct } from "../products/exposure.ts";
 import { listProductExposures, type ProductExposure } from "../products/exposure-sql.ts";
 import { searchExposedProducts } from "../products/find-products.ts";
@@ -85,7 +86,14 @@ const toWireProduct = (product: Product): Static<typeof BackOfficeProductSchema>
   lowStockBelow: product.lowStockBelow,
 });
 
-const barcodeTaken = validationFailed([{ pointer: "/barcode", rule: "barcode_taken" }]);
+const barcodeTaken = ({ takenBy }: BarcodeTaken): Problem =>
+  validationFailed([
+    {
+      pointer: "/barcode",
+      rule: "barcode_taken",
+      ...(takenBy !== null && { productId: takenBy.id, sku: takenBy.sku }),
+    },
+  ]);
 
 const CHANGED_LIST = "updated catalog";
 const CHANGED_START: ChangedPlace = { changedAt: new Date(0), id: UUID_MIN };
@@ -146,7 +154,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
         priceMinor: minorOf(price),
       };
       const product = await createProduct(context, merchant, details, by);
-      return product === BARCODE_TAKEN ? barcodeTaken : { status: 201, body: toWireProduct(product) };
+      return "takenBy" in product ? barcodeTaken(product) : { status: 201, body: toWireProduct(product) };
     },
   }),
   route({
@@ -256,8 +264,8 @@ export const productRoutes: readonly BackOfficeRoute[] = [
         ...(price && { priceMinor: minorOf(price) }),
       };
       const changed = await changeProduct(context, product, change, by);
-      if (changed === BARCODE_TAKEN) return barcodeTaken;
-      return changed === null ? notFound("product") : { status: 200, body: toWireProduct(changed) };
+      if (changed === null) return notFound("product");
+      return "takenBy" in changed ? barcodeTaken(changed) : { status: 200, body: toWireProduct(changed) };
     },
   }),
   route({

@@ -24,6 +24,7 @@ import { fromTypeId, type IdPrefix, type NewId, toTypeId } from "../platform/ids
 import { UUID_MAX } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
 import { columnOf, type FileRecord, type RowError, readRecords } from "../platform/wire/read-rows.ts";
+import type { CodeMeaning } from "../platform/wire/rules.ts";
 import { createCheck } from "../platform/wire/validation.ts";
 import {
   createTemporaryFile,
@@ -33,6 +34,7 @@ import {
 } from "../products/import/check-file.ts";
 import type { ImportContext } from "../products/import/import-products.ts";
 import { readProductNames } from "../products/products-sql.ts";
+import { findKnownTexts } from "./known-codes.ts";
 import { storeShipping } from "./shipping.ts";
 
 const TRACKING_COLUMNS = [
@@ -186,8 +188,11 @@ async function importBatch(
     const now = clock.now();
     const decideOn = (current: Order) => decide(current, parcel, skus, now, newId);
     const decided = decideOn(order);
+    // Only of a parcel that is not recorded yet: a partner may have called an order like its number since.
+    const known = decided === null ? [] : await findKnownTexts(db, key.merchantId, parcel);
     if (decided === null) summary.leave();
     else if (isProblem(decided)) summary.reject(parcel, decided);
+    else if (known.length > 0) summary.reject(parcel, rowRejected(...known.map(knownCodeOf(parcel))));
     else {
       const after = dryRun
         ? outcomeOf(order, decided, now)
@@ -305,6 +310,13 @@ function decide(
   const shipmentIds = untracked.map(({ id }) => toTypeId("shp", id));
   return rowRejected({ line: parcel.line, column: "shipmentId", rule: "which_parcel", shipmentIds });
 }
+
+const knownCodeOf =
+  ({ line }: Parcel) =>
+  ({ field, knownAs }: { readonly field: string; readonly knownAs: CodeMeaning }): RowError => ({
+    ...{ line, column: field },
+    ...{ rule: "known_code", knownAs },
+  });
 
 const rowRejected = (...errors: RowError[]): Problem => validationFailed(errors);
 

@@ -18,30 +18,46 @@ import { lockUnroutedOrders } from "../orders/routing-sql.ts";
 import type { Context } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { NewId } from "../platform/ids.ts";
-import type { Problem } from "../platform/wire/problems.ts";
+import { type Problem, validationFailed } from "../platform/wire/problems.ts";
+import { findKnownTexts } from "./known-codes.ts";
 import { assignFacilities } from "./routing/assign-facilities.ts";
 import { newlyTracked, trackingMail } from "./tracking-mail.ts";
 
 /** Creates a shipment of lines of a real order. The first one moves the order to IN_PROGRESS. */
-export function shipOrder(
+export async function shipOrder(
   context: Context,
   staff: Staff,
   key: OrderKey,
   request: ShipRequest,
 ): Promise<Order | Problem> {
+  const known = await findKnownTexts(context.db, key.merchantId, request);
+  if (known.length > 0) return knownCodes(known);
   const read = readShipRequest(request);
   return storeShipping(context, staff, key, (order, newId) => toShip(order, read, newId));
 }
 
 /** Adds tracking to a shipment of a real order, or changes its status. The first tracking makes it `shipped`. */
-export const updateShipment = (
+export async function updateShipment(
   context: Context,
   staff: Staff,
   key: OrderKey,
   shipmentId: string,
   change: ShipmentChange,
-): Promise<Order | Problem> =>
-  storeShipping<never>(context, staff, key, (order) => toShipmentUpdate(order, shipmentId, change));
+): Promise<Order | Problem> {
+  const known = await findKnownTexts(context.db, key.merchantId, change);
+  return storeShipping<Problem>(context, staff, key, (order) => {
+    const transition = toShipmentUpdate(order, shipmentId, change);
+    const shipment = order.shipments.find(({ id }) => id === shipmentId);
+    // A partner may have called an order like a number that the shipment has since.
+    const unwanted = known.filter(({ field }) => transition.change[field] !== shipment?.[field]);
+    return shipment !== undefined && unwanted.length > 0 ? knownCodes(unwanted) : transition;
+  });
+}
+
+const knownCodes = (known: Awaited<ReturnType<typeof findKnownTexts>>): Problem =>
+  validationFailed(
+    known.map(({ field, knownAs }) => ({ pointer: `/${field}`, rule: "known_code", knownAs })),
+  );
 
 /**
  * Ships lines of a real order, or updates a shipment, as `decide` requests it of the order under the lock. `decide` sees the order

@@ -7,12 +7,12 @@ import {
   type OrderCode,
   type PlacedOrder,
 } from "../orders/owners-sql.ts";
+import { type CodeOfId, idsIn, readCode } from "../platform/codes.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { fromTypeId } from "../platform/ids.ts";
 import { UUID_MIN } from "../platform/wire/cursor.ts";
 import { PAGE_SIZE_MAX } from "../platform/wire/schemas.ts";
-import type { Product } from "../products/product.ts";
-import { findProductsByCode } from "../products/products-sql.ts";
+import { findProductsByCode, type ProductOfCode } from "../products/products-sql.ts";
 import type { WorkItem } from "./pick-lists-sql.ts";
 import {
   listWork,
@@ -67,16 +67,21 @@ export async function* exportWork(
 export const SCANNED_MAX = 10;
 
 export type ScannedOrder = PlacedOrder & { readonly matchedBy: OrderCode };
-export type Scanned = { readonly orders: readonly ScannedOrder[]; readonly products: readonly Product[] };
+export type Scanned = {
+  readonly orders: readonly ScannedOrder[];
+  readonly products: readonly ProductOfCode[];
+};
 
 /**
  * What a code on a parcel, a slip or a product names (docs/design/fulfilment.md, "Scanning"): an order by its id, by the id of
  * a shipment, by the partner's own id, by a tracking number or by the reference of a return; a product by its barcode or SKU.
  * Test orders are in no warehouse.
  */
-export async function scanCode(db: Queryable, code: string, now: Date): Promise<Scanned> {
-  const byId = await findById(db, code, now);
-  if (byId !== null) return { orders: byId.testMode ? [] : [byId], products: [] };
+export async function scanCode(db: Queryable, scanned: string, now: Date): Promise<Scanned> {
+  const ids = idsIn(scanned);
+  // An id names one thing, so nothing else is looked up.
+  if (ids.length > 0) return { orders: await findById(db, ids, now), products: [] };
+  const code = readCode(scanned);
   const [labeled, products] = await Promise.all([
     findOrdersByLabel(db, code, SCANNED_MAX),
     findProductsByCode(db, code, SCANNED_MAX),
@@ -86,12 +91,16 @@ export async function scanCode(db: Queryable, code: string, now: Date): Promise<
   return { orders, products };
 }
 
-/** An id names one thing, so nothing else is looked up. */
-async function findById(db: Queryable, code: string, now: Date): Promise<ScannedOrder | null> {
-  const orderId = fromTypeId("ord", code);
-  const order = orderId === null ? null : await findOrderOwner(db, orderId, now);
-  if (order !== null) return { ...order, matchedBy: "orderId" };
-  const shipmentId = fromTypeId("shp", code);
-  const shipped = shipmentId === null ? null : await findOrderOfShipment(db, shipmentId);
-  return shipped === null ? null : { ...shipped, matchedBy: "shipmentId" };
+/** The orders with one of the ids that a code can mean. */
+async function findById(db: Queryable, ids: readonly CodeOfId[], now: Date): Promise<ScannedOrder[]> {
+  const found: ScannedOrder[] = [];
+  for (const { id } of ids) {
+    const orderId = fromTypeId("ord", id);
+    const order = orderId === null ? null : await findOrderOwner(db, orderId, now);
+    if (order !== null) found.push({ ...order, matchedBy: "orderId" });
+    const shipmentId = fromTypeId("shp", id);
+    const shipped = shipmentId === null ? null : await findOrderOfShipment(db, shipmentId);
+    if (shipped !== null) found.push({ ...shipped, matchedBy: "shipmentId" });
+  }
+  return found.filter(({ testMode }) => !testMode);
 }

@@ -114,6 +114,20 @@ export async function findOrdersByExternalId(
   }));
 }
 
+/** Whether a real order of the merchant has this as the partner's own id. */
+export async function isExternalOrderId(db: Queryable, merchantId: string, text: string): Promise<boolean> {
+  const [found] = await db.query({
+    name: "is-external-order-id",
+    text: `
+      select 1
+      from orders o
+      where o.merchant_id = $1 and o.external_order_id = $2 and not o.test_mode
+      limit 1`,
+    values: [merchantId, text],
+  });
+  return found !== undefined;
+}
+
 /** Who may see an order, by the id of a shipment. */
 export async function findOrderOfShipment(db: Queryable, shipmentId: string): Promise<PlacedOrder | null> {
   const [row] = await db.query<PlacedOrderRow>({

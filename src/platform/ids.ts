@@ -1,32 +1,34 @@
 import { V7Generator } from "uuidv7";
 import type { Clock } from "./time.ts";
 
-/** The type that an id's prefix names. Products are plain UUIDs (docs/design/api-conventions.md, "Ids"). */
-export type IdPrefix =
-  | "ord"
-  | "test"
-  | "line"
-  | "shp"
-  | "evt"
-  | "whe"
-  | "dlv"
-  | "con"
-  | "mer"
-  | "key"
-  | "fac"
-  | "chg"
-  | "pay"
-  | "pick"
-  | "ret"
-  | "rfd"
-  | "aud"
-  | "tok"
-  | "view"
-  | "proc"
-  | "per"
-  | "rsd"
-  | "ses"
-  | "change";
+/** The types that the prefixes of ids name. Products are plain UUIDs (docs/design/api-conventions.md, "Ids"). */
+export const ID_PREFIXES = [
+  "ord",
+  "test",
+  "line",
+  "shp",
+  "evt",
+  "whe",
+  "dlv",
+  "con",
+  "mer",
+  "key",
+  "fac",
+  "chg",
+  "pay",
+  "pick",
+  "ret",
+  "rfd",
+  "aud",
+  "tok",
+  "view",
+  "proc",
+  "per",
+  "rsd",
+  "ses",
+  "change",
+] as const;
+export type IdPrefix = (typeof ID_PREFIXES)[number];
 
 /** Makes UUIDv7 values, as lower-case text, that sort by the clock's time and by the order of the calls. */
 export type NewId = () => string;

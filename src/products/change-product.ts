@@ -5,7 +5,7 @@ import { type Context, inTransaction } from "../platform/context.ts";
 import { isTaken, type Queryable } from "../platform/database/database.ts";
 import { type Problem, ProblemError } from "../platform/wire/problems.ts";
 import { auditedDetails, type Product, type ProductDetails } from "./product.ts";
-import { insertProduct, lockProduct, updateProduct } from "./products-sql.ts";
+import { insertProduct, lockProduct, readBarcodeOwner, updateProduct } from "./products-sql.ts";
 
 type Change = Partial<ProductDetails & Pick<Product, "status">>;
 
@@ -15,8 +15,10 @@ export const changeProduct = (
   key: Pick<Product, "merchantId" | "id">,
   change: Change,
   by: Initiator,
-): Promise<Product | null | typeof BARCODE_TAKEN> =>
-  storeProduct(() => inTransaction(context, (tx) => lockAndChange(tx, context, key, change, by)));
+): Promise<Product | null | BarcodeTaken> =>
+  storeProduct(context, key.merchantId, change.barcode, () =>
+    inTransaction(context, (tx) => lockAndChange(tx, context, key, change, by)),
+  );
 
 async function lockAndChange(
   tx: Queryable,
@@ -52,7 +54,7 @@ export async function createProduct(
   merchant: Merchant,
   details: ProductDetails,
   by: Initiator,
-): Promise<Product | typeof BARCODE_TAKEN> {
+): Promise<Product | BarcodeTaken> {
   const now = context.clock.now();
   const product: Product = {
     ...details,
@@ -64,7 +66,7 @@ export async function createProduct(
     updatedAt: now,
   };
   const fact = { merchantId: merchant.id, subject: "product", ids: [product.id] } as const;
-  return storeProduct(() =>
+  return storeProduct(context, merchant.id, details.barcode, () =>
     inTransaction(context, async (tx) => {
       await insertProduct(tx, product);
       await recordAudit(tx, context, by, { ...fact, details: auditedDetails(details) });
@@ -95,15 +97,23 @@ export async function reachedLimit(
   return products > productsMax ? limitReached("products", productsMax) : null;
 }
 
-/** Another product of the merchant has the barcode. The unique index decides (docs/design/fulfilment.md, "Scanning"). */
-export const BARCODE_TAKEN = "barcode-taken";
+/**
+ * Another product of the merchant has the barcode, perhaps with more or fewer zeros before it. The unique index decides
+ * (docs/design/fulfilment.md, "Codes of products"). The product is null if it has lost the barcode since.
+ */
+export type BarcodeTaken = { readonly takenBy: Pick<Product, "id" | "sku"> | null };
 
 /** Runs a transaction that stores a product. Only its barcode can be taken: its id was just made, or is its own. */
-async function storeProduct<T>(store: () => Promise<T>): Promise<T | typeof BARCODE_TAKEN> {
+async function storeProduct<T>(
+  { db }: Context,
+  merchantId: string,
+  barcode: string | null | undefined,
+  store: () => Promise<T>,
+): Promise<T | BarcodeTaken> {
   try {
     return await store();
   } catch (error) {
-    if (isTaken(error)) return BARCODE_TAKEN;
+    if (isTaken(error)) return { takenBy: await readBarcodeOwner(db, merchantId, barcode ?? "") };
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { barcodeKey } from "../platform/codes.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { RowError } from "../platform/wire/read-rows.ts";
 import { listBarcodeOwners, listSkuOwners } from "./import/import-sql.ts";
@@ -45,7 +46,7 @@ export async function findNamedProducts(
 
 type Owners = {
   readonly bySku: ReadonlyMap<string, { readonly id: string; readonly count: number }>;
-  readonly byBarcode: ReadonlyMap<string, string>;
+  readonly byBarcode: ReadonlyMap<string, Pick<Product, "id">>;
 };
 
 function found(
@@ -70,6 +71,6 @@ function found(
     if (owner.count > 1) return { line, column: "sku", rule: "sku_ambiguous", count: owner.count };
     return { merchantId, id: owner.id };
   }
-  const id = barcode === null ? undefined : own.byBarcode.get(barcode);
-  return id === undefined ? missing("barcode") : { merchantId, id };
+  const owner = barcode === null ? undefined : own.byBarcode.get(barcodeKey(barcode));
+  return owner === undefined ? missing("barcode") : { merchantId, id: owner.id };
 }

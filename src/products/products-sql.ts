@@ -1,4 +1,5 @@
 import { recordChanges } from "../changes/record-changes.ts";
+import { barcodeKey, barcodeKeysIn, readCode } from "../platform/codes.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
@@ -98,29 +99,79 @@ export async function findProductById(db: Queryable, productId: string): Promise
   return row === undefined ? null : toProduct(row);
 }
 
-/** Products of all merchants with this barcode or SKU, those with the barcode first. A look-up by index for each merchant. */
-export async function findProductsByCode(db: Queryable, code: string, limit: number): Promise<Product[]> {
-  const rows = await db.query<ProductRow>({
+/** A product that a scanned code names, and by what. */
+export type ProductOfCode = Product & { readonly matchedBy: "barcode" | "sku" };
+
+/**
+ * Products of all merchants that a scanned code names, those with the barcode first (docs/design/fulfilment.md, "Codes of products").
+ * Of a merchant's products only those that fit best: by the first of the numbers that the code can mean, then by the SKU as it is,
+ * then by the SKU without case. A look-up by index for each merchant.
+ */
+export async function findProductsByCode(
+  db: Queryable,
+  code: string,
+  limit: number,
+): Promise<ProductOfCode[]> {
+  const keys = barcodeKeysIn(code);
+  const rows = await db.query<ProductRow & { rank: number }>({
     name: "find-products-by-code",
     text: `
       select found.*
       from merchants m
       cross join lateral (
         select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode, p.low_stock_below,
-               p.price_minor, p.currency, p.status, p.created_at, p.updated_at, 1 as rank
+               p.price_minor, p.currency, p.status, p.created_at, p.updated_at,
+               array_position($1::text[], p.barcode_key) as rank
         from products p
-        where p.merchant_id = m.id and p.barcode = $1
+        where p.merchant_id = m.id and p.barcode_key = any($1::text[])
         union all
         select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode, p.low_stock_below,
-               p.price_minor, p.currency, p.status, p.created_at, p.updated_at, 2
+               p.price_minor, p.currency, p.status, p.created_at, p.updated_at, case when p.sku = $2 then 100 else 101 end
         from products p
-        where p.merchant_id = m.id and p.sku = $1 and p.barcode is distinct from $1
-        limit $2) as found
-      order by found.rank, found.id
-      limit $2`,
-    values: [code, limit],
+        where p.merchant_id = m.id and lower(p.sku) = lower($2) and (p.barcode_key is null or p.barcode_key <> all($1::text[]))
+        order by rank, id
+        limit $3) as found
+      order by found.rank >= 100, found.rank, found.id
+      limit $3`,
+    values: [keys, readCode(code), limit],
   });
-  return rows.map(toProduct);
+  const best = Map.groupBy(rows, ({ merchant_id, rank }) => `${merchant_id} ${rank >= 100}`);
+  const isBest = (row: (typeof rows)[number]) =>
+    best.get(`${row.merchant_id} ${row.rank >= 100}`)?.[0]?.rank === row.rank;
+  return rows
+    .filter(isBest)
+    .map((row) => ({ ...toProduct(row), matchedBy: row.rank >= 100 ? "sku" : "barcode" }));
+}
+
+/** What of a product of the merchant a code is, as it is. Null if it is nothing of a product. */
+export async function findProductOfCode(
+  db: Queryable,
+  merchantId: string,
+  code: string,
+): Promise<ProductOfCode["matchedBy"] | null> {
+  const [found] = await db.query<{ matchedBy: ProductOfCode["matchedBy"] }>({
+    name: "find-product-of-code",
+    text: `
+      (select 'barcode' as "matchedBy" from products p where p.merchant_id = $1 and p.barcode_key = $2 limit 1)
+      union all
+      (select 'sku' from products p where p.merchant_id = $1 and p.sku = $3 limit 1)`,
+    values: [merchantId, barcodeKey(readCode(code)), readCode(code)],
+  });
+  return found?.matchedBy ?? null;
+}
+
+/** A product of the merchant whose barcode means the same. Null if there is none. */
+export async function readBarcodeOwner(
+  db: Queryable,
+  merchantId: string,
+  barcode: string,
+): Promise<Pick<Product, "id" | "sku"> | null> {
+  const [owner] = await db.query<Pick<Product, "id" | "sku">>({
+    name: "read-barcode-owner",
+    text: "select p.id, p.sku from products p where p.merchant_id = $1 and p.barcode_key = $2",
+    values: [merchantId, barcodeKey(barcode)],
+  });
+  return owner ?? null;
 }
 
 /** Those of the ids that are products of the merchant. */

@@ -17,7 +17,7 @@ import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import { makeDataDir } from "../platform/data-dir.ts";
 import { isProblem } from "../platform/wire/problems.ts";
-import { BARCODE_TAKEN, createProduct } from "../products/change-product.ts";
+import { createProduct } from "../products/change-product.ts";
 import { publishProduct } from "../products/exposure.ts";
 import type { ProductDetails } from "../products/product.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
@@ -122,7 +122,7 @@ async function makeDemo(context: Context): Promise<KeptDemo> {
   const productIds: string[] = [];
   for (const details of PRODUCTS) {
     const product = await createProduct(context, merchant, { ...details, imageUrl: null }, by);
-    if (product === BARCODE_TAKEN) throw new Error(`A new merchant has the barcode ${details.barcode}.`);
+    if ("takenBy" in product) throw new Error(`A new merchant has the barcode ${details.barcode}.`);
     await publishProduct(context, connection, product.id, by);
     productIds.push(product.id);
   }

@@ -1,5 +1,6 @@
 import { recordChanges } from "../changes/record-changes.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
+import { barcodeKeysIn } from "../platform/codes.ts";
 import { merchantByMerchant, merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
@@ -147,12 +148,15 @@ export async function listStock(
         and ($4::uuid is null or s.merchant_id = $4) and ($5::text is null or p.sku = $5)
         and ($6::boolean is null or $6 = (s.on_hand > s.reserved))
         and ($7::integer is null or s.on_hand - s.reserved < $7)
-        and ($8::text is null or p.barcode = $8
+        and ($8::text is null or p.barcode_key = any($10::text[])
              or strpos(lower(p.sku), lower($8)) > 0 or strpos(lower(p.name), lower($8)) > 0)
         and ($9::timestamptz is null or s.updated_at >= $9)
       order by s.product_id
       limit $3 + 1`,
-    values: [facilityId, afterId, limit, merchantId, sku, available, availableBelow, search, updatedSince],
+    values: [
+      ...[facilityId, afterId, limit, merchantId, sku, available, availableBelow, search, updatedSince],
+      barcodeKeysIn(search ?? ""),
+    ],
   });
   return rows.map((row) => ({
     ...toStockRecord(row),
@@ -460,13 +464,16 @@ export async function listStockOfMerchant(
         select t.facilities is not null
                and ($5::boolean is null or $5 = (t.available > 0))
                and ($6::integer is null or t.available < $6)
-               and ($7::text is null or p.barcode = $7
+               and ($7::text is null or p.barcode_key = any($9::text[])
                     or strpos(lower(p.sku), lower($7)) > 0 or strpos(lower(p.name), lower($7)) > 0)
                and ($8::timestamptz is null or t."updatedAt" >= $8) as fits) as f
       where f.fits or k."isLast"
       order by k.product_id
       limit $3 + 1`,
-    values: [merchantId, afterId, limit, sku, available, availableBelow, search, updatedSince],
+    values: [
+      ...[merchantId, afterId, limit, sku, available, availableBelow, search, updatedSince],
+      barcodeKeysIn(search ?? ""),
+    ],
   });
   const last = rows.at(-1);
   return {

@@ -148,7 +148,7 @@ describe("GET /api/work-list/scan", () => {
   });
 
   it("finds the order of a return by its reference, once", async () => {
-    const id = await placeReady({ externalOrderId: "RMA-1" });
+    const id = await placeReady();
     await operationApplied(test, id, "ship", { trackingNumber: "RMA-1" });
     await operationApplied(test, id, "return", { reference: "RMA-1" });
     expect(await found("RMA-1")).toHaveLength(1);

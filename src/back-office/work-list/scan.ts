@@ -8,11 +8,13 @@ import { possibleTransitions, type RequestedTransitionName } from "../../lifecyc
 import { OrderSchema, toWireOrder } from "../../orders/order-wire.ts";
 import { readOrders } from "../../orders/orders-sql.ts";
 import { ORDER_CODES, type OrderCode, type OrderOwner } from "../../orders/owners-sql.ts";
+import { idsIn, isCommand, readCode } from "../../platform/codes.ts";
 import type { Context } from "../../platform/context.ts";
-import { toTypeId } from "../../platform/ids.ts";
+import { type IdPrefix, toTypeId } from "../../platform/ids.ts";
 import { enumeration, idField, nullable } from "../../platform/wire/schemas.ts";
-import type { Product } from "../../products/product.ts";
+import type { ProductOfCode } from "../../products/products-sql.ts";
 import { type BackOfficeCaller, type BackOfficeRoute, maySee, route, warehouse } from "../access.ts";
+import { findConnection, findFacility, findMerchant } from "../lookups.ts";
 import { recordReads } from "../orders/export.ts";
 import { seenBy } from "../orders/find-order.ts";
 import { BackOfficeShipmentSchema, toBackOfficeShipment } from "../orders/order-wire.ts";
@@ -100,15 +102,44 @@ const ScannedProductSchema = Type.Object(
   { title: "ScannedProduct", description: "A product that a scanned code names." },
 );
 
+const OtherCodeSchema = Type.Object(
+  {
+    kind: enumeration(
+      "OtherCode",
+      ["order", "testOrder", "shipment", "pickList", "merchant", "connection", "facility", "id", "command"],
+      "What the code is by its form. `order`, `shipment`: an id of one that the caller does not see, or that does not exist. `id`: another id of the service. `command`: a command of the packing table.",
+    ),
+    id: nullable(Type.String(), "The id as the API writes it. Null for a command."),
+    name: nullable(
+      Type.String(),
+      "Name of the merchant, the connection or the facility. Null for anything else, and if the caller does not see it.",
+    ),
+  },
+  { title: "OtherScanned", description: "A code that names neither an order nor a product." },
+);
+type OtherCode = Static<typeof OtherCodeSchema>;
+
+const OTHER_KINDS: Readonly<Partial<Record<IdPrefix, OtherCode["kind"]>>> = {
+  ...{ ord: "order", test: "testOrder", shp: "shipment", pick: "pickList" },
+  ...{ mer: "merchant", con: "connection", fac: "facility" },
+};
+
 const ScanSchema = Type.Object(
   {
-    code: Type.String({ description: "The code that was looked for, without spaces at its ends." }),
+    code: Type.String({
+      description:
+        "The code that was looked for: without spaces and prefixes of the scanner, and an id as the API writes it.",
+    }),
     orders: Type.Array(ScannedOrderSchema, {
       description: `Orders that the code names: by tracking numbers and returns first, then by the ids of partners, each newest first, at most ${SCANNED_MAX}. Empty if there is none.`,
     }),
     products: Type.Array(ScannedProductSchema, {
       description: `Products that the code names, by their barcode first, at most ${SCANNED_MAX}. Empty if there is none, or if the code is the id of an order or a shipment.`,
     }),
+    other: nullable(
+      OtherCodeSchema,
+      "What else the code is, if it is no order that the caller sees, but has the form of an id of the service or of a printed command. Null: it has none of these forms.",
+    ),
   },
   { title: "Scan", description: "What a scanned code names." },
 );
@@ -151,7 +182,7 @@ function toWireScannedOrder(
   };
 }
 
-const toWireScannedProduct = (product: Product, code: string): Static<typeof ScannedProductSchema> => ({
+const toWireScannedProduct = (product: ProductOfCode): Static<typeof ScannedProductSchema> => ({
   id: product.id,
   merchantId: toTypeId("mer", product.merchantId),
   sku: product.sku,
@@ -159,7 +190,7 @@ const toWireScannedProduct = (product: Product, code: string): Static<typeof Sca
   barcode: product.barcode,
   imageUrl: product.imageUrl,
   weightGrams: product.weightGrams,
-  matchedBy: product.barcode === code ? "barcode" : "sku",
+  matchedBy: product.matchedBy,
 });
 
 export const scanRoutes: readonly BackOfficeRoute[] = [
@@ -171,24 +202,25 @@ export const scanRoutes: readonly BackOfficeRoute[] = [
     tag: "Work list",
     summary: "Find what a scanned code names",
     description:
-      "An order by its id, the id of a shipment, the partner's own id, a tracking number or the reference of a return; a product by its barcode or SKU. Orders come with their lines and products, so that nothing else has to be read to pack them or to take them back. Test orders are not found.",
+      "An order by its id, the id of a shipment, the partner's own id, a tracking number or the reference of a return; a product by its barcode or SKU. Ids and SKUs are found in any case, ids also in the digits that the console prints as a barcode, and numeric barcodes with more or fewer zeros before them, as GS1 element strings, and behind the prefixes of AIM. Orders come with their lines and products, so that nothing else has to be read to pack them or to take them back. Test orders are not found.",
     query: Type.Object({
       code: Type.String({
         minLength: 1,
         maxLength: 255,
         format: "text",
-        description: "What the scanner has read. Spaces at its ends are ignored.",
+        description: "What the scanner has read, as it is.",
         examples: ["4006381333931"],
       }),
     }),
     responses: { 200: { description: "What the code names.", schema: ScanSchema } },
     problems: ["validation-failed"],
     handle: async ({ caller, query, by }, { context }) => {
-      const code = query.code.trim();
+      const code = idsIn(query.code)[0]?.id ?? readCode(query.code);
       const now = context.clock.now();
-      const found = await scanCode(context.db, code, now);
+      const found = await scanCode(context.db, query.code, now);
       const orders = await Promise.all(found.orders.map((order) => readToPack(context, caller, order, now)));
       const shown = orders.filter((order) => order !== null);
+      const other = shown.length > 0 ? null : await findOther(context, caller, code);
       await recordReads(context, by, { orders: shown.map(({ order }) => order), testMode: false });
       return {
         status: 200,
@@ -197,12 +229,32 @@ export const scanRoutes: readonly BackOfficeRoute[] = [
           orders: shown.map((order) => toWireScannedOrder(order, now)),
           products: found.products
             .filter(({ merchantId }) => maySee(caller, merchantId))
-            .map((product) => toWireScannedProduct(product, code)),
+            .map(toWireScannedProduct),
+          other,
         },
       };
     },
   }),
 ];
+
+/** What a code is by its form, which is known without a look-up: so it tells nothing of what the caller does not see. */
+async function findOther(
+  context: Context,
+  caller: BackOfficeCaller,
+  code: string,
+): Promise<OtherCode | null> {
+  if (isCommand(code)) return { kind: "command", id: null, name: null };
+  const [found] = idsIn(code);
+  if (found === undefined) return null;
+  const { id, prefix } = found;
+  const named = await findNamed(context, caller, id);
+  return { kind: OTHER_KINDS[prefix] ?? "id", id, name: named?.name ?? null };
+}
+
+const findNamed = async (context: Context, caller: BackOfficeCaller, id: string) =>
+  (await findMerchant(context, caller, id)) ??
+  (await findConnection(context, caller, id)) ??
+  (await findFacility(context, caller, id));
 
 /** The order as a person packs it, or takes it back. Null if the caller may not see it. */
 async function readToPack(

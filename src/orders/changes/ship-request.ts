@@ -259,7 +259,11 @@ function toTracking(request: Partial<Tracking>): Tracking {
  * The transition that a change of a shipment means. If the request has no tracking address, a new number replaces the
  * address, which belongs to the old number.
  */
-export function toShipmentUpdate(order: Order, shipmentId: string, requested: ShipmentChange): Transition {
+export function toShipmentUpdate(
+  order: Order,
+  shipmentId: string,
+  requested: ShipmentChange,
+): Extract<Transition, { name: "updateShipment" }> {
   const shipment = order.shipments.find(({ id }) => id === shipmentId);
   const namedCarrier = requested.carrier === undefined ? undefined : trackingText(requested.carrier);
   const ofCarrier = namedCarrier === undefined ? (shipment?.carrier ?? null) : namedCarrier;
@@ -268,7 +272,7 @@ export function toShipmentUpdate(order: Order, shipmentId: string, requested: Sh
     ...(namedCarrier !== undefined && { carrier: namedCarrier }),
     ...(requested.trackingNumber !== undefined && readNumber(requested.trackingNumber, ofCarrier)),
   };
-  const asSent: Transition = { name: "updateShipment", shipmentId, change };
+  const asSent = { name: "updateShipment", shipmentId, change } as const;
   if (shipment === undefined || requested.trackingUrl !== undefined) return asSent;
   const { carrier, trackingNumber } = { ...shipment, ...change };
   const isSameNumber = trackingNumber === shipment.trackingNumber;

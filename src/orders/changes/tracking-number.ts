@@ -1,3 +1,5 @@
+import { hasValidCheckDigit, readCode } from "../../platform/codes.ts";
+
 /**
  * The tracking number that is printed for people, from what a scanner reads on the label (docs/design/fulfilment.md, "What a label
  * says"). A barcode can have more than the number: a postal code before it, identifiers of GS1, a scanner's own prefix. Only a number
@@ -5,7 +7,7 @@
  * it, and without those between printed groups of digits.
  */
 export function trackingNumberOf(scanned: string, carrier: string | null): string {
-  const text = scanned.trim().replace(AIM_PREFIX, "");
+  const text = readCode(scanned);
   const compact = withoutIdentifiers(text).replace(/[\s-]+/g, "");
   return numberIn(compact, carrier) ?? (IN_GROUPS.test(text) ? text.replaceAll(" ", "") : text);
 }
@@ -17,8 +19,6 @@ export const possibleTrackingNumbers = (code: string): string[] => [
   ),
 ];
 
-/** What scanners put before a code to name its kind, if they are set so. */
-const AIM_PREFIX = /^\][A-Za-z][0-9]/;
 /** Groups of digits and capitals as they are printed, such as `9400 1112 0108 0805 4830 16`: no words. */
 const IN_GROUPS = /^(?=(?:\D*\d){8})[A-Z0-9]+(?: [A-Z0-9]+)+$/;
 /** GS1 identifiers in brackets, as they are printed beside a barcode: `(420)90210(91)…`. */
@@ -37,7 +37,9 @@ function numberIn(code: string, carrier: string | null): string | null {
 /** `420`, a postal code of 5 or 9 digits, and the number of 22 or 26 digits, which is printed alone. */
 function uspsNumber(code: string): string | null {
   const numbers = code.startsWith("420") ? [code.slice(12), code.slice(8)] : [code];
-  return numbers.find((number) => /^9[1-5](?:\d{20}|\d{24})$/.test(number) && hasGs1Digit(number)) ?? null;
+  return (
+    numbers.find((number) => /^9[1-5](?:\d{20}|\d{24})$/.test(number) && hasValidCheckDigit(number)) ?? null
+  );
 }
 
 /** The long forms of FedEx: 34 digits with the number of 12 or 14 at the end, and 22 digits with one of 15. */
@@ -49,22 +51,15 @@ function fedexNumber(code: string, carrier: string | null): string | null {
   // One in ten numbers has this check digit by chance, so the carrier has to be known too.
   const isFedex = /^fed(?:ex|eralexpress)/.test(carrier?.toLowerCase().replace(/[^a-z]/g, "") ?? "");
   if (!isFedex) return null;
-  if (/^96\d{20}$/.test(code)) return hasGs1Digit(code.slice(-15)) ? code.slice(-15) : null;
+  if (/^96\d{20}$/.test(code)) return hasValidCheckDigit(code.slice(-15)) ? code.slice(-15) : null;
   if (code.length === 12) return hasFedexDigit(code) ? code : null;
-  return code.length === 15 && hasGs1Digit(code) ? code : null;
+  return code.length === 15 && hasValidCheckDigit(code) ? code : null;
 }
 
 /** A parcel's number of GS1, which carriers in Europe print with its identifier `00`. */
-const isSscc = (code: string): boolean => /^00\d{18}$/.test(code) && hasGs1Digit(code);
+const isSscc = (code: string): boolean => /^00\d{18}$/.test(code) && hasValidCheckDigit(code);
 
 const digitsOf = (number: string): number[] => [...number].map(Number);
-
-/** GS1: the digits before the last one count 3, 1, 3 and so on from the right. */
-function hasGs1Digit(number: string): boolean {
-  const [check = 0, ...others] = digitsOf(number).reverse();
-  const sum = others.reduce((total, digit, index) => total + digit * (index % 2 === 0 ? 3 : 1), 0);
-  return (10 - (sum % 10)) % 10 === check;
-}
 
 /** FedEx: they count 1, 3, 7 and so on from the right, modulo 11, and 10 counts as 0. */
 function hasFedexDigit(number: string): boolean {

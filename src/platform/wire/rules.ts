@@ -55,6 +55,18 @@ const USES = {
   pick_list: "a different pick list of this person",
 } as const;
 
+/** What a text is that was scanned as that of a carrier (docs/design/fulfilment.md, "A code means one thing"). */
+const KNOWN_CODES = {
+  order: "is the id of an order",
+  shipment: "is the id of a shipment",
+  id: "is an id of the service",
+  command: "is a command of the packing table",
+  external_order_id: "is the external id of an order",
+  barcode: "is the barcode of a product",
+  sku: "is the SKU of a product",
+} as const;
+export type CodeMeaning = keyof typeof KNOWN_CODES;
+
 /** Why a file cannot be read as CSV. */
 const CSV_FAULTS = {
   open_quote: "opens a quote that is never closed",
@@ -112,6 +124,8 @@ export const RULE_PARAMETERS = {
   }),
   value: Type.String({ description: "The only value that is accepted." }),
   productId: Type.String({ description: "Id of a product." }),
+  sku: Type.String({ description: "SKU of that product." }),
+  knownAs: someOf("CodeMeaning", KNOWN_CODES, "What the code is."),
   shipmentIds: names("Ids of the shipments, one of which must be named."),
   earlier: Type.Integer({ description: "Index of the earlier item, counted from 0." }),
   of: enumeration("RulePart", ["key"], "`key`: a key of the object violates the rule."),
@@ -413,6 +427,11 @@ export const BACK_OFFICE_RULES = {
     ({ shipmentIds }) =>
       `is required, because the tracking number could be that of ${alternatives(shipmentIds)}, or of goods that have not shipped: for these name their sku`,
   ),
+  known_code: rule(
+    "A text of the carrier, which the service does not know as anything else.",
+    ["knownAs"],
+    ({ knownAs }) => `${KNOWN_CODES[knownAs]}: scan the label of the carrier, or leave it out`,
+  ),
   voided_shipment: rule(
     "A number that no voided shipment of the order has.",
     [],
@@ -445,11 +464,11 @@ export const BACK_OFFICE_RULES = {
   barcode_taken: rule(
     "A barcode that no other product has.",
     [],
-    ({ productId }) =>
+    ({ productId, sku }) =>
       productId === undefined
         ? "is the barcode of another product of the merchant"
-        : `is the barcode of the product ${productId}`,
-    ["productId"],
+        : `is the barcode of the product ${sku ?? ""} (${productId}), with or without zeros before it`,
+    ["productId", "sku"],
   ),
   sku_taken: rule(
     "A new SKU, unless the row names its product.",

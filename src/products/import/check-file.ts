@@ -2,6 +2,7 @@ import { hash, randomUUID } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Merchant } from "../../merchants/merchants-sql.ts";
+import { barcodeKey } from "../../platform/codes.ts";
 import { makeDataDir } from "../../platform/data-dir.ts";
 import { type Database, planBatch, type Queryable } from "../../platform/database/database.ts";
 import { describedErrors, type Problem } from "../../platform/wire/problems.ts";
@@ -135,7 +136,7 @@ class CheckedRows {
     if (match !== "none" && isPadded(row)) return errors.add([{ line, column: "sku", rule: "sku_padded" }]);
     if (match !== "none" && this.#isSkuUnclear(row))
       return errors.add([{ line, column: "sku", rule: "earlier_row", field: "sku" }]);
-    if (row.barcode !== null && this.#seen.add("barcode", row.barcode) !== null)
+    if (row.barcode !== null && this.#seen.add("barcode", barcodeKey(row.barcode)) !== null)
       return errors.add([{ line, column: "barcode", rule: "earlier_row", field: "barcode" }]);
     this.#batch.push(row);
     if (this.#batch.length === BATCH_SIZE) await this.flush(header);
@@ -196,7 +197,7 @@ const isPadded = ({ id, sku }: ImportRow): boolean => id === null && /^\s|\s$/.t
 
 /**
  * The errors of rows whose barcode another product of the merchant has. A file cannot move a barcode from one product to
- * another: it is removed with one import and given with the next (docs/design/fulfilment.md, "Scanning").
+ * another: it is removed with one import and given with the next (docs/design/fulfilment.md, "Codes of products").
  */
 async function findTakenBarcodes(
   db: Queryable,
@@ -209,9 +210,9 @@ async function findTakenBarcodes(
     rows.flatMap(({ barcode }) => barcode ?? []),
   );
   return rows.flatMap(({ line, id, barcode }) => {
-    const owner = barcode === null ? undefined : owners.get(barcode);
-    if (owner === undefined || owner === id) return [];
-    return [{ line, column: "barcode", rule: "barcode_taken", productId: owner }];
+    const owner = barcode === null ? undefined : owners.get(barcodeKey(barcode));
+    if (owner === undefined || owner.id === id) return [];
+    return [{ line, column: "barcode", rule: "barcode_taken", productId: owner.id, sku: owner.sku }];
   });
 }
 

@@ -1,5 +1,7 @@
 import type { Merchant } from "../../merchants/merchants-sql.ts";
+import { barcodeKey } from "../../platform/codes.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import type { Product } from "../product.ts";
 import { recordProducts } from "../products-sql.ts";
 import type { ImportHeader, ImportRow } from "./import-row.ts";
 
@@ -157,20 +159,20 @@ export async function compareImported(
   return new Map(compared.map(({ id, columns }) => [id, columns]));
 }
 
-/** The merchant's products with these barcodes. */
+/** The merchant's products with these barcodes, by what barcodes are compared by. */
 export async function listBarcodeOwners(
   db: Queryable,
   merchantId: string,
   barcodes: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, Pick<Product, "id" | "sku">>> {
   if (barcodes.length === 0) return new Map();
-  const rows = await db.query<{ barcode: string; id: string }>({
+  const rows = await db.query<Pick<Product, "id" | "sku"> & { key: string }>({
     name: "list-barcode-owners",
     text: `
-      select p.barcode, p.id
+      select p.barcode_key as key, p.id, p.sku
       from products p
-      where p.merchant_id = $1 and p.barcode = any($2::text[])`,
-    values: [merchantId, barcodes],
+      where p.merchant_id = $1 and p.barcode_key = any($2::text[])`,
+    values: [merchantId, barcodes.map(barcodeKey)],
   });
-  return new Map(rows.map(({ barcode, id }) => [barcode, id]));
+  return new Map(rows.map(({ key, id, sku }) => [key, { id, sku }]));
 }

@@ -1,4 +1,5 @@
 import type {
+  KnownCodeMeaning,
   KnownCsvFault,
   KnownLimitName,
   KnownMissingKind,
@@ -53,6 +54,16 @@ const USES: Readonly<Record<KnownReferenceUse, string>> = {
   stock_adjustment: "einer anderen Änderung dieses Bestands",
   payment: "einer Zahlung über einen anderen Betrag",
   pick_list: "einer anderen Pickliste dieser Person",
+};
+
+const CODE_MEANINGS: Readonly<Record<KnownCodeMeaning, string>> = {
+  order: "ist die ID einer Bestellung",
+  shipment: "ist die ID einer Sendung",
+  id: "ist eine ID dieses Dienstes",
+  command: "ist ein Befehl des Packtischs",
+  external_order_id: "ist die Bestellnummer eines Partners",
+  barcode: "ist der Barcode eines Produkts",
+  sku: "ist die SKU eines Produkts",
 };
 
 const CSV_FAULTS: Readonly<Record<KnownCsvFault, string>> = {
@@ -275,6 +286,10 @@ export const errors: ErrorTexts = {
       `darf höchstens ${formatNumber(max)} sein: so viel der Bestellung ist noch nicht versandt`,
     which_parcel: ({ shipmentIds }) =>
       `wird gebraucht, denn die Sendungsnummer kann zu ${formatAlternatives([...shipmentIds])} gehören oder zu Ware, die noch nicht versandt ist: für diese die sku nennen`,
+    known_code: ({ knownAs }) => {
+      const text = CODE_MEANINGS[knownAs as KnownCodeMeaning];
+      return text === undefined ? undefined : `${text}: das Etikett des Paketdienstes scannen`;
+    },
     voided_shipment: () =>
       "ist die Nummer einer stornierten Sendung: die Bestellung auf ihrer Seite neu versenden",
     which_shipment: ({ shipmentIds }) =>
@@ -293,10 +308,10 @@ export const errors: ErrorTexts = {
     duplicate_rate: ({ earlier }) =>
       `hat dasselbe Land, dieselbe Währung und dasselbe Gewicht wie Tarif ${formatNumber(earlier + 1)}`,
     view_name: () => "muss anders heißen als Ihre anderen Ansichten dieser Seite",
-    barcode_taken: ({ productId }) =>
+    barcode_taken: ({ productId, sku }) =>
       productId === undefined
         ? "ist der Barcode eines anderen Produkts des Händlers"
-        : `ist der Barcode des Produkts ${productId}`,
+        : `ist der Barcode von ${sku ?? productId}, mit oder ohne Nullen davor`,
     sku_taken: ({ productId }) =>
       `ist die SKU des Produkts ${productId}; geben Sie seine ID an, oder importieren Sie nach SKU, um es zu ändern`,
     sku_ambiguous: ({ count }) =>

@@ -1,4 +1,5 @@
 import type {
+  KnownCodeMeaning,
   KnownCsvFault,
   KnownLimitName,
   KnownMissingKind,
@@ -55,6 +56,16 @@ const USES: Readonly<Record<KnownReferenceUse, string>> = {
   stock_adjustment: "another change of this stock",
   payment: "a payment of another amount",
   pick_list: "another pick list of this person",
+};
+
+const CODE_MEANINGS: Readonly<Record<KnownCodeMeaning, string>> = {
+  order: "is the id of an order",
+  shipment: "is the id of a shipment",
+  id: "is an id of this service",
+  command: "is a command of the packing table",
+  external_order_id: "is the partner's own id of an order",
+  barcode: "is the barcode of a product",
+  sku: "is the SKU of a product",
 };
 
 const CSV_FAULTS: Readonly<Record<KnownCsvFault, string>> = {
@@ -258,6 +269,10 @@ export const errors: ErrorTexts = {
       `must be at most ${formatNumber(max)}, the units of the order that have not shipped`,
     which_parcel: ({ shipmentIds }) =>
       `is required, because the tracking number could be that of ${formatAlternatives([...shipmentIds])}, or of goods that have not shipped: for these name their sku`,
+    known_code: ({ knownAs }) => {
+      const text = CODE_MEANINGS[knownAs as KnownCodeMeaning];
+      return text === undefined ? undefined : `${text}: scan the label of the carrier`;
+    },
     voided_shipment: () => "is the number of a shipment that was voided: ship the order again on its page",
     which_shipment: ({ shipmentIds }) =>
       `is required, because ${counted(shipmentIds.length, "shipment")} are out: ${shipmentIds.join(", ")}`,
@@ -273,10 +288,10 @@ export const errors: ErrorTexts = {
     duplicate_rate: ({ earlier }) =>
       `has the same country, currency and weight as rate ${formatNumber(earlier + 1)}`,
     view_name: () => "must differ from the names of your other views of this page",
-    barcode_taken: ({ productId }) =>
+    barcode_taken: ({ productId, sku }) =>
       productId === undefined
         ? "is the barcode of another product of the merchant"
-        : `is the barcode of the product ${productId}`,
+        : `is the barcode of ${sku ?? productId}, with or without zeros before it`,
     sku_taken: ({ productId }) =>
       `is the SKU of the product ${productId}; give its id, or import by SKU, to change it`,
     sku_ambiguous: ({ count }) =>
