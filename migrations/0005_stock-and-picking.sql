@@ -121,11 +121,30 @@ create table pick_list_orders (
   pick_list_id  uuid        not null,
   taken_at      timestamptz not null,
   expires_at    timestamptz not null,
+  box           integer     not null,
   constraint pick_list_orders_pkey primary key (merchant_id, order_id),
+  constraint pick_list_orders_box_positive check (box > 0),
   constraint pick_list_orders_order_fkey foreign key (merchant_id, order_id) references orders (merchant_id, id) on delete cascade
 );
 create index pick_list_orders_list_idx on pick_list_orders (pick_list_id, order_id);
 create index pick_list_orders_expires_idx on pick_list_orders (expires_at);
 comment on table pick_list_orders is 'The pick list that an order is on. The primary key lets one person at a time have an order.';
+comment on column pick_list_orders.box is 'The box that its goods are picked into, from 1 on each pick list. It stays when others have shipped.';
 comment on column pick_list_orders.taken_at is 'As in pick_lists.';
 comment on column pick_list_orders.expires_at is 'As in pick_lists. From then on another person can take the order.';
+
+-- Orders that lie beside a packing table. An order stays on the work list, but is not taken with the oldest.
+create table put_aside_orders (
+  merchant_id  uuid        not null,
+  order_id     uuid        not null,
+  reason       text        not null,
+  actor_name   text        not null,
+  put_aside_at timestamptz not null,
+  constraint put_aside_orders_pkey primary key (merchant_id, order_id),
+  constraint put_aside_orders_reason_known check (reason in ('missing', 'damaged', 'packaging', 'question', 'other')),
+  constraint put_aside_orders_order_fkey foreign key (merchant_id, order_id) references orders (merchant_id, id) on delete cascade
+);
+create index put_aside_orders_at_idx on put_aside_orders (put_aside_at);
+comment on table put_aside_orders is 'Orders that a person has put aside while packing, until a person takes them up again. Deleted after 30 days.';
+comment on column put_aside_orders.reason is 'Why it was put aside.';
+comment on column put_aside_orders.actor_name is 'The person who put it aside.';

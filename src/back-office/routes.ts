@@ -40,7 +40,7 @@ import { viewRoutes } from "./views.ts";
 import { allEndpointRoutes, endpointRoutes, eventRoutes } from "./webhook-endpoints.ts";
 import { scanRoutes } from "./work-list/scan.ts";
 import { slipRoutes } from "./work-list/slips.ts";
-import { workExportRoutes, workListRoutes } from "./work-list/work-list.ts";
+import { putAsideRoutes, workExportRoutes, workListRoutes } from "./work-list/work-list.ts";
 import { workOverviewRoutes } from "./work-overview.ts";
 
 /**
@@ -90,6 +90,7 @@ export const backOfficeRoutes: readonly ScopedRoute[] = [
   ...within("facilities", rateRoutes),
   ...within("fulfilment", workOverviewRoutes),
   ...within("fulfilment", workListRoutes),
+  ...within("fulfilment", putAsideRoutes),
   ...within("fulfilment", workExportRoutes),
   ...within("fulfilment", scanRoutes),
   ...within("fulfilment", slipRoutes),

@@ -107,7 +107,7 @@ export async function markReleased(tx: Queryable, id: string, now: Date): Promis
   return rows.length > 0;
 }
 
-/** Deletes claims that have expired, and pick lists that expired long ago. Returns how many of both. */
+/** Deletes claims that have expired, and pick lists and marks of long ago. Returns how many of all. */
 export async function deleteExpired(
   db: Queryable,
   { now, keptSince, limit }: { readonly now: Date; readonly keptSince: Date; readonly limit: number },
@@ -134,7 +134,21 @@ export async function deleteExpired(
       returning id`,
     values: [keptSince, limit],
   });
-  return claims.length + lists.length;
+  const marks = await db.query({
+    name: "delete-old-put-aside",
+    text: `
+      delete from put_aside_orders a
+      using (
+        select e.merchant_id, e.order_id
+        from put_aside_orders e
+        where e.put_aside_at <= $1
+        order by e.put_aside_at
+        limit $2) as old
+      where a.merchant_id = old.merchant_id and a.order_id = old.order_id and a.put_aside_at <= $1
+      returning a.order_id`,
+    values: [keptSince, limit],
+  });
+  return claims.length + lists.length + marks.length;
 }
 
 const toPickList = (row: PickListRow): PickList => ({
@@ -168,7 +182,18 @@ export type PickList = {
 
 /** An order that can be shipped, and the pick list that it is on. */
 export type WorkItem = OrderKey & {
-  readonly pickList: Pick<PickList, "id" | "takenBy" | "expiresAt"> | null;
+  readonly pickList: (Pick<PickList, "id" | "takenBy" | "expiresAt"> & { readonly box: number }) | null;
+  readonly putAside: PutAside | null;
+};
+
+export const PUT_ASIDE_REASONS = ["missing", "damaged", "packaging", "question", "other"] as const;
+
+/** A person could not finish packing the order, and it lies beside the table. */
+export type PutAside = {
+  readonly reason: (typeof PUT_ASIDE_REASONS)[number];
+  /** The person's name. */
+  readonly by: string;
+  readonly at: Date;
 };
 
 /** Orders on one pick list: what a person carries. */

@@ -1,4 +1,5 @@
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
+import type { OrderKey } from "../lifecycle/order.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import { toTypeId } from "../platform/ids.ts";
 import { before, DAY_MS } from "../platform/time.ts";
@@ -8,10 +9,11 @@ import {
   insertPickList,
   markReleased,
   type PickList,
+  type PutAside,
   readPickListByReference,
   waitForTurn,
 } from "./pick-lists-sql.ts";
-import { claimWork, deleteClaims } from "./work-list-sql.ts";
+import { claimWork, deleteClaims, markPutAside, readWorkMarks, unmarkPutAside } from "./work-list-sql.ts";
 
 export type PickListRequest = Pick<PickList, "facilityId" | "takenBy" | "reference" | "orderLimit"> & {
   readonly leaseMs: number;
@@ -82,11 +84,43 @@ export async function releasePickList(
   });
 }
 
+/**
+ * Marks an order as put aside, so that it lies beside the table with its box and is not taken with the oldest
+ * (docs/design/fulfilment.md, "Put aside"). Another reason replaces the first; the same one again changes nothing.
+ */
+export async function putAside(
+  context: Context,
+  { merchantId, connectionId, id }: OrderKey,
+  reason: PutAside["reason"],
+  by: Initiator,
+): Promise<PutAside> {
+  const key = { merchantId, id };
+  return inTransaction(context, async (tx) => {
+    const mark = { reason, by: by.actor.name ?? by.actor.kind, at: context.clock.now() };
+    if (!(await markPutAside(tx, key, mark))) return (await readWorkMarks(tx, key, mark.at)).putAside ?? mark;
+    const details = { reason };
+    await recordAudit(tx, context, by, { merchantId, connectionId, subject: "ord", ids: [id], details });
+    return mark;
+  });
+}
+
+/** Takes an order up again. Repeating it has no further effect. */
+export async function takeUp(
+  context: Context,
+  { merchantId, connectionId, id }: OrderKey,
+  by: Initiator,
+): Promise<void> {
+  await inTransaction(context, async (tx) => {
+    if (!(await unmarkPutAside(tx, { merchantId, id }))) return;
+    await recordAudit(tx, context, by, { merchantId, connectionId, subject: "ord", ids: [id] });
+  });
+}
+
 const BATCH_SIZE = 1_000;
 /** So that it can be seen who had an order, and a repeated request finds its pick list. */
 const KEPT_MS = 30 * DAY_MS;
 
-/** Deletes claims that have expired, and pick lists 30 days later, batch by batch. Returns how many. */
+/** Deletes claims that have expired; pick lists, and marks of what was put aside, 30 days later. Returns how many. */
 export async function purgePickLists(
   { db, clock }: Pick<Context, "db" | "clock">,
   stopping?: AbortSignal,

@@ -3,13 +3,17 @@ import { type ConnectionKeyRow, toConnectionKey } from "../platform/connection-k
 import type { Queryable } from "../platform/database/database.ts";
 import { type FittingRow, toFitting } from "../platform/database/day-partitions.ts";
 import { type PagePosition, ROWS_READ_MAX } from "../platform/wire/cursor.ts";
-import type { PickList, WorkItem } from "./pick-lists-sql.ts";
+import type { PickList, PutAside, WorkItem } from "./pick-lists-sql.ts";
 
 type WorkItemRow = ConnectionKeyRow & {
   id: string;
   pick_list_id: string | null;
   taken_by: string | null;
   expires_at: Date | null;
+  box: number | null;
+  aside_reason: PutAside["reason"] | null;
+  aside_by: string | null;
+  aside_at: Date | null;
 };
 
 /** Which orders are listed. A null restricts nothing. */
@@ -105,10 +109,12 @@ async function listWorkOf(
         from part
       ) as p
       left join lateral (
-        select o.merchant_id, o.connection_id, o.id, c.pick_list_id, c.expires_at, l.taken_by
+        select o.merchant_id, o.connection_id, o.id, c.pick_list_id, c.expires_at, c.box, l.taken_by,
+               a.reason as aside_reason, a.actor_name as aside_by, a.put_aside_at as aside_at
         from part o
         left join pick_list_orders c on c.merchant_id = o.merchant_id and c.order_id = o.id and c.expires_at > $4
         left join pick_lists l on l.id = c.pick_list_id
+        left join put_aside_orders a on a.merchant_id = o.merchant_id and a.order_id = o.id
         where $3::boolean is null or $3 = (c.order_id is not null)
         order by o.id
         limit $2 + 1
@@ -125,10 +131,12 @@ export async function listPickListWork(db: Queryable, pickListId: string, now: D
   const rows = await db.query<WorkItemRow>({
     name: "list-pick-list-work",
     text: `
-      select o.merchant_id, o.connection_id, o.id, c.pick_list_id, c.expires_at, l.taken_by
+      select o.merchant_id, o.connection_id, o.id, c.pick_list_id, c.expires_at, c.box, l.taken_by,
+               a.reason as aside_reason, a.actor_name as aside_by, a.put_aside_at as aside_at
       from pick_list_orders c
       join pick_lists l on l.id = c.pick_list_id
       join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
+      left join put_aside_orders a on a.merchant_id = o.merchant_id and a.order_id = o.id
       where c.pick_list_id = $1 and c.expires_at > $2 and o.has_unshipped and o.routed_at is not null
         and o.status in ('ACCEPTED', 'IN_PROGRESS') and o.hold_reasons = '{}' and not o.test_mode
         and exists (
@@ -220,22 +228,82 @@ export const listOrderLines = (
     values: [order.merchantId, order.id],
   });
 
-/** The pick list that an order is on. Null if it is free. */
-export async function readClaim(
+/** The pick list that an order is on, and whether it was put aside. */
+export async function readWorkMarks(
   db: Queryable,
   order: Pick<WorkItem, "merchantId" | "id">,
   now: Date,
-): Promise<WorkItem["pickList"]> {
-  const [row] = await db.query<{ id: string; takenBy: string; expiresAt: Date }>({
-    name: "read-claim",
+): Promise<Pick<WorkItem, "pickList" | "putAside">> {
+  const [row] = await db.query<WorkItemRow>({
+    name: "read-work-marks",
     text: `
-      select l.id, l.taken_by as "takenBy", c.expires_at as "expiresAt"
-      from pick_list_orders c
-      join pick_lists l on l.id = c.pick_list_id
-      where c.merchant_id = $1 and c.order_id = $2 and c.expires_at > $3`,
+      select o.merchant_id, o.connection_id, o.id, c.pick_list_id, c.expires_at, c.box, l.taken_by,
+             a.reason as aside_reason, a.actor_name as aside_by, a.put_aside_at as aside_at
+      from orders o
+      left join pick_list_orders c on c.merchant_id = o.merchant_id and c.order_id = o.id and c.expires_at > $3
+      left join pick_lists l on l.id = c.pick_list_id
+      left join put_aside_orders a on a.merchant_id = o.merchant_id and a.order_id = o.id
+      where o.merchant_id = $1 and o.id = $2`,
     values: [order.merchantId, order.id, now],
   });
-  return row ?? null;
+  return row === undefined ? { pickList: null, putAside: null } : toWorkItem(row);
+}
+
+/** Marks an order as put aside. Returns false if it is, for the same reason. */
+export async function markPutAside(
+  tx: Queryable,
+  order: Pick<WorkItem, "merchantId" | "id">,
+  { reason, by, at }: PutAside,
+): Promise<boolean> {
+  const rows = await tx.query({
+    name: "mark-put-aside",
+    text: `
+      insert into put_aside_orders (merchant_id, order_id, reason, actor_name, put_aside_at)
+      values ($1, $2, $3, $4, $5)
+      on conflict (merchant_id, order_id) do update
+      set reason = excluded.reason, actor_name = excluded.actor_name, put_aside_at = excluded.put_aside_at
+      where put_aside_orders.reason <> excluded.reason
+      returning order_id`,
+    values: [order.merchantId, order.id, reason, by, at],
+  });
+  return rows.length > 0;
+}
+
+/** Returns false if it was not put aside. */
+export async function unmarkPutAside(
+  tx: Queryable,
+  order: Pick<WorkItem, "merchantId" | "id">,
+): Promise<boolean> {
+  const rows = await tx.query({
+    name: "unmark-put-aside",
+    text: "delete from put_aside_orders a where a.merchant_id = $1 and a.order_id = $2 returning a.order_id",
+    values: [order.merchantId, order.id],
+  });
+  return rows.length > 0;
+}
+
+/** How many of a merchant's shipments are looked through for their carriers. */
+const SHIPMENTS_LOOKED_THROUGH = 300;
+
+/** The carriers of the shipments of a merchant's latest orders, the most frequent first, at most 12. */
+export async function listUsedCarriers(db: Queryable, merchantId: string): Promise<string[]> {
+  const rows = await db.query<{ carrier: string }>({
+    name: "list-used-carriers",
+    text: `
+      select used.carrier
+      from (
+        select s.carrier
+        from shipments s
+        where s.merchant_id = $1
+        order by s.order_id desc
+        limit $2) as used
+      where used.carrier is not null
+      group by used.carrier
+      order by count(*) desc, used.carrier
+      limit 12`,
+    values: [merchantId, SHIPMENTS_LOOKED_THROUGH],
+  });
+  return rows.map(({ carrier }) => carrier);
 }
 
 /**
@@ -250,8 +318,8 @@ export async function claimWork(
   const rows = await tx.query<ConnectionKeyRow & { order_id: string }>({
     name: "claim-work",
     text: `
-      insert into pick_list_orders (merchant_id, order_id, connection_id, pick_list_id, expires_at, taken_at)
-      select free.merchant_id, free.id, free.connection_id, $1, $2, $4
+      insert into pick_list_orders (merchant_id, order_id, connection_id, pick_list_id, expires_at, taken_at, box)
+      select free.merchant_id, free.id, free.connection_id, $1, $2, $4, row_number() over (order by free.id)
       from (
         select o.merchant_id, o.connection_id, o.id
         from orders o
@@ -264,11 +332,14 @@ export async function claimWork(
           and not exists (
             select from pick_list_orders c
             where c.merchant_id = o.merchant_id and c.order_id = o.id and c.expires_at > $4)
+          and not exists (
+            select from put_aside_orders a where a.merchant_id = o.merchant_id and a.order_id = o.id)
         order by o.id
         limit $5) as free
       order by free.id
       on conflict (merchant_id, order_id) do update
-      set pick_list_id = excluded.pick_list_id, expires_at = excluded.expires_at, taken_at = excluded.taken_at
+      set pick_list_id = excluded.pick_list_id, expires_at = excluded.expires_at, taken_at = excluded.taken_at,
+          box = excluded.box
       where pick_list_orders.expires_at <= excluded.taken_at
       returning merchant_id, connection_id, order_id`,
     values: [id, expiresAt, facilityId, takenAt, orderLimit],
@@ -293,9 +364,13 @@ const toWorkItem = (row: WorkItemRow): WorkItem => ({
   ...toConnectionKey(row),
   id: row.id,
   pickList:
-    row.pick_list_id === null || row.expires_at === null
+    row.pick_list_id === null || row.expires_at === null || row.box === null
       ? null
-      : { id: row.pick_list_id, takenBy: row.taken_by ?? "", expiresAt: row.expires_at },
+      : { id: row.pick_list_id, takenBy: row.taken_by ?? "", expiresAt: row.expires_at, box: row.box },
+  putAside:
+    row.aside_reason === null || row.aside_by === null || row.aside_at === null
+      ? null
+      : { reason: row.aside_reason, by: row.aside_by, at: row.aside_at },
 });
 
 // The waiting work of a facility (docs/design/console.md, "Overview"). Each statement reads a bounded number of rows by indexes that

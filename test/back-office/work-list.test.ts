@@ -92,7 +92,8 @@ describe("GET /api/work-list", () => {
     const { pickList } = await taken("Wilma", { orderLimit: 2 });
     const { data } = await listed("?taken=true");
     expect(idsOf(data)).toEqual(ids.slice(0, 2));
-    expect(data[0].pickList).toEqual({ id: pickList.id, takenBy: "Wilma", expiresAt: pickList.expiresAt });
+    const { id, expiresAt } = pickList;
+    expect(data[0].pickList).toEqual({ id, takenBy: "Wilma", expiresAt, box: 1 });
     expect(idsOf((await listed("?taken=false")).data)).toEqual(ids.slice(2));
   });
 
@@ -230,6 +231,34 @@ describe("a pick list", () => {
     expect((await test.backOffice.get("/api/pick-lists/pick_x")).status).toBe(404);
   });
 
+  it("keeps the box of each order when others have shipped, also on slips and scans, and gives none twice", async () => {
+    const [first = "", second = "", third = ""] = await placeReady(3);
+    const { pickList, orders } = await taken("Wilma");
+    const boxesOf = (work: { orderId: string; pickList: { box: number } }[]) =>
+      work.map(({ orderId, pickList: { box } }) => [orderId, box]);
+    expect(boxesOf(orders)).toEqual([
+      [first, 1],
+      [second, 2],
+      [third, 3],
+    ]);
+    await ship(test, partner, first);
+    const path = `/api/pick-lists/${pickList.id}`;
+    expect(boxesOf((await test.backOffice.get(path)).body.orders)).toEqual([
+      [second, 2],
+      [third, 3],
+    ]);
+    expect(boxesOf((await test.backOffice.get(`/api/work-list/scan?code=${third}`)).body.orders)).toEqual([
+      [third, 3],
+    ]);
+    const { slips } = (await test.backOffice.get(`${path}/packing-slips`)).body;
+    expect(slips.map(({ box }: { box: number }) => box)).toEqual([2, 3]);
+    await test.backOffice.post(`${path}/release`);
+    expect(boxesOf((await taken("Otto")).orders)).toEqual([
+      [second, 1],
+      [third, 2],
+    ]);
+  });
+
   it("has the slips of all its orders that can still be shipped, for staff of its facility", async () => {
     const other = await createPartner(test, { name: "Other shop" });
     const [first = "", second = ""] = [...(await placeReady(1)), ...(await placeReady(1, other))];
@@ -266,5 +295,56 @@ describe("a pick list", () => {
     test.clock.advance({ hours: 24 * 30 });
     expect(await runJob(test, "purge-pick-lists")).toBe(2);
     expect(await read("")).toEqual([]);
+  });
+});
+
+describe("POST /api/orders/{orderId}/put-aside", () => {
+  const putAside = (id: string, reason = "missing") =>
+    warehouseOf(test).post(`/api/orders/${id}/put-aside`, { reason });
+
+  it("marks the order on the work list, and leaves it out of new pick lists until it is taken up", async () => {
+    const [first = "", second = ""] = await placeReady(2);
+    const { status, body } = await putAside(first);
+    expect([status, body]).toEqual([
+      200,
+      { reason: "missing", by: expect.any(String), at: test.clock.now().toISOString() },
+    ]);
+    const { data } = await listed();
+    expect(data.map(({ putAside: mark }: { putAside: object | null }) => mark)).toEqual([body, null]);
+    expect((await test.backOffice.get(`/api/work-list/scan?code=${first}`)).body.orders).toMatchObject([
+      { putAside: body, canShip: true },
+    ]);
+    const { orders, pickList } = await taken("Wilma");
+    expect(idsOf(orders)).toEqual([second]);
+    await test.backOffice.post(`/api/pick-lists/${pickList.id}/release`);
+    expect((await warehouseOf(test).post(`/api/orders/${first}/take-up`)).status).toBe(204);
+    expect((await listed()).data[0].putAside).toBeNull();
+    expect(idsOf((await taken("Otto")).orders)).toEqual([first, second]);
+  });
+
+  it("takes another reason, and changes nothing for the same one", async () => {
+    const [id = ""] = await placeReady(1);
+    const { body } = await putAside(id);
+    test.clock.advance({ minutes: 5 });
+    const before = await dumpTables(test);
+    expect((await putAside(id)).body).toEqual(body);
+    expect(await dumpTables(test)).toEqual(before);
+    expect((await putAside(id, "question")).body).toMatchObject({ reason: "question" });
+    expect((await putAside(id, "tired")).body.errors).toMatchObject([{ pointer: "/reason" }]);
+    expect((await putAside("ord_00000000000000000000000000")).status).toBe(404);
+  });
+
+  it("is recorded, and forgotten after 30 days", async () => {
+    const [id = ""] = await placeReady(1);
+    await putAside(id);
+    await warehouseOf(test).post(`/api/orders/${id}/take-up`);
+    await warehouseOf(test).post(`/api/orders/${id}/take-up`);
+    const { data } = (await test.backOffice.get(`/api/audit-entries?subjectId=${id}`)).body;
+    expect(data.map(({ action }: { action: string }) => action)).toEqual(["takeOrderUp", "putOrderAside"]);
+    await putAside(id);
+    test.clock.advance({ hours: 31 * 24 });
+    await runJob(test, "purge-pick-lists");
+    const { orders } = (await test.backOffice.get(`/api/work-list/scan?code=${id}`)).body;
+    expect(orders[0].putAside).toBeNull();
   });
 });

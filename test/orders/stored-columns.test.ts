@@ -50,6 +50,7 @@ const HARMLESS: Readonly<Record<string, Readonly<Record<string, readonly string[
     ledger_entries: ["kind"],
     ledger_outcomes: ["outcome", "gateway", "reason"],
     due_payments: ["gateway"],
+    put_aside_orders: ["reason"],
     payment_failures: ["reason", "resolution"],
     events: ["type"],
     deliveries: ["event_type", "status"],
@@ -71,6 +72,7 @@ const HARMLESS: Readonly<Record<string, Readonly<Record<string, readonly string[
     timeline_entries: ["actor_name", "actor_id"],
     order_returns: ["actor_name", "actor_id"],
     refunds: ["actor_name", "actor_id"],
+    put_aside_orders: ["actor_name"],
     stock_movements: ["actor_name", "actor_id", "reason", "note"],
   },
   "a country, and the company that carries, identify no person": {

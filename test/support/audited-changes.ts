@@ -263,6 +263,12 @@ const orderChanges = (world: AuditedWorld): ChangeRequests => ({
     const { pickList } = (await world.test.backOffice.post("/api/pick-lists", body)).body;
     return ["POST", `/api/pick-lists/${pickList.id}/release`];
   },
+  putOrderAside: async () => orderRequest(await accepted(world), "put-aside", { reason: "missing" }),
+  takeOrderUp: async () => {
+    const id = await accepted(world);
+    await operationApplied(world.test, id, "put-aside", { reason: "missing" });
+    return orderRequest(id, "take-up");
+  },
   closeFacility: async () => ["POST", `/api/facilities/${await createFacility(world.test)}/close`],
   openFacility: async () => {
     const path = `/api/facilities/${await createFacility(world.test)}`;

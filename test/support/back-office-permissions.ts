@@ -166,6 +166,8 @@ export const WAREHOUSE_NOT_MERCHANTS = [
   "listPickLists",
   "getPickList",
   "releasePickList",
+  "putOrderAside",
+  "takeOrderUp",
   "adjustStock",
   "importStock",
   "listStockMovements",

@@ -79,6 +79,7 @@ const BODIES: Record<string, object> = {
   setStock: { onHand: 5 },
   shipOrders: { orders: [{ orderId: "ord_01m7y7np16fe68bxp4h91tdmdn" }] },
   takePickList: { takenBy: "Wilma" },
+  putOrderAside: { reason: "missing" },
   exposeProducts: { filter: {} },
   withdrawProducts: { filter: {} },
   adjustStock: { difference: 1, reason: "found" },

@@ -1,7 +1,12 @@
 import { type Static, Type } from "typebox";
 import type { WorkItem } from "../../fulfilment/pick-lists-sql.ts";
 import { SCANNED_MAX, type ScannedOrder, scanCode } from "../../fulfilment/work-list.ts";
-import { listOrderLines, readClaim, type WorkLine } from "../../fulfilment/work-list-sql.ts";
+import {
+  listOrderLines,
+  listUsedCarriers,
+  readWorkMarks,
+  type WorkLine,
+} from "../../fulfilment/work-list-sql.ts";
 import { asOf } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import { possibleTransitions, type RequestedTransitionName } from "../../lifecycle/possible-transitions.ts";
@@ -22,7 +27,9 @@ import {
   EXPECTED_WEIGHT,
   expectedWeight,
   lineFields,
+  putAsideField,
   toWireLine,
+  toWirePutAside,
   toWireWorkPickList,
   workPickListField,
 } from "./work-wire.ts";
@@ -80,6 +87,10 @@ const ScannedOrderSchema = Type.Object(
     expectedWeightGrams: nullable(Type.Integer(), `Of the lines that have not shipped. ${EXPECTED_WEIGHT}`),
     shipments: Type.Array(BackOfficeShipmentSchema, { description: "The shipments, oldest first." }),
     pickList: workPickListField,
+    putAside: putAsideField,
+    carriers: Type.Array(Type.String(), {
+      description: "The carriers of the merchant's latest shipments, the most frequent first, at most 12.",
+    }),
   },
   { title: "ScannedOrder", description: "An order that a scanned code names." },
 );
@@ -149,11 +160,11 @@ type OrderToPack = {
   readonly owner: OrderOwner;
   readonly matchedBy: OrderCode;
   readonly lines: readonly WorkLine[];
-  readonly pickList: WorkItem["pickList"];
-};
+  readonly carriers: readonly string[];
+} & Pick<WorkItem, "pickList" | "putAside">;
 
 function toWireScannedOrder(
-  { order, owner, matchedBy, lines, pickList }: OrderToPack,
+  { order, owner, matchedBy, lines, pickList, putAside, carriers }: OrderToPack,
   now: Date,
 ): Static<typeof ScannedOrderSchema> {
   const wire = toWireOrder(order);
@@ -179,6 +190,8 @@ function toWireScannedOrder(
     expectedWeightGrams: expectedWeight(lines.filter(({ shipmentId }) => shipmentId === null)),
     shipments: order.shipments.map((shipment) => toBackOfficeShipment(order, shipment)),
     pickList: toWireWorkPickList(pickList),
+    putAside: toWirePutAside(putAside),
+    carriers: [...carriers],
   };
 }
 
@@ -266,11 +279,14 @@ async function readToPack(
   const owner = seenBy(caller, found);
   if (owner === null) return null;
   const key = { merchantId: owner.merchantId, id: owner.id };
-  const [orders, lines, pickList] = await Promise.all([
+  const [orders, lines, marks, carriers] = await Promise.all([
     readOrders(db, owner, [owner.id]),
     listOrderLines(db, key),
-    readClaim(db, key, now),
+    readWorkMarks(db, key, now),
+    listUsedCarriers(db, owner.merchantId),
   ]);
   const [order] = orders;
-  return order === undefined ? null : { order: asOf(order, now), owner, matchedBy, lines, pickList };
+  return order === undefined
+    ? null
+    : { order: asOf(order, now), owner, matchedBy, lines, carriers, ...marks };
 }

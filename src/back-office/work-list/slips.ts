@@ -4,6 +4,7 @@ import { readWork } from "../../fulfilment/work-list.ts";
 import {
   listOrderLines,
   listPickListWork,
+  readWorkMarks,
   type WorkLine,
   type WorkNames,
 } from "../../fulfilment/work-list-sql.ts";
@@ -38,6 +39,10 @@ const PackingSlipSchema = Type.Object(
     ),
     carrier: nullable(Type.String(), "Name of the carrier. Null if it is not known yet."),
     trackingNumber: nullable(Type.String(), "Tracking number. Null if it is not known yet."),
+    box: nullable(
+      Type.Integer(),
+      "The box of the order on its pick list. Null if it is on none, and for a shipment.",
+    ),
     facility: nullable(
       Type.Object(
         {
@@ -98,7 +103,9 @@ export const slipRoutes: readonly BackOfficeRoute[] = [
       const facility = order.facilityId === null ? null : await readFacility(context.db, order.facilityId);
       await recordReads(context, by, { orders: [order], testMode: order.testMode });
       const lines = all.filter(({ shipmentId }) => shipmentId === (shipment?.id ?? null));
-      return { status: 200, body: toWireSlip(order, found.owner, { shipment, facility, lines }) };
+      const { pickList } = await readWorkMarks(context.db, order, context.clock.now());
+      const box = shipment === null ? (pickList?.box ?? null) : null;
+      return { status: 200, body: toWireSlip(order, found.owner, { shipment, box, facility, lines }) };
     },
   }),
   route({
@@ -121,8 +128,8 @@ export const slipRoutes: readonly BackOfficeRoute[] = [
       const work = await readWork(db, items);
       const facility = pickList.facilityId === null ? null : await readFacility(db, pickList.facilityId);
       await recordReads(context, by, { orders: work, testMode: false });
-      const slips = work.map(({ order, lines, ...names }) =>
-        toWireSlip(order, names, { shipment: null, facility, lines }),
+      const slips = work.map(({ order, lines, pickList: listed, ...names }) =>
+        toWireSlip(order, names, { shipment: null, box: listed?.box ?? null, facility, lines }),
       );
       return { status: 200, body: { slips } };
     },
@@ -147,9 +154,15 @@ function toWireSlip(
   { merchantName, connectionName }: WorkNames,
   {
     shipment,
+    box,
     facility,
     lines,
-  }: { shipment: Shipment | null; facility: Facility | null; lines: readonly WorkLine[] },
+  }: {
+    readonly shipment: Shipment | null;
+    readonly box: number | null;
+    readonly facility: Facility | null;
+    readonly lines: readonly WorkLine[];
+  },
 ): Static<typeof PackingSlipSchema> {
   const wire = toWireOrder(order);
   return {
@@ -161,6 +174,7 @@ function toWireSlip(
     shipmentId: shipment === null ? null : toTypeId("shp", shipment.id),
     carrier: shipment?.carrier ?? null,
     trackingNumber: shipment?.trackingNumber ?? null,
+    box,
     facility: facility && {
       id: toTypeId("fac", facility.id),
       name: facility.name,

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Initiator } from "../../audit/record-audit.ts";
-import { releasePickList, takePickList } from "../../fulfilment/pick-lists.ts";
+import { putAside, releasePickList, takePickList, takeUp } from "../../fulfilment/pick-lists.ts";
 import {
   listPickLists,
   PICK_LIST_ORDERS_MAX,
@@ -34,11 +34,14 @@ import {
   warehouseButSupport,
 } from "../access.ts";
 import { findFacility } from "../lookups.ts";
+import { findOwner, OrderIdParams } from "../orders/find-order.ts";
 import {
   csvWorkHead,
   describeWork,
   PickListSchema,
   PickListWorkSchema,
+  PutAsideReasonSchema,
+  PutAsideSchema,
   toCsvWork,
   toCsvWorkRows,
   toWirePickList,
@@ -282,6 +285,52 @@ async function describeNew({ db, clock }: Context, pickList: PickList): Promise<
   const work = await readWork(db, await listPickListWork(db, pickList.id, clock.now()));
   return { status: 201, body: { pickList: toWirePickList(pickList), orders: work.map(toWireWork) } };
 }
+
+const PutAsideRequestSchema = Type.Object(
+  { reason: PutAsideReasonSchema },
+  { title: "PutAsideRequest", description: "Why an order is put aside." },
+);
+
+export const putAsideRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/orders/{id}/put-aside",
+    operationId: "putOrderAside",
+    admits: warehouse,
+    tag: "Work list",
+    summary: "Put an order aside",
+    description:
+      "Marks an order that a person could not finish packing. It stays on the work list, and can ship; new pick lists leave it out until it is taken up again. Repeated, it changes the reason. A mark ends after 30 days.",
+    params: OrderIdParams,
+    body: PutAsideRequestSchema,
+    responses: { 200: { description: "The order was put aside.", schema: PutAsideSchema } },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const found = await findOwner(context, caller, params.id);
+      if (found === null || found.testMode) return notFound("order");
+      const mark = await putAside(context, found, body.reason, by);
+      return { status: 200, body: { ...mark, at: mark.at.toISOString() } };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/orders/{id}/take-up",
+    operationId: "takeOrderUp",
+    admits: warehouse,
+    tag: "Work list",
+    summary: "Take up an order that was put aside",
+    description: "Removes the mark. Repeating the request has no further effect.",
+    params: OrderIdParams,
+    responses: { 204: { description: "The order is not put aside." } },
+    problems: ["not-found"],
+    handle: async ({ caller, params, by }, { context }) => {
+      const found = await findOwner(context, caller, params.id);
+      if (found === null || found.testMode) return notFound("order");
+      await takeUp(context, found, by);
+      return { status: 204 };
+    },
+  }),
+];
 
 export const workExportRoutes: readonly BackOfficeRoute[] = [
   route({

@@ -1,13 +1,20 @@
 import { type Static, Type } from "typebox";
 import type { Initiator } from "../../audit/record-audit.ts";
-import type { PickList, WorkItem } from "../../fulfilment/pick-lists-sql.ts";
+import { type PickList, PUT_ASIDE_REASONS, type WorkItem } from "../../fulfilment/pick-lists-sql.ts";
 import { readWork, type Work } from "../../fulfilment/work-list.ts";
 import type { WorkLine } from "../../fulfilment/work-list-sql.ts";
 import { LABEL_COLUMNS, OrderSchema, toWireOrder } from "../../orders/order-wire.ts";
 import type { Context } from "../../platform/context.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { csvRow } from "../../platform/wire/csv.ts";
-import { dateTime, flagField, idField, nullable, nullableTime } from "../../platform/wire/schemas.ts";
+import {
+  dateTime,
+  enumeration,
+  flagField,
+  idField,
+  nullable,
+  nullableTime,
+} from "../../platform/wire/schemas.ts";
 import { recordReads } from "../orders/export.ts";
 
 const { externalOrderId, createdAt, shippingAddress, note } = OrderSchema.properties;
@@ -58,6 +65,10 @@ export const workPickListField = nullable(
       id: idField("pick", "Id of the pick list."),
       takenBy: Type.String({ description: TAKEN_BY_TEXT }),
       expiresAt: dateTime("When others can take the order."),
+      box: Type.Integer({
+        description:
+          "The box that its goods are picked into. The number stays when other orders have shipped.",
+      }),
     },
     { title: "WorkPickList", description: "The pick list that an order is on." },
   ),
@@ -69,7 +80,31 @@ export const toWireWorkPickList = (pickList: WorkItem["pickList"]) =>
     id: toTypeId("pick", pickList.id),
     takenBy: pickList.takenBy,
     expiresAt: pickList.expiresAt.toISOString(),
+    box: pickList.box,
   };
+
+export const PutAsideReasonSchema = enumeration(
+  "PutAsideReason",
+  PUT_ASIDE_REASONS,
+  "Why an order was put aside. `missing`: goods are not there. `damaged`: goods are damaged. `packaging`: nothing to pack it into. `question`: a question about the order. `other`: none of these.",
+);
+
+export const PutAsideSchema = Type.Object(
+  {
+    reason: PutAsideReasonSchema,
+    by: Type.String({ description: "Name of the person who put it aside." }),
+    at: dateTime("When it was put aside."),
+  },
+  { title: "PutAside", description: "An order that lies beside a packing table." },
+);
+
+export const putAsideField = nullable(
+  PutAsideSchema,
+  "Why a person could not finish packing it. Null if it was not put aside.",
+);
+
+export const toWirePutAside = (putAside: WorkItem["putAside"]) =>
+  putAside && { ...putAside, at: putAside.at.toISOString() };
 
 export const WorkSchema = Type.Object(
   {
@@ -84,11 +119,18 @@ export const WorkSchema = Type.Object(
     lines: Type.Array(WorkLineSchema, { description: "The lines that have not shipped." }),
     expectedWeightGrams: nullable(Type.Integer(), EXPECTED_WEIGHT),
     pickList: workPickListField,
+    putAside: putAsideField,
   },
   { title: "Work", description: "An order that can be shipped now." },
 );
 
-export const toWireWork = ({ order, lines, pickList, merchantName }: Work): Static<typeof WorkSchema> => {
+export const toWireWork = ({
+  order,
+  lines,
+  pickList,
+  putAside,
+  merchantName,
+}: Work): Static<typeof WorkSchema> => {
   const wire = toWireOrder(order);
   return {
     orderId: wire.id,
@@ -102,6 +144,7 @@ export const toWireWork = ({ order, lines, pickList, merchantName }: Work): Stat
     lines: lines.map((line) => ({ ...toWireLine(line), quantity: line.quantity })),
     expectedWeightGrams: expectedWeight(lines),
     pickList: toWireWorkPickList(pickList),
+    putAside: toWirePutAside(putAside),
   };
 };
 

@@ -190,6 +190,8 @@ export const COMMANDS: readonly RequestCommand[] = [
   },
   { words: "pick-list show", operationId: "getPickList" },
   { words: "pick-list release", operationId: "releasePickList" },
+  { words: "order put-aside", operationId: "putOrderAside" },
+  { words: "order take-up", operationId: "takeOrderUp" },
   { words: "facility create", operationId: "createFacility" },
   {
     words: "facility list",
