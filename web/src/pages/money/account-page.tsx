@@ -1,5 +1,5 @@
 import { Alert, Box, Grid, Group, Skeleton, Stack, Text, TextInput } from "@mantine/core";
-import { IconAlertTriangle, IconCashBanknote } from "@tabler/icons-react";
+import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -10,12 +10,10 @@ import { isProblem } from "../../api/problem.ts";
 import type { Actor, Merchant, StatementEntry, StripeMethod } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { stringifySearch } from "../../routing/search.ts";
-import { typedAmount } from "../../text/amount.ts";
-import { formatLocale, formatNumber } from "../../text/format.ts";
+import { formatNumber } from "../../text/format.ts";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
-import { filled } from "../../ui/form/use-api-form.ts";
 import { ButtonLink, TextLink } from "../../ui/link.tsx";
 import { DayFilter, Filters } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
@@ -24,6 +22,7 @@ import { Crumbs, Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Time } from "../../ui/time.tsx";
 import { merchantQuery } from "../merchants/queries.ts";
+import { RecordPayment } from "./payment-actions.tsx";
 import { accountQuery, failuresQuery, statementQuery, stripeQuery, timesOf } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/merchants/$merchantId/account");
@@ -132,7 +131,10 @@ function AccountSection({ merchant }: { merchant: Merchant }) {
   const { data, error, refetch } = useQuery(accountQuery(merchant.id));
   const isOperator = useHasRole("operator");
   return (
-    <Section title={t("money.account")} actions={isOperator && <RecordPayment merchant={merchant} />}>
+    <Section
+      title={t("money.account")}
+      actions={isOperator && <RecordPayment merchant={merchant} isPrimary />}
+    >
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
       {data === undefined ? (
         error === null && <Skeleton height={70} role="status" aria-label={t("ui.loading")} />
@@ -156,59 +158,6 @@ function AccountSection({ merchant }: { merchant: Merchant }) {
         />
       )}
     </Section>
-  );
-}
-
-/** Money that arrived at the bank. The service records a reference once, so that a second click books nothing. */
-function RecordPayment({ merchant: { id, currency, name } }: { merchant: Merchant }) {
-  const { t } = useTranslation();
-  return (
-    <ConfirmAction
-      label={t("money.record")}
-      effect={t("money.recordEffect", { name })}
-      done={t("money.recorded")}
-      icon={<IconCashBanknote size={14} />}
-      isPrimary
-      initialValues={{ amount: "", reference: "", note: "" }}
-      validate={({ amount, reference }) => ({
-        ...(amount.trim() === "" && { amount: t("ui.required") }),
-        ...(reference.trim() === "" && { reference: t("ui.required") }),
-      })}
-      fields={(form) => (
-        <Stack gap="sm">
-          <TextInput
-            label={t("money.amount")}
-            description={t("money.amountHelp")}
-            inputMode="decimal"
-            required
-            data-autofocus
-            rightSection={currency}
-            rightSectionWidth={52}
-            {...form.getInputProps("amount")}
-            error={form.errors["amount"] ?? form.errors["amount.amount"]}
-          />
-          <TextInput
-            label={t("money.reference")}
-            description={t("money.referenceHelp")}
-            required
-            {...form.getInputProps("reference")}
-          />
-          <TextInput label={t("money.note")} {...form.getInputProps("note")} />
-        </Stack>
-      )}
-      run={({ amount, reference, note }) =>
-        dataOf(
-          api.POST("/api/merchants/{id}/account/payments", {
-            params: { path: { id } },
-            body: {
-              amount: { amount: typedAmount(amount, formatLocale()), currency },
-              reference: reference.trim(),
-              ...filled({ note }),
-            },
-          }),
-        )
-      }
-    />
   );
 }
 

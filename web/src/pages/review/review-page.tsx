@@ -1,12 +1,12 @@
-import { Alert, Box, Grid, Group, Skeleton, Stack, Text, UnstyledButton } from "@mantine/core";
+import { Box, Grid, Group, Skeleton, Stack, Text, UnstyledButton } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Navigate } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { useHasRole, useMe } from "../../api/me.ts";
-import type { Order, OrderSummary } from "../../api/schema.d.ts";
+import type { OrderSummary } from "../../api/schema.d.ts";
 import { useLiveQueries } from "../../api/updates.ts";
 import { paths } from "../../paths.ts";
-import { countryName, formatMoney, formatNumber } from "../../text/format.ts";
+import { countryName } from "../../text/format.ts";
 import { TextLink, useGo } from "../../ui/link.tsx";
 import { useRowKeys } from "../../ui/list/data-table.tsx";
 import { Paging } from "../../ui/list/list-page.tsx";
@@ -15,15 +15,14 @@ import { Page, Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { connectionQuery } from "../connections/queries.ts";
 import { worksEverywhere } from "../facilities/queries.ts";
 import { OrderActions } from "../orders/actions/order-actions.tsx";
 import { OrderAddress, OrderNote } from "../orders/order/details.tsx";
+import { WhyInReview } from "../orders/order/holds.tsx";
 import { OrderLines } from "../orders/order/lines.tsx";
 import { orderQuery } from "../orders/queries.ts";
 import { reviewQuery } from "./queries.ts";
 import classes from "./review-page.module.css";
-import { reviewReasons } from "./review-reasons.ts";
 
 const route = getRouteApi("/signed-in/review");
 
@@ -136,7 +135,7 @@ function Decision({ id }: { id: string }) {
             {t("review.wholeOrder")}
           </TextLink>
         </Group>
-        <WhyItWaits order={order} />
+        <WhyInReview order={order} />
       </Section>
       <OrderLines order={order} />
       <OrderAddress order={order} />
@@ -146,34 +145,3 @@ function Decision({ id }: { id: string }) {
 }
 
 const DECISIONS: readonly string[] = ["approve", "reject", "hold", "releaseHold", "updateShippingAddress"];
-
-/** The rule of the review policy that the order exceeds. */
-function WhyItWaits({ order }: { order: Order }) {
-  const { t } = useTranslation();
-  const { data: connection } = useQuery(connectionQuery(order.connectionId));
-  if (connection === undefined) return null;
-  const reasons = reviewReasons(order, connection).map((reason) => {
-    switch (reason.rule) {
-      case "quantity":
-        return t("review.quantity", {
-          units: formatNumber(reason.units),
-          limit: formatNumber(reason.limit),
-        });
-      case "value":
-        return t("review.value", { value: formatMoney(reason.value), limit: formatMoney(reason.limit) });
-      case "country":
-        return t("review.country", { country: countryName(reason.countryCode) });
-      default:
-        return reason satisfies never;
-    }
-  });
-  return (
-    <Alert color="yellow" variant="light" title={t("review.why")} p="sm" c="inherit">
-      {(reasons.length > 0 ? reasons : [t("review.other")]).map((reason) => (
-        <Text key={reason} size="sm">
-          {reason}
-        </Text>
-      ))}
-    </Alert>
-  );
-}

@@ -16,6 +16,11 @@ export const money: Translated<typeof en> = {
     recordEffect:
       "Der Saldo von {{name}} steigt um den Betrag, und abgelehnte Belastungen werden sofort wiederholt. Eine Zahlung lässt sich nicht entfernen.",
     recorded: "Die Zahlung wurde erfasst.",
+    changeLimit: "Kreditlimit ändern",
+    changeLimitEffect:
+      "Abgelehnte Belastungen von {{name}} werden sofort wiederholt, wenn das Limit nicht niedriger ist als zuvor.",
+    limitChanged: "Das Kreditlimit wurde geändert.",
+    noLimit: "Kein Limit",
     amount: "Betrag",
     amountHelp: "Etwa 1250,00.",
     reference: "Referenz",

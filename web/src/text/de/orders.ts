@@ -50,7 +50,6 @@ export const orders: Translated<typeof en> = {
     address: "Lieferadresse",
     erased: "Gelöscht",
     note: "Vom Partner",
-    onHold: "Diese Bestellung ist gesperrt",
     heldBy: "von {{actor}}",
     lines: "Positionen",
     linesCount: "Positionen",
@@ -79,6 +78,37 @@ export const orders: Translated<typeof en> = {
     event: "Ereignis",
     attempts: "Versuche",
     nextAttempt: "Nächster Versuch",
+  },
+  holdHelp: {
+    stock: "Fehlende Ware",
+    short: "{{name}}: {{needed}} nötig, {{available}} verfügbar.",
+    notTogether: "Jedes Produkt ist verfügbar, aber kein Standort, der dorthin versendet, hat alle.",
+    enough:
+      "Inzwischen ist genug da. Die Bestellung geht binnen einer Minute weiter, wenn keine ältere die Ware braucht.",
+    needed: "Nötig",
+    facility: "Standort",
+    onHand: "Vorhanden",
+    reserved: "Reserviert",
+    available: "Verfügbar",
+    nowhere: "An keinem Standort",
+    notServed: "versendet nicht an diese Adresse",
+    stockForWarehouse:
+      "Korrigieren Sie den Bestand an einem Standort, und die Bestellung geht weiter. Die ältesten bekommen neue Ware zuerst.",
+    stockForMerchant:
+      "Schicken Sie Ware an einen Standort, und die Bestellung geht weiter. Die ältesten bekommen sie zuerst.",
+    declined: "{{amount}} wurde abgelehnt ({{reason}}),",
+    nextAttempt: "Nächster Versuch:",
+    noMoreAttempts: "Es gibt keinen weiteren Versuch.",
+    howToPay: "So bezahlen Sie",
+    replaceMethod: "Zahlungsart ersetzen",
+    noRate: "Kein Standort versendet nach {{country}} in {{currency}}.",
+    tooHeavy:
+      "Die Bestellung wiegt {{weight}}. Die schwerste, die nach {{country}} in {{currency}} geht, wiegt {{most}}.",
+    served:
+      "Inzwischen versendet ein Standort nach {{country}}. Die Bestellung geht binnen einer Minute weiter.",
+    rates: "Standorte und Tarife",
+    release: "Nichts wird versandt, bis Sie sie aufheben.",
+    waits: "Nichts wird versandt, bis das gelöst ist.",
   },
   orderActions: {
     events: "Der Partner erhält {{events}}.",

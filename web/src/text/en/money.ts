@@ -13,6 +13,11 @@ export const money = {
     recordEffect:
       "The balance of {{name}} rises by the amount, and declined charges are attempted again at once. A payment cannot be removed.",
     recorded: "The payment was recorded.",
+    changeLimit: "Change credit limit",
+    changeLimitEffect:
+      "Declined charges of {{name}} are attempted again at once if the limit is not lower than before.",
+    limitChanged: "The credit limit was changed.",
+    noLimit: "No limit",
     amount: "Amount",
     amountHelp: "Such as 1250.00.",
     reference: "Reference",

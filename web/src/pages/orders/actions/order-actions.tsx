@@ -48,14 +48,20 @@ const ACTIONS: Readonly<Record<OrderActionName, (props: ActionProps) => React.Re
 };
 const PRIMARY: readonly OrderActionName[] = ["approve", "ship", "complete", "retryPayment"];
 
+type OrderActionsProps = {
+  readonly order: Order;
+  /** They stand beside one that most people want more. */
+  readonly isBeside?: boolean;
+};
+
 /** The person's actions on the order now. The lifecycle has decided it; this only shows it. */
-export function OrderActions({ order }: { order: Order }) {
+export function OrderActions({ order, isBeside = false }: OrderActionsProps) {
   const allowed = new Map(order.actions.filter((each) => each.allowed).map((each) => [each.name, each]));
   const shown = Object.entries(ACTIONS).flatMap(([name, Action]) => {
     const action = allowed.get(name as OrderActionName); // The names of the record.
     return action === undefined ? [] : [{ action, Action }];
   });
-  const primary = shown.find(({ action }) => PRIMARY.includes(action.name))?.action;
+  const primary = isBeside ? undefined : shown.find(({ action }) => PRIMARY.includes(action.name))?.action;
   return shown.map(({ action, Action }) => (
     <Action key={action.name} order={order} action={action} isPrimary={isSame(action, primary)} />
   ));

@@ -1,5 +1,4 @@
-import { Alert, Grid, Group, List, Stack, Text, Textarea, Timeline } from "@mantine/core";
-import { IconHandStop } from "@tabler/icons-react";
+import { Grid, Group, Stack, Text, Textarea, Timeline } from "@mantine/core";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
@@ -22,9 +21,10 @@ import { OrderActions } from "../actions/order-actions.tsx";
 import { useActor, useHoldReason } from "../order-text.ts";
 import { orderDeliveriesQuery, orderQuery } from "../queries.ts";
 import { OrderAddress, OrderDetails, OrderNote } from "./details.tsx";
+import { actionsInBoxes, OrderHolds } from "./holds.tsx";
 import { OrderLines } from "./lines.tsx";
-import classes from "./money.module.css";
 import { OPERATIONS } from "./operations.ts";
+import classes from "./order.module.css";
 import { OrderReturns, OrderShipments } from "./shipments.tsx";
 
 const route = getRouteApi("/signed-in/orders/$orderId");
@@ -40,6 +40,7 @@ export function OrderPage() {
     [orderQuery(orderId), ...(seesDeliveries ? [orderDeliveriesQuery(order)] : [])],
     ({ orders }) => orders.some(({ id }) => id === order.id),
   );
+  const inBoxes = actionsInBoxes(order);
   return (
     <Page
       title={order.externalOrderId ?? order.id}
@@ -55,7 +56,11 @@ export function OrderPage() {
           {order.testMode && <Pill>{t("orders.test")}</Pill>}
         </Group>
       }
-      actions={<OrderActions order={order} />}
+      actions={
+        <OrderActions
+          order={{ ...order, actions: order.actions.filter(({ name }) => !inBoxes.includes(name)) }}
+        />
+      }
     >
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 8 }}>
@@ -166,28 +171,6 @@ function OrderDeliveries({ order }: { order: Order }) {
         />
       )}
     </Section>
-  );
-}
-
-/** Why the order waits, in the first place of the page. */
-function OrderHolds({ order: { holds } }: { order: Order }) {
-  const { t } = useTranslation();
-  const holdReason = useHoldReason();
-  const actorOf = useActor();
-  if (holds.length === 0) return null;
-  return (
-    <Alert color="orange" variant="light" icon={<IconHandStop size={18} />} title={t("order.onHold")}>
-      <List size="sm" spacing={2}>
-        {holds.map(({ reason, since, placedBy }) => (
-          <List.Item key={reason}>
-            {holdReason(reason)}{" "}
-            <Text span c="dimmed" size="xs">
-              {t("order.heldBy", { actor: actorOf(placedBy) })} · <Time at={since} as="relative" />
-            </Text>
-          </List.Item>
-        ))}
-      </List>
-    </Alert>
   );
 }
 

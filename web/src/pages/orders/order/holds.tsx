@@ -1,0 +1,341 @@
+import { Group, Paper, Stack, Text, Title } from "@mantine/core";
+import { IconHandStop, IconHourglass } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useId } from "react";
+import { useTranslation } from "react-i18next";
+import { useHasRole } from "../../../api/me.ts";
+import type { FailedPayment, Hold, NeededProduct, Order, OrderActionName } from "../../../api/schema.d.ts";
+import { paths } from "../../../paths.ts";
+import { countryName, formatMoney, formatNumber, formatWeight } from "../../../text/format.ts";
+import { ButtonLink, TextLink } from "../../../ui/link.tsx";
+import { Below, DataTable } from "../../../ui/list/data-table.tsx";
+import { DueTime, Time } from "../../../ui/time.tsx";
+import { connectionQuery } from "../../connections/queries.ts";
+import { merchantQuery } from "../../merchants/queries.ts";
+import { useDeclineReason } from "../../money/decline-reason.ts";
+import { ChangeCreditLimit, RecordPayment } from "../../money/payment-actions.tsx";
+import { reviewReasons } from "../../review/review-reasons.ts";
+import { OrderActions } from "../actions/order-actions.tsx";
+import { useActor, useHoldReason } from "../order-text.ts";
+import classes from "./order.module.css";
+
+type Props = { readonly order: Order };
+
+/** Why the order waits, and what ends it, in the first place of the page: a box for each reason. */
+export function OrderHolds({ order }: Props) {
+  const seesReview = useHasRole("operator", "warehouse", "merchant", "support");
+  return (
+    <>
+      {order.status === "PROCESSING" && seesReview && (
+        <WhyInReview order={order}>
+          <Actions order={order} names={["approve", "reject"]} />
+        </WhyInReview>
+      )}
+      {order.holds.map((hold) => (
+        <HoldBox key={hold.reason} order={order} hold={hold} />
+      ))}
+    </>
+  );
+}
+
+/** The actions that the boxes show: the page shows them nowhere else. Of several holds, the page releases them together. */
+export const actionsInBoxes = ({ status, holds }: Order): readonly OrderActionName[] => [
+  ...(status === "PROCESSING" ? (["approve", "reject"] as const) : []),
+  ...(holds.length === 1 ? (["releaseHold"] as const) : []),
+  ...holds.flatMap(({ payment, destination }) => [
+    ...(payment === null ? [] : (["retryPayment"] as const)),
+    ...(destination === null ? [] : (["updateShippingAddress"] as const)),
+  ]),
+];
+
+/** The actions of the order that end a hold, as far as they are possible for the person now. */
+const Actions = ({ order, names }: Props & { names: readonly OrderActionName[] }) => (
+  <OrderActions
+    order={{ ...order, actions: order.actions.filter(({ name }) => names.includes(name)) }}
+    isBeside={names.includes("retryPayment")}
+  />
+);
+
+function HoldBox({ order, hold }: Props & { hold: Hold }) {
+  const holdReason = useHoldReason();
+  const actorOf = useActor();
+  const { t } = useTranslation();
+  const { reason, since, placedBy, products, payment, destination } = hold;
+  return (
+    <Box
+      title={`${t("orders.onHold")}: ${holdReason(reason)}`}
+      about={
+        <>
+          {t("order.heldBy", { actor: actorOf(placedBy) })} · <Time at={since} as="relative" />
+        </>
+      }
+      hold={reason}
+      actions={
+        <>
+          {payment !== null && <PaymentRemedy order={order} payment={payment} />}
+          {destination !== null && <AddressRemedy order={order} />}
+          {order.holds.length === 1 && <Actions order={order} names={["releaseHold"]} />}
+        </>
+      }
+    >
+      {products !== null ? (
+        <MissingStock products={products} />
+      ) : payment !== null ? (
+        <DeclinedPayment payment={payment} />
+      ) : destination !== null ? (
+        <NoRate destination={destination} />
+      ) : (
+        <ReleasedBy order={order} hold={hold} />
+      )}
+    </Box>
+  );
+}
+
+type BoxProps = {
+  readonly title: string;
+  readonly about?: ReactNode;
+  /** The reason. Absent: a review. */
+  readonly hold?: string;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+};
+
+/** What stops an order, with all that ends it. */
+function Box({ title, about, hold, actions, children }: BoxProps) {
+  const id = useId();
+  const Icon = hold === undefined ? IconHourglass : IconHandStop;
+  return (
+    <Paper
+      component="section"
+      withBorder
+      p="md"
+      radius="md"
+      className={classes["box"] ?? ""}
+      aria-labelledby={id}
+      data-tone={hold === undefined ? "review" : "hold"}
+      data-hold={hold}
+    >
+      <Stack gap="xs">
+        <Group gap="xs">
+          <Icon size={18} aria-hidden />
+          <Title order={2} size="h5" id={id}>
+            {title}
+          </Title>
+          {about !== undefined && (
+            <Text c="dimmed" size="xs">
+              {about}
+            </Text>
+          )}
+        </Group>
+        {children}
+        <Group gap="xs">{actions}</Group>
+      </Stack>
+    </Paper>
+  );
+}
+
+/** A hold that a person placed, or that the person may see nothing else of. */
+function ReleasedBy({ order, hold: { reason } }: Props & { hold: Hold }) {
+  const { t } = useTranslation();
+  const release = order.actions.find(({ name, allowed }) => name === "releaseHold" && allowed);
+  const isMine =
+    release !== undefined && [...release.releasedReasons, ...release.reasonsToName].includes(reason);
+  return <Text size="sm">{t(isMine ? "holdHelp.release" : "holdHelp.waits")}</Text>;
+}
+
+/** What is missing and where there is some. Routing gives new stock to the oldest orders first. */
+function MissingStock({ products }: { products: readonly NeededProduct[] }) {
+  const { t } = useTranslation();
+  const mayAdjust = useHasRole("operator", "warehouse");
+  const isShort = ({ needed, available }: NeededProduct) => available < needed;
+  const rows = products.flatMap((product) => {
+    const [first = null, ...others] = product.facilities;
+    return [first, ...others].map((at) => ({ product, at }));
+  });
+  return (
+    <>
+      {products.filter(isShort).map((product) => (
+        <Text key={product.productId} size="sm">
+          {t("holdHelp.short", {
+            name: product.name,
+            needed: formatNumber(product.needed),
+            available: formatNumber(product.available),
+          })}
+        </Text>
+      ))}
+      {!products.some(isShort) && (
+        <Text size="sm">{t(products.length > 1 ? "holdHelp.notTogether" : "holdHelp.enough")}</Text>
+      )}
+      <DataTable
+        label={t("holdHelp.stock")}
+        rows={rows}
+        rowKey={({ product, at }) => `${product.productId} ${at?.facilityId}`}
+        columns={[
+          {
+            name: t("order.product"),
+            cell: ({ product: { productId, name, sku } }) => (
+              <Below text={sku}>
+                <TextLink to={paths.product(productId)} inherit>
+                  {name}
+                </TextLink>
+              </Below>
+            ),
+          },
+          { name: t("holdHelp.needed"), align: "right", cell: ({ product }) => formatNumber(product.needed) },
+          {
+            name: t("holdHelp.facility"),
+            cell: ({ product, at }) => {
+              if (at === null) return t("holdHelp.nowhere");
+              const name = mayAdjust ? (
+                <TextLink to={paths.stock(at.facilityId, product.productId)} inherit>
+                  {at.facilityName}
+                </TextLink>
+              ) : (
+                at.facilityName
+              );
+              return at.serves ? name : <Below text={t("holdHelp.notServed")}>{name}</Below>;
+            },
+          },
+          {
+            name: t("holdHelp.onHand"),
+            align: "right",
+            cell: ({ at }) => (at === null ? "–" : formatNumber(at.onHand)),
+          },
+          {
+            name: t("holdHelp.reserved"),
+            align: "right",
+            cell: ({ at }) => (at === null ? "–" : formatNumber(at.reserved)),
+          },
+          {
+            name: t("holdHelp.available"),
+            align: "right",
+            cell: ({ at }) => (at === null ? "–" : formatNumber(at.available)),
+          },
+        ]}
+      />
+      <Text size="sm">{t(mayAdjust ? "holdHelp.stockForWarehouse" : "holdHelp.stockForMerchant")}</Text>
+    </>
+  );
+}
+
+/** The sum, the reason, and when it is attempted again. */
+function DeclinedPayment({ payment }: { payment: FailedPayment }) {
+  const { t } = useTranslation();
+  const declineReason = useDeclineReason();
+  const { amount, reason, failedAt, nextAttemptAt } = payment;
+  return (
+    <Text size="sm">
+      {t("holdHelp.declined", { amount: formatMoney(amount), reason: declineReason(reason) })}{" "}
+      <Time at={failedAt} />.{" "}
+      {nextAttemptAt === null ? (
+        t("holdHelp.noMoreAttempts")
+      ) : (
+        <>
+          {t("holdHelp.nextAttempt")} <DueTime at={nextAttemptAt} />.
+        </>
+      )}
+    </Text>
+  );
+}
+
+/** What this person can do about a declined payment, the most likely first. */
+function PaymentRemedy({ order, payment }: Props & { payment: FailedPayment }) {
+  const { t } = useTranslation();
+  const isOperator = useHasRole("operator");
+  const isMerchant = useHasRole("merchant");
+  const seesAccount = useHasRole("operator", "merchant", "support");
+  const { data: merchant } = useQuery({ ...merchantQuery(order.merchantId), enabled: isOperator });
+  const isByAccount = payment.remedy === "pay_account";
+  const isLeading = isOperator ? !isByAccount : isMerchant;
+  return (
+    <>
+      {isByAccount && merchant !== undefined && (
+        <>
+          <RecordPayment merchant={merchant} isPrimary />
+          <ChangeCreditLimit merchant={merchant} />
+        </>
+      )}
+      {seesAccount && (
+        <ButtonLink
+          to={paths.merchantAccount(order.merchantId)}
+          size="xs"
+          variant={isLeading ? "filled" : "default"}
+        >
+          {t(
+            isOperator && !isByAccount
+              ? "holdHelp.replaceMethod"
+              : isMerchant
+                ? "holdHelp.howToPay"
+                : "money.account",
+          )}
+        </ButtonLink>
+      )}
+      <Actions order={order} names={["retryPayment"]} />
+    </>
+  );
+}
+
+/** What of the address, or of the rates, keeps the order. */
+function NoRate({ destination }: { destination: NonNullable<Hold["destination"]> }) {
+  const { t } = useTranslation();
+  const { countryCode, currency, weightGrams, maxWeightGrams } = destination;
+  const country = countryName(countryCode);
+  const text =
+    maxWeightGrams === null
+      ? t("holdHelp.noRate", { country, currency })
+      : maxWeightGrams < weightGrams
+        ? t("holdHelp.tooHeavy", {
+            country,
+            currency,
+            weight: formatWeight(weightGrams),
+            most: formatWeight(maxWeightGrams),
+          })
+        : t("holdHelp.served", { country });
+  return <Text size="sm">{text}</Text>;
+}
+
+function AddressRemedy({ order }: Props) {
+  const { t } = useTranslation();
+  const seesRates = useHasRole("operator", "warehouse", "support");
+  return (
+    <>
+      <Actions order={order} names={["updateShippingAddress"]} />
+      {seesRates && (
+        <ButtonLink to={paths.facilities()} size="xs" variant="default">
+          {t("holdHelp.rates")}
+        </ButtonLink>
+      )}
+    </>
+  );
+}
+
+/** The rule of the review policy that the order exceeds. */
+export function WhyInReview({ order, children }: Props & { children?: ReactNode }) {
+  const { t } = useTranslation();
+  const { data: connection } = useQuery(connectionQuery(order.connectionId));
+  const exceeded = connection === undefined ? null : reviewReasons(order, connection);
+  const reasons = (exceeded ?? []).map((reason) => {
+    switch (reason.rule) {
+      case "quantity":
+        return t("review.quantity", {
+          units: formatNumber(reason.units),
+          limit: formatNumber(reason.limit),
+        });
+      case "value":
+        return t("review.value", { value: formatMoney(reason.value), limit: formatMoney(reason.limit) });
+      case "country":
+        return t("review.country", { country: countryName(reason.countryCode) });
+      default:
+        return reason satisfies never;
+    }
+  });
+  return (
+    <Box title={t("review.why")} actions={children}>
+      {(exceeded?.length === 0 ? [t("review.other")] : reasons).map((reason) => (
+        <Text key={reason} size="sm">
+          {reason}
+        </Text>
+      ))}
+    </Box>
+  );
+}
