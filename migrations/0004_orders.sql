@@ -168,6 +168,38 @@ comment on column shipments.shipped_at is 'When the service learned that the car
 comment on column shipments.handover_reported is 'A request has said that the carrier has it; tracking alone does not.';
 comment on column shipments.delivered_at is 'When the warehouse reported that the recipient has the shipment. Null until then.';
 
+-- Units of orders that could not be delivered, for the back office (docs/design/lifecycle.md, "Canceled lines"). Test orders have none.
+create table line_cancellations (
+  merchant_id  uuid        not null,
+  order_id     uuid        not null,
+  id           uuid        not null,
+  reason       text        not null,
+  note         text,
+  refund_id    uuid,
+  reference    text        not null,
+  request_hash bytea       not null,
+  actor_kind   text        not null,
+  actor_name   text,
+  actor_id     text,
+  created_at   timestamptz not null,
+  constraint line_cancellations_pkey primary key (merchant_id, order_id, id),
+  constraint line_cancellations_reference_key unique (merchant_id, order_id, reference),
+  constraint line_cancellations_order_fkey foreign key (merchant_id, order_id) references orders (merchant_id, id),
+  constraint line_cancellations_reason_known check (reason in
+    ('out_of_stock', 'damaged', 'discontinued', 'buyer_request', 'other')),
+  constraint line_cancellations_note_length check (char_length(note) between 1 and 1000),
+  constraint line_cancellations_reference_length check (char_length(reference) between 1 and 255),
+  constraint line_cancellations_actor_known check (actor_kind in ('operator', 'warehouse', 'merchant', 'service')),
+  constraint line_cancellations_actor_id_length check (char_length(actor_id) <= 100)
+);
+comment on table line_cancellations is 'Cancellations of lines of real orders; order_lines.cancellation_id contains that of each canceled line. Rows are only added. Only the note ever changes: it is erased with the personal data of the order.';
+comment on column line_cancellations.note is 'The caller''s own text. Null if there is none.';
+comment on column line_cancellations.refund_id is 'The refund of the canceled goods. Null if nothing of them was left to refund.';
+comment on column line_cancellations.reference is 'The caller''s name for the cancellation. An order has one for each reference.';
+comment on column line_cancellations.request_hash is 'SHA-256 of what the request says, without the note. A retry has the same.';
+comment on column line_cancellations.actor_kind is 'Who requested it, as in timeline_entries.';
+comment on column line_cancellations.actor_id is 'The id on the wire of the token that was used. Null if there was none.';
+
 -- split_from is no foreign key: lines are deleted with their order only, and the erasure of test orders would pay for the check.
 create table order_lines (
   merchant_id       uuid    not null,
@@ -180,18 +212,23 @@ create table order_lines (
   split_from        uuid,
   shipment_id       uuid,
   returned_quantity integer not null default 0,
+  cancellation_id   uuid,
   constraint order_lines_pkey primary key (merchant_id, order_id, id),
   constraint order_lines_shipment_fkey foreign key (merchant_id, order_id, shipment_id) references shipments (merchant_id, order_id, id),
+  constraint order_lines_cancellation_fkey foreign key (merchant_id, order_id, cancellation_id)
+    references line_cancellations (merchant_id, order_id, id),
   constraint order_lines_product_fkey foreign key (merchant_id, connection_id, product_id)
     references exposed_products (merchant_id, connection_id, product_id),
   constraint order_lines_quantity_in_range check (quantity between 1 and 100000),
   constraint order_lines_unit_price_not_negative check (unit_price_minor >= 0),
   constraint order_lines_returned_in_range check (returned_quantity between 0 and quantity),
-  constraint order_lines_returned_was_shipped check (returned_quantity = 0 or shipment_id is not null)
+  constraint order_lines_returned_was_shipped check (returned_quantity = 0 or shipment_id is not null),
+  constraint order_lines_canceled_never_ships check (cancellation_id is null or shipment_id is null)
 );
 comment on table order_lines is 'Lines of an order, in the order of their ids. A line is in at most one shipment.';
 comment on column order_lines.unit_price_minor is 'The product''s price when the order was created, in minor units of the order''s currency.';
 comment on column order_lines.split_from is 'The line of the request that this line was split from; null for the lines of the request.';
+comment on column order_lines.cancellation_id is 'The cancellation that ended the line, with all of its pieces. Null if none did.';
 comment on column order_lines.returned_quantity is 'Pieces of the line that came back. Never more than its quantity, and none before it ships.';
 
 create table timeline_entries (

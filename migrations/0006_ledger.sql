@@ -22,7 +22,7 @@ create table refunds (
   constraint refunds_order_fkey foreign key (merchant_id, order_id) references orders (merchant_id, id),
   constraint refunds_amount_positive check (amount_minor > 0),
   constraint refunds_reason_known check (reason in
-    ('returned', 'damaged', 'lost', 'late', 'wrong_item', 'goodwill', 'other')),
+    ('canceled', 'returned', 'damaged', 'lost', 'late', 'wrong_item', 'goodwill', 'other')),
   constraint refunds_note_length check (char_length(note) between 1 and 1000),
   constraint refunds_reference_length check (char_length(reference) between 1 and 255),
   constraint refunds_actor_known check (actor_kind in ('operator', 'warehouse', 'merchant', 'service')),

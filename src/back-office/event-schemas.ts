@@ -35,6 +35,7 @@ const EVENT_DATA: Readonly<Record<BackOfficeEventType | typeof PING, Readonly<Re
   },
   "order.shipped": { ...ofOrder, shipment: describedAs(BackOfficeShipmentSchema, "The new shipment.") },
   "shipment.voided": { ...ofOrder, shipment: describedAs(BackOfficeShipmentSchema, "The voided shipment.") },
+  "order.linesCanceled": ofOrder,
   "order.completed": ofOrder,
   "order.canceled": ofOrder,
   "charge.failed": { ...ofOrder, charge: describedAs(ChargeSchema, "The declined charge.") },

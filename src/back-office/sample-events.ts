@@ -20,6 +20,7 @@ const LIKE = {
   "order.withdrawn": "order.accepted",
   "order.shipped": "order.shipmentCreated",
   "shipment.voided": "order.shipmentCreated",
+  "order.linesCanceled": "order.linesCanceled",
   "order.completed": "order.completed",
   "order.canceled": "order.canceled",
   "charge.failed": "order.paymentFailed",

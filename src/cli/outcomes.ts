@@ -9,11 +9,23 @@ export type OutcomeText = (changed: Json, sent: Json) => string;
 type Order = {
   readonly status: string;
   readonly onHoldReasons: readonly string[];
-  readonly lines: readonly { readonly shipmentId: string | null }[];
+  readonly lines: readonly Line[];
   readonly shipments: readonly Shipment[];
   readonly charges: readonly Charge[];
   readonly refunds: readonly (Json & { readonly id: string; readonly reference: string })[];
   readonly returns: readonly Return[];
+  readonly cancellations: readonly Cancellation[];
+};
+type Line = {
+  readonly id: string;
+  readonly quantity: number;
+  readonly shipmentId: string | null;
+  readonly canceledQuantity: number;
+};
+type Cancellation = {
+  readonly reference: string | null;
+  readonly lineIds: readonly string[];
+  readonly refundId: string | null;
 };
 type Shipment = {
   readonly id: string;
@@ -60,7 +72,9 @@ export const released: OutcomeText = ofOrder(({ onHoldReasons }, sent) => {
 export const shipped: OutcomeText = ofOrder(({ shipments, lines }) => {
   const shipment = shipments.at(-1); // Oldest first.
   if (shipment === undefined) return "Shipped.";
-  const unshippedCount = lines.filter(({ shipmentId }) => shipmentId === null).length;
+  const unshippedCount = lines.filter(
+    ({ shipmentId, canceledQuantity }) => shipmentId === null && canceledQuantity === 0,
+  ).length;
   const remaining =
     unshippedCount === 0
       ? "no line remains"
@@ -81,6 +95,16 @@ export const canceled =
       const amounts = refunds.map(({ amount }) => amount);
       return `${verb}. The order is ${status}.${amounts.length === 0 ? "" : ` Refunded to the merchant: ${listed(amounts)}.`}`;
     })(changed, sent);
+
+export const canceledLines: OutcomeText = ofOrder(({ cancellations, lines, status }, { reference }) => {
+  const made = cancellations.find((one) => one.reference === reference);
+  const units = lines
+    .filter(({ id }) => made?.lineIds.includes(id))
+    .reduce((sum, { quantity }) => sum + quantity, 0);
+  const refund =
+    made === undefined || made.refundId === null ? "nothing to refund" : `refund ${made.refundId}`;
+  return `Canceled: ${counted(units, "unit")}, ${refund}. The order is ${status}.`;
+});
 
 export const returned: OutcomeText = ofOrder(({ returns, status }) => {
   const latest = returns.at(-1); // Oldest first.

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { orderScope, roleOnOrder } from "../audit/grant.ts";
 import { applyTransition, asOf, isChange } from "../lifecycle/lifecycle.ts";
 import type { Order, OrderKey, Shipment, ShipmentChange, Transition } from "../lifecycle/order.ts";
-import { LINES_MAX, shipmentsOut } from "../lifecycle/parts.ts";
+import { isOpen, LINES_MAX, shipmentsOut } from "../lifecycle/parts.ts";
 import { routed } from "../lifecycle/possible-transitions.ts";
 import type { Staff } from "../orders/changes/change-order.ts";
 import {
@@ -305,7 +305,7 @@ function decide(
   const untracked = shipmentsOut(order).filter((shipment) => shipment.trackingNumber === null);
   const [first] = untracked;
   if (first === undefined) return ship();
-  const isAllShipped = order.lines.every(({ shipmentId }) => shipmentId !== null);
+  const isAllShipped = !order.lines.some(isOpen);
   if (untracked.length === 1 && isAllShipped) return update(first.id, { ...details, trackingNumber });
   const shipmentIds = untracked.map(({ id }) => toTypeId("shp", id));
   return rowRejected({ line: parcel.line, column: "shipmentId", rule: "which_parcel", shipmentIds });
@@ -329,9 +329,7 @@ const isSameNumber = (stored: string | null, named: string): boolean =>
 
 /** The units of lines that a parcel contains: of each SKU those that have not shipped, in the order of the lines. */
 function linesOf(order: Order, parcel: Parcel, skus: ReadonlyMap<string, string>): LineQuantity[] | Problem {
-  const left = new Map(
-    order.lines.map((line) => [line.id, line.shipmentId === null ? line.quantity : 0] as const),
-  );
+  const left = new Map(order.lines.map((line) => [line.id, isOpen(line) ? line.quantity : 0] as const));
   const taken = new Map<string, number>();
   const errors = parcel.lines.flatMap(({ line, sku, quantity }): RowError[] => {
     const own = order.lines.filter(({ productId }) => skus.get(productId) === sku);

@@ -140,7 +140,7 @@ export async function listPickListWork(db: Queryable, pickListId: string, now: D
       where c.pick_list_id = $1 and c.expires_at > $2 and o.has_unshipped and o.routed_at is not null
         and o.status in ('ACCEPTED', 'IN_PROGRESS') and o.hold_reasons = '{}' and not o.test_mode
         and exists (
-          select from order_lines l where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null)
+          select from order_lines l where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null and l.cancellation_id is null)
       order by o.id`,
     values: [pickListId, now],
   });
@@ -156,6 +156,8 @@ export type WorkLine = {
   /** Null: it has not shipped. */
   readonly shipmentId: string | null;
   readonly returnedQuantity: number;
+  /** Null: it is not canceled. */
+  readonly cancellationId: string | null;
   readonly sku: string;
   readonly name: string;
   readonly barcode: string | null;
@@ -173,12 +175,13 @@ export async function listWorkLines(
     name: "list-work-lines",
     text: `
       select l.order_id as "orderId", l.id, l.product_id as "productId", l.quantity,
-             l.shipment_id as "shipmentId", l.returned_quantity as "returnedQuantity", p.sku, p.name, p.barcode,
+             l.shipment_id as "shipmentId", l.returned_quantity as "returnedQuantity",
+             l.cancellation_id as "cancellationId", p.sku, p.name, p.barcode,
              p.image_url as "imageUrl", p.weight_grams as "weightGrams"
       from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, order_id)
       join order_lines l on l.merchant_id = listed.merchant_id and l.order_id = listed.order_id
       join products p on p.merchant_id = l.merchant_id and p.id = l.product_id
-      where l.shipment_id is null
+      where l.shipment_id is null and l.cancellation_id is null
       order by l.order_id, l.id`,
     values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id)],
   });
@@ -219,7 +222,8 @@ export const listOrderLines = (
     name: "list-order-lines-with-products",
     text: `
       select l.order_id as "orderId", l.id, l.product_id as "productId", l.quantity,
-             l.shipment_id as "shipmentId", l.returned_quantity as "returnedQuantity", p.sku, p.name, p.barcode,
+             l.shipment_id as "shipmentId", l.returned_quantity as "returnedQuantity",
+             l.cancellation_id as "cancellationId", p.sku, p.name, p.barcode,
              p.image_url as "imageUrl", p.weight_grams as "weightGrams"
       from order_lines l
       join products p on p.merchant_id = $1 and p.id = l.product_id
@@ -328,7 +332,7 @@ export async function claimWork(
           and coalesce(o.facility_id, '00000000-0000-0000-0000-000000000000'::uuid)
             = coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'::uuid)
           and exists (
-            select from order_lines l where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null)
+            select from order_lines l where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null and l.cancellation_id is null)
           and not exists (
             select from pick_list_orders c
             where c.merchant_id = o.merchant_id and c.order_id = o.id and c.expires_at > $4)
@@ -412,7 +416,7 @@ export async function countWaitingWork(
         select o.merchant_id, o.id, o.external_order_id, o.created_at,
                exists (
                  select from order_lines l
-                 where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null) as is_unshipped
+                 where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null and l.cancellation_id is null) as is_unshipped
         from orders o
         where o.has_unshipped and o.routed_at is not null and o.status in ('ACCEPTED', 'IN_PROGRESS')
           and o.hold_reasons = '{}' and not o.test_mode

@@ -9,6 +9,7 @@ import { insertEntries, readLedger } from "./ledger-sql.ts";
 
 /** Why an order is refunded. */
 export const REFUND_REASONS = [
+  "canceled",
   "returned",
   "damaged",
   "lost",

@@ -1,5 +1,5 @@
 import type { NewId } from "../platform/ids.ts";
-import type { Order, OrderFact, OrderState, OrderStatus } from "./order.ts";
+import type { CancelReason, Order, OrderFact, OrderState, OrderStatus } from "./order.ts";
 
 /** The actor of a change: a partner by the API, a caller of the back office, or the service itself. */
 export type Actor = {
@@ -24,6 +24,8 @@ export type TransitionCause = {
   readonly detail?: string | null;
   /** For a return: whether its goods go back into stock. */
   readonly restock?: boolean;
+  /** For canceled lines: why they are, which their event says. */
+  readonly cancelReason?: CancelReason;
 };
 
 /** An order before and after a transition. */

@@ -18,8 +18,10 @@ import {
 } from "./order.ts";
 import {
   allShipped,
+  cancelLines,
   changeShipment,
   correctAddress,
+  isOpen,
   LINES_MAX,
   newShipment,
   returnUnits,
@@ -139,12 +141,20 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
       const voided = voidShipment(order, transition.shipmentId);
       return typeof voided === "string" ? rejected(voided) : apply(voided);
     }
+    case "cancelLines": {
+      const lines = cancelLines(order, transition);
+      if (typeof lines === "string") return rejected(lines);
+      if (lines.some(isOpen)) return apply({ lines });
+      // Nothing is left to ship, so the order is complete (docs/design/lifecycle.md, "Canceled lines").
+      const completed = { status: "COMPLETED", shipments: allShipped(order.shipments, now) } as const;
+      return apply({ lines, ...completed }, { type: "order.completed" });
+    }
     case "returnShipment": {
       const returned = afterReturn(order, transition);
       return returned === null ? rejected("no_shipment_out") : apply(returned.change, ...returned.facts);
     }
     case "complete":
-      if (order.lines.some((line) => line.shipmentId === null)) return rejected("unshipped_lines");
+      if (order.lines.some(isOpen)) return rejected("unshipped_lines");
       return apply({ shipments: allShipped(order.shipments, now) }, { type: "order.completed" });
     case "reject":
     case "cancel":
@@ -254,7 +264,7 @@ function afterReturn(
   };
 }
 
-/** The rule, if a requested line already has a shipment, or if all lines have one (docs/design/lifecycle.md, "The sandbox"). */
+/** The rule, if a requested line has a shipment or is canceled, or if all lines are (docs/design/lifecycle.md, "The sandbox"). */
 function shipLines(
   order: Order,
   transition: Extract<Transition, { name: "ship" }>,
@@ -262,10 +272,8 @@ function shipLines(
 ): Pick<Order, "lines" | "shipments"> | "nothing_to_ship" | "too_many_lines" {
   const { lineIds, parts = [], newShipmentId } = transition;
   const named = lineIds === null ? null : new Set(lineIds);
-  const requested = order.lines.filter((line) =>
-    named === null ? line.shipmentId === null : named.has(line.id),
-  );
-  if (requested.length === 0 || requested.some((line) => line.shipmentId !== null)) return "nothing_to_ship";
+  const requested = order.lines.filter((line) => (named === null ? isOpen(line) : named.has(line.id)));
+  if (requested.length === 0 || !requested.every(isOpen)) return "nothing_to_ship";
   const ids = new Set(requested.map(({ id }) => id));
   const lines = splitLines(order.lines, parts);
   if (lines.length > Math.max(LINES_MAX, order.lines.length)) return "too_many_lines";
@@ -322,6 +330,8 @@ export const ORDER_CHART: Readonly<Record<TransitionName, Edge>> = {
   updateShippingAddress: { from: UNSETTLED, to: null, otherwise: null },
   voidShipment: { from: ["IN_PROGRESS"], to: null, otherwise: "no_shipment_out" },
   updateShipment: { from: SHIPPED, to: null, otherwise: "no_shipment_out" },
+  // COMPLETED if nothing is left to ship.
+  cancelLines: { from: ["ACCEPTED", "IN_PROGRESS"], to: null, otherwise: "not_accepted" },
   complete: { from: ["IN_PROGRESS"], to: "COMPLETED", otherwise: "unshipped_lines" },
   cancel: { from: UNSETTLED, to: "CANCELED", otherwise: null },
   returnShipment: { from: SHIPPED, to: "RETURNED", otherwise: "no_shipment_out" },

@@ -35,6 +35,8 @@ export type OrderLine = {
   readonly quantity: number;
   /** The shipment that contains the line. Null until it ships. */
   readonly shipmentId: string | null;
+  /** The cancellation that ended the line before it shipped, with all of its units. Null if none did. */
+  readonly cancellationId: string | null;
   /**
    * The line of the request that this line was split from (docs/design/lifecycle.md, "Partial quantities"). Null for the lines
    * of the request.
@@ -43,6 +45,10 @@ export type OrderLine = {
   /** The units that came back. */
   readonly returnedQuantity: number;
 };
+
+/** Why lines of an order are canceled. */
+export const CANCEL_REASONS = ["out_of_stock", "damaged", "discontinued", "buyer_request", "other"] as const;
+export type CancelReason = (typeof CANCEL_REASONS)[number];
 
 export type Shipment = {
   readonly id: string;
@@ -185,6 +191,8 @@ export type Transition =
   | { readonly name: "updateShipment"; readonly shipmentId: string; readonly change: ShipmentChange }
   /** The shipment never left. */
   | { readonly name: "voidShipment"; readonly shipmentId: string }
+  /** Units that cannot be delivered, of open lines. The parts are what is canceled. */
+  | { readonly name: "cancelLines"; readonly parts: readonly LinePart[]; readonly cancellationId: string }
   /** Without `lines`, all of a shipment comes back; null means the most recent one that is out. */
   | {
       readonly name: "returnShipment";
@@ -201,7 +209,7 @@ export type Transition =
   | { readonly name: "cancelByPartner" };
 export type TransitionName = Transition["name"];
 
-/** The units of a line that ship. The others become a line with the id `restId`. */
+/** Some or all units of a line. If only some, the line is split, and the id of the new line is `restId`. */
 export type LinePart = { readonly lineId: string; readonly quantity: number; readonly restId: string };
 
 export type Tracking = Pick<Shipment, "carrier" | "trackingNumber" | "trackingUrl"> &
@@ -218,6 +226,9 @@ export type TransitionRule =
   | "no_shipment_out"
   | "shipment_left"
   | "nothing_to_ship"
+  | "nothing_to_cancel"
+  | "whole_order"
+  | "goods_unpaid"
   | "too_many_lines"
   | "not_cancelable"
   /** Rules of real orders, which follow the chart. */

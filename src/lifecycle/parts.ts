@@ -183,6 +183,52 @@ export function splitLines(lines: readonly OrderLine[], parts: readonly LinePart
   return inRequestOrder([...kept, ...rests.sort((one, other) => (one.id < other.id ? -1 : 1))]);
 }
 
+/** True if a line has neither shipped nor been canceled. */
+export const isOpen = ({
+  shipmentId,
+  cancellationId,
+}: Pick<OrderLine, "shipmentId" | "cancellationId">): boolean =>
+  shipmentId === null && cancellationId === null;
+
+/** The canceled units of a line: all of them or none. */
+export const canceledQuantity = ({
+  quantity,
+  cancellationId,
+}: Pick<OrderLine, "quantity" | "cancellationId">): number => (cancellationId === null ? 0 : quantity);
+
+/**
+ * The lines after units of them were canceled, or the rule that forbids it. What is left of a line keeps its id and the canceled units
+ * become a line of their own, so that a line is canceled whole or not at all (docs/design/lifecycle.md, "Canceled lines").
+ */
+export function cancelLines(
+  { lines, shipments }: Pick<Order, "lines" | "shipments">,
+  { parts, cancellationId }: Extract<Transition, { name: "cancelLines" }>,
+): readonly OrderLine[] | "nothing_to_cancel" | "whole_order" | "too_many_lines" {
+  const open = new Map(lines.filter(isOpen).map((line) => [line.id, line.quantity]));
+  if (parts.length === 0 || parts.some(({ lineId }) => !open.has(lineId))) return "nothing_to_cancel";
+  const kept = parts.flatMap((part) => {
+    const quantity = (open.get(part.lineId) ?? 0) - part.quantity;
+    return quantity > 0 ? [{ ...part, quantity }] : [];
+  });
+  const split = splitLines(lines, kept);
+  if (split.length > Math.max(LINES_MAX, lines.length)) return "too_many_lines";
+  const keptIds = new Set(kept.map(({ lineId }) => lineId));
+  const canceledIds = new Set(parts.map(({ lineId, restId }) => (keptIds.has(lineId) ? restId : lineId)));
+  const after = split.map((line) => (canceledIds.has(line.id) ? { ...line, cancellationId } : line));
+  return after.some(isOpen) || shipmentsOut({ shipments }).length > 0 ? after : "whole_order";
+}
+
+/** The lines that were canceled between two states of an order. */
+export function canceledBetween(
+  before: Pick<Order, "lines">,
+  after: Pick<Order, "lines">,
+): readonly OrderLine[] {
+  const earlier = new Set(
+    before.lines.filter(({ cancellationId }) => cancellationId !== null).map(({ id }) => id),
+  );
+  return after.lines.filter(({ id, cancellationId }) => cancellationId !== null && !earlier.has(id));
+}
+
 /** A line whose units became fewer, and the new line with the others. */
 export type LineSplit = { readonly line: OrderLine; readonly rest: OrderLine };
 

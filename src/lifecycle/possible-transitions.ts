@@ -1,6 +1,7 @@
 import { type Actor, SERVICE, type TimelineEntry } from "./applied-transition.ts";
 import { applyTransition, asOf, isChange } from "./lifecycle.ts";
 import {
+  type LinePart,
   MERCHANT_REQUEST,
   type Order,
   type OrderFact,
@@ -10,6 +11,7 @@ import {
   type TransitionName,
   type TransitionRule,
 } from "./order.ts";
+import { isOpen, shipmentsOut } from "./parts.ts";
 
 /** The transitions that people request of a real order. */
 export const REAL_ORDER_TRANSITIONS = [
@@ -21,6 +23,7 @@ export const REAL_ORDER_TRANSITIONS = [
   "ship",
   "complete",
   "returnShipment",
+  "cancelLines",
   "cancel",
 ] as const satisfies readonly TransitionName[];
 
@@ -58,7 +61,8 @@ const NO_ID = "00000000-0000-0000-0000-000000000000";
 
 /**
  * The lifecycle's own answer to each transition that can be requested of an order, with the arguments that restrict it
- * least: all unshipped lines, the newest shipment, all holds. A shipment is that of an order that has been routed.
+ * least: all unshipped lines, the newest shipment, all holds. A shipment is that of an order that has been routed. Lines are canceled
+ * as far as something of the order is left.
  */
 export const possibleTransitions = (order: Order, now: Date): PossibleTransition[] =>
   (order.testMode ? SANDBOX_TRANSITIONS : REAL_ORDER_TRANSITIONS).map((name) =>
@@ -97,12 +101,23 @@ function sampleOf(order: Order, name: RequestedTransitionName, released: readonl
       return { name, lineIds: null, newShipmentId: NO_ID };
     case "returnShipment":
       return { name, shipmentId: null };
+    case "cancelLines":
+      return { name, parts: partsToCancel(order), cancellationId: NO_ID };
     case "updateShippingAddress":
       return { name, change: { address1: `${order.shippingAddress.address1} ` }, isShippingPending: false };
     default:
       return { name };
   }
 }
+
+/** All that has not shipped, or one unit of it if nothing has. */
+const partsToCancel = (order: Order): readonly LinePart[] =>
+  shipmentsOut(order).length > 0
+    ? order.lines.filter(isOpen).map(({ id: lineId, quantity }) => ({ lineId, quantity, restId: NO_ID }))
+    : order.lines
+        .filter(isOpen)
+        .slice(-1)
+        .map(({ id: lineId }) => ({ lineId, quantity: 1, restId: NO_ID }));
 
 /** Longer than each reason that the order has, so it is none of them. */
 const newReason = ({ holdReasons }: Order): string => `other than ${holdReasons.join()}`;

@@ -5,6 +5,7 @@ import type { OrderKey } from "../lifecycle/order.ts";
 import { merchantByMerchant, merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { Money } from "../platform/money.ts";
+import type { LineCancellation } from "./cancellations/cancellations-sql.ts";
 import { type OrderOwner, type OrderOwnerRow, type OrderPrices, toOrderOwner } from "./owners-sql.ts";
 import type { OrderReturn } from "./returns/returns-sql.ts";
 
@@ -58,6 +59,7 @@ export type OrderDetails = {
   readonly prices: OrderPrices;
   readonly charges: readonly LedgerEntry[];
   readonly refunds: readonly Refund[];
+  readonly cancellations: readonly LineCancellation[];
   readonly returns: readonly OrderReturn[];
   readonly timeline: readonly TimelineEntry[];
   /** When the personal data of the buyer was erased; null if it was not. */
@@ -88,6 +90,7 @@ type DetailsRow = {
   lines: { id: string; sku: string; name: string; unitPriceMinor: string }[];
   charges: (Stored<LedgerEntry> & StoredAmount)[] | null;
   refunds: (Stored<Refund> & StoredAmount & StoredActor)[] | null;
+  cancellations: (Stored<LineCancellation> & StoredActor)[] | null;
   returns: (Stored<OrderReturn> & StoredActor)[] | null;
   timeline: (Stored<TimelineEntry> & StoredActor)[] | null;
 };
@@ -122,6 +125,13 @@ export async function readOrderDetails(
                     from refunds f
                     where f.merchant_id = $1 and f.order_id = $3
                     order by f.id) as refund) as refunds,
+             (select json_agg(canceled)
+              from (select c.id, c.reason, c.note, c.reference, c.refund_id as "refundId",
+                           c.actor_kind as "actorKind", c.actor_name as "actorName", c.actor_id as "actorId",
+                           c.created_at as "createdAt"
+                    from line_cancellations c
+                    where c.merchant_id = $1 and c.order_id = $3
+                    order by c.id) as canceled) as cancellations,
              (select json_agg(returned)
               from (select r.id, r.reason, r.condition, r.note, r.restocked, r.reference, r.refund_id as "refundId",
                            r.actor_kind as "actorKind", r.actor_name as "actorName", r.actor_id as "actorId",
@@ -160,6 +170,7 @@ export async function readOrderDetails(
     },
     charges: (row.charges ?? []).map((charge) => ({ ...charge, ...amountAndTime(charge), currency })),
     refunds: (row.refunds ?? []).map((refund) => ({ ...withActor(refund), ...amountAndTime(refund) })),
+    cancellations: (row.cancellations ?? []).map(withActor),
     returns: (row.returns ?? []).map(withActor),
     timeline: (row.timeline ?? []).map(withActor),
     erasedAt: row.erased_at,

@@ -1,20 +1,24 @@
 import { type Static, Type } from "typebox";
 import { cancelableUntil } from "../lifecycle/lifecycle.ts";
 import {
+  CANCEL_REASONS,
+  type CancelReason,
   HOLD_REASONS,
   ORDER_STATUSES,
   type Order,
+  type OrderLine,
   type OrderRef,
   OUT_OF_STOCK,
   SHIPMENT_STATUSES,
   type Shipment,
 } from "../lifecycle/order.ts";
-import { asRequested } from "../lifecycle/parts.ts";
+import { asRequested, canceledQuantity } from "../lifecycle/parts.ts";
 import { fromTypeId, toTypeId, wireOrderId } from "../platform/ids.ts";
 import { expectedVersionField } from "../platform/wire/content-version.ts";
 import { COUNTRY_CODE_FORM } from "../platform/wire/countries.ts";
 import {
   dateTime,
+  describedAs,
   enumeration,
   idField,
   nullable,
@@ -222,6 +226,10 @@ const LineSchema = Type.Object(
     returnedQuantity: Type.Integer({
       description: "Number of units that came back, at most `quantity`. The warehouse records it.",
     }),
+    canceledQuantity: Type.Integer({
+      description:
+        "Number of units that were canceled because they cannot be delivered: 0, or all of the line, which never ships then. If only a part of a line is canceled, that part is a line of its own behind it.",
+    }),
   },
   { title: "OrderLine", description: "An ordered product and its quantity." },
 );
@@ -252,6 +260,26 @@ export const ShipmentSchema = Type.Object(
   },
   { title: "Shipment", description: "A shipment with lines of an order." },
 );
+
+export const CancelReasonSchema = enumeration(
+  "CancelReason",
+  CANCEL_REASONS,
+  "Why units are canceled. More values may be added. `out_of_stock`: there are not enough. `damaged`: they cannot be sold. `discontinued`: there will be no more. `buyer_request`: the buyer does not want them any more. `other`: none of these.",
+);
+
+/** What an event shows of the lines that were canceled. */
+export const canceledFields = {
+  canceledLineIds: Type.Array(Type.String(), { description: "Ids of the lines that were canceled." }),
+  reason: describedAs(CancelReasonSchema, "Why they were canceled."),
+};
+
+/** Lines that were canceled at once. */
+export type CanceledUnits = { readonly lines: readonly OrderLine[]; readonly reason: CancelReason };
+
+export const toWireCanceled = ({ lines, reason }: CanceledUnits) => ({
+  canceledLineIds: lines.map(({ id }) => toTypeId("line", id)),
+  reason,
+});
 
 const orderIdField = Type.String({
   description: "Id of the order, set by the service. Ids of test orders have the prefix `test_`.",
@@ -291,7 +319,7 @@ export const OrderSchema = Type.Object(
     metadata: metadataField,
     lines: Type.Array(LineSchema, {
       description:
-        "The ordered products, in the order of the request. If only a part of a line has shipped, the rest is a line of its own behind it.",
+        "The ordered products, in the order of the request. If only a part of a line has shipped or was canceled, the rest is a line of its own behind it.",
     }),
     shipments: Type.Array(ShipmentSchema, { description: "The shipments of the order, oldest first." }),
   },
@@ -342,6 +370,7 @@ export function toWireOrder(order: Order): WireOrder {
       quantity: line.quantity,
       shipmentId: line.shipmentId === null ? null : toTypeId("shp", line.shipmentId),
       returnedQuantity: line.returnedQuantity,
+      canceledQuantity: canceledQuantity(line),
     })),
     shipments: order.shipments.map((shipment) => toWireShipment(order, shipment)),
   };

@@ -58,7 +58,8 @@ export async function readVersionedOrders(
                o.routed_at, o.facility_id, o.canceled_at, o.xmin as written_by,
                (select json_agg(line)
                 from (select l.id, l.product_id as "productId", l.quantity, l.shipment_id as "shipmentId",
-                             l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity"
+                             l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity",
+                             l.cancellation_id as "cancellationId"
                       from order_lines l
                       where l.merchant_id = $1 and l.order_id = o.id
                       order by l.id) as line) as lines,
@@ -133,7 +134,8 @@ export async function readOrdersByKey(db: Queryable, keys: readonly OrderKey[]):
                  o.routed_at, o.facility_id, o.canceled_at, o.xmin as written_by,
                  (select json_agg(line)
                   from (select l.id, l.product_id as "productId", l.quantity, l.shipment_id as "shipmentId",
-                               l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity"
+                               l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity",
+                             l.cancellation_id as "cancellationId"
                         from order_lines l
                         where l.merchant_id = coalesce($4::uuid, o.merchant_id) and l.order_id = o.id
                         order by l.id) as line) as lines,
@@ -175,7 +177,8 @@ export async function readOrdersByExternalId(
                o.routed_at, o.facility_id, o.canceled_at, o.xmin as written_by,
                (select json_agg(line)
                 from (select l.id, l.product_id as "productId", l.quantity, l.shipment_id as "shipmentId",
-                             l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity"
+                             l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity",
+                             l.cancellation_id as "cancellationId"
                       from order_lines l
                       where l.merchant_id = $1 and l.order_id = o.id
                       order by l.id) as line) as lines,

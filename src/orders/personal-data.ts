@@ -9,6 +9,7 @@ import { before, CLOCK_SKEW_MAX_MS } from "../platform/time.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 import { eraseResponses } from "../webhooks/log/erase-sql.ts";
 import { rewriteEventBodies } from "../webhooks/publishing-sql.ts";
+import { eraseCancellationNotes } from "./cancellations/cancellations-sql.ts";
 import { inSeenOrder, type Staff } from "./changes/change-order.ts";
 import { insertTimelineEntries } from "./changes/timeline-sql.ts";
 import { transitionRefused } from "./changes/transition-order.ts";
@@ -116,6 +117,7 @@ async function eraseOrders(
   await eraseTimelineDetails(tx, erased);
   await eraseRefundNotes(tx, erased, ERASED, now);
   await eraseReturnNotes(tx, erased, ERASED, now);
+  await eraseCancellationNotes(tx, erased, ERASED, now);
   await rewriteEventBodies(tx, erased, since, erasedEventBody);
   await eraseResponses(tx, erased, since);
   const cause = { actor: by.actor, operation: OPERATION, requestId: by.requestId };

@@ -119,7 +119,7 @@ export async function readUnroutedOrders(tx: Queryable, keys: readonly OrderKey[
                      order by l.id)
               from order_lines l
               join products p on p.merchant_id = l.merchant_id and p.id = l.product_id
-              where l.merchant_id = o.merchant_id and l.order_id = o.id
+              where l.merchant_id = o.merchant_id and l.order_id = o.id and l.cancellation_id is null
                 and ($4::uuid[] is null or l.merchant_id = any($4))
                 and ($4::uuid[] is null or p.merchant_id = any($4))) as lines
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
@@ -234,6 +234,7 @@ export async function listOrdersWaitingForProducts(
                  select
                  from order_lines l
                  where l.merchant_id = o.merchant_id and l.order_id = o.id and l.product_id = any($4::uuid[])
+                   and l.cancellation_id is null
                    and ($6::uuid[] is null or l.merchant_id = any($6))
                  group by l.product_id
                  having sum(l.quantity) <= ($5::integer[])[array_position($4::uuid[], l.product_id)]) as fits

@@ -4,7 +4,7 @@ import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { NewId } from "../platform/ids.ts";
 import { type Product, toPartnerProduct } from "../products/product.ts";
 import type { EventType } from "../webhooks/events/event.ts";
-import { toWireOrder, toWireShipment } from "./order-wire.ts";
+import { toWireCanceled, toWireOrder, toWireShipment } from "./order-wire.ts";
 
 /** The content of an event that shows its form, and about which nothing is stored. */
 export type SampleEvent = {
@@ -32,25 +32,29 @@ export function sampleEvent(type: EventType, context: SampleContext): SampleEven
   const { isOptIn = false, showsShipment = false } = SAMPLES[type];
   const order = sampleOrderAfter(type, context);
   const shipment = order.shipments.find(() => showsShipment);
+  const lines = order.lines.filter(({ cancellationId }) => cancellationId !== null);
   return {
     type,
     sequence: isOptIn ? null : order.lastSequence,
     data: {
       order: toWireOrder(order),
       ...(shipment !== undefined && { shipment: toWireShipment(order, shipment) }),
+      ...(lines.length > 0 && toWireCanceled({ lines, reason: "out_of_stock" })),
     },
   };
 }
 
 /** The order of a sample. */
-export const sampleOrderAfter = (type: keyof typeof SAMPLES, context: SampleContext): Order =>
-  SAMPLES[type]
-    .transitions(context.newId())
-    .reduce((before, transition) => applied(before, transition, context.now), sampleOrder(context));
+export function sampleOrderAfter(type: keyof typeof SAMPLES, context: SampleContext): Order {
+  const order = sampleOrder(context);
+  return SAMPLES[type]
+    .transitions(context.newId(), order)
+    .reduce((before, transition) => applied(before, transition, context.now), order);
+}
 
 type Sample = {
   /** What has happened to the order, last the cause of the event. */
-  readonly transitions: (shipmentId: string) => readonly Transition[];
+  readonly transitions: (newId: string, order: Order) => readonly Transition[];
   readonly showsShipment?: true;
   readonly isOptIn?: true;
 };
@@ -66,6 +70,11 @@ const ship = (newShipmentId: string): Transition => ({
   lineIds: null,
   newShipmentId,
   tracking: TRACKING,
+});
+const cancelOneUnit = (newId: string, { lines }: Order): Transition => ({
+  name: "cancelLines",
+  parts: lines.map(({ id: lineId }) => ({ lineId, quantity: 1, restId: newId })),
+  cancellationId: newId,
 });
 const hold = (reason: string): Transition => ({ name: "hold", reasons: [reason] });
 
@@ -92,6 +101,7 @@ const SAMPLES: Readonly<Record<Exclude<EventType, "product.published">, Sample>>
     isOptIn: true,
   },
   "order.paymentFailed": { transitions: () => [hold(PAYMENT_FAILED)], isOptIn: true },
+  "order.linesCanceled": { transitions: (id, order) => [accept, cancelOneUnit(id, order)], isOptIn: true },
 };
 
 function applied(order: Order, transition: Transition, now: Date): Order {
@@ -129,9 +139,10 @@ function sampleOrder({ connection, newId, now, lifetimeMs }: SampleContext): Ord
       {
         id: newId(),
         productId: newId(),
-        quantity: 1,
+        quantity: 2,
         shipmentId: null,
         splitFrom: null,
+        cancellationId: null,
         returnedQuantity: 0,
       },
     ],

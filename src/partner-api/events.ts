@@ -2,7 +2,7 @@ import { type TSchema, Type } from "typebox";
 import type { Json, NameSchema } from "../http/openapi/components.ts";
 import { jsonContent } from "../http/openapi/document.ts";
 import type { MakeExample } from "../http/openapi/examples.ts";
-import { OrderSchema, ShipmentSchema } from "../orders/order-wire.ts";
+import { canceledFields, OrderSchema, ShipmentSchema } from "../orders/order-wire.ts";
 import { findOrderId, orderIdFilter } from "../orders/reading/list-conditions-sql.ts";
 import { fromTypeId } from "../platform/ids.ts";
 import { isProblem, notFound } from "../platform/wire/problems.ts";
@@ -53,6 +53,7 @@ const EVENT_DATA: Readonly<Record<EventType | typeof PING, Readonly<Record<strin
   "order.inProgress": ofOrder,
   "order.shipmentUpdated": ofShipment,
   "order.paymentFailed": ofOrder,
+  "order.linesCanceled": { order, ...canceledFields },
   [PING]: ofEndpoint,
 };
 

@@ -25,6 +25,7 @@ import {
   wasCanceled,
 } from "../lifecycle/lifecycle.ts";
 import { type Order, type OrderKey, type OrderState, PAYMENT_FAILED } from "../lifecycle/order.ts";
+import { isOpen } from "../lifecycle/parts.ts";
 import { storeTransitions } from "../orders/changes/store-transitions.ts";
 import { lockFreeOrders, lockOrderState, readOrdersByKey } from "../orders/orders-sql.ts";
 import { type ConnectionKey, distinctConnections } from "../platform/connection-key.ts";
@@ -275,8 +276,7 @@ function holdChangeOf(order: PaidOrder, { ledger, hasPaid }: RecordedOutcomes): 
   return failed ? "addHold" : "releaseHold";
 }
 
-const hasShipped = ({ lines }: Pick<Order, "lines">): boolean =>
-  lines.every(({ shipmentId }) => shipmentId !== null);
+const hasShipped = ({ lines }: Pick<Order, "lines">): boolean => !lines.some(isOpen);
 
 /** A payment and its gateway's response. Null if the outcome is unknown. */
 export type RespondedPayment = {

@@ -18,6 +18,7 @@ export const ID_PREFIXES = [
   "pay",
   "pick",
   "ret",
+  "can",
   "rfd",
   "aud",
   "tok",

@@ -1,7 +1,7 @@
 import type { AppliedTransition } from "../lifecycle/applied-transition.ts";
 import { isSettled } from "../lifecycle/lifecycle.ts";
 import type { OrderLine } from "../lifecycle/order.ts";
-import { returnedBetween, splitsBetween } from "../lifecycle/parts.ts";
+import { canceledBetween, returnedBetween, splitsBetween } from "../lifecycle/parts.ts";
 import { merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { StockMove } from "./stock-sql.ts";
@@ -119,15 +119,15 @@ export async function deleteReservations(
 }
 
 /**
- * Lines that need no reservation any more: those that ship, and all lines of an order that becomes settled or loses its
- * route.
+ * Lines that need no reservation any more: those that ship or are canceled, and all lines of an order that becomes settled or loses
+ * its route.
  */
 export const linesToEnd = (transition: AppliedTransition): { orderId: string; lineId: string }[] => {
   const { before, after } = transition;
   // Also for a returned order, whose unshipped lines will never ship.
   const ended =
     (isSettled(after) && !isSettled(before)) || (before.routedAt !== null && after.routedAt === null);
-  const lines = ended ? after.lines : newlyShipped(transition);
+  const lines = ended ? after.lines : [...newlyShipped(transition), ...canceledBetween(before, after)];
   return lines.map(({ id }) => ({ orderId: after.id, lineId: id }));
 };
 

@@ -71,15 +71,21 @@ const REQUESTS: Record<Action["name"], { path: string; body?: object; method?: s
   ship: { path: "ship" },
   complete: { path: "complete" },
   returnShipment: { path: "return" },
+  cancelLines: { path: "cancel-lines" },
   cancel: { path: "cancel" },
   retryPayment: { path: "retry-payment" },
   refund: { path: "refund", body: { reference: "ticket-1", reason: "goodwill" } },
   erasePersonalData: { path: "erase-personal-data" },
 };
-const request = (id: string, name: Action["name"], client: Client = test.backOffice) => {
-  const { path, method = "POST", body = {} } = REQUESTS[name];
+const request = async (id: string, name: Action["name"], client: Client = test.backOffice) => {
+  const { path, method = "POST" } = REQUESTS[name];
+  const body = name === "cancelLines" ? await oneUnit(id) : REQUESTS[name].body;
   return client.request(method, `/api/orders/${id}/${path}`, { body });
 };
+async function oneUnit(id: string) {
+  const { lines } = await readDetail(test, id);
+  return { lines: [{ lineId: lines.at(-1).id, quantity: 1 }], reason: "damaged", reference: "ticket-1" };
+}
 const actionsOf = async (id: string, client: Client = test.backOffice) =>
   (await readDetail(test, id, client)).actions as Action[];
 const named = async (id: string, name: string, client?: Client) =>
@@ -121,6 +127,7 @@ describe("actions of GET /api/orders/{id}", () => {
       "hold",
       "releaseHold",
       "updateShippingAddress",
+      "cancelLines",
       "cancel",
       "retryPayment",
     ]);

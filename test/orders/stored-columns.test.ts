@@ -33,6 +33,7 @@ const ERASED: Readonly<Record<string, readonly string[]>> = {
   shipments: ["tracking_number", "scanned_tracking_number", "tracking_url"],
   timeline_entries: ["detail"],
   order_returns: ["note"],
+  line_cancellations: ["note"],
   refunds: ["note"],
   events: ["body"],
   attempts: ["response_body"],
@@ -46,6 +47,7 @@ const HARMLESS: Readonly<Record<string, Readonly<Record<string, readonly string[
     shipments: ["status"],
     timeline_entries: ["operation", "actor_kind", "status", "hold_reasons"],
     order_returns: ["reason", "condition", "actor_kind"],
+    line_cancellations: ["reason", "actor_kind"],
     refunds: ["reason", "actor_kind"],
     ledger_entries: ["kind"],
     ledger_outcomes: ["outcome", "gateway", "reason"],
@@ -62,6 +64,7 @@ const HARMLESS: Readonly<Record<string, Readonly<Record<string, readonly string[
     orders: ["external_order_id", "idempotency_key", "request_id"],
     timeline_entries: ["request_id"],
     order_returns: ["reference"],
+    line_cancellations: ["reference"],
     refunds: ["reference"],
     ledger_entries: ["request_id"],
     ledger_outcomes: ["gateway_reference"],
@@ -71,6 +74,7 @@ const HARMLESS: Readonly<Record<string, Readonly<Record<string, readonly string[
   "staff and tokens, not buyers": {
     timeline_entries: ["actor_name", "actor_id"],
     order_returns: ["actor_name", "actor_id"],
+    line_cancellations: ["actor_name", "actor_id"],
     refunds: ["actor_name", "actor_id"],
     put_aside_orders: ["actor_name"],
     stock_movements: ["actor_name", "actor_id", "reason", "note"],
@@ -241,6 +245,11 @@ describe("personal data", () => {
     await runJob(test, "route-orders");
     await processDuePayments(test);
     const tracking = { trackingNumber: `]C1${MARK} 1`, trackingUrl: `https://track.example/${MARK}` };
+    const { lines: ordered } = await readDetail(test, id);
+    await operationApplied(test, id, "cancel-lines", {
+      ...{ lines: [{ lineId: ordered[0].id, quantity: 1 }], reason: "other", reference: "c" },
+      note: `${MARK} note`,
+    });
     await operationApplied(test, id, "ship", tracking);
     await operationApplied(test, id, "complete");
     await operationApplied(test, id, "return", { note: `${MARK} note`, refund: { reference: "r" } });
@@ -248,7 +257,8 @@ describe("personal data", () => {
     expect(before).toEqual(
       expect.arrayContaining([
         ...declared({ orders: ERASED["orders"] ?? [], shipments: ERASED["shipments"] ?? [] }),
-        ...["events.body", "order_returns.note", "refunds.note", "timeline_entries.detail"],
+        ...["events.body", "line_cancellations.note", "order_returns.note", "refunds.note"],
+        "timeline_entries.detail",
       ]),
     );
     expect((await test.backOffice.post(`/api/orders/${id}/erase-personal-data`)).status).toBe(200);

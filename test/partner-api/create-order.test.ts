@@ -105,7 +105,13 @@ describe("POST /v1/orders", () => {
     const read = await readOrder(partner, body.id);
     expect(read.shippingAddress).not.toHaveProperty("planet");
     expect(read.lines).toEqual([
-      { ...line, id: expect.stringMatching(/^line_[0-9a-z]{26}$/), shipmentId: null, returnedQuantity: 0 },
+      {
+        ...line,
+        id: expect.stringMatching(/^line_[0-9a-z]{26}$/),
+        shipmentId: null,
+        returnedQuantity: 0,
+        canceledQuantity: 0,
+      },
     ]);
   });
 });

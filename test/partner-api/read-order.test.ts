@@ -67,6 +67,7 @@ describe("GET /v1/orders/{orderId}", () => {
         id: expect.stringMatching(/^line_/),
         shipmentId: null,
         returnedQuantity: 0,
+        canceledQuantity: 0,
       })),
       shipments: [],
     });

@@ -11,7 +11,7 @@ import {
 } from "./builders.ts";
 import { acceptAll, createFacility, routeAll } from "./facilities.ts";
 import { processDuePayments, setCreditLimit } from "./payments.ts";
-import { operationApplied } from "./real-orders.ts";
+import { operationApplied, readDetail } from "./real-orders.ts";
 import { strangersConnection } from "./self-service.ts";
 import { aTestOrder, createTestOrder, testOrdersPath } from "./test-orders.ts";
 import type { TestService } from "./test-service.ts";
@@ -231,6 +231,17 @@ const orderChanges = (world: AuditedWorld): ChangeRequests => ({
   approveOrder: async () => orderRequest(await inReview(world), "approve"),
   rejectOrder: async () => orderRequest(await inReview(world), "reject"),
   cancelOrder: async () => orderRequest(await placed(world), "cancel"),
+  cancelLines: async () => {
+    const partner = await createPartner(world.test); // The credit limit of the other merchant is changed.
+    const { id } = await placeOrder(partner, { lines: [{ productId: partner.productIds[0], quantity: 2 }] });
+    await acceptAll(world.test);
+    await processDuePayments(world.test);
+    const all = { reason: "goodwill", reference: "all" }; // A refund would be a second entry.
+    await world.test.backOffice.post(`/api/orders/${id}/refund`, all);
+    const { lines } = await readDetail(world.test, id);
+    const parts = [{ lineId: lines[0].id, quantity: 1 }];
+    return orderRequest(id, "cancel-lines", { lines: parts, reason: "damaged", reference: "ticket-1" });
+  },
   erasePersonalData: async () => {
     const id = await placed(world);
     await operationApplied(world.test, id, "cancel");

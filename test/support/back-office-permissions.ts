@@ -85,6 +85,7 @@ export const MERCHANTS_NOT_WAREHOUSE = [
   "withdrawProducts",
   "withdrawProduct",
   "cancelOrder",
+  "cancelLines",
   "importProducts",
   ...OF_ENDPOINTS,
   ...ofOwner("Merchant"),

@@ -75,6 +75,11 @@ const BODIES: Record<string, object> = {
   createConnection: { name: "New" },
   createView: { name: "New", page: "orders", query: "" },
   addOrderNote: { text: "Call first" },
+  cancelLines: {
+    lines: [{ lineId: "line_01m7y7np16fe68bxp4h91tdmdn", quantity: 1 }],
+    reason: "damaged",
+    reference: "ticket-1",
+  },
   createFacility: { name: "New", countryCode: "DE" },
   setStock: { onHand: 5 },
   shipOrders: { orders: [{ orderId: "ord_01m7y7np16fe68bxp4h91tdmdn" }] },

@@ -91,7 +91,7 @@ export async function expectStockAddsUp(test: TestService): Promise<void> {
       from stock_reservations r
       join orders o on o.merchant_id = r.merchant_id and o.id = r.order_id
       join order_lines l on l.merchant_id = r.merchant_id and l.order_id = r.order_id and l.id = r.line_id
-      where o.status not in ('ACCEPTED', 'IN_PROGRESS') or l.shipment_id is not null
+      where o.status not in ('ACCEPTED', 'IN_PROGRESS') or l.shipment_id is not null or l.cancellation_id is not null
         or r.facility_id <> o.facility_id or r.product_id <> l.product_id or r.quantity <> l.quantity`,
     values: [],
   });

@@ -22,6 +22,7 @@ export function anOrder(fields: Partial<Order> = {}): Order {
         shipmentId: null,
         splitFrom: null,
         returnedQuantity: 0,
+        cancellationId: null,
       },
       {
         id: "line-2",
@@ -30,6 +31,7 @@ export function anOrder(fields: Partial<Order> = {}): Order {
         shipmentId: null,
         splitFrom: null,
         returnedQuantity: 0,
+        cancellationId: null,
       },
     ],
     shipments: [],

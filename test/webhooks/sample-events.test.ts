@@ -49,7 +49,8 @@ describe("POST /v1/webhook-endpoints/{endpointId}/ping with a type", () => {
     expect(event.connectionId).toBe(partner.connectionId);
     expect(delivery).toMatchObject({ eventType: type, orderId: null });
     const { order, shipment, product, ...others } = event.data;
-    expect(others).toEqual({});
+    const canceled = { canceledLineIds: [order?.lines.at(-1).id], reason: "out_of_stock" };
+    expect(others).toEqual(type === "order.linesCanceled" ? canceled : {});
     if (type === "product.published") {
       expect(keysOf(product)).toEqual(fieldsOf(PartnerProductSchema));
       return expect([order, shipment]).toEqual([undefined, undefined]);
@@ -75,6 +76,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/ping with a type", () => {
     ["order.inProgress", { status: "IN_PROGRESS" }, null],
     ["order.shipmentUpdated", { shipments: [{ status: "delivered" }] }, null],
     ["order.paymentFailed", { onHoldReasons: ["payment_failed"] }, null],
+    ["order.linesCanceled", { lines: [{ canceledQuantity: 0 }, { canceledQuantity: 1 }] }, null],
   ])("shows in a sample of %s the order as it is after such an event", async (type, state, sequence) => {
     const { event } = await receiveSample(type);
     expect(event.data.order).toMatchObject(state);

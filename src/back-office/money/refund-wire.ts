@@ -18,7 +18,7 @@ import { minorOf, positiveAmountErrors } from "./amounts.ts";
 const RefundReasonSchema = enumeration(
   "RefundReason",
   REFUND_REASONS,
-  "`returned`: the goods came back. `damaged`: they arrived damaged. `lost`: they did not arrive. `late`: they arrived late. `wrong_item`: other goods arrived. `goodwill`: no fault. `other`: see the note.",
+  "`canceled`: the goods cannot be delivered. `returned`: the goods came back. `damaged`: they arrived damaged. `lost`: they did not arrive. `late`: they arrived late. `wrong_item`: other goods arrived. `goodwill`: no fault. `other`: see the note.",
 );
 
 /** A refund of an order, as a body names it. */

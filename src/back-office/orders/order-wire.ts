@@ -6,14 +6,22 @@ import { PARTNER, type TimelineEntry } from "../../lifecycle/applied-transition.
 import {
   ADDRESS_UNSERVICEABLE,
   type Order,
+  type OrderLine,
   OUT_OF_STOCK,
   PAYMENT_FAILED,
   type Shipment,
 } from "../../lifecycle/order.ts";
 import { type Hold, holdsOf } from "../../lifecycle/possible-transitions.ts";
 import { addressVersion } from "../../orders/address.ts";
+import type { LineCancellation } from "../../orders/cancellations/cancellations-sql.ts";
 import type { OrderDetails } from "../../orders/order-details-sql.ts";
-import { OrderSchema, ShipmentSchema, toWireOrder, toWireShipment } from "../../orders/order-wire.ts";
+import {
+  CancelReasonSchema,
+  OrderSchema,
+  ShipmentSchema,
+  toWireOrder,
+  toWireShipment,
+} from "../../orders/order-wire.ts";
 import type { OrderOwner } from "../../orders/owners-sql.ts";
 import { ReturnConditionSchema, ReturnReasonSchema } from "../../orders/returns/return-request.ts";
 import type { OrderReturn } from "../../orders/returns/returns-sql.ts";
@@ -112,6 +120,45 @@ export const toWireReturn = (returned: OrderReturn): Static<typeof ReturnSchema>
   refundId: returned.refundId === null ? null : toTypeId("rfd", returned.refundId),
   actor: toWireActor(returned.actor),
   createdAt: returned.createdAt.toISOString(),
+});
+
+const CancellationSchema = Type.Object(
+  {
+    id: idField("can", "Id of the cancellation, set by the service."),
+    lineIds: Type.Array(Type.String(), { description: "Ids of the lines that it canceled, each whole." }),
+    reason: CancelReasonSchema,
+    note: nullable(
+      Type.String(),
+      "Explanation by the caller. Null if there is none. It is erased with the personal data of the order.",
+    ),
+    reference: nullable(
+      Type.String(),
+      "The caller's own name for the cancellation. Null for the role `partner`.",
+    ),
+    refundId: nullable(
+      Type.String(),
+      "Id of the refund of the canceled goods. Null if nothing of them was left to refund.",
+    ),
+    actor: describedAs(ActorSchema, "Who canceled the lines."),
+    createdAt: dateTime("When they were canceled."),
+  },
+  { title: "LineCancellation", description: "Lines of an order that were canceled by one request." },
+);
+
+const toWireCancellation = (
+  { id, reason, note, reference, refundId, actor, createdAt }: LineCancellation,
+  lines: readonly OrderLine[],
+): Static<typeof CancellationSchema> => ({
+  id: toTypeId("can", id),
+  lineIds: lines
+    .filter(({ cancellationId }) => cancellationId === id)
+    .map((line) => toTypeId("line", line.id)),
+  reason,
+  note,
+  reference,
+  refundId: refundId === null ? null : toTypeId("rfd", refundId),
+  actor: toWireActor(actor),
+  createdAt: createdAt.toISOString(),
 });
 
 const { lines: partnerLines, shipments: _, ...partnerFields } = OrderSchema.properties;
@@ -306,6 +353,9 @@ export const BackOfficeOrderSchema = Type.Object(
     charges: Type.Array(ChargeSchema, {
       description: "Charges and refunds, oldest first. Empty for the role `partner`.",
     }),
+    cancellations: Type.Array(CancellationSchema, {
+      description: "Units that were canceled because they cannot be delivered, oldest first.",
+    }),
     returns: Type.Array(ReturnSchema, { description: "Goods that came back, oldest first." }),
     refunds: Type.Array(RefundSchema, {
       description:
@@ -396,7 +446,17 @@ export function toOrderSummary(
 export function toBackOfficeOrder(
   order: Order,
   owner: OrderOwner,
-  { prices, charges, refunds, returns, timeline, erasedAt, changedAt, requestId }: OrderDetails,
+  {
+    prices,
+    charges,
+    refunds,
+    cancellations,
+    returns,
+    timeline,
+    erasedAt,
+    changedAt,
+    requestId,
+  }: OrderDetails,
   explained: HoldDetails,
 ): Omit<Static<typeof BackOfficeOrderSchema>, "actions"> {
   const { currency } = prices;
@@ -418,6 +478,7 @@ export function toBackOfficeOrder(
       return { ...wire, unitPrice };
     }),
     charges: charges.map(toWireCharge),
+    cancellations: cancellations.map((each) => toWireCancellation(each, order.lines)),
     returns: returns.map(toWireReturn),
     refunds: refunds.map(toWireRefund(currency)),
     holds: holdsOf(order, timeline).map((hold) => toWireHold(hold, names, explained)),
@@ -525,6 +586,7 @@ const SHOWN_OPERATIONS: ReadonlySet<string> = new Set([
   "voidShipment",
   "complete",
   "returnShipment",
+  "cancelLines",
   "updateShippingAddress",
   "erasePersonalData",
 ]);
@@ -544,6 +606,13 @@ export function orderForPartner(order: WireOrder): WireOrder {
     ...HIDDEN,
     charges: [],
     refunds: [],
+    cancellations: order.cancellations.map((canceled) => ({
+      ...canceled,
+      note: null,
+      reference: null,
+      refundId: null,
+      actor: withoutName(canceled.actor),
+    })),
     returns: order.returns.map((returned) => ({
       ...returned,
       note: null,

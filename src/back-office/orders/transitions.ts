@@ -1,8 +1,9 @@
 import { Type } from "typebox";
 import type { Role } from "../../audit/grant.ts";
 import { hasScope, scopeRequired } from "../../audit/scope.ts";
-import { correctOrderAddress } from "../../fulfilment/routing/route-orders.ts";
+import { cancelLines, correctOrderAddress } from "../../fulfilment/routing/route-orders.ts";
 import { MERCHANT_REQUEST, PAYMENT_FAILED } from "../../lifecycle/order.ts";
+import { CancelLinesSchema } from "../../orders/cancellations/cancel-lines.ts";
 import { holdReasonsField } from "../../orders/changes/ship-request.ts";
 import {
   addNote,
@@ -95,6 +96,39 @@ export const orderOperationRoutes: readonly BackOfficeRoute[] = [
       if (found === null) return notFound("order");
       const order = await cancelByStaff(context, { ...caller, by }, found, body.reason ?? null);
       return orderResponse(context, caller, found, order);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/orders/{id}/cancel-lines",
+    operationId: "cancelLines",
+    tag: "Orders",
+    params: OrderIdParams,
+    admits: merchantSide,
+    summary: "Cancel lines of an order",
+    description:
+      "For units that cannot be delivered: they never ship, their stock is free again, and the merchant is refunded for exactly these goods. What has shipped and the price of shipping stay. If nothing is left to ship, the order is completed like by `completeOrder`. Rejected before the order is accepted, for lines that have shipped (`nothing_to_cancel`), if nothing of the order would be left (`whole_order`: cancel the order), and while the goods are not paid (`goods_unpaid`). Published as `order.linesCanceled` to endpoints that name this type. For goods that are refunded, a person needs recent authentication.",
+    body: CancelLinesSchema,
+    responses: {
+      200: {
+        ...ORDER_AFTER,
+        headers: {
+          "Idempotent-Replayed": "Is `true` if an earlier request with the reference canceled the lines.",
+        },
+      },
+    },
+    problems: MONEY_PROBLEMS,
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const owner = await findOwner(context, caller, params.id);
+      if (owner === null) return notFound("order");
+      const canceled = await cancelLines(context, { ...caller, by }, owner, body);
+      if (isProblem(canceled)) return canceled;
+      const { order, replayed } = canceled;
+      return {
+        status: 200,
+        body: await describeOrder(context, caller, { order, owner }),
+        ...(replayed && { headers: { "idempotent-replayed": "true" } }),
+      };
     },
   }),
   route({

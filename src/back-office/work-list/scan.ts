@@ -9,6 +9,7 @@ import {
 } from "../../fulfilment/work-list-sql.ts";
 import { asOf } from "../../lifecycle/lifecycle.ts";
 import type { Order } from "../../lifecycle/order.ts";
+import { canceledQuantity, isOpen } from "../../lifecycle/parts.ts";
 import { possibleTransitions, type RequestedTransitionName } from "../../lifecycle/possible-transitions.ts";
 import { OrderSchema, toWireOrder } from "../../orders/order-wire.ts";
 import { readOrders } from "../../orders/orders-sql.ts";
@@ -44,6 +45,9 @@ export const PackedLineSchema = Type.Object(
     quantity: Type.Integer({ description: "Units of the line." }),
     shipmentId: nullable(Type.String(), "Id of the shipment that has the line. Null: it has not shipped."),
     returnedQuantity: Type.Integer({ description: "Units that came back." }),
+    canceledQuantity: Type.Integer({
+      description: "Units that were canceled: 0, or all of the line, which never ships then.",
+    }),
   },
   { title: "PackedLine", description: "A line of an order, with its product as it is now." },
 );
@@ -53,6 +57,7 @@ export const toWirePackedLine = (line: WorkLine): Static<typeof PackedLineSchema
   quantity: line.quantity,
   shipmentId: line.shipmentId === null ? null : toTypeId("shp", line.shipmentId),
   returnedQuantity: line.returnedQuantity,
+  canceledQuantity: canceledQuantity(line),
 });
 
 const ScannedOrderSchema = Type.Object(
@@ -187,7 +192,7 @@ function toWireScannedOrder(
     shippingAddress: wire.shippingAddress,
     note: wire.note,
     lines: lines.map(toWirePackedLine),
-    expectedWeightGrams: expectedWeight(lines.filter(({ shipmentId }) => shipmentId === null)),
+    expectedWeightGrams: expectedWeight(lines.filter(isOpen)),
     shipments: order.shipments.map((shipment) => toBackOfficeShipment(order, shipment)),
     pickList: toWireWorkPickList(pickList),
     putAside: toWirePutAside(putAside),

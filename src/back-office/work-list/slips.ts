@@ -9,6 +9,7 @@ import {
   type WorkNames,
 } from "../../fulfilment/work-list-sql.ts";
 import type { Order, Shipment } from "../../lifecycle/order.ts";
+import { isOpen } from "../../lifecycle/parts.ts";
 import { OrderSchema, toWireOrder } from "../../orders/order-wire.ts";
 import { RETURN_REASONS } from "../../orders/returns/returns-sql.ts";
 import { fromTypeId, toTypeId } from "../../platform/ids.ts";
@@ -102,7 +103,7 @@ export const slipRoutes: readonly BackOfficeRoute[] = [
       const { order } = found;
       const facility = order.facilityId === null ? null : await readFacility(context.db, order.facilityId);
       await recordReads(context, by, { orders: [order], testMode: order.testMode });
-      const lines = all.filter(({ shipmentId }) => shipmentId === (shipment?.id ?? null));
+      const lines = all.filter(shipment === null ? isOpen : ({ shipmentId }) => shipmentId === shipment.id);
       const { pickList } = await readWorkMarks(context.db, order, context.clock.now());
       const box = shipment === null ? (pickList?.box ?? null) : null;
       return { status: 200, body: toWireSlip(order, found.owner, { shipment, box, facility, lines }) };
@@ -146,7 +147,7 @@ function slipShipment(
     const id = fromTypeId("shp", requested);
     return order.shipments.find((shipment) => shipment.id === id);
   }
-  return lines.some(({ shipmentId }) => shipmentId === null) ? null : (order.shipments.at(-1) ?? null);
+  return lines.some(isOpen) ? null : (order.shipments.at(-1) ?? null);
 }
 
 function toWireSlip(

@@ -1,5 +1,6 @@
 import {
   canceled,
+  canceledLines,
   corrected,
   done,
   held,
@@ -142,6 +143,12 @@ export const COMMANDS: readonly RequestCommand[] = [
   { words: "order approve", operationId: "approveOrder", outcome: nowHasStatus("Approved") },
   { words: "order reject", operationId: "rejectOrder", outcome: canceled("Rejected") },
   { words: "order cancel", operationId: "cancelOrder", outcome: canceled("Canceled") },
+  {
+    words: "order cancel-lines",
+    operationId: "cancelLines",
+    outcome: canceledLines,
+    flags: { lines: "quantities" },
+  },
   { words: "order hold", operationId: "holdOrder", outcome: held },
   { words: "order release-hold", operationId: "releaseOrderHold", outcome: released },
   {

@@ -1,4 +1,5 @@
 import { ADDRESS_UNSERVICEABLE, type Order, OUT_OF_STOCK } from "../../lifecycle/order.ts";
+import { isOpen } from "../../lifecycle/parts.ts";
 import { readUnroutedOrders, type UnroutedOrder } from "../../orders/routing-sql.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { readStockForOrder, type StockForOrder } from "../../stock/stock-sql.ts";
@@ -71,10 +72,7 @@ async function neededProducts(
   rated: readonly RatedFacility[],
   facilityIds: readonly string[] | null,
 ): Promise<NeededProduct[]> {
-  const open = Map.groupBy(
-    order.lines.filter(({ shipmentId }) => shipmentId === null),
-    ({ productId }) => productId,
-  );
+  const open = Map.groupBy(order.lines.filter(isOpen), ({ productId }) => productId);
   const stock = await readStockForOrder(db, order, [...open.keys()], facilityIds);
   const serving = new Set(rated.filter((facility) => servesOrder(facility, routed)).map(({ id }) => id));
   return [...open].flatMap(([productId, lines]) => {

@@ -2,9 +2,14 @@ import { isShippingPending } from "../../ledger/ledger.ts";
 import { readLedger } from "../../ledger/ledger-sql.ts";
 import { mayReturnShipping } from "../../ledger/shipping-charges.ts";
 import { applyTransition, isChange } from "../../lifecycle/lifecycle.ts";
-import type { Order, OrderKey } from "../../lifecycle/order.ts";
+import { type Order, type OrderKey, ROUTING_HOLD_REASONS } from "../../lifecycle/order.ts";
 import { changesAddress } from "../../lifecycle/parts.ts";
 import { ADDRESS_CORRECTION, addressVersion, hasCorrectionsLeft } from "../../orders/address.ts";
+import {
+  type CanceledLines,
+  type CancelLinesRequest,
+  storeCancelLines,
+} from "../../orders/cancellations/cancel-lines.ts";
 import { inSeenOrder, type Staff, storeOutcome } from "../../orders/changes/change-order.ts";
 import {
   type OrderBatch,
@@ -81,6 +86,30 @@ const batchOf = (
   },
   process: (tx, orders, at) => assignFacilities(tx, orders, at),
 });
+
+/**
+ * Cancels units of a real order that cannot be delivered (docs/design/lifecycle.md, "Canceled lines"). An order that waits for stock is
+ * routed in the same transaction if the facilities have what is left.
+ */
+export function cancelLines(
+  context: Context,
+  staff: Staff,
+  key: OrderKey,
+  request: CancelLinesRequest,
+): Promise<CanceledLines | Problem> {
+  return inSeenOrder<CanceledLines | Problem>(context, staff, key, async (tx, order, at, by) => {
+    const canceled = await storeCancelLines(tx, order, request, at, by);
+    if (isProblem(canceled) || canceled.replayed || !isWaiting(canceled.order)) return canceled;
+    await assignFacilities(tx, [canceled.order], at);
+    const [routed = canceled.order] = await readOrders(tx, order, [order.id]);
+    return { order: routed, replayed: false };
+  });
+}
+
+const isWaiting = ({ status, routedAt, holdReasons }: Order): boolean =>
+  status === "ACCEPTED" &&
+  routedAt === null &&
+  ROUTING_HOLD_REASONS.some((each) => holdReasons.includes(each));
 
 /**
  * Corrects the address of a real order that has not shipped (docs/design/lifecycle.md, "Corrected addresses"). If the country

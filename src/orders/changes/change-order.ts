@@ -122,7 +122,7 @@ export type Requester = Initiator | { readonly partnersRequestId: string | null 
 export const byPartner = (requestId: string | null = null): Requester => ({ partnersRequestId: requestId });
 
 /** Why an order changes: the operation, as the timeline names it, and its requester. */
-export type OperationCause = Pick<TransitionCause, "operation" | "detail" | "restock"> & {
+export type OperationCause = Pick<TransitionCause, "operation" | "detail" | "restock" | "cancelReason"> & {
   readonly by: Requester;
 };
 

@@ -1,9 +1,10 @@
+import type { TransitionCause } from "../../lifecycle/applied-transition.ts";
 import { hasFailedPayment } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderFact, OrderState, Shipment } from "../../lifecycle/order.ts";
-import { isSameForPartners, returnedBetween } from "../../lifecycle/parts.ts";
+import { canceledBetween, isSameForPartners, returnedBetween } from "../../lifecycle/parts.ts";
 import type { NewId } from "../../platform/ids.ts";
 import { type EventRow, eventRow, type OptInEventType } from "../../webhooks/events/event.ts";
-import { toWireOrder, toWireShipment } from "../order-wire.ts";
+import { type CanceledUnits, toWireOrder, toWireShipment } from "../order-wire.ts";
 
 /** The events of an order for its latest facts. Each shows the order after all of these. */
 export function orderEvents(order: Order, facts: readonly OrderFact[], newId: NewId, now: Date): EventRow[] {
@@ -29,8 +30,15 @@ export function orderEvents(order: Order, facts: readonly OrderFact[], newId: Ne
   });
 }
 
-type Change = { readonly before: Order | OrderState; readonly after: Order | OrderState };
-export type OptIn = { readonly type: OptInEventType; readonly shipment?: Shipment };
+type Change = Pick<TransitionCause, "cancelReason"> & {
+  readonly before: Order | OrderState;
+  readonly after: Order | OrderState;
+};
+export type OptIn = {
+  readonly type: OptInEventType;
+  readonly shipment?: Shipment;
+  readonly canceled?: CanceledUnits;
+};
 
 /**
  * Shipments that one transition reports (docs/design/lifecycle.md, "Shipments"). Each event contains the whole order, and each
@@ -42,7 +50,7 @@ export const SHIPMENTS_AT_ONCE_MAX = 20;
  * The events that a transition publishes to endpoints that name them (docs/design/event-feed.md, "Event types"). The sandbox
  * transition `accept` publishes nothing (specification, part 6).
  */
-export function optInsOf({ before, after }: Change): OptIn[] {
+export function optInsOf({ before, after, cancelReason = "other" }: Change): OptIn[] {
   const optIns: OptIn[] = [];
   if (before.status !== after.status && after.status === "ACCEPTED" && !after.testMode)
     optIns.push({ type: "order.accepted" });
@@ -50,6 +58,9 @@ export function optInsOf({ before, after }: Change): OptIn[] {
     optIns.push({ type: "order.inProgress" });
   if (hasFailedPayment(after) && !hasFailedPayment(before)) optIns.push({ type: "order.paymentFailed" });
   if (!isWhole(before) || !isWhole(after)) return optIns;
+  const lines = canceledBetween(before, after);
+  if (lines.length > 0)
+    optIns.push({ type: "order.linesCanceled", canceled: { lines, reason: cancelReason } });
   const updated = updatedShipments(before, after).slice(0, SHIPMENTS_AT_ONCE_MAX);
   return [...optIns, ...updated.map((shipment): OptIn => ({ type: "order.shipmentUpdated", shipment }))];
 }

@@ -2,7 +2,7 @@ import type { RecordedChange } from "../../changes/change.ts";
 import { recordChanges } from "../../changes/record-changes.ts";
 import { isSettled } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderState, OrderStatus, Shipment } from "../../lifecycle/order.ts";
-import { splitsBetween } from "../../lifecycle/parts.ts";
+import { canceledBetween, isOpen, splitsBetween } from "../../lifecycle/parts.ts";
 import { merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { isWhole } from "./order-events.ts";
@@ -83,6 +83,9 @@ function meaningsOf({ before, after }: OrderChange): string[] {
     ...(isWhole(before) && isWhole(after) && newlyVoided({ before, after }).length > 0
       ? ["shipment.voided"]
       : []),
+    ...(isWhole(before) && isWhole(after) && canceledBetween(before, after).length > 0
+      ? ["order.linesCanceled"]
+      : []),
     ...(settledAs("COMPLETED") ? ["order.completed"] : []),
     ...(settledAs("CANCELED") ? ["order.canceled"] : []),
   ];
@@ -105,7 +108,7 @@ const toInput = ({ before, after }: OrderChange) => ({
   canceled_at: after.canceledAt,
   last_sequence: after.lastSequence,
   sequence_before: before.lastSequence,
-  has_unshipped: isWhole(after) ? after.lines.some((line) => line.shipmentId === null) : null,
+  has_unshipped: isWhole(after) ? after.lines.some(isOpen) : null,
 });
 
 /** Stores the changes of the orders' shipments and the lines that they contain. */

@@ -11,7 +11,8 @@ import type { Unproved } from "../../platform/wire/problems.ts";
 import { updateStock } from "../../stock/update-stock.ts";
 import { type EventRow, eventRow } from "../../webhooks/events/event.ts";
 import { insertEvents, listWantedTypes } from "../../webhooks/publishing-sql.ts";
-import { toWireOrder, toWireShipment } from "../order-wire.ts";
+import { storeCanceledLines } from "../cancellations/cancellations-sql.ts";
+import { toWireCanceled, toWireOrder, toWireShipment } from "../order-wire.ts";
 import { readOrdersByKey } from "../orders-sql.ts";
 import { storeReturnedQuantities } from "../returns/returns-sql.ts";
 import { isWhole, type OptIn, optInsOf, orderEvents } from "./order-events.ts";
@@ -47,6 +48,7 @@ export async function storeTransitions(
   const changes = changesOf(whole);
   await saveOrders(tx, changesOf(transitions), at.now);
   await storeSplits(tx, changes);
+  await storeCanceledLines(tx, changes);
   await saveShipments(tx, changes);
   await storeReturnedQuantities(tx, changes);
   await saveAddresses(tx, changes);
@@ -136,7 +138,11 @@ async function readWhole(
   };
 }
 
-function optInEvent({ type, shipment }: OptIn, order: Order, { newId, now }: RecordContext): EventRow {
+function optInEvent(
+  { type, shipment, canceled }: OptIn,
+  order: Order,
+  { newId, now }: RecordContext,
+): EventRow {
   const event = eventRow({
     merchantId: order.merchantId,
     connectionId: order.connectionId,
@@ -150,6 +156,7 @@ function optInEvent({ type, shipment }: OptIn, order: Order, { newId, now }: Rec
     data: {
       order: toWireOrder(order),
       ...(shipment === undefined ? {} : { shipment: toWireShipment(order, shipment) }),
+      ...(canceled === undefined ? {} : toWireCanceled(canceled)),
     },
   });
   return { ...event, sequence: order.lastSequence }; // After the events counted so far.

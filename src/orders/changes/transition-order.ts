@@ -155,7 +155,11 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
   shipment_left:
     "The shipment has left: it was reported as shipped or delivered, or some of it came back. Record its return instead, or, if the carrier does not have it, set its status to `pending` first.",
   nothing_to_ship: "The order has no unshipped line, or one of the lines already has a shipment.",
-  too_many_lines: `An order has at most ${LINES_MAX} lines. Ship whole lines instead of parts.`,
+  nothing_to_cancel: "One of the lines has shipped, or was canceled already.",
+  whole_order: "Nothing of the order would be left. Cancel the order instead.",
+  goods_unpaid:
+    "The goods are not paid yet, so their price cannot be returned. Retry when their charge is paid; if it was declined, release that hold first, or cancel the order.",
+  too_many_lines: `An order has at most ${LINES_MAX} lines. Name whole lines instead of parts.`,
   not_cancelable: "The order cannot be canceled.",
   not_new: "The order is not NEW.",
   not_in_review: "The order is not in review.",

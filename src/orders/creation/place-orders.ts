@@ -436,6 +436,7 @@ function newOrder(
       id: newId(),
       shipmentId: null,
       splitFrom: null,
+      cancellationId: null,
       returnedQuantity: 0,
     })),
     shipments: [],

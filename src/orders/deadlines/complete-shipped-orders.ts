@@ -73,7 +73,7 @@ export async function listConnectionsWithShippedOrders(db: Queryable): Promise<C
             and o.status = 'IN_PROGRESS' and not o.test_mode and o.hold_reasons = '{}'
             and (
               select true from order_lines l
-              where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null
+              where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null and l.cancellation_id is null
                 and ($1::uuid[] is null or l.merchant_id = any($1))
               limit 1) is null
             and (
@@ -103,7 +103,7 @@ export const lockShippedOrders = (tx: Queryable, selection: OrderSelection): Pro
           and o.status = 'IN_PROGRESS' and not o.test_mode and o.hold_reasons = '{}'
           and (
             select true from order_lines l
-            where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null
+            where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null and l.cancellation_id is null
               and ($6::uuid is null or l.merchant_id = $6)
             limit 1) is null
           and (

@@ -87,7 +87,7 @@ const READY = `${SHIPPABLE}
 const NOT_READY = `not (${SHIPPABLE}
           and (
             select true from order_lines l
-            where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null
+            where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null and l.cancellation_id is null
             limit 1) is not null)`;
 
 const FAILED_DELIVERY = `exists (

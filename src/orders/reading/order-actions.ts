@@ -1,4 +1,4 @@
-import { type LedgerEntry, refundableMinor, retriesOf } from "../../ledger/ledger.ts";
+import { type LedgerEntry, refundableGoodsMinor, refundableMinor, retriesOf } from "../../ledger/ledger.ts";
 import type { Actor, TimelineEntry } from "../../lifecycle/applied-transition.ts";
 import { isSettled, wasCanceled } from "../../lifecycle/lifecycle.ts";
 import {
@@ -7,7 +7,7 @@ import {
   type OrderStatus,
   type TransitionRule,
 } from "../../lifecycle/order.ts";
-import { ADDRESS_CORRECTIONS_MAX, hasShipped } from "../../lifecycle/parts.ts";
+import { ADDRESS_CORRECTIONS_MAX, hasShipped, isOpen } from "../../lifecycle/parts.ts";
 import {
   holdsOf,
   type PossibleTransition,
@@ -45,6 +45,7 @@ export const ACTION_EFFECTS = [
   "ship_rest",
   "complete",
   "record_return",
+  "cancel_rest",
   "cancel_and_refund",
   "retry_charge",
   "retry_refund",
@@ -145,6 +146,8 @@ function ruleBeside(asked: Asked): ActionRule | null {
     case "cancel":
       // After goods have shipped, a merchant cannot cancel and be refunded (docs/design/people.md, "Roles and grants").
       return kind === "merchant" && hasShipped(order) ? "already_shipped" : null;
+    case "cancelLines":
+      return refundableGoodsMinor(charges) === null ? "goods_unpaid" : null;
     case "retryPayment": {
       const { add, bringForward } = retriesOf(charges, wasCanceled(order), now);
       if (add.length + bringForward.length === 0) return "nothing_to_pay";
@@ -174,7 +177,9 @@ function effectOf(asked: Asked): ActionEffect {
     case "updateShippingAddress":
       return "correct_address";
     case "ship":
-      return order.lines.some(({ shipmentId }) => shipmentId !== null) ? "ship_rest" : "ship_all";
+      return order.lines.every(isOpen) ? "ship_all" : "ship_rest";
+    case "cancelLines":
+      return "cancel_rest";
     case "complete":
       return "complete";
     case "returnShipment":

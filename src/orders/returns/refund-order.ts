@@ -4,10 +4,12 @@ import {
   type PossibleRefund,
   type RefundDecision,
   type RefundRequest,
+  readRefundableGoods,
   storeRefund,
 } from "../../ledger/refunds.ts";
 import { asOf } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
+import type { ReturnedUnits } from "../../lifecycle/parts.ts";
 import type { Context } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { formatMoney } from "../../platform/money.ts";
@@ -15,6 +17,7 @@ import { isProblem, type Problem, validationFailed } from "../../platform/wire/p
 import { inSeenOrder, type LockedContext, type Staff } from "../changes/change-order.ts";
 import { insertTimelineEntries } from "../changes/timeline-sql.ts";
 import { transitionRefused } from "../changes/transition-order.ts";
+import { readOrderPrices } from "../owners-sql.ts";
 import { markNotErased } from "../personal-data-sql.ts";
 
 const OPERATION = "refund";
@@ -61,6 +64,28 @@ export function allowedRefund(
     default:
       return decided;
   }
+}
+
+/**
+ * The refund of goods that came back or were canceled: their price, but no more than is left of the charge for the goods. Null if
+ * nothing is: they were free, or were refunded before (docs/design/money.md, "Refunds"). `unpaid`: the charge can still be paid.
+ */
+export async function refundOfGoods(
+  tx: Queryable,
+  order: Order,
+  units: readonly ReturnedUnits[],
+  refund: Omit<RefundRequest, "amountMinor">,
+): Promise<RefundRequest | "unpaid" | null> {
+  const { lines } = await readOrderPrices(tx, order, order.id);
+  const priceMinor = units.reduce(
+    (sum, { line, quantity }) => sum + BigInt(quantity) * (lines.get(line.id)?.unitPriceMinor ?? 0n),
+    0n,
+  );
+  if (priceMinor === 0n) return null;
+  const leftMinor = await readRefundableGoods(tx, order);
+  if (leftMinor === null) return "unpaid";
+  if (leftMinor === 0n) return null;
+  return { ...refund, amountMinor: priceMinor < leftMinor ? priceMinor : leftMinor, onlyGoods: true };
 }
 
 /** Stores a refund with its entries in the ledger, in the order's timeline and in the audit log. */

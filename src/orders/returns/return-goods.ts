@@ -1,10 +1,5 @@
 import type { Initiator } from "../../audit/record-audit.ts";
-import {
-  decideRefund,
-  type PossibleRefund,
-  type RefundRequest,
-  readRefundableGoods,
-} from "../../ledger/refunds.ts";
+import { decideRefund, type PossibleRefund, type RefundRequest } from "../../ledger/refunds.ts";
 import { applyTransition, asOf, isChange } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { type ReturnedUnits, returnedBetween } from "../../lifecycle/parts.ts";
@@ -13,8 +8,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { isProblem, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { inSeenOrder, type LockedContext, type Staff, storeOutcome } from "../changes/change-order.ts";
 import { orderOrRefusal, transitionRefused } from "../changes/transition-order.ts";
-import { readOrderPrices } from "../owners-sql.ts";
-import { allowedRefund, storeOrderRefund } from "./refund-order.ts";
+import { allowedRefund, refundOfGoods, storeOrderRefund } from "./refund-order.ts";
 import {
   hashReturnRequest,
   type ReturnRequest,
@@ -109,7 +103,9 @@ async function decideReturnRefund(
 ): Promise<PossibleRefund | Problem | null> {
   const { units, refund, by } = returned;
   const request = refund.amountMinor === null ? await refundOfGoods(tx, order, units, refund) : refund;
-  if (request === null || isProblem(request)) return request;
+  // The charge can still be paid, so a return without its refund would keep the merchant's money.
+  if (request === "unpaid") return transitionRefused("refund", order, "nothing_to_refund");
+  if (request === null) return null;
   const decided = allowedRefund(order, await decideRefund(tx, order, request, by, at));
   if (isProblem(decided)) return inRefund(decided);
   // A retry of a return would bring more units back, and refund nothing.
@@ -118,29 +114,6 @@ async function decideReturnRefund(
         { pointer: "/refund/reference", rule: "reference_used", usedFor: "refund_of_return" },
       ])
     : decided;
-}
-
-/**
- * The refund of goods that come back: their price, but no more than is left of the charge for the goods. Null if nothing is:
- * they were free, or were refunded before. Then there is only a return to record (docs/design/money.md, "Refunds").
- */
-async function refundOfGoods(
-  tx: Queryable,
-  order: Order,
-  units: readonly ReturnedUnits[],
-  refund: RefundRequest,
-): Promise<RefundRequest | Problem | null> {
-  const { lines } = await readOrderPrices(tx, order, order.id);
-  const priceMinor = units.reduce(
-    (sum, { line, quantity }) => sum + BigInt(quantity) * (lines.get(line.id)?.unitPriceMinor ?? 0n),
-    0n,
-  );
-  if (priceMinor === 0n) return null;
-  const leftMinor = await readRefundableGoods(tx, order);
-  // The charge can still be paid, so a return without its refund would keep the merchant's money.
-  if (leftMinor === null) return transitionRefused("refund", order, "nothing_to_refund");
-  if (leftMinor === 0n) return null;
-  return { ...refund, amountMinor: priceMinor < leftMinor ? priceMinor : leftMinor, onlyGoods: true };
 }
 
 /** The problem of a refund, whose positions begin at the refund in the body. */

@@ -49,6 +49,7 @@ export type MissingKind = keyof typeof MISSING;
 const USES = {
   refund: "a different refund of the order",
   return: "a different return of the order",
+  cancellation: "a different cancellation of the order",
   refund_of_return: "a refund of the order",
   stock_adjustment: "a different adjustment of this stock",
   payment: "a payment of a different amount",

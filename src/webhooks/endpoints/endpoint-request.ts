@@ -48,7 +48,7 @@ export const EndpointRequestSchema = Type.Object(
     description: Type.Optional(descriptionField),
     eventTypes: Type.Optional({
       ...eventTypesField,
-      description: `${EVENT_TYPES_TEXT} Default: every type except \`order.accepted\`, \`order.inProgress\`, \`order.shipmentUpdated\` and \`order.paymentFailed\`, which must be named.`,
+      description: `${EVENT_TYPES_TEXT} Default: every type except \`order.accepted\`, \`order.inProgress\`, \`order.shipmentUpdated\`, \`order.paymentFailed\` and \`order.linesCanceled\`, which must be named.`,
     }),
     maxInFlight: Type.Optional(maxInFlightField),
     mode: Type.Optional(

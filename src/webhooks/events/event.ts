@@ -77,6 +77,7 @@ export const OPT_IN_EVENT_TYPES = [
   "order.inProgress",
   "order.shipmentUpdated",
   "order.paymentFailed",
+  "order.linesCanceled",
 ] as const;
 export type OptInEventType = (typeof OPT_IN_EVENT_TYPES)[number];
 
@@ -101,5 +102,7 @@ export const EVENT_MEANINGS: Readonly<Record<EventType | typeof PING, string>> =
   "order.inProgress": "The first shipment of the order was created.",
   "order.shipmentUpdated": "The status or tracking of a shipment has changed.",
   "order.paymentFailed": "A charge for the order was declined.",
+  "order.linesCanceled":
+    "Units of the order were canceled because they cannot be delivered. The others ship.",
   "webhook.ping": "A test event for one endpoint, sent by request.",
 };

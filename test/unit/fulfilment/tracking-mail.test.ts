@@ -52,6 +52,7 @@ describe("the mail to the merchant", () => {
       shipmentId: "parcel-1",
       splitFrom: null,
       returnedQuantity: 0,
+      cancellationId: null,
     },
     {
       id: "line-2",
@@ -60,6 +61,7 @@ describe("the mail to the merchant", () => {
       shipmentId: "parcel-1",
       splitFrom: null,
       returnedQuantity: 0,
+      cancellationId: null,
     },
     {
       id: "line-3",
@@ -68,6 +70,7 @@ describe("the mail to the merchant", () => {
       shipmentId: null,
       splitFrom: null,
       returnedQuantity: 0,
+      cancellationId: null,
     },
   ];
   const id = wireOrderId({ id: ORDER_ID, testMode: false });
@@ -155,6 +158,7 @@ Order lines in this shipment: 2 of 3 (5 units)
       shipmentId: "parcel-1",
       splitFrom: null,
       returnedQuantity: 0,
+      cancellationId: null,
     });
     const order = anOrder({ ...REAL, id: ORDER_ID, lines: lines.slice(2).map(inParcel) });
     expect(trackingMail(order, parcel()).body).toContain("Order lines in this shipment: 1 of 1 (1 unit)\n");

@@ -33,6 +33,15 @@ const anyTransition: fc.Arbitrary<Transition> = fc.oneof(
     }),
   }),
   fc.record({ name: fc.constant("voidShipment"), shipmentId }),
+  fc.record({
+    name: fc.constant("cancelLines"),
+    parts: fc.subarray([
+      { lineId: "line-1", quantity: 1, restId: "named below" },
+      { lineId: "line-2", quantity: 1, restId: "named below" },
+      { lineId: "line-3", quantity: 1, restId: "named below" },
+    ]),
+    cancellationId: fc.constant("cancellation"),
+  }),
   fc.record({ name: fc.constant("returnShipment"), shipmentId: fc.option(shipmentId) }),
 );
 /** An order, and what happens to it at which minute; the acceptance window ends at minute 60. */
@@ -47,12 +56,20 @@ const anyLife = fc.record({
 
 type Change = { before: Order; transition: Transition; now: Date; outcome: Outcome };
 
+/** New lines and shipments have ids of their own. */
+function named(drawn: Transition, newShipmentId: string, { lines }: Order): Transition {
+  if (drawn.name === "ship") return { ...drawn, newShipmentId };
+  if (drawn.name !== "cancelLines") return drawn;
+  const parts = drawn.parts.map((part, index) => ({ ...part, restId: `line-${lines.length + index + 1}` }));
+  return { ...drawn, parts };
+}
+
 function live({ order, changes }: { order: Order; changes: [Transition, number][] }): Change[] {
   let current = order;
   let minute = 0;
   return changes.map(([drawn, minutes]) => {
     const newShipmentId = `parcel-${current.shipments.length}`;
-    const transition = drawn.name === "ship" ? { ...drawn, newShipmentId } : drawn;
+    const transition = named(drawn, newShipmentId, current);
     minute += minutes;
     const before = current;
     const outcome = applyTransition(before, transition, at(minute));
@@ -92,10 +109,21 @@ describe("any history of an order", () => {
     expect(outcome.outcome).toBe("rejected");
   });
 
-  always("it is COMPLETED only when each line has a shipment", ({ outcome: { order } }) => {
-    if (order.status === "COMPLETED")
-      expect(order.lines.every((line) => line.shipmentId !== null)).toBe(true);
+  always("it is COMPLETED only when each line has a shipment or is canceled", ({ outcome: { order } }) => {
+    if (order.status !== "COMPLETED") return;
+    expect(order.lines.every((line) => line.shipmentId !== null || line.cancellationId !== null)).toBe(true);
+    expect(order.lines.some((line) => line.shipmentId !== null)).toBe(true);
   });
+
+  always(
+    "its units stay, and a line that is canceled stays so and never ships",
+    ({ before, outcome: { order } }) => {
+      const units = ({ lines }: Order) => lines.reduce((sum, { quantity }) => sum + quantity, 0);
+      expect(units(order)).toBe(units(before));
+      for (const line of before.lines.filter(({ cancellationId }) => cancellationId !== null))
+        expect(order.lines).toContainEqual({ ...line, shipmentId: null });
+    },
+  );
 
   always(
     "lines stay in the shipment that covers them until it is voided, and shipments stay",
@@ -105,9 +133,10 @@ describe("any history of an order", () => {
       const voided = order.shipments.filter(({ status }) => status === "voided").map(({ id }) => id);
       const covering = new Set(order.lines.flatMap((line) => line.shipmentId ?? []));
       expect(ids.length - voided.length).toBe(covering.size);
-      for (const [index, line] of before.lines.entries())
+      const after = new Map(order.lines.map((line) => [line.id, line]));
+      for (const line of before.lines)
         if (line.shipmentId !== null && !voided.includes(line.shipmentId))
-          expect({ ...order.lines[index], returnedQuantity: line.returnedQuantity }).toEqual(line);
+          expect({ ...after.get(line.id), returnedQuantity: line.returnedQuantity }).toEqual(line);
     },
   );
 

@@ -17,6 +17,7 @@ const line = (id: string, quantity: number, splitFrom: string | null = null): Or
   shipmentId: null,
   splitFrom,
   returnedQuantity: 0,
+  cancellationId: null,
 });
 const part = (lineId: string, quantity: number, restId = `rest of ${lineId}`): LinePart => ({
   lineId,

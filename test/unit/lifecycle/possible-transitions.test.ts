@@ -13,7 +13,7 @@ describe("the possible transitions of a real order", () => {
   it.each([
     ["NEW", ["hold", "updateShippingAddress", "cancel"]],
     ["PROCESSING", ["approve", "reject", "hold", "updateShippingAddress", "cancel"]],
-    ["ACCEPTED", ["hold", "updateShippingAddress", "ship", "cancel"]],
+    ["ACCEPTED", ["hold", "updateShippingAddress", "ship", "cancelLines", "cancel"]],
     ["CANCELED", []],
   ] as const)("are those of the chart when it is %s", (status, expected) => {
     expect(namesOf(possibleTransitions(real({ status }), NOW))).toEqual(expected);

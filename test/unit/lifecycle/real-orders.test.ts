@@ -21,6 +21,7 @@ const STATE_TABLES: StateTable[] = [
       updateShipment  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out
       voidShipment    no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  order_settled    order_settled    order_settled
       returnShipment  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out  no_shipment_out
+      cancelLines     not_accepted     not_accepted     ACCEPTED         IN_PROGRESS      order_settled    order_settled    order_settled
       complete        unshipped_lines  unshipped_lines  unshipped_lines  unshipped_lines  order_settled    order_settled    order_settled
       cancel          CANCELED         CANCELED         CANCELED         CANCELED         order_settled    order_settled    order_settled
       cancelByPartner CANCELED         not_cancelable   not_cancelable   not_cancelable   not_cancelable   =                not_cancelable`,
@@ -71,6 +72,7 @@ const STATE_TABLES: StateTable[] = [
       updateShipment  no_shipment_out  no_shipment_out  no_shipment_out  IN_PROGRESS      COMPLETED        CANCELED         RETURNED
       voidShipment    no_shipment_out  no_shipment_out  no_shipment_out  IN_PROGRESS      order_settled    order_settled    order_settled
       returnShipment  no_shipment_out  no_shipment_out  no_shipment_out  IN_PROGRESS      COMPLETED        CANCELED         RETURNED
+      cancelLines     not_accepted     not_accepted     nothing_to_cancel  nothing_to_cancel  order_settled    order_settled    order_settled
       complete        unshipped_lines  unshipped_lines  unshipped_lines  COMPLETED        order_settled    order_settled    order_settled
       cancel          CANCELED         CANCELED         CANCELED         CANCELED         order_settled    order_settled    order_settled`,
   },

@@ -14,6 +14,7 @@ function twoParcels(fields: Partial<Order> = {}): Order {
     shipmentId,
     splitFrom: null,
     returnedQuantity: 0,
+    cancellationId: null,
   });
   const lines = [line("a", "parcel-1"), line("b", "parcel-1"), line("c", "parcel-2")];
   return anOrder({ ...REAL, status: "COMPLETED", lines, shipments, ...fields });

@@ -18,6 +18,7 @@ function anOrder() {
     shipmentId: null,
     splitFrom: null,
     returnedQuantity: 0,
+    cancellationId: null,
   }));
   return { order: { lines }, reads };
 }

@@ -111,6 +111,7 @@ describe("stock moves", () => {
           shipmentId: null,
           splitFrom: null,
           returnedQuantity: 0,
+          cancellationId: null,
         },
       ],
     });

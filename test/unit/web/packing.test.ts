@@ -22,6 +22,7 @@ const line = (id: string, fields: Partial<Line> = {}): Line => ({
   quantity: 2,
   shipmentId: null,
   returnedQuantity: 0,
+  canceledQuantity: 0,
   ...fields,
 });
 // Only what the rules read.

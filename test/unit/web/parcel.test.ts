@@ -4,7 +4,7 @@ import { type OpenPacking, openOrder } from "../../../web/src/pages/packing/pack
 import { changeSince, parcelRequest, shipmentOfLostAttempt } from "../../../web/src/pages/packing/parcel.ts";
 
 const line = (id: string, quantity: number, shipmentId: string | null = null) => ({
-  ...{ id, quantity, shipmentId },
+  ...{ id, quantity, shipmentId, canceledQuantity: 0 },
 });
 const shipment = (fields: object = {}) => ({
   ...{ id: "shp_1", carrier: "DHL", trackingNumber: null, weightGrams: 450, ...fields },

@@ -38,7 +38,7 @@ type PackedLine = ScannedOrder["lines"][number];
 
 /** The lines that this parcel gets: all that have not shipped. */
 export const linesToPack = ({ lines }: PackedOrder): PackedLine[] =>
-  lines.filter(({ shipmentId }) => shipmentId === null);
+  lines.filter(({ shipmentId, canceledQuantity }) => shipmentId === null && canceledQuantity === 0);
 
 const isCounted = (order: PackedOrder, counts: Readonly<Record<string, number>>): boolean =>
   linesToPack(order).every(({ id, quantity }) => counts[id] === quantity);

@@ -50,6 +50,7 @@ const MISSING: Readonly<Record<KnownMissingKind, string>> = {
 const USES: Readonly<Record<KnownReferenceUse, string>> = {
   refund: "einer anderen Erstattung der Bestellung",
   return: "einer anderen Rücksendung der Bestellung",
+  cancellation: "eine andere Teilstornierung der Bestellung",
   refund_of_return: "einer Erstattung der Bestellung",
   stock_adjustment: "einer anderen Änderung dieses Bestands",
   payment: "einer Zahlung über einen anderen Betrag",
@@ -184,6 +185,10 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
     "Die Sendung ist abgegangen: Sie wurde als versandt oder zugestellt gemeldet, oder ein Teil kam zurück. Tragen Sie stattdessen die Rücksendung ein. Hat der Versanddienst sie nicht, stellen Sie erst ihren Status auf ausstehend.",
   nothing_to_ship:
     "Von der Bestellung ist nichts mehr zu versenden, oder eine der Positionen hat schon eine Sendung.",
+  nothing_to_cancel: "Eine der Positionen ist versandt oder schon storniert.",
+  whole_order: "Von der Bestellung bliebe nichts übrig. Stornieren Sie die ganze Bestellung.",
+  goods_unpaid:
+    "Die Ware ist noch nicht bezahlt. Versuchen Sie es danach erneut; wurde die Zahlung abgelehnt, heben Sie diese Sperre zuerst auf, oder stornieren Sie die Bestellung.",
   too_many_lines: (maximum) =>
     `Eine Bestellung hat höchstens ${maximum} Positionen. Versenden Sie ganze Positionen statt Teile.`,
   not_cancelable: "Die Bestellung kann nicht storniert werden.",

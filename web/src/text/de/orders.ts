@@ -198,6 +198,8 @@ export const orders: Translated<typeof en> = {
     ship_rest: "Die übrigen Positionen werden versandt.",
     complete: "Die Bestellung ist fertig. Nur Rücksendungen können folgen.",
     record_return: "Die Ware wird als zurückgesandt eingetragen.",
+    cancel_rest:
+      "Die gewählten Einheiten werden nie versandt, und ihr Preis wird erstattet. Versandtes bleibt.",
     cancel_and_refund: "Die Bestellung wird storniert, und der Händler erhält sein Geld zurück.",
     retry_charge: "Der Händler wird noch einmal belastet. Gelingt das, geht die Bestellung weiter.",
     retry_refund: "Die fehlgeschlagene Erstattung wird noch einmal gezahlt.",
@@ -209,6 +211,7 @@ export const orders: Translated<typeof en> = {
   },
   chargeKinds: { goods: "Ware", shipping: "Versand", refund: "Erstattung" },
   refundReasons: {
+    canceled: "Ware nicht lieferbar",
     returned: "Ware kam zurück",
     damaged: "Beschädigt angekommen",
     lost: "Nicht angekommen",
@@ -247,6 +250,7 @@ export const orders: Translated<typeof en> = {
     ship: "Versandt",
     updateShipment: "Sendung geändert",
     voidShipment: "Sendung ungültig gemacht",
+    cancelLines: "Positionen storniert",
     returnShipment: "Zurückgesandt",
     updateShippingAddress: "Adresse berichtigt",
     retryPayment: "Zahlung wiederholt",

@@ -52,6 +52,7 @@ const MISSING: Readonly<Record<KnownMissingKind, string>> = {
 const USES: Readonly<Record<KnownReferenceUse, string>> = {
   refund: "another refund of the order",
   return: "another return of the order",
+  cancellation: "a different cancellation of the order",
   refund_of_return: "a refund of the order",
   stock_adjustment: "another change of this stock",
   payment: "a payment of another amount",
@@ -171,6 +172,10 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
   shipment_left:
     "The shipment has left: it was reported as shipped or delivered, or some of it came back. Record its return instead. If the carrier does not have it, set its status to pending first.",
   nothing_to_ship: "The order has nothing left to ship, or one of the lines already has a shipment.",
+  nothing_to_cancel: "One of the lines has shipped, or was canceled already.",
+  whole_order: "Nothing of the order would be left. Cancel the order instead.",
+  goods_unpaid:
+    "The goods are not paid yet. Retry when they are; if the payment was declined, release that hold first, or cancel the order.",
   too_many_lines: (maximum) => `An order has at most ${maximum} lines. Ship whole lines instead of parts.`,
   not_cancelable: "The order cannot be canceled.",
   not_new: "The order is no longer new.",

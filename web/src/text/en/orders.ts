@@ -191,6 +191,7 @@ export const orders = {
     ship_rest: "The remaining lines ship.",
     complete: "The order is finished. Only returns can follow.",
     record_return: "The goods are recorded as returned.",
+    cancel_rest: "The chosen units never ship, and their price is refunded. What has shipped stays.",
     cancel_and_refund: "The order is canceled, and the merchant is refunded.",
     retry_charge: "The merchant is charged again. If that succeeds, the order continues.",
     retry_refund: "The failed refund is paid again.",
@@ -201,6 +202,7 @@ export const orders = {
   },
   chargeKinds: { goods: "Goods", shipping: "Shipping", refund: "Refund" },
   refundReasons: {
+    canceled: "Goods cannot be delivered",
     returned: "Goods came back",
     damaged: "Arrived damaged",
     lost: "Did not arrive",
@@ -234,6 +236,7 @@ export const orders = {
     ship: "Shipped",
     updateShipment: "Shipment updated",
     voidShipment: "Shipment voided",
+    cancelLines: "Lines canceled",
     returnShipment: "Returned",
     updateShippingAddress: "Address corrected",
     retryPayment: "Payment retried",

@@ -42,6 +42,7 @@ const ACTIONS: Readonly<Record<OrderActionName, (props: ActionProps) => React.Re
   returnShipment: ReturnAction,
   updateShippingAddress: AddressAction,
   refund: RefundAction,
+  cancelLines: () => null,
   reject: RejectAction,
   cancel: CancelAction,
   erasePersonalData: EraseAction,
@@ -352,7 +353,9 @@ function ReturnAction({ order, action }: ActionProps) {
 function ShipAction({ order, action, isPrimary }: ActionProps) {
   const { t } = useTranslation();
   const effectOf = useEffectText();
-  const unshipped = order.lines.filter(({ shipmentId }) => shipmentId === null);
+  const unshipped = order.lines.filter(
+    ({ shipmentId, canceledQuantity }) => shipmentId === null && canceledQuantity === 0,
+  );
   return (
     <ConfirmAction<ShipValues>
       label={t("orderActions.ship")}

@@ -13,6 +13,7 @@ export const OPERATIONS = [
   "ship",
   "updateShipment",
   "voidShipment",
+  "cancelLines",
   "returnShipment",
   "updateShippingAddress",
   "retryPayment",
