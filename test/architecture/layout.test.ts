@@ -20,6 +20,7 @@ const OPEN_SQL: OpenSqlFiles = {
     "src/audit/audit-sql.ts",
     "src/audit/made-parts-sql.ts",
     "src/changes/changes-sql.ts",
+    "src/webhooks/log/all-deliveries-sql.ts",
     "src/webhooks/events/feed-sql.ts",
     "src/fulfilment/facilities-sql.ts",
     "src/fulfilment/pick-lists-sql.ts",

@@ -45,7 +45,7 @@ async function check(page: Page, name: string, part = "html"): Promise<void> {
   expect.soft(await page.evaluate(overflow), `${name}: pixels beside the screen`).toBe(0);
 }
 
-const DIALOG = '[role="dialog"]';
+const DIALOG = '[role="dialog"], dialog[open]';
 
 /** Checks what a button opens, and closes it. */
 async function checkOpened(page: Page, button: Locator, name: string): Promise<void> {

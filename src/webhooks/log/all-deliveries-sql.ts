@@ -1,4 +1,4 @@
-import type { ConnectionScope } from "../../audit/grant.ts";
+import { type ConnectionScope, scopeIds } from "../../audit/grant.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
@@ -113,6 +113,34 @@ export async function listAllDeliveries(
     deliveries: found.map((row) => toOwnedDelivery(row, nextAttempts.get(row.id) ?? null)),
     readTo: rows[0]?.read_to ?? null,
   };
+}
+
+/** The deliveries with these ids, of the owners in a scope. By the primary key of each owner. */
+export async function findDeliveries(
+  db: Queryable,
+  scope: ConnectionScope,
+  { from, to }: { readonly from: string; readonly to: string },
+  limit: number,
+): Promise<(ConnectionKey & Pick<Delivery, "id" | "eventType" | "status"> & { ownerName: string })[]> {
+  return db.query({
+    name: "find-deliveries",
+    text: `
+      select o.merchant_id as "merchantId", o.connection_id as "connectionId", d.id, d.event_type as "eventType", d.status,
+             coalesce(c.name, m.name, f.name, '') as "ownerName"
+      from webhook_owners o
+      left join connections c on c.merchant_id = o.merchant_id and c.id = o.connection_id
+      left join merchants m on m.id = o.merchant_id
+      left join facilities f on f.id = o.connection_id
+      cross join lateral (
+        select d.id, d.event_type, d.status
+        from deliveries d
+        where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.id >= $3 and d.id <= $4
+        limit $5) as d
+      where $1::uuid[] is null or o.merchant_id = any($1) or o.connection_id = any($2::uuid[])
+      order by d.id
+      limit $5`,
+    values: [...scopeIds(scope), from, to, limit],
+  });
 }
 
 /** Citus cannot share a bound within the statement that reads the deliveries of each owner. */

@@ -1,21 +1,8 @@
-import {
-  Alert,
-  AppShell,
-  Box,
-  Burger,
-  Button,
-  Group,
-  Kbd,
-  Modal,
-  Popover,
-  Stack,
-  Text,
-  VisuallyHidden,
-} from "@mantine/core";
-import { useDisclosure, useHotkeys, useNetwork } from "@mantine/hooks";
-import { IconLogout, IconPlugConnectedX, IconSearch, IconUserCircle } from "@tabler/icons-react";
+import { Alert, AppShell, Box, Burger, Button, Group, Popover, Stack, Text } from "@mantine/core";
+import { useDisclosure, useNetwork } from "@mantine/hooks";
+import { IconLogout, IconPlugConnectedX, IconUserCircle } from "@tabler/icons-react";
 import { type AnyRouter, Outlet, useRouter } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useEffect, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../api/client.ts";
 import { rolesOf, useMe } from "../api/me.ts";
@@ -29,7 +16,9 @@ import { ButtonLink, NavigationLink, TextLink, useGo } from "../ui/link.tsx";
 import icon from "./icon.svg";
 import classes from "./layout.module.css";
 import { navigationOf } from "./navigation.ts";
+import { Palette } from "./palette.tsx";
 import { LanguageChoice, ThemeChoice } from "./preferences.tsx";
+import { Shortcuts } from "./shortcuts.tsx";
 
 /** The frame of all pages of a person who is signed in. */
 export function Layout() {
@@ -72,7 +61,7 @@ export function Layout() {
             </TextLink>
           </Group>
           <Group gap="xs" wrap="nowrap" miw={0}>
-            <PaletteButton />
+            <Palette />
             <PersonMenu />
           </Group>
         </Group>
@@ -170,45 +159,6 @@ function OfflineNotice() {
   );
 }
 
-const LoadedPalette = lazy(async () => ({ default: (await import("./palette.tsx")).Palette }));
-
-/** Opens the palette, which is loaded when it is opened first. Ctrl K does the same from anywhere. */
-function PaletteButton() {
-  const { t } = useTranslation();
-  const [isLoaded, setLoaded] = useState(false);
-  const open = async () => {
-    const { palette } = await import("./palette-store.ts");
-    setLoaded(true);
-    palette.open();
-  };
-  useHotkeys([["mod+K", () => void open()]], []);
-  return (
-    <>
-      <Button
-        variant="default"
-        size="xs"
-        c="dimmed"
-        flex="none"
-        leftSection={<IconSearch size={14} />}
-        onClick={() => void open()}
-      >
-        <VisuallyHidden hiddenFrom="sm">{t("palette.open")}</VisuallyHidden>
-        <Text size="xs" visibleFrom="sm" pr={24}>
-          {t("palette.open")}
-        </Text>
-        <Kbd size="xs" visibleFrom="sm">
-          Ctrl K
-        </Kbd>
-      </Button>
-      {isLoaded && (
-        <Suspense>
-          <LoadedPalette />
-        </Suspense>
-      )}
-    </>
-  );
-}
-
 /** Who is signed in, how the console looks to them, and the way out. */
 function PersonMenu() {
   const { t } = useTranslation();
@@ -263,84 +213,4 @@ function PersonMenu() {
       </Popover.Dropdown>
     </Popover>
   );
-}
-
-/** How long after `g` the letter of a page counts. */
-const SEQUENCE_MS = 1_500;
-/** A scanner types the next letter sooner: its codes contain letters of pages, and open none. */
-const SCANNER_MS = 60;
-
-/** The keys that work on every page, and their list by `?`. */
-function Shortcuts() {
-  const { t } = useTranslation();
-  const [isOpen, { open, close }] = useDisclosure(false);
-  const pages = navigationOf(rolesOf(useMe()))
-    .flatMap(({ items }) => items)
-    .flatMap(({ name, to, key }) => (key === undefined ? [] : [{ name, to, key }]));
-  usePageKeys(pages);
-  useHotkeys([
-    ["shift+?", open],
-    ["?", open],
-    ["/", () => document.querySelector<HTMLElement>("[data-search-filter]")?.focus()],
-  ]);
-  const keys: readonly (readonly [string, string])[] = [
-    ["Ctrl K", t("shortcuts.palette")],
-    ["/", t("shortcuts.search")],
-    ["j", t("shortcuts.next")],
-    ["k", t("shortcuts.previous")],
-    ["Enter", t("shortcuts.open")],
-    ...pages.map(({ name, key }) => [`g ${key}`, t(`navigation.${name}`)] as const),
-    ["?", t("shortcuts.list")],
-  ];
-  return (
-    <Modal
-      opened={isOpen}
-      onClose={close}
-      title={t("shortcuts.title")}
-      size="sm"
-      closeButtonProps={{ "aria-label": t("ui.close") }}
-    >
-      <Stack gap={6}>
-        {keys.map(([key, what]) => (
-          <div key={key} className={classes["shortcut"]}>
-            <Text size="sm">{what}</Text>
-            <span>
-              {key.split(" ").map((part) => (
-                <Kbd key={part} size="xs" ml={4}>
-                  {part}
-                </Kbd>
-              ))}
-            </span>
-          </div>
-        ))}
-      </Stack>
-    </Modal>
-  );
-}
-
-/** `g` and then the letter of a page opens it. */
-function usePageKeys(pages: readonly { readonly to: string; readonly key: string }[]): void {
-  const go = useGo();
-  const begunAtMs = useRef(Number.NEGATIVE_INFINITY);
-  const current = useRef({ go, pages });
-  current.current = { go, pages };
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const listen = (event: KeyboardEvent) => {
-      clearTimeout(timer);
-      const target = event.target as Element; // Keys are pressed on an element.
-      if (target.closest("input, textarea, select, [contenteditable], [role=dialog]") !== null) return;
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const isSequence = event.timeStamp - begunAtMs.current < SEQUENCE_MS;
-      begunAtMs.current = event.key === "g" ? event.timeStamp : Number.NEGATIVE_INFINITY;
-      const page = current.current.pages.find(({ key }) => key === event.key);
-      if (isSequence && page !== undefined)
-        timer = setTimeout(() => void current.current.go(page.to), SCANNER_MS);
-    };
-    document.addEventListener("keydown", listen);
-    return () => {
-      clearTimeout(timer);
-      document.removeEventListener("keydown", listen);
-    };
-  }, []);
 }

@@ -90,6 +90,7 @@ export function EditProduct({ product }: { product: Product }) {
   return (
     <ConfirmAction<Values>
       label={t("product.edit")}
+      shortcut="e"
       effect={t("product.editEffect")}
       done={t("product.edited")}
       initialValues={valuesOf(product)}

@@ -155,6 +155,30 @@ export const shell: Translated<typeof en> = {
     search: "Seiten, Bestellungen, Verbindungen und Personen suchen",
     found: "Gefunden",
     nothing: "Nichts gefunden.",
+    placeholder: "Suchen oder ausführen",
+    goTo: "Gehe zu",
+    onOrder: "{{order}}: {{action}}",
+    rotateKey: "Einen API-Schlüssel von {{connection}} ersetzen",
+    rotateAny: "Einen API-Schlüssel ersetzen",
+    groups: {
+      actions: "Aktionen",
+      pages: "Seiten",
+      orders: "Bestellungen",
+      order: "Diese Bestellung",
+      deliveries: "Zustellungen",
+      products: "Produkte",
+      connections: "Verbindungen",
+      merchants: "Händler",
+      people: "Personen",
+    },
+    /** Words, the beginning of one of which means the action. */
+    verbs: {
+      hold: "anhalten sperren hold",
+      releaseHold: "aufheben release",
+      approve: "freigeben approve",
+      cancel: "stornieren cancel",
+      rotate: "ersetzen wechseln rotieren rotate",
+    },
   },
   shortcuts: {
     title: "Tastenkürzel",
@@ -163,6 +187,7 @@ export const shell: Translated<typeof en> = {
     next: "Nächste Zeile",
     previous: "Vorige Zeile",
     open: "Zeile öffnen",
+    edit: "Bearbeiten",
     list: "Diese Liste zeigen",
   },
   account: {

@@ -142,6 +142,30 @@ export const shell = {
     search: "Search pages, orders, connections and people",
     found: "Found",
     nothing: "Nothing found.",
+    placeholder: "Type to search or to act",
+    goTo: "Go to",
+    onOrder: "{{action}} {{order}}",
+    rotateKey: "Rotate a key of {{connection}}",
+    rotateAny: "Rotate a key",
+    groups: {
+      actions: "Actions",
+      pages: "Pages",
+      orders: "Orders",
+      order: "This order",
+      deliveries: "Deliveries",
+      products: "Products",
+      connections: "Connections",
+      merchants: "Merchants",
+      people: "People",
+    },
+    /** Words, the beginning of one of which means the action. */
+    verbs: {
+      hold: "hold stop",
+      releaseHold: "release unhold",
+      approve: "approve",
+      cancel: "cancel",
+      rotate: "rotate replace",
+    },
   },
   shortcuts: {
     title: "Shortcuts",
@@ -150,6 +174,7 @@ export const shell = {
     next: "Next row",
     previous: "Previous row",
     open: "Open the row",
+    edit: "Edit",
     list: "Show this list",
   },
   account: {

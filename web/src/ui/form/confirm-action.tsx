@@ -21,6 +21,8 @@ type Props<Values extends object> = {
   /** The action that most people want here. */
   readonly isPrimary?: boolean;
   readonly icon?: ReactNode;
+  /** The letter that presses the button, where the page has one button with it. */
+  readonly shortcut?: "a" | "h" | "e";
   /** What is announced afterwards. Absent: nothing, because something follows. */
   readonly done?: string;
   readonly initialValues?: Values;
@@ -43,7 +45,7 @@ export const ConfirmAction = <Values extends object = object>(props: Props<Value
 );
 
 function Action<Values extends object>(props: Props<Values>) {
-  const { label, icon, isDanger = false, isPrimary = false } = props;
+  const { label, icon, shortcut, isDanger = false, isPrimary = false } = props;
   const { t } = useTranslation();
   const [isOpen, { open, close }] = useDisclosure(false);
   const button = useFocusAfterRemoval(isOpen);
@@ -55,6 +57,7 @@ function Action<Values extends object>(props: Props<Values>) {
         variant={isPrimary ? "filled" : "default"}
         leftSection={icon}
         aria-haspopup="dialog"
+        aria-keyshortcuts={shortcut}
         onClick={open}
         {...(isDanger && !isPrimary && { color: "red", c: "var(--mantine-color-error)" })}
       >

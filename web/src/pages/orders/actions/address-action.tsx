@@ -33,6 +33,7 @@ export function AddressAction({ order, action }: ActionProps) {
   return (
     <ConfirmAction
       label={t("orderActions.correctAddress")}
+      shortcut="e"
       effect={effectOf(action)}
       done={t("orderActions.addressCorrected")}
       initialValues={valuesOf(order)}

@@ -89,6 +89,7 @@ function HoldAction({ order, action }: ActionProps) {
   return (
     <ConfirmAction<HoldValues>
       label={t("orderActions.hold")}
+      shortcut="h"
       effect={effectOf(action)}
       done={t("orderActions.held")}
       initialValues={{ reason: "merchant_request", other: "" }}

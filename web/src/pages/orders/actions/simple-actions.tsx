@@ -33,6 +33,7 @@ export function ApproveAction({ order, action, isPrimary }: ActionProps) {
   return (
     <ConfirmAction
       label={t("orderActions.approve")}
+      shortcut="a"
       effect={effectOf(action)}
       done={t("orderActions.approved")}
       isPrimary={isPrimary}

@@ -173,6 +173,7 @@ function EditEndpoint({ ownerId, endpoint }: EditEndpointProps) {
   return (
     <ConfirmAction<EndpointValues>
       label={t("endpoints.edit")}
+      shortcut="e"
       confirm={t("endpoints.save")}
       effect={t(isHidden ? "endpoints.editHidden" : "endpoints.editEffect")}
       done={t("endpoints.edited")}
