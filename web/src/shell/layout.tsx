@@ -35,7 +35,7 @@ export function Layout() {
   return (
     <AppShell
       header={{ height: 48 }}
-      navbar={{ width: 216, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
+      navbar={{ width: { base: "100%", sm: 60, lg: 216 }, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
       padding="md"
     >
       <a className={classes["skip"]} href="#main">
@@ -90,7 +90,7 @@ function Navigation({ onFollow }: { onFollow: () => void }) {
   return groups.map(({ name, items }) => (
     <Box key={name} mb="sm">
       {groups.length > 1 && (
-        <Text size="xs" c="dimmed" px="xs" pb={4}>
+        <Text size="xs" c="dimmed" px="xs" pb={4} className={classes["group"] ?? ""}>
           {t(`navigation.groups.${name}`)}
         </Text>
       )}
@@ -101,6 +101,7 @@ function Navigation({ onFollow }: { onFollow: () => void }) {
           isExact={isExact}
           className={classes["item"] ?? ""}
           label={t(`navigation.${name}`)}
+          title={t(`navigation.${name}`)}
           leftSection={<Icon size={16} stroke={1.6} aria-hidden />}
           onClick={onFollow}
         />

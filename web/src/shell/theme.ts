@@ -3,7 +3,22 @@ import {
   createTheme,
   localStorageColorSchemeManager,
   type MantineColorsTuple,
+  rem,
 } from "@mantine/core";
+
+/** The dark: texts, lines, what is raised, the page. */
+const dark: MantineColorsTuple = [
+  "#d9dde4",
+  "#b8bec9",
+  "#a3aab6",
+  "#6f7787",
+  "#2f3541",
+  "#262b34",
+  "#1d2129",
+  "#0f1115",
+  "#0b0d10",
+  "#08090b",
+];
 
 const brand: MantineColorsTuple = [
   "#eef1ff",
@@ -20,7 +35,7 @@ const brand: MantineColorsTuple = [
 
 export const theme = createTheme({
   primaryColor: "brand",
-  colors: { brand },
+  colors: { brand, dark },
   primaryShade: { light: 6, dark: 5 },
   // The system's own font: no request, and the look of the person's machine.
   fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
@@ -29,7 +44,20 @@ export const theme = createTheme({
   cursorType: "pointer",
   fontSmoothing: true,
   respectReducedMotion: true,
-  headings: { fontWeight: "600" },
+  fontSizes: { xs: rem(12), sm: rem(13), md: rem(14), lg: rem(16), xl: rem(20) },
+  headings: {
+    fontWeight: "600",
+    sizes: {
+      h1: { fontSize: rem(28), lineHeight: "1.25" },
+      h2: { fontSize: rem(20), lineHeight: "1.3" },
+      h3: { fontSize: rem(20), lineHeight: "1.3" },
+      h4: { fontSize: rem(16), lineHeight: "1.4" },
+      h5: { fontSize: rem(14), lineHeight: "1.4" },
+      h6: { fontSize: rem(13), lineHeight: "1.4" },
+    },
+  },
+  // Below it, the navigation has icons alone.
+  breakpoints: { lg: "64em" },
   components: {
     // All that a pointer can do, the keyboard can too (WCAG 2.2, 2.1.1).
     PasswordInput: { defaultProps: { visibilityToggleFocusable: true } },

@@ -164,6 +164,10 @@ export const time = (text: string): string | undefined =>
     ? text
     : undefined;
 
+/** The day of a time in the person's zone, such as `2026-11-22`. */
+export const localDay = (at: Date): string =>
+  [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+
 /** The first moment of a day in the person's zone. */
 export const startOf = (text: string): string => new Date(`${text}T00:00:00`).toISOString();
 

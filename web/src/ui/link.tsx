@@ -78,7 +78,7 @@ export const NavigationLink = ({
   to,
   isExact = false,
   ...rest
-}: To & NavLinkProps & { isExact?: boolean; onClick?: () => void }) => (
+}: To & NavLinkProps & { isExact?: boolean; title?: string; onClick?: () => void }) => (
   <NavLink
     component={RouterLink}
     {...linkTo(to)}

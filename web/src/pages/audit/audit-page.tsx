@@ -1,5 +1,4 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { Fragment } from "react";
 import { useTranslation } from "react-i18next";
 import type { AuditEntry } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
@@ -15,8 +14,8 @@ import { auditEntriesQuery, auditExportAddress } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/audit-log");
 
-/** Ids beyond these are shown as a number: a list that was read has many. */
-const SUBJECTS_SHOWN = 3;
+/** Ids beyond this are shown as a number: a list that was read has many. */
+const SUBJECTS_SHOWN = 1;
 
 export function AuditPage() {
   const { t } = useTranslation();
@@ -40,13 +39,14 @@ export function AuditPage() {
       empty={isFiltered ? t("audit.emptyFiltered") : t("audit.empty")}
       columns={[
         { name: t("audit.time"), cell: ({ createdAt }) => <Time at={createdAt} /> },
-        { name: t("audit.actor"), cell: ({ actor }) => <Who actor={actor} /> },
+        { name: t("audit.actor"), cell: ({ actor }) => <Who actor={actor} />, isName: true, phone: "below" },
         {
           name: t("audit.action"),
-          cell: ({ action }) => <code className={classes["action"]}>{withBreaks(action)}</code>,
+          cell: ({ action }) => <code className={classes["action"]}>{action}</code>,
+          phone: "beside",
         },
-        { name: t("audit.subjects"), cell: ({ subjectIds }) => <Subjects ids={subjectIds} /> },
-        { name: t("audit.details"), cell: ({ details }) => <Details of={details} /> },
+        { name: t("audit.subjects"), cell: ({ subjectIds }) => <Subjects ids={subjectIds} />, drop: 3 },
+        { name: t("audit.details"), cell: ({ details }) => detailsOf(details), isLong: true, drop: 2 },
         {
           name: t("audit.requestId"),
           cell: ({ requestId }) => requestId && <RequestId of={requestId} />,
@@ -77,11 +77,9 @@ function Who({ actor: { kind, name, id } }: { actor: AuditEntry["actor"] }) {
   return (
     <>
       {name !== null && name !== "" && (
-        <PlainLink to={paths.auditLog({ actor: id ?? name })} className={classes["line"]}>
-          {name}
-        </PlainLink>
-      )}
-      <div className={classes["minor"]}>{kindText(kind)}</div>
+        <PlainLink to={paths.auditLog({ actor: id ?? name })}>{name}</PlainLink>
+      )}{" "}
+      <span className={classes["minor"]}>{kindText(kind)}</span>
     </>
   );
 }
@@ -89,15 +87,13 @@ function Who({ actor: { kind, name, id } }: { actor: AuditEntry["actor"] }) {
 const Subjects = ({ ids }: { ids: readonly string[] }) => (
   <>
     {ids.slice(0, SUBJECTS_SHOWN).map((id) => (
-      <PlainLink
-        key={id}
-        to={paths.auditLog({ subjectId: id })}
-        className={`${classes["line"]} ${classes["id"]}`}
-      >
+      <PlainLink key={id} to={paths.auditLog({ subjectId: id })} className={classes["id"]}>
         {id}
       </PlainLink>
     ))}
-    {ids.length > SUBJECTS_SHOWN && <div className={classes["minor"]}>+ {ids.length - SUBJECTS_SHOWN}</div>}
+    {ids.length > SUBJECTS_SHOWN && (
+      <span className={classes["minor"]}> + {ids.length - SUBJECTS_SHOWN}</span>
+    )}
   </>
 );
 
@@ -114,21 +110,10 @@ function RequestId({ of }: { of: string }) {
   );
 }
 
-/** A name of several words may be broken before each of them. */
-const withBreaks = (action: string) =>
-  action.split(/(?=[A-Z])/).map((word, index) => (
-    <Fragment key={`${index}${word}`}>
-      {index > 0 && <wbr />}
-      {word}
-    </Fragment>
-  ));
-
-const Details = ({ of }: { of: AuditEntry["details"] }) =>
-  Object.entries(of).map(([name, value]) => (
-    <div key={name} className={classes["detail"]}>
-      {name}: {textOf(value)}
-    </div>
-  ));
+const detailsOf = (details: AuditEntry["details"]): string =>
+  Object.entries(details)
+    .map(([name, value]) => `${name}: ${textOf(value)}`)
+    .join(" · ");
 
 const textOf = (value: unknown): string =>
   typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);

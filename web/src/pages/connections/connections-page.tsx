@@ -27,12 +27,22 @@ export function ConnectionsPage() {
       rowTo={({ id }) => paths.connection(id)}
       empty={search.q === undefined ? t("connections.emptyList") : t("connections.emptyFiltered")}
       columns={[
-        { name: t("connections.name"), cell: (connection) => <ConnectionName of={connection} /> },
-        { name: t("connections.merchant"), cell: ({ merchantName }) => merchantName },
+        {
+          name: t("connections.name"),
+          cell: (connection) => <ConnectionName of={connection} />,
+          isLong: true,
+        },
+        {
+          name: t("connections.merchant"),
+          cell: ({ merchantName }) => merchantName,
+          isName: true,
+          phone: "below",
+        },
         {
           name: t("connections.created"),
           cell: ({ createdAt }) => <Time at={createdAt} />,
           align: "right",
+          phone: "end",
         },
       ]}
     />

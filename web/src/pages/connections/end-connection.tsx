@@ -22,7 +22,7 @@ export const ConnectionName = ({ of }: Props) =>
   of.endsAt === null ? (
     of.name
   ) : (
-    <Group gap="xs">
+    <Group gap="xs" wrap="nowrap">
       {of.name}
       <StrangersPill of={of} />
     </Group>

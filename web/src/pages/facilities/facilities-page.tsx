@@ -40,10 +40,16 @@ export function FacilitiesPage() {
       rowTo={({ id }) => paths.facility(id)}
       empty={search.closed === undefined ? t("facilities.empty") : t("facilities.emptyFiltered")}
       columns={[
-        { name: t("facilities.name"), cell: ({ name }) => name },
-        { name: t("facilities.country"), cell: ({ countryCode }) => countryName(countryCode) },
+        { name: t("facilities.name"), cell: ({ name }) => name, isLong: true },
+        {
+          name: t("facilities.country"),
+          cell: ({ countryCode }) => countryName(countryCode),
+          isName: true,
+          phone: "below",
+        },
         {
           name: t("facilities.state"),
+          phone: "beside",
           cell: ({ closedAt }) =>
             closedAt === null ? (
               <Pill tone="success">{t("facilities.open")}</Pill>

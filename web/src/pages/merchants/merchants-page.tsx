@@ -37,14 +37,21 @@ export function MerchantsPage() {
       rowTo={({ id }) => paths.merchant(id)}
       empty={search.q === undefined ? t("merchants.empty") : t("merchants.emptyFiltered")}
       columns={[
-        { name: t("merchants.name"), cell: ({ name }) => name },
-        { name: t("merchants.email"), cell: ({ accountEmail }) => accountEmail },
+        { name: t("merchants.name"), cell: ({ name }) => name, isLong: true },
+        {
+          name: t("merchants.email"),
+          cell: ({ accountEmail }) => accountEmail,
+          isName: true,
+          drop: 2,
+          phone: "below",
+        },
         { name: t("merchants.currency"), cell: ({ currency }) => currency, isMinor: true },
         {
           name: t("merchants.creditLimit"),
           cell: ({ creditLimit }) =>
             creditLimit === null ? t("merchants.unlimited") : <Money of={creditLimit} />,
           align: "right",
+          phone: "end",
         },
         {
           name: t("merchants.created"),

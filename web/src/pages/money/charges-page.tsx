@@ -1,8 +1,8 @@
-import { Text } from "@mantine/core";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { paths } from "../../paths.ts";
+import { IdText } from "../../ui/list/data-table.tsx";
 import { DayFilter, Filters, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
@@ -42,25 +42,31 @@ export function ChargesPage() {
       columns={[
         {
           name: t("money.order"),
-          cell: ({ orderId, externalOrderId }) => (
-            <Text span inherit ff="monospace" title={orderId}>
-              {externalOrderId ?? orderId}
-            </Text>
-          ),
+          cell: ({ orderId, externalOrderId }) => <IdText id={externalOrderId ?? orderId} title={orderId} />,
         },
-        { name: t("money.entry"), cell: ({ kind }) => t(`money.chargeKinds.${kind}`) },
-        { name: t("money.status"), cell: ({ status }) => <StatusBadge of="charge" status={status} /> },
+        { name: t("money.entry"), cell: ({ kind }) => t(`money.chargeKinds.${kind}`), phone: "below" },
+        {
+          name: t("money.status"),
+          cell: ({ status }) => <StatusBadge of="charge" status={status} />,
+          phone: "beside",
+        },
         {
           name: t("money.why"),
           cell: ({ failureReason }) => (failureReason === null ? "–" : declineReason(failureReason)),
-          isMinor: true,
+          isLong: true,
+          drop: 2,
         },
         {
           name: t("money.gateway"),
           cell: ({ gateway }) => (gateway === null ? "–" : t(`money.gateways.${gateway}`)),
           isMinor: true,
         },
-        { name: t("money.amount"), cell: ({ amount }) => <Money of={amount} />, align: "right" },
+        {
+          name: t("money.amount"),
+          cell: ({ amount }) => <Money of={amount} />,
+          align: "right",
+          phone: "end",
+        },
         { name: t("money.created"), cell: ({ createdAt }) => <Time at={createdAt} />, align: "right" },
       ]}
     />

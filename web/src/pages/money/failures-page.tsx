@@ -1,9 +1,9 @@
-import { Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import type { PaymentFailure } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { ButtonLink, TextLink } from "../../ui/link.tsx";
+import { IdText } from "../../ui/list/data-table.tsx";
 import { ActiveFilters } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
@@ -37,23 +37,36 @@ export function FailuresPage() {
       columns={[
         {
           name: t("money.order"),
-          cell: ({ orderId, externalOrderId }) => (
-            <Text span inherit ff="monospace" title={orderId}>
-              {externalOrderId ?? orderId}
-            </Text>
-          ),
+          cell: ({ orderId, externalOrderId }) => <IdText id={externalOrderId ?? orderId} title={orderId} />,
         },
         {
           name: t("money.merchant"),
           cell: ({ merchantId, merchantName }) => (
             <TextLink to={paths.merchantAccount(merchantId)}>{merchantName}</TextLink>
           ),
+          isName: true,
+          phone: "below",
         },
-        { name: t("money.amount"), cell: ({ amount }) => <Money of={amount} />, align: "right" },
-        { name: t("money.why"), cell: (failure) => <Reason of={failure} /> },
-        { name: t("money.whatToDo"), cell: ({ remedy }) => t(`money.remedies.${remedy}`) },
-        { name: t("money.nextAttempt"), cell: (failure) => <NextAttempt of={failure} /> },
-        { name: t("money.failed"), cell: ({ failedAt }) => <Time at={failedAt} />, align: "right" },
+        {
+          name: t("money.amount"),
+          cell: ({ amount }) => <Money of={amount} />,
+          align: "right",
+          phone: "beside",
+        },
+        { name: t("money.why"), cell: (failure) => <Reason of={failure} />, isName: true, drop: 3 },
+        {
+          name: t("money.whatToDo"),
+          cell: ({ remedy }) => t(`money.remedies.${remedy}`),
+          isLong: true,
+          drop: 2,
+        },
+        { name: t("money.nextAttempt"), cell: (failure) => <NextAttempt of={failure} />, isMinor: true },
+        {
+          name: t("money.failed"),
+          cell: ({ failedAt }) => <Time at={failedAt} />,
+          align: "right",
+          phone: "end",
+        },
       ]}
     />
   );

@@ -1,59 +1,108 @@
+import { IconHandStop } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../api/me.ts";
 import type { OrderSummary } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
-import { exactTime } from "../../text/format.ts";
+import { endOf, formatNumber, localDay, shortDay, shortTime, startOf } from "../../text/format.ts";
+import { DownloadButton } from "../../ui/download-button.tsx";
 import { IdText } from "../../ui/list/data-table.tsx";
-import { ActiveFilters, Filters, FlagFilter, SearchFilter, SelectFilter } from "../../ui/list/filters.tsx";
+import {
+  ActiveFilters,
+  DayFilter,
+  Filters,
+  FlagFilter,
+  SearchFilter,
+  SelectFilter,
+  useSetFilters,
+} from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Parts } from "../../ui/page.tsx";
 import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
+import { ThingFilter, useThingName } from "../access/thing-filter.tsx";
 import { SavedViews } from "../views/saved-views.tsx";
+import { BulkActions } from "./bulk-actions.tsx";
 import { liveOrders } from "./live-orders.ts";
 import { useHoldReason } from "./order-text.ts";
 import classes from "./orders-page.module.css";
-import { ORDER_STATUSES, ordersQuery } from "./queries.ts";
+import { ORDER_STATUSES, ordersCsv, ordersQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/orders");
 
 export function OrdersPage() {
   const { t } = useTranslation();
   const search = route.useSearch();
+  const setFilters = useSetFilters();
   const isFiltered = Object.keys(search).length > 0;
+  const [chosen, choose] = useState<ReadonlyMap<string, OrderSummary>>(new Map());
   // Partners do not (docs/design/people.md, "Partners' developers").
   const seesPrices = useHasRole("operator", "support", "merchant", "warehouse");
+  const mayChange = useHasRole("operator", "merchant", "warehouse");
+  const holdReason = useHoldReason();
+  const isOldestFirst = search.sort === "oldest";
   return (
-    <ListPage
+    <ListPage<OrderSummary>
       title={t("orders.title")}
       actions={
-        <SavedViews
-          page="orders"
-          to={(query) => paths.orders(Object.fromEntries(new URLSearchParams(query)))}
-        />
+        <>
+          <SavedViews
+            page="orders"
+            to={(query) => paths.orders(Object.fromEntries(new URLSearchParams(query)))}
+          />
+          {mayChange && <DownloadButton address={ordersCsv(search)} needsProof label={t("orders.export")} />}
+        </>
       }
       query={ordersQuery(search)}
-      filters={<OrderFilters />}
+      filters={
+        <>
+          <OrderFilters />
+          <BulkActions chosen={chosen} choose={choose} />
+        </>
+      }
       rowKey={({ id }) => id}
       rowTo={({ id }) => paths.order(id)}
       live={liveOrders(search)}
+      selection={
+        mayChange
+          ? {
+              chosen,
+              choose,
+              labelOf: ({ id, externalOrderId }) => t("selection.selectOf", { name: externalOrderId ?? id }),
+              allLabel: t("selection.page"),
+            }
+          : undefined
+      }
       empty={isFiltered ? t("orders.emptyFiltered") : t("orders.empty")}
       columns={[
         { name: t("orders.order"), cell: (order) => <OrderName order={order} /> },
-        { name: t("orders.status"), cell: (order) => <OrderState order={order} /> },
+        { name: t("orders.status"), cell: (order) => <OrderState order={order} />, phone: "beside" },
+        {
+          name: t("orders.hold"),
+          cell: ({ onHoldReasons }) => onHoldReasons.map(holdReason).join(", "),
+          isName: true,
+          drop: 4,
+        },
         {
           name: t("orders.recipient"),
           cell: ({ shippingAddress }) => <Recipient of={shippingAddress} />,
           isLong: true,
+          phone: "below",
         },
-        { name: t("orders.merchant"), cell: ({ merchantName }) => merchantName, isMinor: true, isName: true },
+        { name: t("orders.merchant"), cell: ({ merchantName }) => merchantName, isName: true, drop: 3 },
         {
           name: t("orders.connection"),
           cell: ({ connectionName }) => connectionName,
-          isMinor: true,
           isName: true,
+          drop: 2,
+        },
+        {
+          name: t("orders.units"),
+          cell: ({ lines }) => formatNumber(lines.reduce((sum, { quantity }) => sum + quantity, 0)),
+          align: "right",
+          isMinor: true,
         },
         ...(seesPrices
           ? [
@@ -64,7 +113,16 @@ export function OrdersPage() {
               },
             ]
           : []),
-        { name: t("orders.created"), cell: ({ createdAt }) => <Time at={createdAt} />, align: "right" },
+        {
+          name: t("orders.created"),
+          cell: ({ createdAt }) => <Time at={createdAt} />,
+          align: "right",
+          phone: "end",
+          sort: {
+            direction: isOldestFirst ? "ascending" : "descending",
+            toggle: () => setFilters({ sort: isOldestFirst ? undefined : "oldest" }),
+          },
+        },
       ]}
     />
   );
@@ -82,17 +140,18 @@ const OrderName = ({ order: { id, externalOrderId } }: { order: OrderSummary }) 
     <IdText id={externalOrderId} title={`${externalOrderId} · ${id}`} />
   );
 
+/** The state; that it is on hold stays in sight where the column of the reasons is left out. */
 function OrderState({ order: { status, onHoldReasons, testMode } }: { order: OrderSummary }) {
   const { t } = useTranslation();
   const holdReason = useHoldReason();
   return (
     <span className={classes["states"]}>
       <StatusBadge of="order" status={status} />
-      {onHoldReasons.map((reason) => (
-        <Pill key={reason} tone="warning">
-          {holdReason(reason)}
-        </Pill>
-      ))}
+      {onHoldReasons.length > 0 && (
+        <span className={classes["held"]} title={onHoldReasons.map(holdReason).join(", ")}>
+          <IconHandStop size={16} role="img" aria-label={t("orders.onHold")} />
+        </span>
+      )}
       {testMode && <Pill>{t("orders.test")}</Pill>}
     </span>
   );
@@ -100,9 +159,9 @@ function OrderState({ order: { status, onHoldReasons, testMode } }: { order: Ord
 
 function OrderFilters() {
   const { t } = useTranslation();
-  const { q, status, onHold, ready, testMode } = route.useSearch();
+  const { q, status, onHold, ready } = route.useSearch();
   return (
-    <Filters>
+    <Filters more={<MoreFilters />}>
       <SearchFilter label={t("orders.search")} value={q} />
       <SelectFilter
         label={t("orders.status")}
@@ -124,6 +183,45 @@ function OrderFilters() {
         yes={t("orders.ready")}
         no={t("orders.notReady")}
       />
+      <SetFilters />
+    </Filters>
+  );
+}
+
+function MoreFilters() {
+  const { t } = useTranslation();
+  const { testMode, merchantId, connectionId, facilityId, ...search } = route.useSearch();
+  const isStaff = useHasRole("operator", "support", "warehouse");
+  const hasConnections = useHasRole("operator", "support", "merchant", "partner");
+  const setFilters = useSetFilters();
+  const { createdSince: since, createdUntil: until } = search;
+  return (
+    <>
+      <DayFilter
+        label={t("orders.from")}
+        value={since && localDay(new Date(since))}
+        onDay={(day) => setFilters({ createdSince: day && startOf(day) })}
+      />
+      <DayFilter
+        label={t("orders.to")}
+        // The moment before the day that follows.
+        value={until && localDay(new Date(Date.parse(until) - 1))}
+        onDay={(day) => setFilters({ createdUntil: day && endOf(day) })}
+      />
+      {isStaff && (
+        <ThingFilter kind="merchants" label={t("orders.merchant")} name="merchantId" value={merchantId} />
+      )}
+      {hasConnections && (
+        <ThingFilter
+          kind="connections"
+          label={t("orders.connection")}
+          name="connectionId"
+          value={connectionId}
+        />
+      )}
+      {isStaff && (
+        <ThingFilter kind="facilities" label={t("orders.facility")} name="facilityId" value={facilityId} />
+      )}
       <FlagFilter
         label={t("orders.mode")}
         name="testMode"
@@ -131,34 +229,44 @@ function OrderFilters() {
         yes={t("orders.test")}
         no={t("orders.real")}
       />
-      <LinkedFilters />
-    </Filters>
+    </>
   );
 }
 
-/** The filters that links to this list set. */
-function LinkedFilters() {
+/** The filters that have no field on the line, because links set them or their fields are behind the button. */
+function SetFilters() {
   const { t } = useTranslation();
   const holdReason = useHoldReason();
   const search = route.useSearch();
-  const { createdSince, createdUntil, hasFailedDelivery } = search;
-  const exact = (time: string) => exactTime(new Date(time));
+  const { createdSince, createdUntil, hasFailedDelivery, testMode } = search;
+  const merchant = useThingName("merchants", search.merchantId);
+  const connection = useThingName("connections", search.connectionId);
+  const facility = useThingName("facilities", search.facilityId);
   return (
     <ActiveFilters
       of={[
         { name: "holdReason", label: search.holdReason && holdReason(search.holdReason) },
-        { name: "createdSince", label: createdSince && t("orders.since", { time: exact(createdSince) }) },
-        { name: "createdUntil", label: createdUntil && t("orders.until", { time: exact(createdUntil) }) },
+        { name: "createdSince", label: createdSince && t("orders.since", { time: begin(createdSince) }) },
+        { name: "createdUntil", label: createdUntil && t("orders.until", { time: begin(createdUntil) }) },
         {
           name: "hasFailedDelivery",
           label:
             hasFailedDelivery === undefined ? undefined : t(`orders.failedDelivery.${hasFailedDelivery}`),
         },
-        { name: "sort", label: search.sort === "oldest" ? t("orders.oldestFirst") : undefined },
-        { name: "merchantId", label: search.merchantId && t("orders.ofMerchant") },
-        { name: "connectionId", label: search.connectionId && t("orders.ofConnection") },
-        { name: "facilityId", label: search.facilityId && t("orders.ofFacility") },
+        {
+          name: "testMode",
+          label: testMode === undefined ? undefined : t(testMode ? "orders.test" : "orders.real"),
+        },
+        { name: "merchantId", label: search.merchantId && (merchant ?? t("orders.ofMerchant")) },
+        { name: "connectionId", label: search.connectionId && (connection ?? t("orders.ofConnection")) },
+        { name: "facilityId", label: search.facilityId && (facility ?? t("orders.ofFacility")) },
       ]}
     />
   );
 }
+
+/** A day where a time is the beginning of one. */
+const begin = (text: string): string => {
+  const at = new Date(text);
+  return at.toISOString() === startOf(localDay(at)) ? shortDay(at) : shortTime(at, new Date());
+};

@@ -1,5 +1,6 @@
 import { read } from "../../api/read.ts";
 import type { Order, OrderStatus, paths } from "../../api/schema.d.ts";
+import { stringifySearch } from "../../routing/search.ts";
 
 type OrderFilters = NonNullable<paths["/api/orders"]["get"]["parameters"]["query"]>;
 
@@ -16,6 +17,23 @@ export const ORDER_STATUSES = [
 /** @param filters as in the address of the list */
 export const ordersQuery = (filters: OrderFilters) =>
   read("/api/orders", { params: { query: { limit: 50, ...filters } } });
+
+/** The orders of the list as a file. An export has fewer filters. */
+export const ordersCsv = ({
+  merchantId,
+  connectionId,
+  facilityId,
+  status,
+  ...filters
+}: OrderFilters): string =>
+  `/api/orders/export${stringifySearch({
+    merchantId,
+    connectionId,
+    facilityId,
+    status,
+    since: filters.createdSince,
+    until: filters.createdUntil,
+  })}`;
 
 export const orderQuery = (id: string) => read("/api/orders/{id}", { params: { path: { id } } });
 

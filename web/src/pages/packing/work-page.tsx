@@ -70,21 +70,39 @@ export function WorkPage() {
           {
             name: t("orders.merchant"),
             cell: ({ merchantName }) => merchantName,
-            isMinor: true,
             isName: true,
+            drop: 3,
           },
-          { name: t("work.waiting"), cell: ({ createdAt }) => <Time at={createdAt} as="relative" /> },
-          { name: t("work.goods"), cell: ({ lines }) => <Goods lines={lines} /> },
+          {
+            name: t("work.waiting"),
+            cell: ({ createdAt }) => <Time at={createdAt} as="relative" />,
+            phone: "end",
+          },
+          {
+            name: t("work.goods"),
+            cell: ({ lines }) => <Goods lines={lines} />,
+            isLong: true,
+            phone: "below",
+          },
           ...(showsFacility
-            ? [{ name: t("work.facility"), cell: ({ facilityId }: Work) => nameOfFacility(facilityId) }]
+            ? [
+                {
+                  name: t("work.facility"),
+                  cell: ({ facilityId }: Work) => nameOfFacility(facilityId),
+                  isName: true,
+                  drop: 2 as const,
+                },
+              ]
             : []),
           {
             name: t("work.to"),
             cell: ({ shippingAddress: to }) => (
               <Parts of={[to.city, countryName(to.countryCode)]} between=", " />
             ),
+            isName: true,
+            drop: 1,
           },
-          { name: t("work.takenBy"), cell: ({ pickList }) => <Taken by={pickList} /> },
+          { name: t("work.takenBy"), cell: ({ pickList }) => <Taken by={pickList} />, phone: "beside" },
         ]}
       />
     </Stack>

@@ -44,10 +44,20 @@ export function PeoplePage() {
               {name} {id === me.personId && <Pill>{t("people.you")}</Pill>}
             </>
           ),
+          isName: true,
         },
-        { name: t("people.email"), cell: ({ email }) => email },
-        { name: t("access.roles"), cell: ({ grants }) => <RolesInShort grants={grants} /> },
-        { name: t("people.state"), cell: ({ state }) => <StatusBadge of="person" status={state} /> },
+        { name: t("people.email"), cell: ({ email }) => email, isName: true, phone: "below" },
+        {
+          name: t("access.roles"),
+          cell: ({ grants }) => <RolesInShort grants={grants} />,
+          isLong: true,
+          drop: 3,
+        },
+        {
+          name: t("people.state"),
+          cell: ({ state }) => <StatusBadge of="person" status={state} />,
+          phone: "beside",
+        },
         {
           name: t("people.secondFactor"),
           cell: ({ hasSecondFactor }) => t(hasSecondFactor ? "people.on" : "people.off"),
@@ -58,6 +68,8 @@ export function PeoplePage() {
           cell: ({ lastSignedInAt }) =>
             lastSignedInAt === null ? t("people.never") : <Time at={lastSignedInAt} as="relative" />,
           align: "right",
+          drop: 2,
+          phone: "end",
         },
       ]}
     />

@@ -19,8 +19,8 @@ export function ChooseMerchantPage() {
       rowTo={({ id }) => paths.merchantProducts(id)}
       empty={t("products.chooseEmpty")}
       columns={[
-        { name: t("products.merchant"), cell: ({ name }) => name },
-        { name: t("merchants.email"), cell: ({ accountEmail }) => accountEmail },
+        { name: t("products.merchant"), cell: ({ name }) => name, isLong: true },
+        { name: t("merchants.email"), cell: ({ accountEmail }) => accountEmail, isName: true },
       ]}
     />
   );

@@ -65,8 +65,12 @@ export function ExposedProductsPage() {
       }
       columns={[
         { name: t("products.sku"), cell: ({ sku }) => sku },
-        { name: t("products.name"), cell: ({ name }) => name },
-        { name: t("products.status"), cell: ({ status }) => <StatusBadge of="product" status={status} /> },
+        { name: t("products.name"), cell: ({ name }) => name, isLong: true, phone: "below" },
+        {
+          name: t("products.status"),
+          cell: ({ status }) => <StatusBadge of="product" status={status} />,
+          phone: "beside",
+        },
         {
           name: t("products.weight"),
           align: "right",

@@ -82,10 +82,19 @@ export function ProductsPage() {
       empty={t(isFiltered ? "products.emptyFiltered" : mayChange ? "products.empty" : "products.emptyReader")}
       columns={[
         { name: t("products.sku"), cell: ({ sku }) => sku },
-        { name: t("products.name"), cell: ({ name }) => name },
-        { name: t("products.status"), cell: ({ status }) => <StatusBadge of="product" status={status} /> },
-        { name: t("products.barcode"), cell: ({ barcode }) => barcode ?? "–", isMinor: true, isLong: true },
-        { name: t("products.price"), cell: ({ price }) => <Money of={price} />, align: "right" },
+        { name: t("products.name"), cell: ({ name }) => name, isLong: true, phone: "below" },
+        {
+          name: t("products.status"),
+          cell: ({ status }) => <StatusBadge of="product" status={status} />,
+          phone: "beside",
+        },
+        { name: t("products.barcode"), cell: ({ barcode }) => barcode ?? "–", drop: 2 },
+        {
+          name: t("products.price"),
+          cell: ({ price }) => <Money of={price} />,
+          align: "right",
+          phone: "end",
+        },
         {
           name: t("products.changed"),
           align: "right",

@@ -36,8 +36,8 @@ export function SandboxPage() {
       rowTo={({ id }) => paths.workbench(id)}
       empty={isSearched ? t("connections.emptyFiltered") : t("connections.emptyList")}
       columns={[
-        { name: t("connections.name"), cell: ({ name }) => name },
-        { name: t("connections.merchant"), cell: ({ merchantName }) => merchantName },
+        { name: t("connections.name"), cell: ({ name }) => name, isLong: true },
+        { name: t("connections.merchant"), cell: ({ merchantName }) => merchantName, isName: true },
       ]}
     />
   );

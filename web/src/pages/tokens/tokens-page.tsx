@@ -63,16 +63,32 @@ export function TokensPage() {
       rowTo={({ id }) => paths.token(id)}
       empty={t(isFiltered ? "tokens.emptyFiltered" : "tokens.empty")}
       columns={[
-        { name: t("tokens.name"), cell: (token) => <Name of={token} /> },
-        { name: t("tokens.access"), cell: (token) => <GrantOf grant={token} /> },
-        { name: t("scopes.title"), cell: ({ role, scopes }) => shortText(role, scopes) },
-        { name: t("tokens.state"), cell: (token) => <TokenState of={token} /> },
+        { name: t("tokens.name"), cell: (token) => <Name of={token} />, isName: true },
+        {
+          name: t("tokens.access"),
+          cell: (token) => <GrantOf grant={token} />,
+          isName: true,
+          phone: "below",
+        },
+        {
+          name: t("scopes.title"),
+          cell: ({ role, scopes }) => shortText(role, scopes),
+          isName: true,
+          drop: 3,
+        },
+        { name: t("tokens.state"), cell: (token) => <TokenState of={token} />, phone: "beside" },
         {
           name: t("tokens.lastUsed"),
           cell: ({ lastUsedAt }) =>
             lastUsedAt === null ? t("tokens.neverUsed") : <Time at={lastUsedAt} as="relative" />,
+          drop: 2,
         },
-        { name: t("tokens.createdBy"), cell: ({ createdBy }) => actorText(createdBy), isMinor: true },
+        {
+          name: t("tokens.createdBy"),
+          cell: ({ createdBy }) => actorText(createdBy),
+          isMinor: true,
+          isName: true,
+        },
         { name: t("tokens.created"), cell: ({ createdAt }) => <Time at={createdAt} />, isMinor: true },
         ...(mayChange
           ? [
@@ -80,6 +96,7 @@ export function TokensPage() {
                 name: t("tokens.actions"),
                 cell: (token: Token) => <TokenActions of={token} onToken={setNewToken} />,
                 align: "right" as const,
+                phone: "end" as const,
               },
             ]
           : []),

@@ -68,6 +68,13 @@ export const shell: Translated<typeof en> = {
     downloadCsv: "CSV herunterladen",
     print: "Drucken",
     wideTable: "Breite Tabelle: {{table}}",
+    rows_one: "{{number}} Zeile",
+    rows_other: "{{number}} Zeilen",
+    rangeOf: "{{first}}–{{last}} von {{last}}",
+    rangeOfMore: "{{first}}–{{last}} von mehr",
+    filters: "Filter",
+    moreFilters: "Weitere Filter",
+    filtersSet: "{{count}} gesetzt",
   },
   problem: {
     title: "Das hat nicht geklappt",

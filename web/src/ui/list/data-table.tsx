@@ -1,6 +1,16 @@
 import { Checkbox } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
-import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
+import {
+  type MouseEvent,
+  type PointerEvent,
+  type ReactNode,
+  useEffect,
+  useEffectEvent,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { useTranslation } from "react-i18next";
 import { PlainLink, useGo } from "../link.tsx";
 import classes from "./data-table.module.css";
@@ -9,12 +19,24 @@ export type Column<Row> = {
   readonly name: string;
   readonly cell: (row: Row) => ReactNode;
   readonly align?: "right";
-  /** Left out on a narrow screen. */
+  /** The first to be left out where room lacks, and on a phone. */
   readonly isMinor?: boolean;
-  /** A word as long as an id or an address may be broken anywhere, so that it does not push other columns out of sight. */
+  /** When it is left out where room lacks: the highest first; those of 1 with all others that are minor. Absent: never. */
+  readonly drop?: 1 | 2 | 3 | 4;
+  /** A text of any length, such as an address: it shares the room that the others leave, and in a list its end is cut. */
   readonly isLong?: boolean;
-  /** A name stays on one line while it is short. */
+  /** The same for a name, which gets half as much. */
   readonly isName?: boolean;
+  /** Where a list on a phone has it: beside the first column, or below it. Default: the second column is below. */
+  readonly phone?: "beside" | "below" | "end";
+  /** The list can be sorted by it. */
+  readonly sort?: Sort;
+};
+
+type Sort = {
+  /** The present order. Undefined: the list has another one. */
+  readonly direction: "ascending" | "descending" | undefined;
+  readonly toggle: () => void;
 };
 
 /** Rows that a person has chosen. */
@@ -33,15 +55,18 @@ type Props<Row> = {
   readonly columns: readonly Column<Row>[];
   readonly rowKey: (row: Row) => string;
   readonly rowTo?: ((row: Row) => string) | undefined;
+  /** Each row is one line, two on a phone, and long texts are cut. Default: a list is one whose rows lead to pages. */
+  readonly isList?: boolean;
   readonly selection?: Selection<Row> | undefined;
   /** The rows of before, while new ones are on the way. */
   readonly isStale?: boolean;
 };
 
 /**
- * A dense table. The first column links to the row's page, and a click anywhere on the row goes there too. On a narrow
- * screen each row is a card with the names of its columns. Its elements are those of the browser: a list has hundreds of
- * cells, and a component of Mantine for each would take longer to draw than all that is in them.
+ * A dense table. The first column links to the row's page, and a click anywhere on the row goes there too. Columns are left
+ * out by their priority until all others fit. On a narrow screen a row of a list has two lines; one of another table is a card
+ * with the names of its columns. Its elements are those of the browser: a list has hundreds of cells, and a component of
+ * Mantine for each would take longer to draw than all that is in them.
  */
 export function DataTable<Row>({
   label,
@@ -49,11 +74,14 @@ export function DataTable<Row>({
   columns,
   rowKey,
   rowTo,
+  isList = rowTo !== undefined,
   selection,
   isStale = false,
 }: Props<Row>) {
   const open = useOpenRow();
-  const frame = useScrolledByKeys(label);
+  const frame = useColumnsThatFit(label, `${columns.map(({ name }) => name)} ${rows.length}`);
+  const widths = widthsOf(columns);
+  const attributes = columns.map((column, index) => attributesOf(column, index, columns));
   return (
     <div className={classes["frame"]} {...frame}>
       <table
@@ -62,6 +90,9 @@ export function DataTable<Row>({
         aria-busy={isStale}
         data-stale={isStale || undefined}
         data-linked={rowTo !== undefined || undefined}
+        data-list={isList || undefined}
+        data-selectable={selection !== undefined || undefined}
+        onPointerOver={nameWhatIsCut}
       >
         <thead>
           <tr>
@@ -70,9 +101,14 @@ export function DataTable<Row>({
                 <ChooseAll selection={selection} rows={rows} rowKey={rowKey} />
               </th>
             )}
-            {columns.map(({ name, align }) => (
-              <th key={name} data-align={align}>
-                {name}
+            {columns.map(({ name, sort }, index) => (
+              <th
+                key={name}
+                {...attributes[index]}
+                style={widths[index]}
+                aria-sort={sort === undefined ? undefined : (sort.direction ?? "none")}
+              >
+                {sort === undefined ? name : <SortButton name={name} sort={sort} />}
               </th>
             ))}
           </tr>
@@ -81,7 +117,7 @@ export function DataTable<Row>({
           {rows.map((row) => (
             <tr key={rowKey(row)} {...(rowTo && { onClick: (event: MouseEvent) => open(event, rowTo(row)) })}>
               {selection !== undefined && (
-                <td>
+                <td className={classes["choose"]}>
                   <Checkbox
                     size="xs"
                     aria-label={selection.labelOf(row)}
@@ -91,7 +127,7 @@ export function DataTable<Row>({
                 </td>
               )}
               {columns.map((column, index) => (
-                <td key={column.name} {...attributesOf(column)}>
+                <td key={column.name} {...attributes[index]}>
                   <div className={classes["cell"]}>
                     {index === 0 && rowTo !== undefined ? (
                       <PlainLink to={rowTo(row)} data-row-link>
@@ -111,30 +147,92 @@ export function DataTable<Row>({
   );
 }
 
-/** A table that is wider than its frame can have the focus, so that the arrow keys move it sideways. */
-function useScrolledByKeys(label: string) {
+const SortButton = ({ name, sort: { direction, toggle } }: { name: string; sort: Sort }) => (
+  <button type="button" className={classes["sort"]} onClick={toggle}>
+    {name}
+    {direction === "ascending" ? (
+      <IconArrowUp size={12} aria-hidden />
+    ) : (
+      <IconArrowDown size={12} aria-hidden data-none={direction === undefined || undefined} />
+    )}
+  </button>
+);
+
+/** The columns of long texts share the room that the others leave. */
+function widthsOf<Row>(columns: readonly Column<Row>[]): readonly ({ width: string } | undefined)[] {
+  const shares = columns.map(({ isLong, isName }) => (isLong ? 2 : isName ? 1 : 0));
+  const all = shares.reduce<number>((sum, share) => sum + share, 0);
+  return shares.map((share) => (share === 0 ? undefined : { width: `${(100 * share) / all}%` }));
+}
+
+const DROPS = 4;
+
+/**
+ * Leaves out columns by their priority until the table fits into its frame. What fits depends on the texts, their language and
+ * the font, so it is measured. A table that is too wide without them can have the focus, so that the arrow keys move it sideways.
+ */
+function useColumnsThatFit(label: string, content: string) {
   const { t } = useTranslation();
   const ref = useRef<HTMLDivElement>(null);
   const [isWider, setWider] = useState(false);
+  // It writes attributes that React does not know: drawing a list once more for each column would take longer.
+  const fit = useEffectEvent(() => {
+    const frame = ref.current;
+    const table = frame?.firstElementChild;
+    if (frame == null || !(table instanceof HTMLElement)) return;
+    const isTooWide = (): boolean => table.scrollWidth > frame.clientWidth;
+    let dropped = 0;
+    do table.dataset["dropped"] = String(dropped);
+    while (isTooWide() && ++dropped <= DROPS);
+    setWider(isTooWide());
+  });
+  // Other content needs other widths.
+  useLayoutEffect(() => fit(), [content]);
   useEffect(() => {
     const frame = ref.current;
     if (frame === null) return;
-    const observer = new ResizeObserver(() => setWider(frame.scrollWidth > frame.clientWidth));
+    const observer = new ResizeObserver(() => fit());
     for (const each of [frame, ...frame.children]) observer.observe(each);
-    return () => observer.disconnect();
+    document.fonts?.addEventListener("loadingdone", fit);
+    return () => {
+      observer.disconnect();
+      document.fonts?.removeEventListener("loadingdone", fit);
+    };
   }, []);
-  const asRegion = { role: "region", tabIndex: 0, "aria-label": t("ui.wideTable", { table: label }) };
+  const asRegion = {
+    role: "region",
+    tabIndex: 0,
+    "aria-label": t("ui.wideTable", { table: label }),
+    "data-wide": true,
+  };
   return { ref, ...(isWider && asRegion) };
 }
 
-/** What the style of a cell needs to know. A narrow screen shows the name in front of the value. */
-const attributesOf = <Row,>({ name, align, isMinor, isLong, isName }: Column<Row>) => ({
+/** Pointing at a text that is cut shows all of it. */
+function nameWhatIsCut({ target }: PointerEvent): void {
+  const cell = (target as Element).closest<HTMLElement>("td")?.querySelector<HTMLElement>(":scope > div"); // A pointer is over an element.
+  if (cell == null) return;
+  if (cell.scrollWidth > cell.clientWidth) cell.title = cell.innerText;
+  else cell.removeAttribute("title");
+}
+
+/** What the style of a cell needs to know. A card on a narrow screen shows the name in front of the value. */
+const attributesOf = <Row,>(
+  { name, align, isMinor, drop, isLong, isName, phone }: Column<Row>,
+  index: number,
+  columns: readonly Column<Row>[],
+) => ({
   "data-name": name,
   "data-align": align,
   "data-minor": isMinor,
-  "data-long": isLong,
-  "data-line": isName,
+  "data-drop": drop ?? (isMinor ? 1 : undefined),
+  "data-room": isLong ? "long" : isName ? "name" : undefined,
+  "data-phone": index === 0 ? "title" : (phone ?? (index === 1 && isPlain(columns) ? "below" : undefined)),
 });
+
+/** No column says where a list on a phone has it. */
+const isPlain = <Row,>(columns: readonly Column<Row>[]): boolean =>
+  columns.every(({ phone }) => phone === undefined);
 
 type ChooseAllProps<Row> = Pick<Props<Row>, "rows" | "rowKey"> & { readonly selection: Selection<Row> };
 
@@ -180,7 +278,7 @@ function useOpenRow(): (event: MouseEvent, to: string) => void {
   };
 }
 
-/** A cell of two lines: what it names, and below it a text of less weight. */
+/** What a cell names, and a text of less weight: below it, and in a list beside it. */
 export const Below = ({ text, children }: { text: string; children: ReactNode }) => (
   <>
     {children}
@@ -188,8 +286,8 @@ export const Below = ({ text, children }: { text: string; children: ReactNode })
   </>
 );
 
-/** Longer ones are written smaller. */
-const SHORT = 20;
+/** Ids of the service are written smaller. */
+const SERVICE_ID = /^[a-z]{2,5}_[\da-z]{26}$|^[\da-f]{8}-[\da-f-]{27}$/;
 
 type IdTextProps = {
   readonly id: string;
@@ -199,8 +297,8 @@ type IdTextProps = {
 
 /** An id in a list, on one line. If other columns need the room, its end is cut. */
 export const IdText = ({ id, title = id }: IdTextProps) => (
-  <span className={classes["id"]} data-long={id.length > SHORT || undefined} title={title}>
-    <span className={classes["text"]}>{id}</span>
+  <span className={classes["id"]} data-long={SERVICE_ID.test(id) || undefined} title={title}>
+    {id}
   </span>
 );
 

@@ -1,10 +1,10 @@
-import { CloseButton, Group, Select, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { IconSearch } from "@tabler/icons-react";
+import { Button, CloseButton, Group, Select, Text, TextInput } from "@mantine/core";
+import { useDebouncedCallback, useDisclosure } from "@mantine/hooks";
+import { IconAdjustmentsHorizontal, IconSearch } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Children, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import classes from "./active-filters.module.css";
+import classes from "./filters.module.css";
 
 /** Waits for the end of a word, so that each letter is not a request. */
 const TYPING_MS = 250;
@@ -20,11 +20,43 @@ export function useSetFilters(): (filters: Readonly<Record<string, unknown>>) =>
     } as never); // The route of the page reads the names; this function works on every list.
 }
 
-export const Filters = ({ children }: { children: ReactNode }) => (
-  <Group gap="xs" role="search">
-    {children}
-  </Group>
-);
+type FiltersProps = {
+  /** The fields that are used most: a search first. */
+  readonly children: ReactNode;
+  /** The other fields, behind a button. Those of them that are set are shown as `ActiveFilters`. */
+  readonly more?: ReactNode;
+};
+
+/** The filters of a list, on one line. On a phone all but the first are behind a button. */
+export function Filters({ children, more }: FiltersProps) {
+  const { t } = useTranslation();
+  const [isOpen, { toggle }] = useDisclosure(false);
+  const moreId = useId();
+  const [first, ...others] = Children.toArray(children);
+  const hasOthers = others.length > 0 || more !== undefined;
+  return (
+    <search className={classes["filters"]} data-open={isOpen || undefined}>
+      {first}
+      {others.length > 0 && <div className={classes["others"]}>{others}</div>}
+      {hasOthers && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconAdjustmentsHorizontal size={14} />}
+          aria-expanded={isOpen}
+          aria-controls={moreId}
+          data-phone-only={more === undefined || undefined}
+          onClick={toggle}
+        >
+          {t(more === undefined ? "ui.filters" : "ui.moreFilters")}
+        </Button>
+      )}
+      <div id={moreId} className={classes["more"]} hidden={!isOpen || more === undefined}>
+        {more}
+      </div>
+    </search>
+  );
+}
 
 type SelectProps = {
   readonly label: string;
@@ -40,17 +72,20 @@ export function SelectFilter({ label, name, value, options }: SelectProps) {
   return (
     <Select
       size="xs"
-      w={170}
+      className={classes["field"] ?? ""}
       aria-label={label}
       placeholder={label}
       data={[...options]}
+      comboboxProps={FULL_OPTIONS}
       value={value ?? null}
       onChange={(chosen) => setFilters({ [name]: chosen ?? undefined })}
       clearable
-      comboboxProps={{ withinPortal: true }}
     />
   );
 }
+
+/** An option is shown whole, however narrow its field is. */
+const FULL_OPTIONS = { withinPortal: true, width: "max-content", position: "bottom-start" } as const;
 
 /** Yes, no, or any. */
 export function FlagFilter({
@@ -97,7 +132,7 @@ export function SearchFilter({ label, name = "q", value }: SearchProps) {
   return (
     <TextInput
       size="xs"
-      w={{ base: "100%", xs: 300 }}
+      className={classes["search"] ?? ""}
       type="search"
       aria-label={label}
       placeholder={label}
@@ -144,22 +179,28 @@ export function ActiveFilters({ of }: { of: readonly ActiveFilter[] }) {
   );
 }
 
-type Props = {
+type DayProps = {
   readonly label: string;
-  /** The parameter of the address. */
-  readonly name: string;
   /** A day in the person's zone, such as `2026-11-22`. */
   readonly value: string | undefined;
-};
+} & (
+  | {
+      /** The parameter of the address. */
+      readonly name: string;
+      readonly onDay?: never;
+    }
+  | { readonly name?: never; readonly onDay: (day: string | undefined) => void }
+);
 
 /** A day. The browser's own field: it works by keyboard and screen reader, and speaks the person's language. */
-export function DayFilter({ label, name, value }: Props) {
+export function DayFilter({ label, name, value, onDay }: DayProps) {
   const setFilters = useSetFilters();
+  const set = onDay ?? ((day: string | undefined) => setFilters({ [name]: day }));
   return (
     <TextInput
       size="xs"
       type="date"
-      w={180}
+      className={classes["field"] ?? ""}
       leftSection={
         <Text span size="xs" c="dimmed" aria-hidden>
           {label}
@@ -168,7 +209,7 @@ export function DayFilter({ label, name, value }: Props) {
       leftSectionWidth={44}
       aria-label={label}
       value={value ?? ""}
-      onChange={(event) => setFilters({ [name]: event.currentTarget.value || undefined })}
+      onChange={(event) => set(event.currentTarget.value || undefined)}
     />
   );
 }

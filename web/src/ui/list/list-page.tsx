@@ -1,4 +1,4 @@
-import { Button, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
+import { Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { IconArrowLeft, IconArrowRight, IconArrowUp } from "@tabler/icons-react";
 import {
   keepPreviousData,
@@ -9,12 +9,14 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useNavigate, useRouter } from "@tanstack/react-router";
+import type { TFunction } from "i18next";
 import { type ReactNode, startTransition, useEffect, useEffectEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ApiProblem } from "../../api/problem.ts";
 import { throttled } from "../../api/throttled.ts";
 import type { Update } from "../../api/update.ts";
 import { updateStream } from "../../api/updates.ts";
+import { formatNumber } from "../../text/format.ts";
 import { Page } from "../page.tsx";
 import { isFinal, ProblemMessage } from "../problem-message.tsx";
 import { type Column, DataTable, type Selection, useRowKeys } from "./data-table.tsx";
@@ -49,6 +51,8 @@ type Props<Row> = {
   readonly live?: LiveRule<Row> | undefined;
   /** Rows can be chosen, for an operation on several of them. */
   readonly selection?: Selection<Row> | undefined;
+  /** False: the rows show all of their texts, because no page does. */
+  readonly isList?: boolean;
   /** What to do when there is nothing: a sentence, and perhaps a button. */
   readonly empty: ReactNode;
 };
@@ -73,6 +77,7 @@ export function ListPage<Row>({
   empty,
   live,
   selection,
+  isList = true,
 }: Props<Row>) {
   const { data, error, refetch, isPlaceholderData } = useQuery<ListPage<Row>>({
     ...query,
@@ -100,11 +105,12 @@ export function ListPage<Row>({
           columns={columns}
           rowKey={rowKey}
           rowTo={rowTo}
+          isList={isList}
           selection={selection}
           isStale={isPlaceholderData}
         />
       )}
-      <Paging nextCursor={data?.nextCursor ?? null} />
+      <Paging nextCursor={data?.nextCursor ?? null} count={data?.data.length} />
     </Page>
   );
 }
@@ -141,17 +147,15 @@ function NewRows({ count, isMore, show }: WaitingRows) {
 }
 
 const Empty = ({ children }: { children: ReactNode }) => (
-  <Paper withBorder p="xl" radius="md">
-    <Stack align="center" gap="sm">
-      {typeof children === "string" ? (
-        <Text c="dimmed" size="sm" ta="center">
-          {children}
-        </Text>
-      ) : (
-        children
-      )}
-    </Stack>
-  </Paper>
+  <Stack align="center" gap="sm" py="xl" px="md">
+    {typeof children === "string" ? (
+      <Text c="dimmed" size="sm" ta="center">
+        {children}
+      </Text>
+    ) : (
+      children
+    )}
+  </Stack>
 );
 
 function RowsSkeleton() {
@@ -159,44 +163,80 @@ function RowsSkeleton() {
   return (
     <Stack gap="xs" role="status" aria-label={t("ui.loading")}>
       {Array.from({ length: 8 }, (_, index) => (
-        <Skeleton key={index} height={34} />
+        <Skeleton key={index} height={32} />
       ))}
     </Stack>
   );
 }
 
-/** The API pages by cursor, so there is a next page and, through the browser's history, a previous one. */
-export function Paging({ nextCursor }: { nextCursor: string | null }) {
+type PagingProps = {
+  readonly nextCursor: string | null;
+  /** Rows of this page. Undefined: they are on the way, or their number is of no interest. */
+  readonly count?: number | undefined;
+};
+
+/**
+ * The API pages by cursor, so there is a next page and, through the browser's history, a previous one. The history also keeps
+ * how many rows were before. The number of all rows is known on the last page: to count them would cost more than the page.
+ */
+export function Paging({ nextCursor, count }: PagingProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const { history, state } = useRouter();
   const { cursor } = state.location.search as { cursor?: string }; // Every list reads this parameter.
+  const before = cursor === undefined ? 0 : (state.location.state as RowsBefore).rowsBefore;
   const turn = (next: string | undefined) =>
-    navigate({ to: ".", search: (search: object) => ({ ...search, cursor: next }) } as never);
-  if (cursor === undefined && nextCursor === null) return null;
+    navigate({
+      to: ".",
+      search: (search: object) => ({ ...search, cursor: next }),
+      state: next === undefined || before === undefined ? {} : { rowsBefore: before + (count ?? 0) },
+    } as never);
+  const isPaged = cursor !== undefined || nextCursor !== null;
+  const range = count === undefined || before === undefined || count === 0 ? null : { before, count };
+  if (!isPaged && range === null) return null;
   return (
-    <Group justify="flex-end" gap="xs">
-      {cursor !== undefined && (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconArrowLeft size={14} />}
-          onClick={() => (history.canGoBack() ? history.back() : void turn(undefined))}
-        >
-          {t("ui.previousPage")}
-        </Button>
+    <Group justify="space-between" gap="xs">
+      <Text size="xs" c="dimmed" role="status">
+        {range !== null && rangeText(t, range, nextCursor !== null)}
+      </Text>
+      {isPaged && (
+        <Group gap="xs">
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconArrowLeft size={14} />}
+            disabled={cursor === undefined}
+            onClick={() => (history.canGoBack() ? history.back() : void turn(undefined))}
+          >
+            {t("ui.previousPage")}
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            rightSection={<IconArrowRight size={14} />}
+            disabled={nextCursor === null}
+            onClick={() => void turn(nextCursor ?? undefined)}
+          >
+            {t("ui.nextPage")}
+          </Button>
+        </Group>
       )}
-      <Button
-        size="xs"
-        variant="default"
-        rightSection={<IconArrowRight size={14} />}
-        disabled={nextCursor === null}
-        onClick={() => void turn(nextCursor ?? undefined)}
-      >
-        {t("ui.nextPage")}
-      </Button>
     </Group>
   );
+}
+
+/** What an entry of the history has. Undefined: the page was opened by its address. */
+type RowsBefore = { readonly rowsBefore?: number };
+
+function rangeText(
+  t: TFunction,
+  { before, count }: { readonly before: number; readonly count: number },
+  isMore: boolean,
+): string {
+  const last = before + count;
+  if (before === 0 && !isMore) return t("ui.rows", { count, number: formatNumber(count) });
+  const texts = { first: formatNumber(before + 1), last: formatNumber(last) };
+  return t(isMore ? "ui.rangeOfMore" : "ui.rangeOf", texts);
 }
 
 type Rows<Row> = { readonly data: readonly Row[]; readonly nextCursor: string | null };

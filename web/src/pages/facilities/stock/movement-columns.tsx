@@ -16,11 +16,21 @@ export function useMovementColumns(): readonly Column<StockMovement>[] {
   const actorOf = useActor();
   return [
     { name: t("stock.when"), cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { name: t("stock.what"), cell: (movement) => <What movement={movement} /> },
-    { name: t("stock.difference"), align: "right", cell: ({ difference }) => signed(difference) },
+    { name: t("stock.what"), cell: (movement) => <What movement={movement} />, isName: true, phone: "below" },
+    {
+      name: t("stock.difference"),
+      align: "right",
+      phone: "beside",
+      cell: ({ difference }) => signed(difference),
+    },
     { name: t("stock.after"), align: "right", cell: ({ onHand }) => formatNumber(onHand) },
-    { name: t("stock.who"), cell: ({ actor }) => actorOf(actor) },
-    { name: t("stock.note"), isMinor: true, cell: ({ note, reference }) => note ?? reference ?? "–" },
+    { name: t("stock.who"), cell: ({ actor }) => actorOf(actor), isName: true, drop: 2 },
+    {
+      name: t("stock.note"),
+      isMinor: true,
+      isName: true,
+      cell: ({ note, reference }) => note ?? reference ?? "–",
+    },
   ];
 }
 

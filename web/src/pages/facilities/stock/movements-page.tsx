@@ -52,6 +52,8 @@ export function MovementsPage() {
         when,
         {
           name: t("order.product"),
+          isLong: true,
+          phone: "end",
           cell: ({ productId, sku, name }) => (
             <TextLink to={paths.stock(facilityId, productId)}>
               {sku} {name}

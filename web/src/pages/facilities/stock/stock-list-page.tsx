@@ -79,11 +79,12 @@ export function StockListPage() {
       empty={isFiltered ? t("stock.emptyFiltered") : t("stock.empty")}
       columns={[
         { name: t("stock.sku"), cell: ({ sku }) => sku },
-        { name: t("order.product"), cell: ({ name }) => name },
-        { name: t("stock.barcode"), cell: ({ barcode }) => barcode ?? "–", isMinor: true, isLong: true },
+        { name: t("order.product"), cell: ({ name }) => name, isLong: true, phone: "below" },
+        { name: t("stock.barcode"), cell: ({ barcode }) => barcode ?? "–", drop: 2 },
         {
           name: t("stock.available"),
           align: "right",
+          phone: "beside",
           cell: ({ available }) =>
             available === 0 ? <Pill tone="danger">{t("stock.soldOut")}</Pill> : formatNumber(available),
         },

@@ -21,7 +21,9 @@ export function AllDeliveriesPage() {
   const owner: Column<DeliveryOfOwner> = {
     name: t("endpoints.owner"),
     cell: (delivery) => <OwnerCell of={delivery} />,
-    isLong: true,
+    isName: true,
+    drop: 3,
+    phone: "below",
   };
   return (
     <DeliveryList

@@ -24,6 +24,7 @@ export function useDeliveryColumns(): readonly Column<BackOfficeDelivery>[] {
     {
       name: t("deliveries.status"),
       cell: ({ status }) => <StatusBadge of="delivery" status={status} />,
+      phone: "beside",
     },
     {
       name: t("deliveries.order"),
@@ -37,7 +38,12 @@ export function useDeliveryColumns(): readonly Column<BackOfficeDelivery>[] {
           </PlainLink>
         ),
     },
-    { name: t("deliveries.lastResponse"), cell: ({ attempts }) => lastResponse(attempts.at(-1)) },
+    {
+      name: t("deliveries.lastResponse"),
+      cell: ({ attempts }) => lastResponse(attempts.at(-1)),
+      isName: true,
+      drop: 2,
+    },
     {
       name: t("deliveries.duration"),
       cell: ({ attempts }) => durationOf(attempts.at(-1)),
@@ -48,9 +54,15 @@ export function useDeliveryColumns(): readonly Column<BackOfficeDelivery>[] {
       name: t("deliveries.attempts"),
       cell: ({ attemptCount }) => formatNumber(attemptCount),
       align: "right",
+      isMinor: true,
     },
-    { name: t("deliveries.wait"), cell: ({ wait }) => <ShortWait wait={wait} /> },
-    { name: t("deliveries.created"), cell: ({ createdAt }) => <Time at={createdAt} />, align: "right" },
+    { name: t("deliveries.wait"), cell: ({ wait }) => <ShortWait wait={wait} />, isName: true, drop: 4 },
+    {
+      name: t("deliveries.created"),
+      cell: ({ createdAt }) => <Time at={createdAt} />,
+      align: "right",
+      phone: "end",
+    },
   ];
 }
 

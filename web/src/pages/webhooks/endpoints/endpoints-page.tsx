@@ -25,6 +25,8 @@ export function EndpointsPage() {
   const owner: Column<ListedWebhookEndpoint> = {
     name: t("endpoints.owner"),
     cell: (endpoint) => <OwnerCell of={endpoint} />,
+    isName: true,
+    phone: "below",
   };
   return (
     <ListPage<ListedWebhookEndpoint>

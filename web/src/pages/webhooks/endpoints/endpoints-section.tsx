@@ -71,12 +71,17 @@ export function useEndpointColumns({ hasModes }: { hasModes: boolean }): readonl
   const { t } = useTranslation();
   return [
     { name: t("endpoints.url"), cell: ({ url }) => url, isLong: true },
-    { name: t("endpoints.health"), cell: ({ health }) => <StatusBadge of="health" status={health} /> },
+    {
+      name: t("endpoints.health"),
+      cell: ({ health }) => <StatusBadge of="health" status={health} />,
+      phone: "beside",
+    },
     {
       name: t("endpoints.lastError"),
       // Errors from before the last success do not matter any more.
       cell: ({ failingSince, lastError }) => (failingSince === null ? "–" : (lastError ?? "–")),
-      isMinor: true,
+      isName: true,
+      drop: 2,
     },
     ...(hasModes
       ? [
@@ -93,11 +98,13 @@ export function useEndpointColumns({ hasModes }: { hasModes: boolean }): readonl
       name: t("endpoints.pending"),
       cell: ({ pendingDeliveries }) => countOf(pendingDeliveries),
       align: "right",
+      drop: 3,
     },
     {
       name: t("endpoints.lastSuccess"),
       cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} as="relative" />,
       align: "right",
+      phone: "end",
     },
   ];
 }
