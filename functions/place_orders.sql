@@ -45,6 +45,8 @@ create type new_order as (
   charge            boolean,
   event_id          uuid,
   event_type        text,
+  -- What it is found by.
+  words             text,
   -- Counts the orders of a call from 1.
   number            integer
 );
@@ -129,6 +131,10 @@ begin
   from unnest(line_merchants, line_connections, line_orders, line_ids, line_products, line_quantities, line_prices)
     as l (merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor)
   where l.order_id = any(stored);
+
+  insert into order_words (merchant_id, order_id, words)
+  select p.merchant_id, p.id, p.words
+  from unnest(placed) p;
 
   insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, request_id, created_at)
   select p.merchant_id, p.id, p.id, 'goods', 1, p.goods_minor, p.request_id, placed_at

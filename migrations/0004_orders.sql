@@ -97,14 +97,10 @@ create index orders_to_ship_idx on orders ((coalesce(facility_id, '00000000-0000
     and not test_mode;
 -- A search of a connection's orders reads them by their ids, newest first, whatever their status. Every order satisfies the
 -- condition, and only the search names it: before a table has statistics, the planner would also choose the index for other
--- look-ups (docs/design/api-conventions.md, "Searching orders"). So has orders_name_idx, for the beginnings of names
--- (docs/design/api-conventions.md, "Searching orders").
+-- look-ups (docs/design/api-conventions.md, "Searching orders").
 create index orders_search_idx on orders (connection_id, id) where created_at > '-infinity';
 -- For the lists of staff of named facilities (docs/design/people.md, "Facilities").
 create index orders_facility_idx on orders (merchant_id, facility_id, id) where facility_id is not null;
-create index orders_name_idx on orders (merchant_id, lower(last_name || ' ' || first_name) text_pattern_ops)
-  where created_at > '-infinity';
-create index orders_company_idx on orders (merchant_id, lower(company) text_pattern_ops) where company is not null;
 -- Programs ask for the orders that have changed since a time, in the order of their changes
 -- (docs/design/api-conventions.md, "Sorted by change"). The one index with a time that creation maintains.
 create index orders_changed_idx on orders (merchant_id, changed_at, id);
@@ -138,6 +134,22 @@ comment on column orders.has_unshipped is 'Whether a line may be unshipped. Fals
 comment on column orders.canceled_at is 'Kept when a shipment of the order comes back later: nothing of the order is owed any more.';
 comment on column orders.personal_data_erased_at is 'When the address and the tracking were erased. Null while the order holds them.';
 
+-- The words that an order is found by: of the buyer's name, company, city, postal code and phone, and numbers of the partner's id
+-- (docs/design/api-conventions.md, "Searching orders"). Apart from orders, whose updates would maintain the index again. New words
+-- are gathered in the list of the index, and a job sorts them in. The last letters of the merchant are a word too, so that a merchant's
+-- search reads nothing of others. Rows are deleted with the order, and when its personal data is erased.
+create table order_words (
+  merchant_id uuid not null,
+  order_id    uuid not null,
+  words       text not null,
+  constraint order_words_pkey primary key (merchant_id, order_id)
+);
+create index order_words_newest_idx on order_words (order_id);
+create index order_words_idx on order_words
+  using gin (array_to_tsvector(string_to_array(words || ' @' || right(merchant_id::text, 8), ' ')));
+comment on table order_words is 'The words that an order is found by. An order whose personal data is erased has no row.';
+comment on column order_words.words is 'Folded, each once, separated by spaces (src/orders/search-words.ts). A phone number is turned round, after a plus sign.';
+
 create table shipments (
   merchant_id     uuid        not null,
   order_id        uuid        not null,
@@ -159,7 +171,7 @@ create table shipments (
   constraint shipments_weight_positive check (weight_grams > 0)
 );
 create index shipments_id_idx on shipments (id);
-create index shipments_tracking_idx on shipments (lower(tracking_number)) where tracking_number is not null;
+create index shipments_tracking_idx on shipments (lower(translate(tracking_number, ' -', ''))) where tracking_number is not null;
 comment on table shipments is 'Shipments of an order; order_lines.shipment_id contains the shipment of each line.';
 comment on column shipments.carrier is 'As the warehouse names it.';
 comment on column shipments.scanned_tracking_number is 'What was scanned, if the tracking number was taken out of it; null otherwise.';

@@ -120,7 +120,7 @@ export const searchRoutes: readonly BackOfficeRoute[] = [
         maxLength: 200,
         format: "text",
         description:
-          "An id of an order, a shipment, an event, a delivery, a connection or a merchant, the beginning of a name, an external id or a SKU, or a tracking number.",
+          "An id of an order, a shipment, an event, a delivery, a connection or a merchant, the beginning of a name, an external id or a SKU, a city, a postal code, a phone or a tracking number.",
       }),
     }),
     responses: { 200: { description: "What was found.", schema: SearchResultSchema } },

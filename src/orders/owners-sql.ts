@@ -189,7 +189,7 @@ export async function findOrdersByLabel(
         union all
         select s.merchant_id, s.order_id, 'trackingNumber'
         from shipments s
-        where lower(s.tracking_number) = any($3::text[])
+        where lower(translate(s.tracking_number, ' -', '')) = any($3::text[])
         union all
         select r.merchant_id, r.order_id, 'returnReference'
         from order_returns r

@@ -80,6 +80,23 @@ export async function eraseAddresses(
   return erased;
 }
 
+/** Orders are not found any more by what was erased. */
+export async function eraseWords(tx: Queryable, orders: readonly OrderKey[]): Promise<void> {
+  await tx.query({
+    name: "erase-words",
+    text: `
+      delete from order_words w
+      using unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
+      where w.merchant_id = erased.merchant_id and w.order_id = erased.order_id
+        and ($3::uuid[] is null or w.merchant_id = any($3))`,
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      await merchantsOf(tx, orders),
+    ],
+  });
+}
+
 /** After a person has written about an erased order: it is erased again. A change of the order itself does the same. */
 export async function markNotErased(tx: Queryable, { merchantId, id }: OrderKey): Promise<void> {
   await tx.query({

@@ -20,6 +20,7 @@ import {
   erasedEventBody,
   eraseTimelineDetails,
   eraseTracking,
+  eraseWords,
   listOrdersToErase,
 } from "./personal-data-sql.ts";
 import { eraseReturnNotes } from "./returns/returns-sql.ts";
@@ -114,6 +115,7 @@ async function eraseOrders(
   );
   const since = before(oldest, CLOCK_SKEW_MAX_MS);
   await deleteMails(tx, await eraseTracking(tx, erased, now)); // A tracking mail has the id of its shipment.
+  await eraseWords(tx, erased);
   await eraseTimelineDetails(tx, erased);
   await eraseRefundNotes(tx, erased, ERASED, now);
   await eraseReturnNotes(tx, erased, ERASED, now);

@@ -11,6 +11,7 @@ import { acceptAllDueOrders } from "../orders/deadlines/accept-orders.ts";
 import { completeAllShippedOrders } from "../orders/deadlines/complete-shipped-orders.ts";
 import { eraseAllExpiredTestOrders } from "../orders/deadlines/erase-test-orders.ts";
 import { eraseOldPersonalData } from "../orders/personal-data.ts";
+import { indexNewOrders } from "../orders/reading/list-orders.ts";
 import { countOrderDays } from "../orders/reading/orders-by-day.ts";
 import { processAccountPayments } from "../payments/account/account.ts";
 import { mailPaymentFailures } from "../payments/failure-mails.ts";
@@ -76,6 +77,7 @@ export const JOBS: readonly Job[] = [
   { name: "purge-people-records", everyMs: HOUR_MS, run: purgePeopleRecords },
   { name: "purge-audit-entries", everyMs: HOUR_MS, run: purgeAuditEntries },
   { name: "count-order-days", everyMs: MINUTE_MS, run: countOrderDays },
+  { name: "sort-in-new-words", everyMs: 2_000, run: indexNewOrders },
   { name: "purge-processes", everyMs: HOUR_MS, run: purgeProcesses },
   GATHER_FIRST_STATISTICS,
 ];

@@ -97,6 +97,10 @@ describe("a search of GET /api/orders", () => {
     expect(await find(text)).toEqual(expected);
   });
 
+  it("finds a tracking number with and without what separates its groups", async () => {
+    for (const text of ["jd4711", "JD 47 11", "jd-47-11"]) expect(await find(text), text).toEqual(["smith"]);
+  });
+
   it("finds an order by the id of a line, a shipment and an event", async () => {
     for (const [part, id] of Object.entries(shipment)) expect(await find(id), part).toEqual(["smith"]);
   });

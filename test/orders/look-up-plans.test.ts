@@ -74,7 +74,11 @@ const READS: LookUp[] = [
     /external_order_id = listed/,
   ],
   ["by a scanned label", (db) => findOrdersByLabel(db, "copy-1", 10), /external_order_id = \$1/],
-  ["by a scanned tracking number", (db) => findOrdersByLabel(db, "T", 10), /lower\(tracking_number\) = ANY/],
+  [
+    "by a scanned tracking number",
+    (db) => findOrdersByLabel(db, "T", 10),
+    /lower\(translate\(tracking_number, .*\) = ANY/,
+  ],
   ["by a scanned return", (db) => findOrdersByLabel(db, "R", 10), /Cond: \(reference = \$1\)/],
 ];
 

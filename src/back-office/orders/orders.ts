@@ -100,7 +100,7 @@ const OrderQuery = Type.Object({
     }),
   ),
   q: searchField(
-    "The id of an order, a line, a shipment or an event; the beginning of the partner's own id, of the recipient's first and last name, or of the company; or a complete tracking number. Of the newest orders, also any other part of the partner's own id, the name or the company. Case is ignored.",
+    "The id of an order, a line, a shipment or an event; the beginning of the partner's own id; a tracking number, as printed or as scanned; a phone number, or its last six digits or more; or words, in any sequence, each the beginning of a word of the recipient's name, company, city or postal code, or of a number in the partner's own id. Of the newest orders, also parts within words. Case, accents and apostrophes are ignored, and `ß` is `ss`.",
   ),
 });
 type OrderQuery = Static<typeof OrderQuery>;

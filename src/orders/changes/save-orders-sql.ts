@@ -5,6 +5,7 @@ import type { Order, OrderState, OrderStatus, Shipment } from "../../lifecycle/o
 import { canceledBetween, isOpen, splitsBetween } from "../../lifecycle/parts.ts";
 import { merchantsOf } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { searchWordsOf } from "../search-words.ts";
 import { isWhole } from "./order-events.ts";
 
 /** An order before and after its changes. */
@@ -247,7 +248,7 @@ export const addressColumns = (address: Order["shippingAddress"]) => ({
   phone: address.phone,
 });
 
-/** Stores the addresses and routes of orders after a correction. The caller has locked the orders. */
+/** Stores the addresses and routes of orders after a correction, and what they are found by. The caller has locked the orders. */
 export async function saveAddresses(
   tx: Queryable,
   changes: readonly { readonly before: Order; readonly after: Order }[],
@@ -276,6 +277,20 @@ export async function saveAddresses(
         tx,
         corrected.map(({ after }) => after),
       ),
+    ],
+  });
+  await tx.query({
+    name: "save-words",
+    text: `
+      insert into order_words (merchant_id, order_id, words)
+      select merchant_id, order_id, words
+      from unnest($1::uuid[], $2::uuid[], $3::text[]) as change (merchant_id, order_id, words)
+      on conflict (merchant_id, order_id) do update
+        set words = excluded.words`,
+    values: [
+      corrected.map(({ after }) => after.merchantId),
+      corrected.map(({ after }) => after.id),
+      corrected.map(({ after }) => searchWordsOf(after.shippingAddress, after.externalOrderId)),
     ],
   });
 }

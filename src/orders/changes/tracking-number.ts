@@ -12,10 +12,15 @@ export function trackingNumberOf(scanned: string, carrier: string | null): strin
   return numberIn(compact, carrier) ?? (IN_GROUPS.test(text) ? text.replaceAll(" ", "") : text);
 }
 
-/** All numbers that a code can mean whose carrier is not known, in lower case: to find what was scanned before. */
+/**
+ * All numbers that a code can mean whose carrier is not known, in lower case and without what separates groups of digits: to find
+ * what was scanned before, by shipments_tracking_idx.
+ */
 export const possibleTrackingNumbers = (code: string): string[] => [
   ...new Set(
-    [code, trackingNumberOf(code, null), trackingNumberOf(code, "FedEx")].map((one) => one.toLowerCase()),
+    [code, trackingNumberOf(code, null), trackingNumberOf(code, "FedEx")]
+      .map((one) => one.toLowerCase().replace(/[\s-]/g, ""))
+      .filter((one) => one !== ""),
   ),
 ];
 

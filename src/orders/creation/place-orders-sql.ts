@@ -10,6 +10,7 @@ import { merchantByMerchant } from "../../platform/database/citus.ts";
 import { plainArray, type Queryable } from "../../platform/database/database.ts";
 import type { EventRow } from "../../webhooks/events/event.ts";
 import { addressColumns } from "../changes/save-orders-sql.ts";
+import { searchWordsOf } from "../search-words.ts";
 
 /** The facts about a product and its connection that an order needs. */
 export type OrderableProduct = {
@@ -219,6 +220,7 @@ function toInput(
     charge,
     event_id: event.id,
     event_type: event.type,
+    words: searchWordsOf(order.shippingAddress, order.externalOrderId),
     number: index + 1,
   };
 }

@@ -157,7 +157,7 @@ export async function eraseTimelines(
 }
 
 /**
- * Deletes orders that are locked, with their lines and shipments. A line has no key that would delete it
+ * Deletes orders that are locked, with their lines, words and shipments. Lines and words have no key that would delete them
  * (docs/design/database.md, "Foreign keys").
  */
 export async function deleteOrders(
@@ -170,6 +170,11 @@ export async function deleteOrders(
     name: "delete-erased-lines",
     text: "delete from order_lines where merchant_id = $1 and connection_id = $2 and order_id = any($3::uuid[])",
     values,
+  });
+  await tx.query({
+    name: "delete-erased-words",
+    text: "delete from order_words where merchant_id = $1 and order_id = any($2::uuid[])",
+    values: [connection.merchantId, orderIds],
   });
   await tx.query({
     name: "delete-erased-orders",

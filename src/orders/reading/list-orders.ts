@@ -13,7 +13,7 @@ import {
 } from "../../platform/wire/cursor.ts";
 import { readOrders } from "../orders-sql.ts";
 import type { OrderOwner } from "../owners-sql.ts";
-import { listFoundOrders } from "./found-orders-sql.ts";
+import { listFoundOrders, sortInNewWords } from "./found-orders-sql.ts";
 import {
   findOrderIdOfEvent,
   findOrderIdOfLine,
@@ -169,6 +169,9 @@ export async function findOrders(
   const listed = await listFoundOrders(db, filter, { afterId: UUID_MAX, limit: limit - 1 }, now);
   return readWithOwners(db, listed, now);
 }
+
+/** Prepares the index of the search for what orders have been created and corrected since the last call. */
+export const indexNewOrders = ({ db }: { readonly db: Database }): Promise<number> => sortInNewWords(db);
 
 /** The orders of a list as they are now, in its order, without those that were erased in the meantime. */
 export async function readWithOwners<Listed extends ListedOrder>(

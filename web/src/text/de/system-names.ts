@@ -62,6 +62,7 @@ export const systemNames: Translated<typeof en> = {
       "purge-people-records": "Sitzungen und Links bereinigen",
       "purge-audit-entries": "Protokoll bereinigen",
       "count-order-days": "Bestellungen je Tag zählen",
+      "sort-in-new-words": "Neue Bestellungen für die Suche indizieren",
       "purge-processes": "Beendete Prozesse bereinigen",
       "gather-first-statistics": "Statistik neuer Tabellen erheben",
     },

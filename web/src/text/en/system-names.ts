@@ -60,6 +60,7 @@ export const systemNames = {
       "purge-people-records": "Purge sessions and links",
       "purge-audit-entries": "Purge the audit log",
       "count-order-days": "Count the orders of each day",
+      "sort-in-new-words": "Index new orders for the search",
       "purge-processes": "Purge ended processes",
       "gather-first-statistics": "Gather statistics of new tables",
     },

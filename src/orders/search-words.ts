@@ -1,0 +1,106 @@
+import type { ShippingAddress } from "../lifecycle/order.ts";
+import { foldText, foldTextInTwoLetters } from "../platform/fold-text.ts";
+
+// What an order is found by, and what a typed text finds (docs/design/api-conventions.md, "Searching orders"). Both are words without
+// spaces and quotes, so that they need no escape in a query.
+
+type Searchable = Pick<
+  ShippingAddress,
+  "firstName" | "lastName" | "name" | "company" | "city" | "zip" | "phone"
+>;
+
+/** The words that an order is found by, separated by spaces. */
+export function searchWordsOf(address: Searchable, externalOrderId: string | null): string {
+  const { firstName, lastName, name, company, city, zip, phone } = address;
+  const texts = [firstName, lastName, name, company, city].filter((text) => text !== null);
+  const parts = wordsOf(zip);
+  return [
+    ...new Set([
+      ...texts.flatMap((text) => [...wordsOf(text), ...wordsInTwoLetters(text), ...withoutArticles(text)]),
+      ...parts,
+      parts.join(""),
+      ...phoneWords(phone),
+      // A word of the shop's own would be in all of its ids.
+      ...wordsOf(externalOrderId ?? "").filter((word) => /\d{3}/.test(word)),
+    ]),
+  ]
+    .filter((word) => word !== "")
+    .join(" ");
+}
+
+const wordsOf = (text: string): string[] => split(foldText(text));
+
+function wordsInTwoLetters(text: string): string[] {
+  const folded = foldTextInTwoLetters(text);
+  return folded === foldText(text) ? [] : split(folded);
+}
+
+const split = (folded: string): string[] =>
+  folded.split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== "");
+
+/** `écuyer` of `l’Écuyer`, and `connor` of `O'Connor`. */
+const withoutArticles = (text: string): string[] =>
+  text
+    .split(/[\s-]+/u)
+    .flatMap((word) => /^\p{L}{1,2}['’ʼ](.+)$/u.exec(word)?.[1] ?? [])
+    .flatMap(wordsOf);
+
+/** Numbers are found by their end: it is the same with and without the code of a country. Turned round, the end is a beginning. */
+function phoneWords(phone: string | null): string[] {
+  const digits = phoneDigits(phone ?? "");
+  return digits.length < PHONE_DIGITS_MIN ? [] : [phoneWord(digits)];
+}
+
+const PHONE_DIGITS_MIN = 6;
+
+/** Without the zeros that stand for another country or another town. */
+const phoneDigits = (phone: string): string =>
+  phone.replaceAll("(0)", "").replace(/\D/g, "").replace(/^0+/, "");
+
+const phoneWord = (digits: string): string => `+${[...digits].reverse().join("")}`;
+
+/** What a typed text finds by words: alternatives, of which an order must have all words of one. */
+export type WordSearch = {
+  /** A condition of full-text search. */
+  readonly query: string;
+  /** For each alternative, patterns for the words of an order with a space before and after. They find parts within words too. */
+  readonly patterns: readonly (readonly string[])[];
+};
+
+/** More words than an order has. */
+const WORDS_MAX = 10;
+
+/** Null: the text has no word. */
+export function wordSearchOf(typed: string): WordSearch | null {
+  const words = wordsOf(typed).slice(0, WORDS_MAX);
+  if (words.length === 0) return null;
+  const inTwoLetters = wordsInTwoLetters(typed).slice(0, WORDS_MAX);
+  const { beginnings, whole } = phonesOf(typed);
+  const spellings = [words, inTwoLetters, beginnings].filter((all) => all.length > 0);
+  return {
+    query: [
+      ...spellings.map((all) => `(${all.map((word) => `'${word}':*`).join(" & ")})`),
+      ...whole.map((word) => `'${word}'`),
+    ].join(" | "),
+    patterns: [
+      ...spellings.map((all) => all.map((word) => `%${word}%`)),
+      ...whole.map((word) => [`% ${word} %`]),
+    ],
+  };
+}
+
+/** A number with the code of its country, which has up to three digits, also finds the same number without. */
+function phonesOf(typed: string): { beginnings: string[]; whole: string[] } {
+  const digits = phoneDigits(typed);
+  if (!/^\s*\+?[\d\s()/.-]+$/.test(typed) || digits.length < PHONE_DIGITS_MIN)
+    return { beginnings: [], whole: [] };
+  const isInternational = /^\s*(?:\+|00)/.test(typed);
+  const without = isInternational ? [1, 2, 3].map((count) => digits.slice(count)) : [];
+  return {
+    beginnings: [phoneWord(digits)],
+    whole: without.filter((rest) => rest.length >= PHONE_DIGITS_MIN).map(phoneWord),
+  };
+}
+
+/** The word that all orders of a merchant have in order_words_idx. */
+export const merchantWord = (merchantId: string): string => `'@${merchantId.slice(-8)}'`;

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { anAddress, createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
+import { runJob } from "../support/jobs.ts";
+import { connectionKey } from "../support/orders.ts";
+import { startTestService, type TestService } from "../support/test-service.ts";
+
+// See docs/design/api-conventions.md, "Searching orders".
+
+let test: TestService;
+let one: Partner;
+let other: Partner;
+beforeAll(async () => {
+  test = await startTestService();
+  one = await createPartner(test);
+  other = await createPartner(test);
+});
+afterAll(() => test.close());
+
+const list = async (query: string, client = test.backOffice) => {
+  const { status, body } = await client.get(`/api/orders?${query}`);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body as { data: { id: string }[]; nextCursor: string | null };
+};
+
+it.each([
+  ["grossmann", "Großmann"],
+  ["gudmunds", "Guðmundsdóttir"],
+  ["Nunez", "Núñez"],
+  ["O'Connor", "O’Connor"],
+  ["mueller", "Müller"],
+  ["Mu\u0308ller", "Müller"],
+  ["l'ecuyer", "L’Écuyer"],
+])("finds by %s the buyer %s, and by city, postal code and phone", async (typed, lastName) => {
+  const shippingAddress = anAddress({
+    lastName,
+    city: "Sankt Pölten",
+    zip: "SW1A 1AA",
+    phone: "+49 30 901820",
+  });
+  const { id } = await placeOrder(other, { externalOrderId: `folded ${typed}`, shippingAddress });
+  const foundBy = async (text: string, client = test.backOffice) =>
+    (await list(`q=${encodeURIComponent(text)}&limit=1`, client)).data.map((order) => order.id);
+  for (const text of [typed, `${lastName} Polten`, "sw1a1aa", "SW1A 1AA", "030 901820", "0049 30/901820"])
+    expect(await foundBy(text), text).toEqual([id]);
+  const { merchantId } = connectionKey(one);
+  const stranger = test.backOfficeFor({
+    name: "Nora",
+    grants: [{ role: "merchant", merchantIds: [merchantId] }],
+  });
+  expect(await foundBy(typed, stranger)).toEqual([]);
+});
+
+it("finds a corrected address, and not what it was before", async () => {
+  const { id } = await placeOrder(one, { shippingAddress: anAddress({ lastName: "Wrongham" }) });
+  expect((await list("q=wrongham")).data).toMatchObject([{ id }]);
+  const body = { ...anAddress({ lastName: "Rightham" }) };
+  const path = `/api/orders/${id}/shipping-address`;
+  expect((await test.backOffice.request("PATCH", path, { body })).status).toBe(200);
+  expect((await list("q=wrongham")).data).toEqual([]);
+  expect((await list("q=rightham")).data).toMatchObject([{ id }]);
+});
+
+it("finds among very many orders those that have a rare word", async () => {
+  const { id } = await placeOrder(one, { shippingAddress: anAddress({ lastName: "Zyzzyva" }) });
+  const { merchantId } = connectionKey(one);
+  await test.db.runScript(`
+    insert into order_words (merchant_id, order_id, words)
+    select '${merchantId}', ('fff00000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'word' || n
+    from generate_series(1, 5100) n`);
+  expect((await list("q=zyzz")).data).toMatchObject([{ id }]);
+  expect((await list(`q=zyzz&merchantId=${one.merchantId}`)).data).toMatchObject([{ id }]);
+  expect((await list(`q=zyzz&merchantId=${other.merchantId}`)).data).toEqual([]);
+  expect((await list("q=yzzyv")).data).toEqual([]); // A part within a word is found among the next ones only.
+  await test.db.runScript("delete from order_words where order_id >= 'fff00000-0000-7000-8000-000000000000'");
+});
+
+it("does not find an order by what was erased, but by its ids", async () => {
+  const shippingAddress = anAddress({ lastName: "Forgetme" });
+  const { id } = await placeOrder(one, { externalOrderId: "keep-1", shippingAddress });
+  expect((await one.client.post(`/v1/orders/${id}/cancel`)).status).toBe(200);
+  expect((await list("q=forgetme")).data).toMatchObject([{ id }]);
+  expect((await test.backOffice.post(`/api/orders/${id}/erase-personal-data`)).status).toBe(200);
+  expect((await list("q=forgetme")).data).toEqual([]);
+  expect((await list("q=erased")).data).toEqual([]);
+  expect((await list("q=keep-1")).data).toMatchObject([{ id }]);
+  const [row] = await test.db.query<{ count: number }>({
+    name: "test-count-words",
+    text: "select count(*)::integer as count from order_words where words like '%forgetme%'",
+    values: [],
+  });
+  expect(row).toEqual({ count: 0 });
+});
+
+it("finds test orders among test orders, until they are erased", async () => {
+  const { id } = await placeTestOrder(one, { shippingAddress: anAddress({ lastName: "Rehearsal" }) });
+  expect((await list("q=rehears")).data).toEqual([]);
+  expect((await list("q=rehears&testMode=true")).data).toMatchObject([{ id }]);
+  test.clock.advance({ hours: 2, seconds: 1 });
+  await runJob(test, "erase-test-orders");
+  expect((await list("q=rehears&testMode=true")).data).toEqual([]);
+  const [row] = await test.db.query<{ count: number }>({
+    name: "test-count-words-of-test-orders",
+    text: "select count(*)::integer as count from order_words where words like '%rehearsal%'",
+    values: [],
+  });
+  expect(row).toEqual({ count: 0 });
+});
+
+it("finds new orders before and after their words are sorted into the index", async () => {
+  const { id } = await placeOrder(one, { shippingAddress: anAddress({ lastName: "Freshly" }) });
+  expect((await list("q=freshly")).data).toMatchObject([{ id }]);
+  await runJob(test, "sort-in-new-words");
+  expect((await list("q=freshly")).data).toMatchObject([{ id }]);
+});
