@@ -6,7 +6,7 @@ import { ID_PREFIXES, type IdPrefix } from "./ids.ts";
  */
 
 /** What a scanner puts before a code to name its kind, such as `]C1`, if it is set so. */
-export const AIM_PREFIX = /^\][A-Za-z][0-9A-Za-z]/;
+const AIM_PREFIX = /^\][A-Za-z][0-9A-Za-z]/;
 
 /** GS1 ends an element of variable length with it. A scanner also sends it first, in place of FNC1. */
 const GROUP_SEPARATOR = "\u001d";

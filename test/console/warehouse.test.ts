@@ -75,7 +75,7 @@ describe("returns at the door", () => {
     await page.getByText("back-1 has shipped.").waitFor();
     await visit(page, "/returns", "Returns");
     await scan(page, "nothing-1");
-    await page.getByRole("alert").getByText("No order has the code nothing-1.").waitFor();
+    await page.getByRole("alert").getByText("Nothing has the code nothing-1.").waitFor();
     await scan(page, "BACK-TRACK");
     await page.getByLabel("Units of Fineliner that came back, of 3").fill("2");
     expect(await page.getByLabel("Refund the merchant").count(), "only the operator refunds").toBe(0);

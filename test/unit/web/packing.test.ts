@@ -186,6 +186,9 @@ describe("Code 128", () => {
   it("has the checksum of the standard, modulo 103", () => {
     // 104 + 48*1 + 42*2 + 42*3 + 17*4 + 18*5 + 19*6 + 35*7 = 879, and 879 mod 103 = 55.
     expect(symbolsOf("PJJ123C")).toEqual([104, 48, 42, 42, 17, 18, 19, 35, 55, 106]);
+    // 105 + 12*1 + 34*2 = 185, and 185 mod 103 = 82. Two digits are one symbol.
+    expect(symbolsOf("1234")).toEqual([105, 12, 34, 82, 106]);
+    expect(symbolsOf("12345")).toHaveLength(8);
     expect(symbolsOf("")).toBeNull();
     expect(symbolsOf("Ö")).toBeNull();
   });

@@ -18,11 +18,11 @@ import { api, dataOf } from "../../api/client.ts";
 import { rolesOf, useMe } from "../../api/me.ts";
 import { newReference } from "../../api/reference.ts";
 import type {
+  Scan as Found,
   Order,
   ReturnCondition,
   ReturnReason,
   ReturnRequest,
-  Scan,
   ScannedOrder,
 } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
@@ -32,15 +32,17 @@ import { TextLink } from "../../ui/link.tsx";
 import { Page, Parts, Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Feedback } from "../../ui/scan/feedback.tsx";
+import { lookUp, useCodeText } from "../../ui/scan/look-up.ts";
+import type { Scan } from "../../ui/scan/read-scan.ts";
 import { ScanField } from "../../ui/scan/scan-field.tsx";
-import { scanned } from "../packing/queries.ts";
 import { RETURN_CONDITIONS, RETURN_REASONS } from "../packing/return-reason.ts";
 import { canRestock, goodsOf, type LineOut, linesOut } from "./returned-goods.ts";
 
 type Shown =
-  | { readonly kind: "nothing" | "unknown" | "none-out"; readonly code: string }
+  | { readonly kind: "nothing" | "none-out"; readonly code: string }
+  | { readonly kind: "unknown"; readonly scan: Scan; readonly found: Found }
   | { readonly kind: "order"; readonly order: ScannedOrder }
-  | { readonly kind: "choice"; readonly orders: readonly ScannedOrder[] }
+  | { readonly kind: "choice"; readonly by: "code" | "name"; readonly orders: readonly ScannedOrder[] }
   | { readonly kind: "done"; readonly name: string };
 
 const nameOf = ({ externalOrderId, orderId }: ScannedOrder) => externalOrderId ?? orderId;
@@ -51,6 +53,7 @@ const sendReturn = (id: string, body: ReturnRequest): Promise<Order> =>
 /** A parcel at the door: find its order, say what is in it. */
 export function ReturnsPage() {
   const { t } = useTranslation();
+  const codeText = useCodeText();
   const [shown, setShown] = useState<Shown>({ kind: "nothing", code: "" });
   const [number, setNumber] = useState(0);
   const show = (next: Shown) => {
@@ -58,7 +61,7 @@ export function ReturnsPage() {
     setNumber((before) => before + 1);
   };
   // The parcel in the hand is the one that was scanned last, also if the response of an earlier scan comes after its own.
-  const latest = useRef("");
+  const latest = useRef<Scan>(null);
   const sending = useRef<Promise<Order> | null>(null);
   const send = async (orderId: string, request: ReturnRequest) => {
     try {
@@ -69,17 +72,17 @@ export function ReturnsPage() {
     }
   };
   // Scanned, not shown: a mutation without the readings that follow a change.
-  const find = useMutation<Scan | null, Error, string>({
-    mutationFn: async (code) => {
+  const find = useMutation<Shown | null, Error, Scan>({
+    mutationFn: async (scan) => {
       // The next parcel waits for the return of the one before. If that was refused, the form stays, and says why.
       const isRecorded = await sending.current?.then(
         () => true,
         () => false,
       );
-      return isRecorded === false ? null : scanned(code);
+      return isRecorded === false ? null : findOrders(scan);
     },
-    onSuccess: (found, code) => {
-      if (found !== null && code === latest.current) show(shownFor(code, found.orders));
+    onSuccess: (next, scan) => {
+      if (next !== null && scan === latest.current) show(next);
     },
   });
   return (
@@ -87,15 +90,15 @@ export function ReturnsPage() {
       <ScanField
         label={t("returns.scan")}
         round={number}
-        onScan={(code) => {
+        onScan={(code, scan) => {
           if (code === "") return;
-          latest.current = code;
-          find.mutate(code);
+          latest.current = scan;
+          find.mutate(scan);
         }}
       />
       {find.error !== null && <ProblemMessage error={find.error} />}
       {shown.kind === "unknown" && (
-        <Feedback tone="bad" number={number} text={t("returns.unknown", { code: shown.code })} />
+        <Feedback tone="bad" number={number} text={codeText(shown.scan, shown.found)} />
       )}
       {shown.kind === "none-out" && (
         <Feedback tone="bad" number={number} text={t("returns.noneOut", { order: shown.code })} />
@@ -104,7 +107,11 @@ export function ReturnsPage() {
         <Feedback tone="good" number={number} text={t("returns.done", { order: shown.name })} />
       )}
       {shown.kind === "choice" && (
-        <OrderChoice orders={shown.orders} onChoice={(order) => show({ kind: "order", order })} />
+        <OrderChoice
+          title={t(shown.by === "name" ? "returns.chooseByName" : "returns.choose")}
+          orders={shown.orders}
+          onChoice={(order) => show({ kind: "order", order })}
+        />
       )}
       {shown.kind === "order" && (
         <ReturnForm
@@ -119,14 +126,15 @@ export function ReturnsPage() {
 }
 
 type ChoiceProps = {
+  readonly title: string;
   readonly orders: readonly ScannedOrder[];
   readonly onChoice: (order: ScannedOrder) => void;
 };
 
-const OrderChoice = ({ orders, onChoice }: ChoiceProps) => {
+const OrderChoice = ({ title, orders, onChoice }: ChoiceProps) => {
   const { t } = useTranslation();
   return (
-    <Section title={t("returns.choose")}>
+    <Section title={title}>
       <Stack gap="xs">
         {orders.map((order) => (
           <Group key={order.orderId} justify="space-between">
@@ -143,13 +151,34 @@ const OrderChoice = ({ orders, onChoice }: ChoiceProps) => {
   );
 };
 
-function shownFor(code: string, orders: readonly ScannedOrder[]): Shown {
-  const [order] = orders;
-  if (order === undefined) return { kind: "unknown", code };
-  const out = orders.filter((each) => each.canReturn && linesOut(each).length > 0);
-  const [only, other] = out;
-  if (only === undefined) return { kind: "none-out", code: nameOf(order) };
-  return other === undefined ? { kind: "order", order: only } : { kind: "choice", orders: out };
+/** The orders of a name that are looked at, the newest. */
+const NAMED_MAX = 8;
+
+/** The orders that a code names; else those of the buyer whose name was typed, who has lost the slip. */
+async function findOrders(scan: Scan): Promise<Shown> {
+  const found = await lookUp(scan);
+  const [order] = found.orders;
+  if (order !== undefined) {
+    const out = found.orders.filter(canComeBack);
+    const [only, other] = out;
+    if (only === undefined) return { kind: "none-out", code: nameOf(order) };
+    return other === undefined ? { kind: "order", order: only } : { kind: "choice", by: "code", orders: out };
+  }
+  const isName = found.products.length === 0 && found.other === null && /\p{L}{2}/u.test(scan.code);
+  const named = isName ? (await ordersOf(scan.code)).filter(canComeBack) : [];
+  return named.length > 0 ? { kind: "choice", by: "name", orders: named } : { kind: "unknown", scan, found };
+}
+
+const canComeBack = (order: ScannedOrder): boolean => order.canReturn && linesOut(order).length > 0;
+
+async function ordersOf(name: string): Promise<ScannedOrder[]> {
+  const { data } = await dataOf(
+    api.GET("/api/orders", { params: { query: { q: name, testMode: false, limit: NAMED_MAX } } }),
+  );
+  const found = await Promise.all(
+    data.map(({ id }) => lookUp({ code: id, others: [], isOtherLayout: false })),
+  );
+  return found.flatMap(({ orders }) => orders);
 }
 
 type Props = {

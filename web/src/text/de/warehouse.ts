@@ -2,7 +2,24 @@ import type { warehouse as en } from "../en/warehouse.ts";
 import type { Translated } from "../texts.ts";
 
 export const warehouse: Translated<typeof en> = {
-  scan: { help: "Scannen, oder tippen und Enter drücken." },
+  scan: {
+    help: "Scannen, oder tippen und Enter drücken.",
+    unknown: "Nichts hat den Code {{code}}.",
+    layout: "Der Scanner drückt Tasten einer anderen Tastaturbelegung. Stellen Sie beide gleich ein.",
+    other: {
+      order: "{{code}} ist eine Bestellung, die es nicht gibt oder die Sie nicht sehen.",
+      testOrder: "{{code}} ist eine Testbestellung: Sie hat keine Ware.",
+      shipment: "{{code}} ist eine Sendung, die es nicht gibt oder die Sie nicht sehen.",
+      pickList: "{{code}} ist eine Pickliste.",
+      merchant: "{{code}} ist der Händler {{name}}.",
+      connection: "{{code}} ist die Verbindung {{name}}.",
+      facility: "{{code}} ist der Standort {{name}}.",
+      id: "{{code}} ist eine andere ID dieses Dienstes.",
+      command: "Das ist ein Befehl des Packtischs.",
+      foundOrder: "{{code}} ist eine Bestellung.",
+      foundProduct: "{{code}} ist ein Produkt.",
+    },
+  },
   review: {
     title: "Prüfung",
     about: "Bestellungen außerhalb der Prüfregeln ihrer Verbindung; die am längsten warten, zuerst.",
@@ -143,12 +160,11 @@ export const warehouse: Translated<typeof en> = {
   returns: {
     title: "Rücksendungen",
     about: "Ein Paket an der Tür: die Bestellung finden, dann erfassen, was darin ist.",
-    scan: "Rücksendeschein, Paket oder Bestellung scannen",
-    unknown:
-      "Keine Bestellung hat den Code {{code}}. Versuchen Sie die Sendungsnummer, oder suchen Sie den Namen in den Bestellungen.",
+    scan: "Paket oder Papier scannen, oder den Namen eingeben",
     noneOut: "Von {{order}} kann nichts zurückkommen: nicht versandt, oder schon zurück.",
     done: "Die Rücksendung von {{order}} ist erfasst. Nächstes Paket.",
     choose: "Mehrere Bestellungen haben diesen Code",
+    chooseByName: "Bestellungen mit diesem Namen",
     chooseOne: "Diese",
     toOrder: "Bestellung",
     countOf: "Zurückgekommene Stück von {{product}}, von {{out}}",

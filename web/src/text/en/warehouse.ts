@@ -1,5 +1,22 @@
 export const warehouse = {
-  scan: { help: "Scan, or type and press Enter." },
+  scan: {
+    help: "Scan, or type and press Enter.",
+    unknown: "Nothing has the code {{code}}.",
+    layout: "The scanner presses keys of another keyboard layout. Set both to the same.",
+    other: {
+      order: "{{code}} is an order that you cannot see, or that does not exist.",
+      testOrder: "{{code}} is a test order: it has no goods.",
+      shipment: "{{code}} is a shipment that you cannot see, or that does not exist.",
+      pickList: "{{code}} is a pick list.",
+      merchant: "{{code}} is the merchant {{name}}.",
+      connection: "{{code}} is the connection {{name}}.",
+      facility: "{{code}} is the facility {{name}}.",
+      id: "{{code}} is another id of this service.",
+      command: "That is a command of the packing table.",
+      foundOrder: "{{code}} is an order.",
+      foundProduct: "{{code}} is a product.",
+    },
+  },
   review: {
     title: "Review queue",
     about: "Orders outside of their connection's review policy, those that wait longest first.",
@@ -130,11 +147,11 @@ export const warehouse = {
   returns: {
     title: "Returns",
     about: "A parcel at the door: find its order, then record what is in it.",
-    scan: "Scan the return slip, the parcel or the order",
-    unknown: "No order has the code {{code}}. Try the tracking number, or look for the name in the orders.",
+    scan: "Scan the parcel or its slip, or type the name",
     noneOut: "Nothing of {{order}} can come back: it has not shipped, or is back already.",
     done: "The return of {{order}} is recorded. Next parcel.",
     choose: "Several orders have this code",
+    chooseByName: "Orders of this name",
     chooseOne: "This one",
     toOrder: "Order",
     countOf: "Units of {{product}} that came back, of {{out}}",

@@ -3,21 +3,25 @@ import { IconPrinter } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import classes from "./barcode.module.css";
 import { barsOf } from "./code-128.ts";
+import { asPrinted } from "./read-scan.ts";
 
 /** Free space on both sides, in modules: scanners need it. */
 const QUIET = 10;
 const HEIGHT = 44;
 
 type Props = {
+  /** The text, such as an id of the service, which is drawn as digits. */
   readonly of: string;
+  /** What people read below it, in the place of the text. */
+  readonly name?: string;
   /** Millimetres per module on paper. */
   readonly moduleMm?: number;
 };
 
 /** A barcode with its text below, drawn here: nothing is loaded. Always dark on white, so that a scanner reads it. */
-export function Barcode({ of, moduleMm = 0.28 }: Props) {
-  const drawn = barsOf(of);
-  if (drawn === null) return <span>{of}</span>;
+export function Barcode({ of, name = of, moduleMm = 0.28 }: Props) {
+  const drawn = barsOf(asPrinted(of));
+  if (drawn === null) return <span>{name}</span>;
   const width = drawn.width + 2 * QUIET;
   return (
     <figure style={{ margin: 0, width: "fit-content", maxWidth: "100%" }}>
@@ -29,7 +33,7 @@ export function Barcode({ of, moduleMm = 0.28 }: Props) {
         preserveAspectRatio="none"
         shapeRendering="crispEdges"
         role="img"
-        aria-label={of}
+        aria-label={name}
       >
         <rect width={width} height={HEIGHT} fill="#fff" />
         {drawn.bars.map(({ at, width: bar }) => (
@@ -37,7 +41,7 @@ export function Barcode({ of, moduleMm = 0.28 }: Props) {
         ))}
       </svg>
       <figcaption style={{ fontFamily: "ui-monospace, monospace", fontSize: "0.7rem", textAlign: "center" }}>
-        {of}
+        {name}
       </figcaption>
     </figure>
   );

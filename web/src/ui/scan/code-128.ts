@@ -7,18 +7,26 @@ const SYMBOLS =
     " ",
   );
 const START_B = 104;
+const START_C = 105;
 const STOP = 106;
 const FIRST = 32;
 
 /** A bar of a barcode: where it begins and how wide it is, in modules. */
 export type Bar = { readonly at: number; readonly width: number };
 
-/** The values of the symbols of a text in code set B, with start, checksum and stop. Null if a sign is not in it. */
+/**
+ * The values of the symbols of a text, with start, checksum and stop: an even number of digits in code set C, two in a symbol, and
+ * anything else in code set B. Null if a sign is not in it.
+ */
 export function symbolsOf(text: string): readonly number[] | null {
-  const values = [...text].map((sign) => (sign.codePointAt(0) ?? 0) - FIRST);
-  if (values.length === 0 || values.some((value) => value < 0 || value > 94)) return null;
-  const checksum = values.reduce((sum, value, index) => sum + value * (index + 1), START_B) % 103;
-  return [START_B, ...values, checksum, STOP];
+  const isPairs = text.length >= 4 && /^(?:\d\d)+$/.test(text);
+  const values = isPairs
+    ? (text.match(/\d\d/g) ?? []).map(Number)
+    : [...text].map((sign) => (sign.codePointAt(0) ?? 0) - FIRST);
+  if (values.length === 0 || values.some((value) => value < 0 || (!isPairs && value > 94))) return null;
+  const start = isPairs ? START_C : START_B;
+  const checksum = values.reduce((sum, value, index) => sum + value * (index + 1), start) % 103;
+  return [start, ...values, checksum, STOP];
 }
 
 /** The bars of a text as Code 128, and the width of all in modules. Null if the text cannot be drawn. */

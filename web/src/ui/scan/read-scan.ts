@@ -71,7 +71,7 @@ function canonical(code: string): string {
 }
 
 /** Ids of the service, such as of an order: never those of a carrier or a product. */
-export const isServiceId = (code: string): boolean => TYPE_ID.test(code);
+const isServiceId = (code: string): boolean => TYPE_ID.test(code);
 
 const isOwnCode = (code: string): boolean => isServiceId(code) || commandOf(code) !== null;
 
@@ -213,4 +213,18 @@ function undo(text: string, layout: string): string | null {
     return sign === " " || sign === GROUP_SEPARATOR ? sign : (US[at] ?? null);
   });
   return signs.includes(null) ? null : signs.join("");
+}
+
+/** Keys that follow each other sooner are those of a scanner. */
+const FAST_MS = 60;
+const FAST_MIN = 4;
+/** A slow scanner, such as one by radio, presses keys as evenly as no person does. */
+export const SLOW_MS = 100;
+const SLOW_MIN = 6;
+const isEven = (gaps: readonly number[]): boolean => Math.max(...gaps) <= 1.2 * Math.min(...gaps) + 12;
+/** @param timesMs when the keys of a text were pressed */
+export function isBurst(timesMs: readonly number[]): boolean {
+  const gaps = timesMs.slice(1).map((time, index) => time - (timesMs[index] ?? 0));
+  if (timesMs.length >= FAST_MIN && gaps.every((gap) => gap <= FAST_MS)) return true;
+  return timesMs.length >= SLOW_MIN && gaps.every((gap) => gap <= SLOW_MS) && isEven(gaps);
 }

@@ -1,37 +1,112 @@
-import { useEffect, useEffectEvent } from "react";
-import { TAKES_TEXT } from "./scan-field.tsx";
+import { type RefObject, useEffectEvent, useLayoutEffect } from "react";
+import { isLetter, isModifier, isSuffix, Keys, PAUSE_MS, TAKES_TEXT } from "./keys.ts";
+import type { Scan } from "./read-scan.ts";
 
-/** A scanner types a character within milliseconds, and a person does not. */
-const GAP_MS = 60;
-/** Fewer are keys that were pressed by chance. */
-const CODE_MIN = 6;
+/** What was scanned: `code` is `scan.code`, or empty if a person has pressed Enter alone in the field for scans. */
+export type OnScan = (code: string, scan: Scan) => void;
+
+/** Fewer letters in a field for something else are what a person has typed. */
+const ELSEWHERE_MIN = 6;
+/** A Tab that follows so soon is a second suffix of the scanner. */
+const SECOND_SUFFIX_MS = 50;
 
 /**
- * Notices a scan on a page without a field for it: many letters at once, and Enter. Where a field or a dialog has the focus,
- * the scan is text.
+ * Notices what a scanner types on a page: many letters at once, then Enter, Tab or nothing.
+ *
+ * @param scanField takes what is typed where no other field has the focus. Typed by hand, it is a scan with Enter or Tab. Without
+ *   such a field only a scanner is noticed.
+ *
+ * In another field, such as the search of a list, a scan is given back and is a scan as well: it would be added to what is there.
+ * Dialogs keep what is typed in them.
  */
-export function useScans(onScan: (code: string) => void): void {
+export function useScans(onScan: OnScan, scanField?: RefObject<HTMLInputElement | null>): void {
   const scan = useEffectEvent(onScan);
-  useEffect(() => {
-    let typed = "";
-    let lastMs = Number.NEGATIVE_INFINITY;
-    const listen = (event: KeyboardEvent) => {
-      const target = event.target instanceof Element ? event.target : null;
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (target?.closest(`${TAKES_TEXT}, [role=dialog]`) != null) return;
-      if (event.timeStamp - lastMs > GAP_MS) typed = "";
-      lastMs = event.timeStamp;
-      if (event.key.length === 1) typed += event.key;
-      if (event.key !== "Enter") return;
-      const code = typed;
-      typed = "";
-      if (code.length < CODE_MIN) return;
-      // This Enter does not press what has the focus.
+  // Before the page is drawn: a scanner does not wait until an effect after the drawing has run.
+  useLayoutEffect(() => {
+    const keys = new Keys();
+    let pause: ReturnType<typeof setTimeout> | undefined;
+    let sentAtMs = Number.NEGATIVE_INFINITY;
+    /** What another field had before the scan. */
+    let before = "";
+
+    const send = (text = keys.text) => {
+      const read = keys.read(text);
+      keys.clear();
+      scan(read.code, read);
+    };
+    const sendField = (field: HTMLInputElement) => {
+      const text = field.value;
+      field.value = "";
+      send(text);
+    };
+    const sendAfterPause = (sendNow: () => void) => {
+      if (keys.isOfScanner()) pause = setTimeout(sendNow, PAUSE_MS);
+    };
+    const take = (event: KeyboardEvent) => {
+      // The key neither presses what has the focus nor moves it.
       event.preventDefault();
       event.stopPropagation();
-      scan(code);
+      sentAtMs = event.timeStamp;
+    };
+
+    const inScanField = (event: KeyboardEvent, field: HTMLInputElement) => {
+      if (isSuffix(event)) {
+        const isEmpty = field.value.trim() === "";
+        if (event.key === "Tab" && isEmpty && event.timeStamp - sentAtMs > SECOND_SUFFIX_MS) return;
+        take(event);
+        if (event.key === "Enter" || !isEmpty) sendField(field);
+      } else if (isLetter(event)) {
+        event.stopPropagation(); // No shortcut sees it.
+        keys.add(event);
+        sendAfterPause(() => sendField(field));
+      }
+    };
+    const inOtherField = (event: KeyboardEvent, target: Element) => {
+      const other = target instanceof HTMLInputElement ? target : null;
+      if (other !== null && isSuffix(event) && keys.text.length >= ELSEWHERE_MIN && keys.isOfScanner(event)) {
+        take(event);
+        write(other, before);
+        send();
+      } else if (isLetter(event)) {
+        keys.add(event);
+        if (keys.text.length === 1) before = other?.value ?? "";
+      } else keys.clear();
+    };
+    const outside = (event: KeyboardEvent) => {
+      if (isSuffix(event) && keys.isOfScanner(event)) {
+        take(event);
+        send();
+      } else if (isLetter(event)) {
+        keys.add(event);
+        sendAfterPause(send);
+      } else keys.clear();
+    };
+
+    const listen = (event: KeyboardEvent) => {
+      if (isModifier(event)) return;
+      clearTimeout(pause);
+      const target = event.target instanceof Element ? event.target : null;
+      const field = scanField?.current ?? null;
+      if (target?.closest("[role=dialog]") != null) return keys.clear();
+      if (field !== null && target === field) return inScanField(event, field);
+      if (target?.closest(TAKES_TEXT) != null) return inOtherField(event, target);
+      if (field === null) return outside(event);
+      const presses =
+        event.key === " " && target?.closest("button, a, [role=checkbox], [type=checkbox]") != null;
+      if (!isLetter(event) || presses) return;
+      field.focus(); // Before the browser inserts the letter.
+      inScanField(event, field);
     };
     window.addEventListener("keydown", listen, { capture: true });
-    return () => window.removeEventListener("keydown", listen, { capture: true });
-  }, []);
+    return () => {
+      clearTimeout(pause);
+      window.removeEventListener("keydown", listen, { capture: true });
+    };
+  }, [scanField]);
+}
+
+/** Sets the value of a field as a person would: React compares it with what the browser's own setter has set. */
+function write(field: HTMLInputElement, value: string): void {
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(field, value);
+  field.dispatchEvent(new Event("input", { bubbles: true }));
 }

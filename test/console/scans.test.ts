@@ -1,0 +1,119 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { asPrinted } from "../../web/src/ui/scan/read-scan.ts";
+import { operationApplied } from "../support/real-orders.ts";
+import { BARCODE, type Hall, scan, startHall } from "./hall.ts";
+import type { World } from "./world.ts";
+
+let world: World;
+let hall: Hall;
+/** An order that has shipped: the page for returns shows its name when it is found. */
+let order: string;
+beforeAll(async () => {
+  hall = await startHall();
+  world = hall.world;
+  order = await hall.placeReady("back-77");
+  await operationApplied(world.service, order, "ship", { carrier: "DHL", trackingNumber: "JD-BACK-77" });
+});
+afterAll(() => world.close());
+
+const FRENCH: Readonly<Record<string, string>> = {
+  ...{ 1: "&", 2: "é", 3: '"', 4: "'", 5: "(", 6: "-", 7: "è", 8: "_", 9: "ç", 0: "à", "]": "$" },
+};
+const french = (text: string) => [...text].map((sign) => FRENCH[sign] ?? sign).join("");
+const german = (text: string) =>
+  [...text].map((sign) => ({ y: "z", z: "y", _: "?", "]": "+", "-": "ß" })[sign] ?? sign).join("");
+
+describe("a field for scans", () => {
+  let page: Page;
+  beforeEach(async () => {
+    page = await hall.openDoor();
+  });
+  const isFound = () => page.getByRole("heading", { name: "back-77" }).waitFor();
+  const isUnknown = (code: string) =>
+    page.getByRole("alert").getByText(`Nothing has the code ${code}.`).waitFor();
+  const field = () => page.getByRole("textbox", { name: "Scan the parcel" });
+  const hasFocus = () => page.evaluate("document.activeElement.enterKeyHint === 'done'");
+
+  it("takes an id, however a scanner sends it, and is empty for the next one", async () => {
+    const type = (code: string, delay = 0) => page.keyboard.type(code, { delay });
+    const press = (key: string) => page.keyboard.press(key);
+    const ways: Record<string, (code: string) => Promise<unknown>> = {
+      "ends with Enter": (code) => scan(page, code),
+      "ends with Tab": (code) => type(code).then(() => press("Tab")),
+      "ends with both": (code) => scan(page, code).then(() => press("Tab")),
+      "ends with nothing": (code) => type(code),
+      "begins with Enter": (code) => scan(page, "", code),
+      "is slow": (code) => type(code, 40).then(() => press("Enter")),
+      "sends capitals": (code) => scan(page, code.toUpperCase()),
+      "sends a prefix of AIM": (code) => scan(page, `]C1${code}`),
+    };
+    for (const [name, send] of Object.entries(ways)) {
+      await send(order);
+      await isFound();
+      expect(await field().inputValue(), name).toBe("");
+      expect(await hasFocus(), name).toBe(true);
+      await send(name.replaceAll(" ", "-"));
+      await page.getByRole("alert").waitFor();
+    }
+  });
+
+  it("takes what is printed, on keyboards with other layouts too, and ids in text", async () => {
+    const printed = asPrinted(order);
+    for (const code of [printed, `]C1${printed}`, french(printed), german(`]C1${printed}`), german(order)]) {
+      await scan(page, code);
+      await isFound();
+      await scan(page, "nothing-1");
+      await isUnknown("nothing-1");
+    }
+  });
+
+  it("leaves nothing out of a burst: the last parcel is shown, and each was looked for in its order", async () => {
+    const asked: (string | null)[] = [];
+    page.on("request", (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.endsWith("/scan")) asked.push(searchParams.get("code"));
+    });
+    await scan(page, "one-1", "two-2", order);
+    await isFound();
+    expect(asked).toEqual(["one-1", "two-2", order]);
+  });
+
+  it("names the layout if that can be why nothing is found, and what a code is that is no order", async () => {
+    const alert = page.getByRole("alert");
+    await scan(page, german("WEB-NONE"));
+    await alert.getByText("The scanner presses keys of another keyboard layout.").waitFor();
+    await scan(page, BARCODE);
+    await alert.getByText(`${BARCODE} is a product.`).waitFor();
+    await scan(page, hall.facility);
+    await alert.getByText("is the facility Hall one.").waitFor();
+    await scan(page, "x".repeat(300));
+    await alert.getByText("at most 255").waitFor();
+  });
+
+  it("leaves the field with Tab when it is empty, and takes what was typed by hand with Tab or Enter alone", async () => {
+    await page.keyboard.type("JD-BACK-77", { delay: 130 });
+    await page.keyboard.press("Tab");
+    await isFound();
+    expect(await field().inputValue()).toBe("");
+    await page.keyboard.press("Tab");
+    expect(await hasFocus()).toBe(false);
+  });
+
+  it("finds the orders of a buyer whose name was typed", async () => {
+    const { name } = (await hall.detailOf(order)).shippingAddress;
+    await page.keyboard.type(name.toLowerCase(), { delay: 130 });
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Orders of this name" }).waitFor();
+    await page.getByRole("button", { name: "This one" }).first().click();
+    await isFound();
+  });
+
+  it("is the only place of a scan: another field gives it back", async () => {
+    await scan(page, order);
+    const units = page.getByLabel("Units of Fineliner that came back, of 2");
+    await units.click();
+    await scan(page, "nothing-1");
+    await isUnknown("nothing-1");
+  });
+});
