@@ -152,3 +152,34 @@ it("asks a person to sign in whose session was ended elsewhere, and shows nothin
   await place("not-for-strangers");
   expect(await page.getByText("new: show").count()).toBe(0);
 });
+
+it("shows operators on each page that no worker runs any more, and that one runs again", async () => {
+  const { service } = world;
+  const seenAt = (interval: string) =>
+    service.db.query({
+      name: "test-worker-seen",
+      text: `
+        insert into processes as p (id, roles, version, key_ids, host, pid, started_at, seen_at)
+        values ('00000000-0000-0000-0000-000000000009', '{worker}', '0.0.9', '{}', 'other', 7, $1::timestamptz, $1::timestamptz - $2::interval)
+        on conflict (id) do update set seen_at = excluded.seen_at`,
+      values: [service.clock.now(), interval],
+    });
+  await seenAt("0 s");
+  const page = await world.open(world.people.operator);
+  await page.clock.install();
+  await page.goto("/products");
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  const banner = page.getByText("No worker runs");
+  expect(await banner.count()).toBe(0);
+  await seenAt("21 s");
+  await page.clock.fastForward("00:09");
+  await banner.waitFor();
+  await seenAt("0 s");
+  await page.clock.fastForward("00:09");
+  await banner.waitFor({ state: "detached" });
+  await seenAt("21 s");
+  const merchant = await world.open(world.people.merchant);
+  await merchant.goto("/orders");
+  await merchant.getByRole("heading", { level: 1 }).waitFor();
+  expect(await merchant.getByText("No worker runs").count()).toBe(0);
+});

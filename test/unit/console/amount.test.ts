@@ -1,5 +1,7 @@
-import { describe, expect, it } from "vitest";
-import { fieldAmount, typedAmount } from "../../../web/src/text/amount.ts";
+import { describe, expect, it, vi } from "vitest";
+import { fractionDigits, isCurrency } from "../../../src/platform/money.ts";
+import { decimalsOf, fieldAmount, typedAmount } from "../../../web/src/text/amount.ts";
+import { formatMoney, shortPeriod } from "../../../web/src/text/format.ts";
 
 describe("an amount that a person types", () => {
   it.each([
@@ -10,7 +12,7 @@ describe("an amount that a person types", () => {
     ["1,250", "1,250"],
     ["1.250,00", "1.250,00"],
     ["", ""],
-  ])("%j is sent as %j", (typed, sent) => expect(typedAmount(typed, "en-GB")).toBe(sent));
+  ])("%j is sent as %j", (typed, sent) => expect(typedAmount(typed, "en-GB", "EUR")).toBe(sent));
 
   it.each([
     ["1,234.50", "en-US", "1234.50"],
@@ -25,7 +27,7 @@ describe("an amount that a person types", () => {
     ["12,34,567.50", "en-IN", "1234567.50"],
     ["1.234,50", "es-ES", "1234.50"],
   ])("%j with the groups of %s is sent as %j", (typed, locale, sent) =>
-    expect(typedAmount(typed, locale)).toBe(sent),
+    expect(typedAmount(typed, locale, "EUR")).toBe(sent),
   );
 
   it.each([
@@ -45,7 +47,52 @@ describe("an amount that a person types", () => {
     ["1,234.50 EUR", "en-US"],
     ["1,,234.50", "en-US"],
     ["-1,234.50", "en-US"],
-  ])("%j is left to the service in %s", (typed, locale) => expect(typedAmount(typed, locale)).toBe(typed));
+  ])("%j is left to the service in %s", (typed, locale) =>
+    expect(typedAmount(typed, locale, "EUR")).toBe(typed),
+  );
+});
+
+describe("an amount of a currency with other decimals", () => {
+  it.each([
+    ["12,500", "de-DE", "KWD", "12.500"],
+    ["12,500", "en-US", "KWD", "12,500"],
+    ["1.234,500", "de-DE", "KWD", "1234.500"],
+    ["1,234", "en-US", "JPY", "1234"],
+    ["1.234", "de-DE", "JPY", "1234"],
+    ["1.234", "de-DE", "HUF", "1.234"],
+  ])("%j in %s and %s is sent as %j", (typed, locale, currency, sent) =>
+    expect(typedAmount(typed, locale, currency)).toBe(sent),
+  );
+
+  it("is read back from its field", () => {
+    expect(fieldAmount("12.500", "de-DE", "KWD")).toBe("12,500");
+    expect(fieldAmount("1200", "de-DE", "JPY")).toBe("1200");
+  });
+
+  it("has the decimals of the service", () => {
+    for (const currency of Intl.supportedValuesOf("currency").filter(isCurrency))
+      expect(decimalsOf(currency), currency).toBe(fractionDigits(currency));
+  });
+});
+
+describe("an amount that is shown", () => {
+  it.each([
+    ["1234.50", "HUF", "HUF 1,234.50"],
+    ["1200", "JPY", "¥1,200"],
+    ["1.500", "KWD", "KWD 1.500"],
+    ["-39779.21", "EUR", "−€39,779.21"],
+    ["90071992547409.93", "EUR", "€90,071,992,547,409.93"],
+  ])("%s %s is %s: with its decimals, and a true minus", (amount, currency, shown) => {
+    vi.stubGlobal("navigator", { languages: ["en-US"] });
+    expect(formatMoney({ amount, currency }).replace(/\s/g, " ")).toBe(shown);
+  });
+
+  it("of a period names each day once", () => {
+    vi.stubGlobal("navigator", { languages: ["en-US"] });
+    const period = (from: Date, to: Date) => shortPeriod(from, to).replace(/\s/g, " ");
+    expect(period(new Date(2026, 10, 1), new Date(2026, 11, 1))).toBe("Nov 1 – 30, 2026");
+    expect(period(new Date(2026, 10, 1), new Date(2026, 10, 1, 12, 30))).toMatch(/12:30/);
+  });
 });
 
 describe("an amount of the API in a field", () => {
@@ -57,7 +104,7 @@ describe("an amount of the API in a field", () => {
     // With a comma, it could be 1250.
     ["1.250", "de-DE", "1.250"],
   ])("%j is for %s %j, and is sent as it was", (amount, locale, shown) => {
-    expect(fieldAmount(amount, locale)).toBe(shown);
-    expect(typedAmount(shown, locale)).toBe(amount);
+    expect(fieldAmount(amount, locale, "EUR")).toBe(shown);
+    expect(typedAmount(shown, locale, "EUR")).toBe(amount);
   });
 });

@@ -1,18 +1,21 @@
 import { Alert, AppShell, Box, Burger, Button, Group, Popover, Stack, Text } from "@mantine/core";
 import { useDisclosure, useNetwork } from "@mantine/hooks";
-import { IconLogout, IconPlugConnectedX, IconUserCircle } from "@tabler/icons-react";
+import { IconAlertTriangle, IconLogout, IconPlugConnectedX, IconUserCircle } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { type AnyRouter, Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../api/client.ts";
-import { rolesOf, useMe } from "../api/me.ts";
+import { rolesOf, useHasRole, useMe } from "../api/me.ts";
 import { leaveAllTabs, onOtherPersonElsewhere } from "../api/other-tabs.ts";
+import { read } from "../api/read.ts";
 import { signInGate } from "../api/sign-in-gate.ts";
 import { updateStream } from "../api/updates.ts";
 import { useChange } from "../api/use-change.ts";
 import { paths } from "../paths.ts";
 import { SignInAgain } from "../sign-in/sign-in-again.tsx";
 import { ButtonLink, NavigationLink, TextLink, useGo } from "../ui/link.tsx";
+import { Time } from "../ui/time.tsx";
 import icon from "./icon.svg";
 import classes from "./layout.module.css";
 import { navigationOf } from "./navigation.ts";
@@ -72,6 +75,7 @@ export function Layout() {
       <AppShell.Main id="main" tabIndex={-1} className={classes["main"] ?? ""}>
         <Box maw={1280} mx="auto">
           <OfflineNotice />
+          <WorkersNotice />
           <Outlet />
         </Box>
         <SignInAgain />
@@ -141,6 +145,34 @@ const idle = (): Promise<void> =>
     if (typeof requestIdleCallback === "function") requestIdleCallback(() => resolve());
     else setTimeout(resolve, 200);
   });
+
+/** Seldom enough for a hundred open pages, and often enough to show a stopped worker within half a minute. */
+const WORKERS_READ_MS = 8_000;
+
+/** Says to operators that no worker runs: on other pages they would only see that nothing moves. */
+function WorkersNotice() {
+  const { t } = useTranslation();
+  const isOperator = useHasRole("operator");
+  const { data } = useQuery({
+    ...read("/api/system/workers"),
+    enabled: isOperator,
+    refetchInterval: WORKERS_READ_MS,
+    retry: false,
+  });
+  const since = data?.stoppedSince ?? null;
+  return (
+    <div role="alert">
+      {since !== null && (
+        <Alert color="red" mb="md" icon={<IconAlertTriangle size={18} />} title={t("shell.noWorker")}>
+          {t("shell.noWorkerSince")} <Time at={since} />.{" "}
+          <TextLink to={paths.system()} inherit>
+            {t("navigation.system")}
+          </TextLink>
+        </Alert>
+      )}
+    </div>
+  );
+}
 
 /** Says that the browser has no network, or that a page that follows updates gets none, because what is shown may be old. */
 function OfflineNotice() {

@@ -73,6 +73,15 @@ export const exactTime = (at: Date): string =>
     timeZoneName: "short",
   }).format(at);
 
+/** From a time to another one, which is not included: `1 – 30 Nov 2026` if both are the beginning of a day. */
+export function shortPeriod(from: Date, to: Date): string {
+  if (!isMidnight(from) || !isMidnight(to) || to <= from)
+    return dateFormat({ dateStyle: "medium", timeStyle: "short" }).formatRange(from, to);
+  return dateFormat({ dateStyle: "medium" }).formatRange(from, new Date(to.getTime() - 1));
+}
+
+const isMidnight = (at: Date): boolean => at.getHours() + at.getMinutes() + at.getSeconds() === 0;
+
 export const shortDay = (at: Date): string => dateFormat({ dateStyle: "medium" }).format(at);
 
 /** A day of the API, such as `2026-11-22`, which is one in UTC. */
@@ -96,11 +105,23 @@ export function relativeTime(at: Date, now: Date): string {
   return relativeFormat({ numeric: "auto" }).format(Math.trunc(differenceMs / unitMs), unit);
 }
 
-/** An amount in the form of its currency. The decimal text is never turned into a number, so no cent is lost. */
-export const formatMoney = ({ amount, currency }: Money): string =>
-  numberFormat({ style: "currency", currency }).format(
-    amount as Intl.StringNumericLiteral, // The API writes amounts as decimal numbers.
-  );
+/**
+ * An amount in the form of its currency, with the decimals that the API writes: browsers have others for some currencies, such as none
+ * for HUF, and would round. The decimal text is never turned into a number, so no cent is lost. The minus is a true one, as wide as
+ * a digit.
+ */
+export function formatMoney({ amount, currency }: Money): string {
+  const decimals = /\.(\d+)$/.exec(amount)?.[1]?.length ?? 0;
+  return numberFormat({
+    style: "currency",
+    currency,
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  })
+    .formatToParts(amount as Intl.StringNumericLiteral) // The API writes amounts as decimal numbers.
+    .map(({ type, value }) => (type === "minusSign" ? value.replace("-", "−") : value))
+    .join("");
+}
 
 export const formatNumber = (value: number): string => numberFormat({}).format(value);
 

@@ -1,5 +1,5 @@
 import { useTranslation } from "react-i18next";
-import { exactTime, relativeTime, shortTime } from "../text/format.ts";
+import { exactTime, relativeTime, shortPeriod, shortTime } from "../text/format.ts";
 import { useTicks } from "./ticks.ts";
 import classes from "./time.module.css";
 
@@ -23,6 +23,16 @@ export function Time({ at, as = "short" }: Props) {
         shortTime(time, new Date())
       )}
     </time>
+  );
+}
+
+/** From a time of the API to another one, which is not included. Pointing at it shows both exactly. */
+export function Period({ from, to }: { from: string; to: string }) {
+  const [start, end] = [new Date(from), new Date(to)];
+  return (
+    <span title={`${exactTime(start)} – ${exactTime(end)}`} className={classes["time"]}>
+      {shortPeriod(start, end)}
+    </span>
   );
 }
 

@@ -178,7 +178,10 @@ function ChangeReviewPolicy({ connection: { id, merchantId }, policy }: Props) {
       done={t("reviewPolicy.changed")}
       initialValues={{
         maxQuantity: maxQuantity ?? "",
-        maxOrderValue: maxOrderValue === null ? "" : fieldAmount(maxOrderValue.amount, formatLocale()),
+        maxOrderValue:
+          maxOrderValue === null
+            ? ""
+            : fieldAmount(maxOrderValue.amount, formatLocale(), maxOrderValue.currency),
         countries: countries?.join(", ") ?? "",
       }}
       version={policy.version}
@@ -226,7 +229,9 @@ function ChangeReviewPolicy({ connection: { id, merchantId }, policy }: Props) {
 const policyOf = ({ maxQuantity, maxOrderValue, countries }: Values, currency: string) => ({
   maxQuantity: maxQuantity === "" ? null : Number(maxQuantity),
   maxOrderValue:
-    maxOrderValue.trim() === "" ? null : { amount: typedAmount(maxOrderValue, formatLocale()), currency },
+    maxOrderValue.trim() === ""
+      ? null
+      : { amount: typedAmount(maxOrderValue, formatLocale(), currency), currency },
   countries:
     countries.trim() === ""
       ? null

@@ -177,14 +177,14 @@ const rowOf = ({ countryCode, maxWeightGrams, price }: Rate): Row => ({
   key: newReference("row"),
   countryCode,
   maxWeightGrams,
-  amount: fieldAmount(price.amount, formatLocale()),
+  amount: fieldAmount(price.amount, formatLocale(), price.currency),
   currency: price.currency,
 });
 
 const rateOf = ({ countryCode, maxWeightGrams, amount, currency }: Row): Rate => ({
   countryCode: countryCode.trim(),
   maxWeightGrams: Number(maxWeightGrams),
-  price: { amount: typedAmount(amount, formatLocale()), currency: currency.trim() },
+  price: { amount: typedAmount(amount, formatLocale(), currency.trim()), currency: currency.trim() },
 });
 
 function EditRates({

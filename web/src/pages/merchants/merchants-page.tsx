@@ -116,7 +116,7 @@ function CreateMerchant() {
               accountEmail: accountEmail.trim(),
               ...filled({ currency: code }),
               ...(creditLimit.trim() !== "" && {
-                creditLimit: { amount: typedAmount(creditLimit, formatLocale()), currency: code },
+                creditLimit: { amount: typedAmount(creditLimit, formatLocale(), code), currency: code },
               }),
             },
           }),

@@ -20,7 +20,7 @@ import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Crumbs, Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Period, Time } from "../../ui/time.tsx";
 import { merchantQuery } from "../merchants/queries.ts";
 import { RecordPayment } from "./payment-actions.tsx";
 import { accountQuery, failuresQuery, statementQuery, stripeQuery, timesOf } from "./queries.ts";
@@ -179,12 +179,7 @@ function StatementSection({ query, actions, children }: Props) {
         <Box maw={560}>
           <Facts
             of={[
-              [
-                t("money.period"),
-                <span key="period">
-                  <Time at={data.from} as="exact" /> – <Time at={data.to} as="exact" />
-                </span>,
-              ],
+              [t("money.period"), <Period key="period" from={data.from} to={data.to} />],
               [t("money.opening"), <Money key="opening" of={data.opening} />],
               [t("money.chargesSum"), <Money key="charges" of={data.charges} />],
               [t("money.refunds"), <Money key="refunds" of={data.refunds} />],

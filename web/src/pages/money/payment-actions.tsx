@@ -55,7 +55,7 @@ export function RecordPayment({ merchant: { id, currency, name }, isPrimary = fa
           api.POST("/api/merchants/{id}/account/payments", {
             params: { path: { id } },
             body: {
-              amount: { amount: typedAmount(amount, formatLocale()), currency },
+              amount: { amount: typedAmount(amount, formatLocale(), currency), currency },
               reference: reference.trim(),
               ...filled({ note }),
             },
@@ -77,7 +77,8 @@ export function ChangeCreditLimit({ merchant, isPrimary = false }: Props) {
       done={t("money.limitChanged")}
       isPrimary={isPrimary}
       initialValues={{
-        creditLimit: creditLimit === null ? "" : fieldAmount(creditLimit.amount, formatLocale()),
+        creditLimit:
+          creditLimit === null ? "" : fieldAmount(creditLimit.amount, formatLocale(), creditLimit.currency),
         isUnlimited: creditLimit === null,
       }}
       validate={({ creditLimit: typed, isUnlimited }) =>
@@ -104,7 +105,9 @@ export function ChangeCreditLimit({ merchant, isPrimary = false }: Props) {
           api.PATCH("/api/merchants/{id}", {
             params: { path: { id } },
             body: {
-              creditLimit: isUnlimited ? null : { amount: typedAmount(typed, formatLocale()), currency },
+              creditLimit: isUnlimited
+                ? null
+                : { amount: typedAmount(typed, formatLocale(), currency), currency },
             },
           }),
         )

@@ -36,7 +36,7 @@ const EMPTY: Values = {
 const valuesOf = (product: Product): Values => ({
   sku: product.sku,
   name: product.name,
-  price: fieldAmount(product.price.amount, formatLocale()),
+  price: fieldAmount(product.price.amount, formatLocale(), product.price.currency),
   weightGrams: product.weightGrams ?? "",
   barcode: product.barcode ?? "",
   lowStockBelow: product.lowStockBelow ?? "",
@@ -48,7 +48,7 @@ const valuesOf = (product: Product): Values => ({
 const fieldsOf = (values: Values, currency: string) => ({
   sku: values.sku.trim(),
   name: values.name.trim(),
-  price: { amount: typedAmount(values.price, formatLocale()), currency },
+  price: { amount: typedAmount(values.price, formatLocale(), currency), currency },
   weightGrams: values.weightGrams === "" ? null : Number(values.weightGrams),
   barcode: values.barcode.trim() || null,
   lowStockBelow: values.lowStockBelow === "" ? null : Number(values.lowStockBelow),

@@ -7,6 +7,8 @@ export const shell: Translated<typeof en> = {
     navigation: "Navigation",
     updatesLost: "Die Verbindung zum Dienst ist unterbrochen. Was Sie sehen, kann veraltet sein.",
     offline: "Sie sind offline. Was Sie sehen, kann veraltet sein, und Änderungen werden nicht gesendet.",
+    noWorker: "Kein Worker läuft",
+    noWorkerSince: "Nichts wird zugestellt, abgebucht, angenommen oder gemailt seit",
     skip: "Zum Inhalt springen",
     theme: "Darstellung",
     themes: { auto: "System", light: "Hell", dark: "Dunkel" },

@@ -4,6 +4,8 @@ export const shell = {
     navigation: "Navigation",
     updatesLost: "The connection to the service is lost. This page may be out of date.",
     offline: "You are offline. This page may be out of date, and changes are not sent.",
+    noWorker: "No worker runs",
+    noWorkerSince: "Nothing is delivered, charged, accepted or mailed since",
     skip: "Skip to the content",
     theme: "Theme",
     themes: { auto: "System", light: "Light", dark: "Dark" },

@@ -197,7 +197,7 @@ function RefundAction({ order, action }: ActionProps) {
               reference: reference.trim(),
               ...filled({ note }),
               ...(amount.trim() !== "" && {
-                amount: { amount: typedAmount(amount, formatLocale()), currency },
+                amount: { amount: typedAmount(amount, formatLocale(), currency), currency },
               }),
             },
           }),

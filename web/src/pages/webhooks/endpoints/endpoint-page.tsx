@@ -97,7 +97,7 @@ function EndpointHealth({ endpoint }: Props) {
               </span>
             ),
           ],
-          [t("endpoints.failingSince"), failingSince && <Time key="since" at={failingSince} as="exact" />],
+          [t("endpoints.failingSince"), failingSince && <Time key="since" at={failingSince} />],
           [t("endpoints.failures"), String(consecutiveFailures)],
           [t("endpoints.nextAttempt"), nextAttemptAt && <DueTime key="next" at={nextAttemptAt} />],
           [t("endpoints.pending"), countOf(pendingDeliveries)],
@@ -121,7 +121,7 @@ function WhyPaused({ endpoint: { pauseReason, pausedAt, madeByTokens } }: Props)
   return (
     <Alert color="yellow" icon={<IconAlertTriangle size={18} />} title={t("status.endpoint.paused")}>
       {t(`endpoints.pauseReasons.${pauseReason}`)} {pauseReason === "access-ended" && ended.join(", ")}{" "}
-      <Time at={pausedAt} as="exact" />
+      <Time at={pausedAt} />
     </Alert>
   );
 }
