@@ -1,6 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { asPrinted } from "../../web/src/ui/scan/read-scan.ts";
+import { visit } from "../support/browser.ts";
+import { createProduct } from "../support/builders.ts";
 import { operationApplied } from "../support/real-orders.ts";
 import { BARCODE, type Hall, scan, startHall } from "./hall.ts";
 import type { World } from "./world.ts";
@@ -113,7 +115,74 @@ describe("a field for scans", () => {
     await scan(page, order);
     const units = page.getByLabel("Units of Fineliner that came back, of 2");
     await units.click();
-    await scan(page, "nothing-1");
+    await scanFast(page, "nothing-1");
+    expect(await units.inputValue()).toContain("2");
     await isUnknown("nothing-1");
+  });
+});
+
+/** All keys in one task of the browser, as fast as a scanner, to whatever has the focus. */
+const scanFast = (page: Page, code: string, suffix: "Enter" | "Tab" = "Enter") =>
+  page.evaluate(`for (const key of [...${JSON.stringify(code)}, ${JSON.stringify(suffix)}]) {
+    const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+    if (document.activeElement.dispatchEvent(event) && key.length === 1) document.execCommand("insertText", false, key);
+  }`);
+
+describe("the pages of stock", () => {
+  it("open the product that is scanned, wherever the focus is, and say what else a code is", async () => {
+    await hall.stocked("Glue", "012345678905", 3);
+    const page = await world.open(world.people.warehouse);
+    const path = `/facilities/${hall.facility}/stock`;
+    await visit(page, path, "Stock of Hall one");
+    await scanFast(page, "]E00012345678905");
+    await page.getByRole("heading", { level: 1, name: "Glue" }).waitFor();
+    await scanFast(page, BARCODE, "Tab");
+    await page.getByRole("heading", { level: 1, name: "Fineliner" }).waitFor();
+    await visit(page, path, "Stock of Hall one");
+    const search = page.getByRole("searchbox");
+    await search.fill("in");
+    await page.getByRole("row", { name: /Glue/ }).waitFor({ state: "detached" });
+    await scanFast(page, asPrinted(order));
+    await page.getByText(`${order} is an order.`).waitFor();
+    expect(await search.inputValue(), "it is given back").toBe("in");
+    await scanFast(page, "12345678905");
+    await page.getByRole("heading", { level: 1, name: "Glue" }).waitFor();
+  });
+
+  it("begin the count of a product that has no stock yet", async () => {
+    const id = await createProduct(world.service, hall.partner.merchantId, {
+      name: "Chalk",
+      barcode: "96385074",
+    });
+    const page = await world.open(world.people.warehouse);
+    await visit(page, `/facilities/${hall.facility}/stock`, "Stock of Hall one");
+    await scanFast(page, "00000096385074");
+    await page.getByText("Chalk has no stock here yet.").waitFor();
+    await page.getByRole("button", { name: "Record stock" }).click();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.getByLabel("Barcode or SKU").inputValue()).toBe("00000096385074");
+    await scan(page, "nothing-1");
+    await dialog.getByText("No product has this barcode or SKU.").waitFor();
+    await scan(page, "96385074"); // It replaces the code before.
+    await dialog.getByText("Chalk").waitFor();
+    await page.keyboard.type("12");
+    await page.keyboard.press("Enter");
+    await page.getByText("The count is recorded.").waitFor();
+    const { body } = await world.service.backOffice.get(`/api/facilities/${hall.facility}/stock/${id}`);
+    expect(body.onHand).toBe(12);
+  });
+
+  it("show the movements of the product that is scanned", async () => {
+    const page = await world.open(world.people.warehouse);
+    await visit(page, `/facilities/${hall.facility}/movements`, "Movements of Hall one");
+    await page.getByRole("row", { name: /Ink/ }).waitFor();
+    await scanFast(page, `]E0${BARCODE}`);
+    await page.getByRole("row", { name: /Ink/ }).waitFor({ state: "detached" });
+    await page
+      .getByRole("row", { name: /Fineliner/ })
+      .first()
+      .waitFor();
+    await page.getByRole("button", { name: /Fineliner/ }).click();
+    await page.getByRole("row", { name: /Ink/ }).waitFor();
   });
 });

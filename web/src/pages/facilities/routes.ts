@@ -19,7 +19,7 @@ const units = (value: string): number | undefined =>
 // Apart from their routes: inside, TypeScript does not infer their types.
 const facilitiesSearch = searchParams({ closed: flag, cursor: text });
 const stockSearch = searchParams({ q: text, availableBelow: units, cursor: text });
-const movementsSearch = searchParams({ kind: oneOf(MOVEMENT_KINDS), cursor: text });
+const movementsSearch = searchParams({ kind: oneOf(MOVEMENT_KINDS), productId: text, cursor: text });
 
 export const facilitiesRoute = createRoute({
   getParentRoute: () => signedInRoute,

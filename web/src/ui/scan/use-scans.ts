@@ -40,6 +40,7 @@ export function useScans(onScan: OnScan, scanField?: RefObject<HTMLInputElement 
       send(text);
     };
     const sendAfterPause = (sendNow: () => void) => {
+      clearTimeout(pause);
       if (keys.isOfScanner()) pause = setTimeout(sendNow, PAUSE_MS);
     };
     const take = (event: KeyboardEvent) => {
@@ -97,10 +98,17 @@ export function useScans(onScan: OnScan, scanField?: RefObject<HTMLInputElement 
       field.focus(); // Before the browser inserts the letter.
       inScanField(event, field);
     };
+    // A letter that a keyboard composes of two keys arrives without one of its own.
+    const wait = (event: Event) => {
+      const field = scanField?.current ?? null;
+      if (field !== null && event.target === field) sendAfterPause(() => sendField(field));
+    };
     window.addEventListener("keydown", listen, { capture: true });
+    window.addEventListener("input", wait);
     return () => {
       clearTimeout(pause);
       window.removeEventListener("keydown", listen, { capture: true });
+      window.removeEventListener("input", wait);
     };
   }, [scanField]);
 }

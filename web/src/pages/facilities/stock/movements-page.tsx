@@ -1,13 +1,15 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { paths } from "../../../paths.ts";
 import { ButtonLink, TextLink } from "../../../ui/link.tsx";
-import { Filters, SelectFilter } from "../../../ui/list/filters.tsx";
+import { ActiveFilters, Filters, SelectFilter, useSetFilters } from "../../../ui/list/filters.tsx";
 import { ListPage } from "../../../ui/list/list-page.tsx";
 import { Crumbs } from "../../../ui/page.tsx";
+import { productQuery } from "../../products/queries.ts";
 import { facilityQuery, MOVEMENT_KINDS, movementsQuery } from "../queries.ts";
 import { movementKey, useMovementColumns } from "./movement-columns.tsx";
+import { useProductScans } from "./use-product-scans.ts";
 
 const route = getRouteApi("/signed-in/facilities/$facilityId/movements");
 
@@ -16,6 +18,12 @@ export function MovementsPage() {
   const { facilityId } = route.useParams();
   const search = route.useSearch();
   const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
+  const setFilters = useSetFilters();
+  useProductScans({ onProduct: ({ id }) => setFilters({ productId: id }) });
+  const product = useQuery({
+    ...productQuery(search.productId ?? ""),
+    enabled: search.productId !== undefined,
+  });
   const [when, ...others] = useMovementColumns();
   if (when === undefined) return null; // The first column is the time.
   return (
@@ -43,11 +51,27 @@ export function MovementsPage() {
             value={search.kind}
             options={MOVEMENT_KINDS.map((value) => ({ value, label: t(`movementKinds.${value}`) }))}
           />
+          <ActiveFilters
+            of={[
+              {
+                name: "productId",
+                label:
+                  search.productId &&
+                  (product.data === undefined
+                    ? search.productId
+                    : `${product.data.sku} ${product.data.name}`),
+              },
+            ]}
+          />
         </Filters>
       }
       query={movementsQuery(facilityId, search)}
       rowKey={movementKey}
-      empty={search.kind === undefined ? t("stock.noMovements") : t("stock.noMovementsFiltered")}
+      empty={
+        search.kind === undefined && search.productId === undefined
+          ? t("stock.noMovements")
+          : t("stock.noMovementsFiltered")
+      }
       columns={[
         when,
         {

@@ -1,4 +1,5 @@
 import { NumberInput, Select, Stack, TextInput } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
 import { IconPlus } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -9,14 +10,18 @@ import { useHasRole } from "../../../api/me.ts";
 import { ApiProblem } from "../../../api/problem.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
+import { useAnnounce } from "../../../ui/announce.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
-import { ButtonLink } from "../../../ui/link.tsx";
-import { Filters, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
+import { ButtonLink, useGo } from "../../../ui/link.tsx";
+import { Filters, SearchFilter, SelectFilter, useSetFilters } from "../../../ui/list/filters.tsx";
 import { ListPage } from "../../../ui/list/list-page.tsx";
 import { Crumbs } from "../../../ui/page.tsx";
+import { lookUp } from "../../../ui/scan/look-up.ts";
+import { readScan } from "../../../ui/scan/read-scan.ts";
 import { Pill } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { facilityQuery, stockListQuery } from "../queries.ts";
+import { hasStock, useProductScans } from "./use-product-scans.ts";
 
 const route = getRouteApi("/signed-in/facilities/$facilityId/stock");
 
@@ -29,6 +34,17 @@ export function StockListPage() {
   const search = route.useSearch();
   const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
   const mayImport = useHasRole("operator", "warehouse");
+  const go = useGo();
+  const announce = useAnnounce();
+  const setFilters = useSetFilters();
+  useProductScans({
+    onProduct: async ({ id, name }, code) => {
+      if (await hasStock(facilityId, id)) return void go(paths.stock(facilityId, id));
+      setFilters({ q: code, availableBelow: undefined });
+      announce.ended(t("stock.unrecorded", { name }));
+    },
+    onSeveral: (q) => setFilters({ q, availableBelow: undefined }),
+  });
   const isFiltered = Object.keys(search).length > 0;
   const few = search.availableBelow;
   const choices = [...new Set([...FEW, ...(few === undefined ? [] : [few])])].sort(
@@ -56,7 +72,7 @@ export function StockListPage() {
               {t("stockImport.open")}
             </ButtonLink>
           )}
-          <RecordStock facilityId={facilityId} />
+          <RecordStock facilityId={facilityId} code={search.q ?? ""} />
         </>
       }
       filters={
@@ -102,73 +118,115 @@ export function StockListPage() {
 }
 
 type Choice = { readonly value: string; readonly label: string };
-/** The products that have a code, if there are several. */
+/** The products that have a code. */
 type Choices = { readonly code: string; readonly of: readonly Choice[] };
 
 /** A scan returns no more products. */
 const SCANNED_MAX = 10;
 const PRODUCT_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
+type RecordProps = {
+  readonly facilityId: string;
+  /** What was searched for. A scanned product without stock is counted next. */
+  readonly code: string;
+};
+
 /**
- * The first count of a product here: it is found by its barcode or SKU, else by its id. Merchants can sell the same article;
- * then the person chooses whose it is.
+ * The first count of a product here: it is found by its barcode or SKU, else by its id. A scan picks the product and moves to the
+ * quantity. Merchants can sell the same article; then the person chooses whose it is.
  */
-function RecordStock({ facilityId }: { facilityId: string }) {
+function RecordStock({ facilityId, code: searched }: RecordProps) {
   const { t } = useTranslation();
-  const [choices, setChoices] = useState<Choices | null>(null);
+  const [choices, setChoices] = useState<Choices>({ code: "", of: [] });
+  const announce = useAnnounce();
   const codeField = useRef<HTMLInputElement>(null);
+  const quantityField = useRef<HTMLInputElement>(null);
+  // One request for a code: leaving the field looks for it, and so does the form.
+  const asked = useRef<{ readonly code: string; readonly of: Promise<readonly Choice[]> }>(null);
+  const choicesOf = async (code: string): Promise<readonly Choice[]> => {
+    if (asked.current?.code !== code) asked.current = { code, of: productsOf(code) };
+    const { of } = asked.current;
+    try {
+      setChoices({ code, of: await of });
+    } catch (error) {
+      asked.current = null;
+      throw error;
+    }
+    return of;
+  };
   const productOf = async (code: string, chosen: string | null): Promise<string> => {
-    if (chosen !== null && choices?.code === code) return chosen;
-    const found = await productsOf(code);
+    const found = await choicesOf(code);
     const [product, other] = found;
     if (product !== undefined && other === undefined) return product.value;
+    if (chosen !== null && found.some(({ value }) => value === chosen)) return chosen;
     codeField.current?.focus();
     codeField.current?.select(); // The next scan replaces the code.
-    if (product === undefined) throw rejected(t("stock.noProduct"));
-    setChoices({ code, of: found });
-    throw rejected(t("stock.severalProducts"));
+    throw rejected(t(product === undefined ? "stock.noProduct" : "stock.severalProducts"));
+  };
+  /** Before the quantity is typed, so that it is typed for the right product. */
+  const pick = async (form: UseFormReturnType<RecordValues>, code: string) => {
+    if (code === "") return;
+    const found = await choicesOf(code);
+    if (found.length > 0 || codeField.current?.value.trim() !== code) return;
+    form.setFieldError("code", t("stock.noProduct"));
+    codeField.current.focus();
+    codeField.current.select();
   };
   return (
-    <ConfirmAction<{ code: string; onHand: number | ""; productId: string | null }>
+    <ConfirmAction<RecordValues>
       label={t("stock.record")}
       effect={t("stock.recordEffect")}
       done={t("stock.counted")}
       isPrimary
       icon={<IconPlus size={14} />}
-      initialValues={{ code: "", onHand: "", productId: null }}
+      initialValues={{ code: searched, onHand: "", productId: null }}
       validate={({ code, onHand }) => ({
         ...(code.trim() === "" && { code: t("ui.required") }),
         ...(onHand === "" && { onHand: t("ui.required") }),
       })}
-      fields={(form) => (
-        <Stack gap="sm">
-          <TextInput
-            ref={codeField}
-            label={t("stock.code")}
-            required
-            maxLength={255}
-            data-autofocus
-            {...form.getInputProps("code")}
-            onChange={(event) => form.setValues({ code: event.currentTarget.value, productId: null })}
-          />
-          {choices !== null && choices.code === form.values.code.trim() && (
-            <Select
-              label={t("stock.whichProduct")}
-              {...(choices.of.length >= SCANNED_MAX && { description: t("stock.firstProducts") })}
+      fields={(form) => {
+        const isPicked = choices.code === form.values.code.trim();
+        const [only, other] = isPicked ? choices.of : [];
+        return (
+          <Stack gap="sm">
+            <TextInput
+              ref={codeField}
+              label={t("stock.code")}
               required
-              data={[...choices.of]}
-              {...form.getInputProps("productId")}
+              data-autofocus
+              {...form.getInputProps("code")}
+              {...(only !== undefined && other === undefined && { description: only.label })}
+              inputWrapperOrder={["label", "input", "description", "error"]}
+              onChange={(event) => form.setValues({ code: event.currentTarget.value, productId: null })}
+              onFocus={(event) => event.currentTarget.select()} // A scan replaces what is there.
+              // A scanner ends with Enter or with Tab: both lead to the quantity, and neither sends the form.
+              onKeyDown={(event) => {
+                if (event.key !== "Enter" || event.currentTarget.value.trim() === "") return;
+                event.preventDefault();
+                quantityField.current?.focus();
+              }}
+              onBlur={(event) => void pick(form, event.currentTarget.value.trim()).catch(announce.failed)}
             />
-          )}
-          <NumberInput
-            label={t("stock.onHand")}
-            required
-            min={0}
-            allowDecimal={false}
-            {...form.getInputProps("onHand")}
-          />
-        </Stack>
-      )}
+            {other !== undefined && (
+              <Select
+                label={t("stock.whichProduct")}
+                {...(choices.of.length >= SCANNED_MAX && { description: t("stock.firstProducts") })}
+                required
+                data={[...choices.of]}
+                {...form.getInputProps("productId")}
+              />
+            )}
+            <NumberInput
+              ref={quantityField}
+              label={t("stock.onHand")}
+              required
+              min={0}
+              allowDecimal={false}
+              {...form.getInputProps("onHand")}
+            />
+          </Stack>
+        );
+      }}
       run={async ({ code, onHand, productId: chosen }) => {
         const productId = await productOf(code.trim(), chosen);
         // Only the first count: an existing record is counted on its own page, which knows what was there.
@@ -184,9 +242,11 @@ function RecordStock({ facilityId }: { facilityId: string }) {
   );
 }
 
+type RecordValues = { code: string; onHand: number | ""; productId: string | null };
+
 /** The products that a code names, at most SCANNED_MAX, with their merchants if there are several. */
 async function productsOf(code: string): Promise<Choice[]> {
-  const { products } = await dataOf(api.GET("/api/work-list/scan", { params: { query: { code } } }));
+  const { products } = await lookUp(readScan(code));
   if (products.length === 0 && PRODUCT_ID.test(code)) return [{ value: code.toLowerCase(), label: code }];
   if (products.length < 2) return products.map(({ id, name }) => ({ value: id, label: name }));
   const ids = [...new Set(products.map(({ merchantId }) => merchantId))];
