@@ -9,7 +9,8 @@ create table refunds (
   order_id     uuid        not null,
   id           uuid        not null,
   amount_minor bigint      not null,
-  all_left     boolean     not null,
+  line_ids     uuid[]      not null default '{}',
+  quantities   integer[]   not null default '{}',
   reason       text        not null,
   note         text,
   reference    text        not null,
@@ -21,6 +22,7 @@ create table refunds (
   constraint refunds_reference_key unique (merchant_id, order_id, reference),
   constraint refunds_order_fkey foreign key (merchant_id, order_id) references orders (merchant_id, id),
   constraint refunds_amount_positive check (amount_minor > 0),
+  constraint refunds_lines_counted check (cardinality(line_ids) = cardinality(quantities)),
   constraint refunds_reason_known check (reason in
     ('canceled', 'returned', 'damaged', 'lost', 'late', 'wrong_item', 'goodwill', 'other')),
   constraint refunds_note_length check (char_length(note) between 1 and 1000),
@@ -31,7 +33,8 @@ create table refunds (
 comment on table refunds is 'Refunds of orders by request. A row is added with the ledger entries that return its amount. Only its note ever changes: it is erased with the personal data of the order.';
 comment on column refunds.id is 'ledger_entries.refund_id of its entries.';
 comment on column refunds.amount_minor is 'Minor units of the order''s currency: the sum of its first attempts.';
-comment on column refunds.all_left is 'The request named no amount, so it returned all that was left of the charges.';
+comment on column refunds.line_ids is 'The lines whose goods it returns the price of, or a part of it. Empty: none were named, or the lines were canceled, which order_lines says.';
+comment on column refunds.quantities is 'The units of each of these lines.';
 comment on column refunds.note is 'The caller''s own text. Null if there is none.';
 comment on column refunds.reference is 'The caller''s name for the refund. An order is refunded once for each reference.';
 comment on column refunds.actor_kind is 'Who requested it, as in timeline_entries.';

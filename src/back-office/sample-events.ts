@@ -108,7 +108,7 @@ function besideOrder(
         refund: toWireRefund(CURRENCY)({
           ...common,
           amountMinor: AMOUNT_MINOR,
-          allLeft: true,
+          lines: lines.map(({ id: lineId, quantity }) => ({ lineId, quantity })),
           reason: "returned",
         }),
       };

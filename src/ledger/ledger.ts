@@ -157,6 +157,10 @@ export const refundableMinor = (entries: readonly LedgerEntry[]): bigint =>
 export const ofGoods = (entries: readonly LedgerEntry[]): LedgerEntry[] =>
   entries.filter(({ kind }) => kind !== "shipping");
 
+/** The charges for the shipping, with all refunds. */
+export const ofShipping = (entries: readonly LedgerEntry[]): LedgerEntry[] =>
+  entries.filter(({ kind }) => kind !== "goods");
+
 /** How much of the goods can still be refunded, in minor units. Null while they are charged, or declined and still owed. */
 export function refundableGoodsMinor(entries: readonly LedgerEntry[]): bigint | null {
   const goods = ofGoods(entries);

@@ -1,10 +1,19 @@
+import { isDeepStrictEqual } from "node:util";
 import { recordChanges } from "../changes/record-changes.ts";
 import type { Actor, RecordContext, TransitionCause } from "../lifecycle/applied-transition.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import { merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { requireRecentAuthentication, type Unproved } from "../platform/wire/problems.ts";
-import { type NewEntry, ofGoods, refundableGoodsMinor, refundableMinor, refundsFor } from "./ledger.ts";
+import {
+  type LedgerEntry,
+  type NewEntry,
+  ofGoods,
+  ofShipping,
+  refundableGoodsMinor,
+  refundableMinor,
+  refundsFor,
+} from "./ledger.ts";
 import { insertEntries, readLedger } from "./ledger-sql.ts";
 
 /** Why an order is refunded. */
@@ -20,18 +29,28 @@ export const REFUND_REASONS = [
 ] as const;
 type RefundReason = (typeof REFUND_REASONS)[number];
 
-/** Partial refunds of one order by request. One without an amount is always possible. */
+/** Refunds of one order by request. One of all that is left is always possible. */
 export const REFUNDS_MAX = 100;
 
+/** Units of a line. */
+export type LineUnits = { readonly lineId: string; readonly quantity: number };
+
 export type RefundRequest = {
-  /** Minor units of the order's currency, more than 0. Null: all that is left of the order's charges. */
-  readonly amountMinor: bigint | null;
+  /** Minor units of the order's currency, more than 0. */
+  readonly amountMinor: bigint;
+  /** What of the amount returns charges for shipping; the rest returns those for goods. Null: the oldest charge first. */
+  readonly shippingMinor: bigint | null;
+  /** The units whose price, or a part of it, is returned. Empty if none are named. */
+  readonly lines: readonly LineUnits[];
   readonly reason: RefundReason;
   readonly note: string | null;
   /** The caller's name for the refund. An order is refunded once for each reference. */
   readonly reference: string;
-  /** Only charges for goods are refunded, so the amount is at most what is left of them. Absent: all charges. */
-  readonly onlyGoods?: boolean;
+};
+
+/** A refund of goods that come back. A null for its amount means their price, as far as it is left. */
+export type GoodsRefund = Pick<RefundRequest, "reason" | "note" | "reference"> & {
+  readonly amountMinor: bigint | null;
 };
 
 /** A refund that was requested. Its entries in the ledger show how it is paid. */
@@ -39,8 +58,8 @@ export type Refund = {
   readonly id: string;
   /** Minor units of the order's currency. */
   readonly amountMinor: bigint;
-  /** The request named no amount. */
-  readonly allLeft: boolean;
+  /** As in the request. */
+  readonly lines: readonly LineUnits[];
   readonly reason: RefundReason;
   readonly note: string | null;
   readonly reference: string;
@@ -49,9 +68,13 @@ export type Refund = {
 };
 
 /** True if a request repeats the one that a refund was made by. The note may differ: it may have been erased. */
-const isRepeated = (refund: Refund, { amountMinor, reason }: RefundRequest): boolean =>
+const isRepeated = (refund: Refund, { amountMinor, reason, lines }: RefundRequest): boolean =>
   refund.reason === reason &&
-  (amountMinor === null ? refund.allLeft : !refund.allLeft && refund.amountMinor === amountMinor);
+  refund.amountMinor === amountMinor &&
+  isDeepStrictEqual(asNamed(refund.lines), asNamed(lines));
+
+const asNamed = (lines: readonly LineUnits[]): ReadonlyMap<string, number> =>
+  new Map(lines.map(({ lineId, quantity }) => [lineId, quantity]));
 
 /** A refund that the order's charges allow, with its entries for the ledger. */
 export type PossibleRefund = { readonly refund: Refund; readonly entries: readonly NewEntry[] };
@@ -63,7 +86,13 @@ export type RefundDecision =
   /** The reference was used for a different refund of the order. */
   | { readonly outcome: "reference-taken" }
   | { readonly outcome: "nothing-left" }
-  | { readonly outcome: "more-than-left"; readonly leftMinor: bigint; readonly currency: string }
+  | {
+      readonly outcome: "more-than-left";
+      /** The charges that too much was requested of. */
+      readonly of: "all" | "goods" | "shipping";
+      readonly leftMinor: bigint;
+      readonly currency: string;
+    }
   | { readonly outcome: "too-many" };
 
 type RefundKey = Pick<OrderKey, "merchantId" | "id">;
@@ -73,7 +102,8 @@ export async function readRefunds(db: Queryable, { merchantId, id }: RefundKey):
   const rows = await db.query<{
     id: string;
     amount_minor: bigint;
-    all_left: boolean;
+    line_ids: string[];
+    quantities: number[];
     reason: RefundReason;
     note: string | null;
     reference: string;
@@ -84,7 +114,7 @@ export async function readRefunds(db: Queryable, { merchantId, id }: RefundKey):
   }>({
     name: "read-refunds",
     text: `
-      select id, amount_minor, all_left, reason, note, reference, actor_kind, actor_name, actor_id, created_at
+      select id, amount_minor, line_ids, quantities, reason, note, reference, actor_kind, actor_name, actor_id, created_at
       from refunds
       where merchant_id = $1 and order_id = $2
       order by id`,
@@ -93,7 +123,7 @@ export async function readRefunds(db: Queryable, { merchantId, id }: RefundKey):
   return rows.map((row) => ({
     id: row.id,
     amountMinor: row.amount_minor,
-    allLeft: row.all_left,
+    lines: row.line_ids.map((lineId, index) => ({ lineId, quantity: row.quantities[index] ?? 0 })),
     reason: row.reason,
     note: row.note,
     reference: row.reference,
@@ -112,15 +142,16 @@ async function insertRefund(
     name: "insert-refund",
     text: `
       insert into refunds (
-        merchant_id, order_id, id, amount_minor, all_left, reason, note, reference, actor_kind, actor_name, actor_id,
-        created_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+        merchant_id, order_id, id, amount_minor, line_ids, quantities, reason, note, reference, actor_kind, actor_name,
+        actor_id, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     values: [
       merchantId,
       orderId,
       refund.id,
       refund.amountMinor.toString(),
-      refund.allLeft,
+      refund.lines.map(({ lineId }) => lineId),
+      refund.lines.map(({ quantity }) => quantity),
       refund.reason,
       refund.note,
       refund.reference,
@@ -183,27 +214,34 @@ export async function decideRefund(
     return isRepeated(sameReference, request)
       ? { outcome: "repeated", refund: sameReference }
       : { outcome: "reference-taken" };
-  const all = await readLedger(tx, order, order.id);
-  const ledger = request.onlyGoods === true ? ofGoods(all) : all;
-  const leftMinor = refundableMinor(ledger);
+  const ledger = await readLedger(tx, order, order.id);
+  const allLeftMinor = refundableMinor(ledger);
   const [first] = ledger;
-  if (first === undefined || leftMinor === 0n) return { outcome: "nothing-left" };
-  const amountMinor = request.amountMinor ?? leftMinor;
-  if (amountMinor > leftMinor) return { outcome: "more-than-left", leftMinor, currency: first.currency };
-  if (request.amountMinor !== null && earlier.length >= REFUNDS_MAX) return { outcome: "too-many" };
-  const { reason, note, reference } = request;
-  const refund = {
-    id: newId(),
-    amountMinor,
-    allLeft: request.amountMinor === null,
-    reason,
-    note,
-    reference,
-    actor,
-    createdAt: now,
+  if (first === undefined || allLeftMinor === 0n) return { outcome: "nothing-left" };
+  const parts = partsOf(request, ledger);
+  for (const { of, entries, amountMinor } of parts) {
+    const leftMinor = refundableMinor(entries);
+    if (amountMinor > leftMinor)
+      return { outcome: "more-than-left", of, leftMinor, currency: first.currency };
+  }
+  if (request.amountMinor < allLeftMinor && earlier.length >= REFUNDS_MAX) return { outcome: "too-many" };
+  const { amountMinor, lines, reason, note, reference } = request;
+  const id = newId();
+  return {
+    outcome: "possible",
+    refund: { id, amountMinor, lines, reason, note, reference, actor, createdAt: now },
+    entries: parts.flatMap((part) => refundsFor(part.entries, { id, amountMinor: part.amountMinor }, now)),
   };
-  return { outcome: "possible", refund, entries: refundsFor(ledger, refund, now) };
 }
+
+/** The charges that a request refunds, and how much of them. */
+const partsOf = ({ amountMinor, shippingMinor }: RefundRequest, ledger: readonly LedgerEntry[]) =>
+  shippingMinor === null
+    ? [{ of: "all" as const, entries: ledger, amountMinor }]
+    : [
+        { of: "goods" as const, entries: ofGoods(ledger), amountMinor: amountMinor - shippingMinor },
+        { of: "shipping" as const, entries: ofShipping(ledger), amountMinor: shippingMinor },
+      ];
 
 /**
  * Adds a refund and its entries to the ledger: the one way to it, so each asks for recent authentication. The caller has locked

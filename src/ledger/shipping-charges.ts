@@ -6,6 +6,7 @@ import type { Unproved } from "../platform/wire/problems.ts";
 import {
   failedCharges,
   type LedgerEntry,
+  ofShipping,
   refundableMinor,
   refundsFor,
   shippingChargedMinor,
@@ -69,31 +70,28 @@ async function giveBack(
   at: RecordContext & Unproved,
 ): Promise<void> {
   const { newId, now } = at;
-  const ofShipping = ledger.filter(isOfShipping);
-  const leftMinor = refundableMinor(ofShipping);
+  const shipping = ofShipping(ledger);
+  const leftMinor = refundableMinor(shipping);
   const refundMinor = leftMinor < amountMinor ? leftMinor : amountMinor;
   if (refundMinor === 0n) return;
   const id = newId();
   const refund: Refund = {
     id,
     amountMinor: refundMinor,
-    allLeft: false,
+    lines: [],
     reason: "other",
     actor: SERVICE,
     createdAt: now,
     note: "Shipping to the corrected address costs less.",
     reference: `shipping ${id}`,
   };
-  await storeRefund(tx, order, { refund, entries: refundsFor(ofShipping, refund, now) }, {}, at);
+  await storeRefund(tx, order, { refund, entries: refundsFor(shipping, refund, now) }, {}, at);
 }
-
-/** The charges for the shipping, with all refunds. */
-const isOfShipping = ({ kind }: LedgerEntry): boolean => kind !== "goods";
 
 /** True if some of an order's shipping was paid and can still be returned, or was declined and may still be paid. */
 export function mayReturnShipping(ledger: readonly LedgerEntry[]): boolean {
-  const ofShipping = ledger.filter(isOfShipping);
-  return refundableMinor(ofShipping) > 0n || failedCharges(ofShipping).length > 0;
+  const shipping = ofShipping(ledger);
+  return refundableMinor(shipping) > 0n || failedCharges(shipping).length > 0;
 }
 
 /** The price of an order's shipping. */

@@ -229,6 +229,33 @@ export function canceledBetween(
   return after.lines.filter(({ id, cancellationId }) => cancellationId !== null && !earlier.has(id));
 }
 
+/**
+ * The units of each line whose price has not been returned, by the ids of the lines: canceled units were refunded when they were
+ * canceled. If a line was split since, units that were refunded of it are those of the lines that came out of it.
+ */
+export function refundableUnits(
+  lines: readonly OrderLine[],
+  refunds: readonly { readonly lines: readonly { readonly lineId: string; readonly quantity: number }[] }[],
+): ReadonlyMap<string, number> {
+  const refunded = new Map<string, number>();
+  for (const { lineId, quantity } of refunds.flatMap((refund) => refund.lines))
+    refunded.set(lineId, (refunded.get(lineId) ?? 0) + quantity);
+  const beyond = new Map<string, number>();
+  const kept = lines.map((line) => {
+    const own = refunded.get(line.id) ?? 0;
+    const requested = requestedId(line);
+    beyond.set(requested, (beyond.get(requested) ?? 0) + Math.max(0, own - line.quantity));
+    return { line, requested, left: line.cancellationId === null ? Math.max(0, line.quantity - own) : 0 };
+  });
+  return new Map(
+    kept.map(({ line, requested, left }) => {
+      const more = Math.min(left, beyond.get(requested) ?? 0);
+      beyond.set(requested, (beyond.get(requested) ?? 0) - more);
+      return [line.id, left - more];
+    }),
+  );
+}
+
 /** A line whose units became fewer, and the new line with the others. */
 export type LineSplit = { readonly line: OrderLine; readonly rest: OrderLine };
 

@@ -119,9 +119,11 @@ export async function readOrderDetails(
                     where e.merchant_id = $1 and e.order_id = $3
                     order by e.id) as charge) as charges,
              (select json_agg(refund)
-              from (select f.id, f.amount_minor::text as "amountMinor", f.all_left as "allLeft", f.reason, f.note,
+              from (select f.id, f.amount_minor::text as "amountMinor", f.reason, f.note,
                            f.reference, f.actor_kind as "actorKind", f.actor_name as "actorName",
-                           f.actor_id as "actorId", f.created_at as "createdAt"
+                           f.actor_id as "actorId", f.created_at as "createdAt",
+                           (select coalesce(json_agg(json_build_object('lineId', u.line_id, 'quantity', u.quantity)), '[]')
+                            from unnest(f.line_ids, f.quantities) as u (line_id, quantity)) as lines
                     from refunds f
                     where f.merchant_id = $1 and f.order_id = $3
                     order by f.id) as refund) as refunds,

@@ -4,6 +4,7 @@ import { inSeenOrder } from "../../src/orders/changes/change-order.ts";
 import { storeOrderRefund } from "../../src/orders/returns/refund-order.ts";
 import { personOf, warehouseOf } from "../support/back-office-resources.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { createFacility, routeAll } from "../support/facilities.ts";
 import { cancelOrder, connectionKey } from "../support/orders.ts";
 import {
   balanceOf,
@@ -15,7 +16,13 @@ import {
   scriptedGateway,
   setCreditLimit,
 } from "../support/payments.ts";
-import { expectRejected, operationsOf, readDetail } from "../support/real-orders.ts";
+import {
+  expectRejected,
+  operationApplied,
+  operationsOf,
+  placeAcceptedOrder,
+  readDetail,
+} from "../support/real-orders.ts";
 import { type Answer, startTestService, type TestService } from "../support/test-service.ts";
 
 let test: TestService;
@@ -88,14 +95,30 @@ describe("POST /api/orders/{id}/refund", () => {
     expect(JSON.stringify(audit.body.data[0])).not.toContain("lamp");
   });
 
-  it("without an amount refunds what is left, of each charge at its gateway", async () => {
+  it("refunds nothing by a request that names neither an amount nor lines nor shipping", async () => {
+    const id = await chargedOrder();
+    for (const fields of [{}, { amount: null }, { lines: null, shipping: null }])
+      expect(errorsOf(await refund(id, fields))).toEqual([
+        "/amount is required, or `lines`, or `shipping`: a refund names what it returns",
+      ]);
+    expect(await refundsOf(id)).toEqual([]);
+  });
+
+  it("refunds all that is left, and then nothing", async () => {
     const id = await chargedOrder();
     await refund(id, { amount: eur("0.01") });
-    await refund(id, { reason: "lost" });
+    expect((await readDetail(test, id)).totals).toMatchObject({
+      charged: eur("10.00"),
+      refundable: eur("9.99"),
+    });
+    await refund(id, { amount: eur("9.99") });
     await processDuePayments(test);
     expect(await refundsOf(id)).toEqual(["0.01 succeeded", "9.99 succeeded"]);
     expect(await balanceOf(test, partner)).toBe(0n);
-    expectRejected(await refund(id), "nothing_to_refund", "refund", "NEW");
+    expect((await readDetail(test, id)).totals).toMatchObject({
+      ...{ charged: eur("10.00"), refunded: eur("10.00"), net: eur("0.00"), refundable: eur("0.00") },
+    });
+    expectRejected(await refund(id, { amount: eur("0.01") }), "nothing_to_refund", "refund", "NEW");
   });
 
   it("repeated under the same reference returns the order with 200 and refunds nothing", async () => {
@@ -108,7 +131,7 @@ describe("POST /api/orders/{id}/refund", () => {
     expect(operationsOf(await readDetail(test, id)).filter((name) => name.startsWith("refund"))).toHaveLength(
       1,
     );
-    for (const other of [{ amount: eur("4.01") }, { reason: "late" }, { amount: undefined }])
+    for (const other of [{ amount: eur("4.01") }, { reason: "late" }])
       expect(errorsOf(await refund(id, { ...fields, ...other }))).toEqual([
         "/reference was already used for a different refund of the order",
       ]);
@@ -116,7 +139,8 @@ describe("POST /api/orders/{id}/refund", () => {
 
   it("may use a reference that another order has used", async () => {
     const [one, other] = [await chargedOrder(), await chargedOrder()];
-    for (const id of [one, other]) expect((await refund(id, { reference: "shared" })).status).toBe(201);
+    for (const id of [one, other])
+      expect((await refund(id, { amount: eur("1.00"), reference: "shared" })).status).toBe(201);
   });
 
   it("never refunds more than is left: at, and above", async () => {
@@ -140,17 +164,21 @@ describe("POST /api/orders/{id}/refund", () => {
     for (let round = 0; round < 4; round += 1) {
       const id = await chargedOrder();
       await refund(id, { amount: eur("1.00") }); // Still pending when the order is canceled.
-      await Promise.all([cancelOrder(partner, id), refund(id, { amount: eur("3.00") }), refund(id)]);
+      await Promise.all([
+        cancelOrder(partner, id),
+        refund(id, { amount: eur("3.00") }),
+        refund(id, { amount: eur("9.00") }),
+      ]);
       await processDuePayments(test);
       expect(await balanceOf(test, partner)).toBe(0n);
-      expectRejected(await refund(id), "nothing_to_refund", "refund", "CANCELED");
+      expectRejected(await refund(id, { amount: eur("1.00") }), "nothing_to_refund", "refund", "CANCELED");
     }
   });
 
   it("finds nothing to refund while the charge is pending, and after it has failed", async () => {
     partner = await createPartner(test);
     const { id } = await placeOrder(partner);
-    expectRejected(await refund(id), "nothing_to_refund", "refund");
+    expectRejected(await refund(id, { amount: eur("1.00") }), "nothing_to_refund", "refund");
     await setCreditLimit(test, partner, 0n);
     await processDuePayments(test);
     expectRejected(await refund(id, { amount: eur("1.00") }), "nothing_to_refund", "refund");
@@ -184,13 +212,13 @@ describe("POST /api/orders/{id}/refund", () => {
   it("accepts 100 partial refunds, and then only one of all that is left", async () => {
     const id = await chargedOrder();
     await test.db.runScript(`
-      insert into refunds (merchant_id, order_id, id, amount_minor, all_left, reason, reference, actor_kind, created_at)
-      select merchant_id, id, gen_random_uuid(), 1, false, 'other', 'earlier-' || number, 'operator', created_at
+      insert into refunds (merchant_id, order_id, id, amount_minor, reason, reference, actor_kind, created_at)
+      select merchant_id, id, gen_random_uuid(), 1, 'other', 'earlier-' || number, 'operator', created_at
       from orders cross join generate_series(1, 99) as number
       where id = '${orderUuid(id)}'`);
     expect((await refund(id, { amount: eur("1.00") })).status).toBe(201);
     expectRejected(await refund(id, { amount: eur("1.00") }), "too_many_refunds", "refund");
-    expect((await refund(id)).status).toBe(201);
+    expect((await refund(id, { amount: eur("9.00") })).status).toBe(201);
   });
 
   it("reports every error of a request", async () => {
@@ -209,12 +237,114 @@ describe("POST /api/orders/{id}/refund", () => {
 
   it("is for the operator only, and treats test orders as missing", async () => {
     const id = await chargedOrder();
-    const body = { reason: "lost", reference: ticket() };
+    const body = { amount: eur("1.00"), reason: "lost", reference: ticket() };
     for (const client of [warehouseOf(test), personOf(test, partner.merchantId)])
       expect((await client.post(`/api/orders/${id}/refund`, body)).status).toBe(403);
     const { id: testId } = await placeOrder(partner, { testMode: true });
-    expect((await refund(testId)).status).toBe(404);
+    expect((await refund(testId, { amount: eur("1.00") })).status).toBe(404);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
+  });
+});
+
+describe("a refund by line", () => {
+  /** Three of a product and two of another one at 10.00 EUR, shipped for 5.00 EUR, all paid. */
+  async function paidOrder() {
+    partner = await createPartner(test);
+    const [one, other] = partner.productIds;
+    const lines = [
+      { productId: one, quantity: 3 },
+      { productId: other, quantity: 2 },
+    ];
+    const { id } = await placeAcceptedOrder(test, partner, { lines });
+    await routeAll(test);
+    await processDuePayments(test);
+    const detail = await readDetail(test, id);
+    expect(detail.totals).toMatchObject({ refundableGoods: eur("50.00"), refundableShipping: eur("5.00") });
+    return { id, lineIds: detail.lines.map((line: { id: string }) => line.id) as [string, string] };
+  }
+  const refundable = async (id: string): Promise<number[]> =>
+    (await readDetail(test, id)).lines.map((line: { refundableQuantity: number }) => line.refundableQuantity);
+  beforeAll(async () => {
+    await createFacility(test);
+  });
+
+  it("returns the price of the units, and shows what is left of each line", async () => {
+    const { id, lineIds } = await paidOrder();
+    expect(await refundable(id)).toEqual([3, 2]);
+    const { body } = await refund(id, { lines: [{ lineId: lineIds[0], quantity: 2 }] });
+    expect(body.refunds).toMatchObject([
+      { amount: eur("20.00"), lines: [{ lineId: lineIds[0], quantity: 2 }] },
+    ]);
+    expect(body.timeline.at(-1)).toMatchObject({ operation: "refund", refundId: body.refunds[0].id });
+    expect(await refundable(id)).toEqual([1, 2]);
+    expect(errorsOf(await refund(id, { lines: [{ lineId: lineIds[0], quantity: 2 }] }))).toEqual([
+      "/lines/0/quantity must be at most 1, the units that have not been refunded",
+    ]);
+  });
+
+  it("returns a part of the price, and never more than the price", async () => {
+    const { id, lineIds } = await paidOrder();
+    const lines = [{ lineId: lineIds[1], quantity: 1 }];
+    expect(errorsOf(await refund(id, { lines, amount: eur("10.01") }))).toEqual([
+      "/amount must be at most 10.00 EUR, which is what can still be refunded",
+    ]);
+    const { body } = await refund(id, { lines, amount: eur("4.00") });
+    expect(body.refunds).toMatchObject([{ amount: eur("4.00"), lines }]);
+    expect(body.totals.refundable).toEqual(eur("51.00"));
+  });
+
+  it("takes the goods from their charge and the shipping from its own", async () => {
+    const { id, lineIds } = await paidOrder();
+    const lines = [{ lineId: lineIds[1], quantity: 2 }];
+    const { body } = await refund(id, { lines, shipping: eur("5.00") });
+    expect(body.refunds).toMatchObject([{ amount: eur("25.00") }]);
+    expect(body.totals).toMatchObject({ refundableGoods: eur("30.00"), refundableShipping: eur("0.00") });
+    expect(errorsOf(await refund(id, { shipping: eur("0.01") }))).toEqual([
+      "/shipping must be at most 0.00 EUR, which is what can still be refunded",
+    ]);
+    await processDuePayments(test);
+    expect(await balanceOf(test, partner)).toBe(-3_000n);
+  });
+
+  it("repeated under the same reference refunds nothing, and other lines are another refund", async () => {
+    const { id, lineIds } = await paidOrder();
+    const fields = { lines: [{ lineId: lineIds[0], quantity: 3 }], reference: "same" };
+    expect((await refund(id, fields)).status).toBe(201);
+    expect((await refund(id, fields)).status).toBe(200);
+    const other = { ...fields, lines: [{ lineId: lineIds[1], quantity: 2 }], amount: eur("20.00") };
+    expect(errorsOf(await refund(id, other))).toEqual([
+      "/reference was already used for a different refund of the order",
+    ]);
+    expect((await readDetail(test, id)).refunds).toHaveLength(1);
+  });
+
+  it("counts units that came back or were canceled with a refund, also after their line was split", async () => {
+    const { id, lineIds } = await paidOrder();
+    await operationApplied(test, id, "ship", { lines: [{ lineId: lineIds[0], quantity: 2 }] });
+    await operationApplied(test, id, "return", {
+      lines: [{ lineId: lineIds[0], quantity: 1 }],
+      refund: { reference: "back" },
+    });
+    await operationApplied(test, id, "cancel-lines", {
+      lines: [{ lineId: lineIds[1], quantity: 1 }],
+      reason: "out_of_stock",
+      reference: "short",
+    });
+    expect((await readDetail(test, id)).totals.refundableGoods).toEqual(eur("30.00"));
+    // Of the first line, one has shipped, one came back and one is open; of the second one, one is open.
+    expect((await refundable(id)).toSorted()).toEqual([0, 1, 1, 1]);
+  });
+
+  it("names lines of the order, each once", async () => {
+    const { id, lineIds } = await paidOrder();
+    const lines = [lineIds[0], lineIds[0], "line_01m7y7np16fe68bxp4h91tdmdn"].map((lineId) => ({
+      lineId,
+      quantity: 1,
+    }));
+    expect(errorsOf(await refund(id, { lines }))).toEqual([
+      "/lines/1/lineId names the same line as an earlier item",
+      "/lines/2/lineId is not a line of this order",
+    ]);
   });
 });
 
@@ -229,7 +359,10 @@ describe("a refund within another operation", () => {
     } as const;
     const staff = { grants: [{ role: "operator" }], by } as const;
     const failed = inSeenOrder(test.context, staff, key, async (tx, order, at) => {
-      const request = { amountMinor: 100n, reason: "returned", note: null, reference: "return-1" } as const;
+      const request = {
+        ...{ amountMinor: 100n, shippingMinor: null, lines: [] },
+        ...({ reason: "returned", note: null, reference: "return-1" } as const),
+      };
       const decided = await decideRefund(tx, order, request, by, at);
       if (decided.outcome !== "possible") throw new Error(decided.outcome);
       await storeOrderRefund(tx, order, decided, by, at);

@@ -34,6 +34,7 @@ describe("personal data that is written about an erased order", () => {
       what: "the note of a refund",
       write: (id: string) =>
         test.backOffice.post(`/api/orders/${id}/refund`, {
+          amount: { amount: "1.00", currency: "EUR" },
           reason: "other",
           reference: "r",
           note: "Ophelia complained",

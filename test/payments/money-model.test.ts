@@ -21,6 +21,7 @@ import {
   retry,
   setCreditLimit,
 } from "../support/payments.ts";
+import { readDetail } from "../support/real-orders.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 /**
@@ -166,10 +167,13 @@ async function refundAtOnce(
   id: string,
   { name, amount }: Extract<Command, { amount: string | null }>,
 ): Promise<void> {
+  const { lines } = await readDetail(test, id);
   const refund = () => {
     tickets += 1;
     return test.backOffice.post(`/api/orders/${id}/refund`, {
-      ...(amount !== null && { amount: { amount, currency: "EUR" } }),
+      ...(amount === null
+        ? { lines: lines.map((line: { id: string }) => ({ lineId: line.id, quantity: 1 })) }
+        : { amount: { amount, currency: "EUR" } }),
       reason: "other",
       reference: `ticket-${tickets}`,
     });

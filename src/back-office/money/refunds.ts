@@ -4,7 +4,7 @@ import { isProblem, notFound } from "../../platform/wire/problems.ts";
 import { type BackOfficeRoute, operatorOnly, route } from "../access.ts";
 import { describeOrder, findOwner, OrderIdParams } from "../orders/find-order.ts";
 import { BackOfficeOrderSchema, MONEY_PROBLEMS } from "../orders/order-wire.ts";
-import { RefundRequestSchema, refundErrors, toRefundRequest } from "./refund-wire.ts";
+import { orderRefundErrors, RefundRequestSchema, toSentRefund } from "./refund-wire.ts";
 
 export const refundRoutes: readonly BackOfficeRoute[] = [
   route({
@@ -17,7 +17,7 @@ export const refundRoutes: readonly BackOfficeRoute[] = [
     problems: MONEY_PROBLEMS,
     summary: "Refund an order",
     description:
-      "Refunds the merchant an amount, or all that is left of the order's charges, through the gateways that charged it. The status of the order does not change. Never more is refunded than was charged. A person needs recent authentication. Repeating a reference with the same amount and reason returns 200 and refunds nothing.",
+      "Refunds the merchant an amount, or the price of lines, through the gateways that charged it. The request names what it returns; `totals` of the order says how much is left. The status of the order does not change. Never more is refunded than was charged. A person needs recent authentication. Repeating a reference with the same amount, lines and reason returns 200 and refunds nothing.",
     body: RefundRequestSchema,
     responses: {
       200: { description: "The order. The refund was already requested.", schema: BackOfficeOrderSchema },
@@ -26,12 +26,12 @@ export const refundRoutes: readonly BackOfficeRoute[] = [
     bodyErrors: async ({ caller, params, body }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       const merchant = found === null ? null : await readMerchant(context.db, found.merchantId);
-      return merchant === null ? [] : refundErrors(body, "", merchant.currency);
+      return merchant === null ? [] : orderRefundErrors(body, merchant.currency);
     },
     handle: async ({ caller, params, body, by }, { context }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
-      const refunded = await refundOrder(context, { ...caller, by }, found, toRefundRequest(body));
+      const refunded = await refundOrder(context, { ...caller, by }, found, toSentRefund(body));
       if (isProblem(refunded)) return refunded;
       const { order, replayed } = refunded;
       return {

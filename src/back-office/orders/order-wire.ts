@@ -1,7 +1,8 @@
 import { type Static, Type } from "typebox";
 import type { ExplainedHolds, NeededProduct } from "../../fulfilment/routing/explain-holds.ts";
+import { type LedgerEntry, ofGoods, ofShipping, refundableMinor, totalsOf } from "../../ledger/ledger.ts";
 import type { FailedPayment } from "../../ledger/payment-failures-sql.ts";
-import type { RefundRequest } from "../../ledger/refunds.ts";
+import type { GoodsRefund, Refund } from "../../ledger/refunds.ts";
 import { PARTNER, type TimelineEntry } from "../../lifecycle/applied-transition.ts";
 import {
   ADDRESS_UNSERVICEABLE,
@@ -11,6 +12,7 @@ import {
   PAYMENT_FAILED,
   type Shipment,
 } from "../../lifecycle/order.ts";
+import { refundableUnits } from "../../lifecycle/parts.ts";
 import { type Hold, holdsOf } from "../../lifecycle/possible-transitions.ts";
 import { addressVersion } from "../../orders/address.ts";
 import type { LineCancellation } from "../../orders/cancellations/cancellations-sql.ts";
@@ -65,7 +67,7 @@ export const ReturnRefundSchema = Type.Object(
 export const toReturnRefund = (
   { amount, reason = "returned", reference }: Static<typeof ReturnRefundSchema>,
   note: string | null,
-): RefundRequest => ({
+): GoodsRefund => ({
   amountMinor: amount === undefined ? null : minorOf(amount),
   reason,
   reference,
@@ -240,6 +242,10 @@ const LineSchema = Type.Object(
   {
     ...partnerLines.items.properties,
     ...productNames,
+    refundableQuantity: nullable(
+      Type.Integer(),
+      "Units whose price has not been refunded. What of it can be refunded is at most `totals.refundableGoods`. Null for the role `partner`.",
+    ),
     unitPrice: nullable(MoneySchema, "Price of one unit when it was ordered. Null for the role `partner`."),
   },
   {
@@ -332,6 +338,7 @@ const TimelineEntrySchema = Type.Object(
       Type.String(),
       "Id of the shipment that the change was about. Null for other changes.",
     ),
+    refundId: nullable(Type.String(), "Id of the refund that was requested. Null for other changes."),
     detail: nullable(
       Type.String(),
       "Explanation by the actor, such as why a review was rejected. Null if there is none.",
@@ -344,6 +351,21 @@ const TimelineEntrySchema = Type.Object(
   { title: "TimelineEntry", description: "A change of an order. Entries are never changed." },
 );
 
+const TotalsSchema = Type.Object(
+  {
+    charged: describedAs(MoneySchema, "What was charged: goods and shipping."),
+    refunded: describedAs(MoneySchema, "What was returned."),
+    net: describedAs(MoneySchema, "`charged` minus `refunded`."),
+    refundable: describedAs(
+      MoneySchema,
+      "What can still be refunded. A refund counts from its request on, also while it is pending or declined.",
+    ),
+    refundableGoods: describedAs(MoneySchema, "The part of `refundable` that was charged for goods."),
+    refundableShipping: describedAs(MoneySchema, "The part of `refundable` that was charged for shipping."),
+  },
+  { title: "OrderTotals", description: "The sums of an order. Pending and declined charges do not count." },
+);
+
 /** An order with all its details in the back office. */
 export const BackOfficeOrderSchema = Type.Object(
   {
@@ -353,6 +375,7 @@ export const BackOfficeOrderSchema = Type.Object(
     charges: Type.Array(ChargeSchema, {
       description: "Charges and refunds, oldest first. Empty for the role `partner`.",
     }),
+    totals: nullable(TotalsSchema, "The sums of the charges. Null for the role `partner`."),
     cancellations: Type.Array(CancellationSchema, {
       description: "Units that were canceled because they cannot be delivered, oldest first.",
     }),
@@ -466,6 +489,7 @@ export function toBackOfficeOrder(
       return priced === undefined ? [] : [[productId, priced] as const];
     }),
   );
+  const refundable = refundableUnits(order.lines, refunds);
   const summary = toOrderSummary(order, owner, { minor: prices.goodsMinor, currency }, names, changedAt);
   return {
     ...summary,
@@ -475,15 +499,16 @@ export function toBackOfficeOrder(
       const wire = summary.lines[index];
       if (priced === undefined || wire === undefined) throw new Error("Every line of an order has a price.");
       const unitPrice = formatMoney({ minor: priced.unitPriceMinor, currency });
-      return { ...wire, unitPrice };
+      return { ...wire, unitPrice, refundableQuantity: refundable.get(line.id) ?? 0 };
     }),
+    totals: toWireTotals(charges, currency),
     charges: charges.map(toWireCharge),
     cancellations: cancellations.map((each) => toWireCancellation(each, order.lines)),
     returns: returns.map(toWireReturn),
     refunds: refunds.map(toWireRefund(currency)),
     holds: holdsOf(order, timeline).map((hold) => toWireHold(hold, names, explained)),
     personalDataErasedAt: erasedAt?.toISOString() ?? null,
-    timeline: [creation(order, timeline, requestId), ...timeline.map(toWireEntry)],
+    timeline: [creation(order, timeline, requestId), ...timeline.map((entry) => toWireEntry(entry, refunds))],
   };
 }
 
@@ -525,16 +550,39 @@ function toWireNeeded(
   };
 }
 
-const toWireEntry = (entry: TimelineEntry): Static<typeof TimelineEntrySchema> => ({
+const toWireTotals = (charges: readonly LedgerEntry[], currency: string): Static<typeof TotalsSchema> => {
+  const money = (minor: bigint) => formatMoney({ minor, currency });
+  const { goodsMinor, shippingMinor, refundedMinor, totalMinor } = totalsOf(charges);
+  return {
+    charged: money(goodsMinor + shippingMinor),
+    refunded: money(refundedMinor),
+    net: money(totalMinor),
+    refundable: money(refundableMinor(charges)),
+    refundableGoods: money(refundableMinor(ofGoods(charges))),
+    refundableShipping: money(refundableMinor(ofShipping(charges))),
+  };
+};
+
+const toWireEntry = (
+  entry: TimelineEntry,
+  refunds: readonly Refund[],
+): Static<typeof TimelineEntrySchema> => ({
   at: entry.createdAt.toISOString(),
   operation: entry.operation,
   actor: toWireActor(entry.actor),
   status: entry.status,
   onHoldReasons: [...entry.holdReasons],
   shipmentId: entry.shipmentId === null ? null : toTypeId("shp", entry.shipmentId),
+  refundId: refundOfEntry(entry, refunds),
   detail: entry.detail,
   requestId: entry.requestId,
 });
+
+/** A refund and its entry are stored in one transaction, with one time. */
+function refundOfEntry({ operation, createdAt }: TimelineEntry, refunds: readonly Refund[]): string | null {
+  const refund = refunds.find((each) => each.createdAt.getTime() === createdAt.getTime());
+  return operation !== "refund" || refund === undefined ? null : toTypeId("rfd", refund.id);
+}
 
 /** The entry of the creation, which is not stored. A real order without an acceptance window started in review. */
 const creation = (
@@ -548,6 +596,7 @@ const creation = (
   status: firstStatus(order, timeline),
   onHoldReasons: [],
   shipmentId: null,
+  refundId: null,
   detail: null,
   requestId,
 });
@@ -605,6 +654,7 @@ export function orderForPartner(order: WireOrder): WireOrder {
   const hidden: Omit<WireOrder, PartnersFields> = {
     ...HIDDEN,
     charges: [],
+    totals: null,
     refunds: [],
     cancellations: order.cancellations.map((canceled) => ({
       ...canceled,
@@ -638,7 +688,11 @@ export function orderForPartner(order: WireOrder): WireOrder {
       })),
     actions: [],
   };
-  return { ...order, ...hidden, lines: order.lines.map((line) => ({ ...line, unitPrice: null })) };
+  return {
+    ...order,
+    ...hidden,
+    lines: order.lines.map((line) => ({ ...line, unitPrice: null, refundableQuantity: null })),
+  };
 }
 
 const withoutName = ({ kind }: Static<typeof ActorSchema>): Static<typeof ActorSchema> => ({

@@ -102,7 +102,7 @@ export function lineQuantityErrors(
   order: Pick<Order, "lines">,
   requested: readonly LineQuantity[],
   quantityMax: (line: OrderLine) => number,
-  rule: "line_quantity" | "shipped_quantity",
+  rule: "line_quantity" | "shipped_quantity" | "refundable_quantity",
 ): ValidationError[] {
   const left = new Map(order.lines.map((line) => [line.id, line]));
   const taken = new Set<string>();
@@ -115,7 +115,7 @@ export function lineQuantityErrors(
     taken.add(id);
     const maximum = quantityMax(line);
     if (quantity <= maximum) return [];
-    return [{ pointer: `/lines/${index}/quantity`, rule, max: maximum } as ValidationError]; // Both rules have the parameter.
+    return [{ pointer: `/lines/${index}/quantity`, rule, max: maximum } as ValidationError]; // The rules have the parameter.
   });
 }
 

@@ -168,7 +168,7 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
   nothing_to_pay: "The order has no unpaid charge or refund.",
   nothing_to_refund: "Nothing of the order has been charged, or all of it has been refunded.",
   too_many_returns: `The order has ${RETURNS_MAX} returns. Return whole shipments, without lines.`,
-  too_many_refunds: `The order has ${REFUNDS_MAX} refunds by request. Refund all that is left, without an amount.`,
+  too_many_refunds: `The order has ${REFUNDS_MAX} refunds by request. Refund all that is left at once.`,
   order_not_settled: "The order is not completed, canceled or returned yet.",
   already_shipped:
     "Part of the order has shipped. Only the operator can cancel it, and its address cannot be changed.",

@@ -1,5 +1,5 @@
 import type { Initiator } from "../../audit/record-audit.ts";
-import { decideRefund, type PossibleRefund, type RefundRequest } from "../../ledger/refunds.ts";
+import { decideRefund, type GoodsRefund, type PossibleRefund } from "../../ledger/refunds.ts";
 import { applyTransition, asOf, isChange } from "../../lifecycle/lifecycle.ts";
 import type { Order, OrderKey } from "../../lifecycle/order.ts";
 import { type ReturnedUnits, returnedBetween } from "../../lifecycle/parts.ts";
@@ -35,7 +35,7 @@ export function returnGoods(
   staff: Staff,
   key: OrderKey,
   request: ReturnRequest,
-  refund: RefundRequest | null,
+  refund: GoodsRefund | null,
 ): Promise<ReturnedGoods | Problem> {
   const { restock = false, shipmentId, lines } = request;
   const reference = request.reference ?? refund?.reference ?? null;
@@ -96,25 +96,32 @@ async function decideReturnRefund(
   returned: {
     readonly units: readonly ReturnedUnits[];
     /** Without an amount: the price of the returned goods, as far as it is left. */
-    readonly refund: RefundRequest;
+    readonly refund: GoodsRefund;
     readonly by: Initiator;
   },
   at: LockedContext,
 ): Promise<PossibleRefund | Problem | null> {
   const { units, refund, by } = returned;
-  const request = refund.amountMinor === null ? await refundOfGoods(tx, order, units, refund) : refund;
+  const { amountMinor } = refund;
+  const request =
+    amountMinor === null
+      ? await refundOfGoods(tx, order, units, refund)
+      : { ...refund, amountMinor, shippingMinor: null, lines: [] };
   // The charge can still be paid, so a return without its refund would keep the merchant's money.
   if (request === "unpaid") return transitionRefused("refund", order, "nothing_to_refund");
   if (request === null) return null;
-  const decided = allowedRefund(order, await decideRefund(tx, order, request, by, at));
+  const named = units.map(({ line, quantity }) => ({ lineId: line.id, quantity }));
+  const decision = await decideRefund(tx, order, { ...request, lines: named }, by, at);
+  if (decision.outcome === "reference-taken") return REFERENCE_OF_REFUND;
+  const decided = allowedRefund(order, decision);
   if (isProblem(decided)) return inRefund(decided);
   // A retry of a return would bring more units back, and refund nothing.
-  return decided.outcome === "repeated"
-    ? validationFailed([
-        { pointer: "/refund/reference", rule: "reference_used", usedFor: "refund_of_return" },
-      ])
-    : decided;
+  return decided.outcome === "repeated" ? REFERENCE_OF_REFUND : decided;
 }
+
+const REFERENCE_OF_REFUND = validationFailed([
+  { pointer: "/refund/reference", rule: "reference_used", usedFor: "refund_of_return" },
+]);
 
 /** The problem of a refund, whose positions begin at the refund in the body. */
 function inRefund(problem: Problem): Problem {

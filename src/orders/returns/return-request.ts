@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
-import type { RefundRequest } from "../../ledger/refunds.ts";
+import type { GoodsRefund } from "../../ledger/refunds.ts";
 import type { Order, Transition } from "../../lifecycle/order.ts";
 import { quantityOut, shipmentsOut } from "../../lifecycle/parts.ts";
 import { fromTypeId, toTypeId } from "../../platform/ids.ts";
@@ -148,7 +148,7 @@ export type ComparableReturn = Pick<ReturnFacts, "reason" | "condition"> & {
   readonly shipmentId?: string | undefined;
   readonly lines?: readonly { readonly lineId: string; readonly quantity: number }[] | undefined;
   readonly restock: boolean;
-  readonly refund: RefundRequest | null;
+  readonly refund: GoodsRefund | null;
 };
 
 /**

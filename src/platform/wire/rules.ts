@@ -385,6 +385,16 @@ export const BACK_OFFICE_RULES = {
     ["max"],
     ({ max }) => `must be at most ${max}, the units that have shipped and not come back`,
   ),
+  refundable_quantity: rule(
+    "At most the units whose price has not been refunded.",
+    ["max"],
+    ({ max }) => `must be at most ${max}, the units that have not been refunded`,
+  ),
+  refund_named: rule(
+    "An amount, lines or shipping: a refund names what it returns.",
+    [],
+    () => "is required, or `lines`, or `shipping`: a refund names what it returns",
+  ),
   which_shipment: rule(
     "The shipment, because several are out.",
     ["shipmentIds"],

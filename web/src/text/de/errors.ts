@@ -202,7 +202,7 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
   too_many_returns: (maximum) =>
     `Die Bestellung hat ${maximum} Rücksendungen. Tragen Sie ganze Sendungen ein, ohne Positionen.`,
   too_many_refunds: (maximum) =>
-    `Die Bestellung hat ${maximum} Erstattungen. Erstatten Sie den ganzen Rest, ohne Betrag.`,
+    `Die Bestellung hat ${maximum} Erstattungen. Erstatten Sie den ganzen Rest auf einmal.`,
   order_not_settled: "Die Bestellung ist noch nicht abgeschlossen, storniert oder zurückgesandt.",
   already_shipped:
     "Ein Teil der Bestellung ist versandt. Nur der Betreiber kann sie stornieren, und ihre Adresse kann nicht geändert werden.",
@@ -285,6 +285,9 @@ export const errors: ErrorTexts = {
     },
     shipped_quantity: ({ max }) =>
       `darf höchstens ${formatNumber(max)} sein: so viel ist versandt und nicht zurückgekommen`,
+    refundable_quantity: ({ max }) =>
+      `darf höchstens ${formatNumber(max)} sein: so viel ist noch nicht erstattet`,
+    refund_named: () => "wird gebraucht, oder Positionen, oder der Versand",
     external_id_ambiguous: ({ count }) =>
       `ist die externe ID von ${formatNumber(count)} Bestellungen; nennen Sie die Verbindung in connectionId`,
     unshipped_quantity: ({ max }) =>
