@@ -185,8 +185,7 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
   nothing_to_pay: "The order has no unpaid charge or refund.",
   nothing_to_refund: "Nothing of the order was charged, or all of it is refunded.",
   too_many_returns: (maximum) => `The order has ${maximum} returns. Return whole shipments, without lines.`,
-  too_many_refunds: (maximum) =>
-    `The order has ${maximum} refunds. Refund all that is left at once.`,
+  too_many_refunds: (maximum) => `The order has ${maximum} refunds. Refund all that is left at once.`,
   order_not_settled: "The order is not completed, canceled or returned yet.",
   already_shipped:
     "Part of the order has shipped. Only the operator can cancel it, and its address cannot be changed.",
@@ -268,8 +267,7 @@ export const errors: ErrorTexts = {
     },
     shipped_quantity: ({ max }) =>
       `must be at most ${formatNumber(max)}: so many have shipped and not come back`,
-    refundable_quantity: ({ max }) =>
-      `must be at most ${formatNumber(max)}: so many have not been refunded`,
+    refundable_quantity: ({ max }) => `must be at most ${formatNumber(max)}: so many have not been refunded`,
     refund_named: () => "is needed, or lines, or the shipping",
     external_id_ambiguous: ({ count }) =>
       `is the external id of ${counted(count, "order")}; name its connection in connectionId`,

@@ -7,15 +7,13 @@ import { useHasRole } from "../../../api/me.ts";
 import type { Order, TimelineEntry } from "../../../api/schema.d.ts";
 import { useLiveQueries } from "../../../api/updates.ts";
 import { paths } from "../../../paths.ts";
-import { formatNumber } from "../../../text/format.ts";
+import { formatMoney, formatNumber } from "../../../text/format.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { Below, DataTable } from "../../../ui/list/data-table.tsx";
-import { Money } from "../../../ui/money.tsx";
 import { Crumbs, Page, Section } from "../../../ui/page.tsx";
 import { ProblemMessage } from "../../../ui/problem-message.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { DueTime, Time } from "../../../ui/time.tsx";
-import { useDeclineReason } from "../../money/decline-reason.ts";
 import { ownerEndpointsQuery } from "../../webhooks/queries.ts";
 import { OrderActions } from "../actions/order-actions.tsx";
 import { useActor, useHoldReason } from "../order-text.ts";
@@ -23,8 +21,8 @@ import { orderDeliveriesQuery, orderQuery } from "../queries.ts";
 import { OrderAddress, OrderDetails, OrderNote } from "./details.tsx";
 import { actionsInBoxes, OrderHolds } from "./holds.tsx";
 import { OrderLines } from "./lines.tsx";
+import { OrderMoney } from "./money.tsx";
 import { OPERATIONS } from "./operations.ts";
-import classes from "./order.module.css";
 import { OrderReturns, OrderShipments } from "./shipments.tsx";
 
 const route = getRouteApi("/signed-in/orders/$orderId");
@@ -174,42 +172,6 @@ function OrderDeliveries({ order }: { order: Order }) {
   );
 }
 
-/** The charges and refunds of the order. */
-function OrderMoney({ order: { goods, charges } }: { order: Order }) {
-  const { t } = useTranslation();
-  const declineReason = useDeclineReason();
-  // Partners do not see the merchant's money.
-  if (goods === null) return null;
-  return (
-    <Section title={t("order.money")}>
-      <Stack gap={6}>
-        <div className={classes["row"]}>
-          <Text size="sm">{t("orders.goods")}</Text>
-          <Text size="sm" fw={600}>
-            <Money of={goods} />
-          </Text>
-        </div>
-        {charges.map(({ id, kind, amount, status, failureReason }) => (
-          <div key={id} className={classes["row"]}>
-            <Text size="sm" c="dimmed">
-              {t(`chargeKinds.${kind}`)} <StatusBadge of="charge" status={status} />
-              {failureReason !== null && (
-                <Text span size="xs">
-                  {" "}
-                  {declineReason(failureReason)}
-                </Text>
-              )}
-            </Text>
-            <Text size="sm">
-              <Money of={amount} />
-            </Text>
-          </div>
-        ))}
-      </Stack>
-    </Section>
-  );
-}
-
 /** The history of the order, newest first. */
 function OrderTimeline({ order }: { order: Order }) {
   const { t } = useTranslation();
@@ -218,8 +180,8 @@ function OrderTimeline({ order }: { order: Order }) {
     <Section title={t("order.timeline")} actions={<NoteAction order={order} />}>
       <Timeline bulletSize={12} lineWidth={2} active={timeline.length}>
         {timeline.toReversed().map((entry) => (
-          <Timeline.Item key={`${entry.at} ${entry.operation}`} title={<Entry entry={entry} />}>
-            <Details entry={entry} />
+          <Timeline.Item key={`${entry.at} ${entry.operation}`} title={<Entry entry={entry} order={order} />}>
+            <Details entry={entry} order={order} />
           </Timeline.Item>
         ))}
       </Timeline>
@@ -227,31 +189,47 @@ function OrderTimeline({ order }: { order: Order }) {
   );
 }
 
-function Entry({ entry: { operation, onHoldReasons } }: { entry: TimelineEntry }) {
+type EntryProps = { readonly entry: TimelineEntry; readonly order: Order };
+
+const refundOf = ({ entry, order }: EntryProps) => order.refunds.find(({ id }) => id === entry.refundId);
+
+function Entry({ entry, order }: EntryProps) {
   const { t } = useTranslation();
   const holdReason = useHoldReason();
+  const { operation, onHoldReasons } = entry;
   const known = OPERATIONS.find((each) => each === operation);
-  const reasons =
-    operation === "hold" || operation === "addHold" ? `: ${onHoldReasons.map(holdReason).join(", ")}` : "";
+  const refund = refundOf({ entry, order });
+  const about =
+    refund !== undefined
+      ? `: ${formatMoney(refund.amount)}, ${t(`refundReasons.${refund.reason}`)}`
+      : operation === "hold" || operation === "addHold"
+        ? `: ${onHoldReasons.map(holdReason).join(", ")}`
+        : "";
   return (
     <Text size="sm" fw={500}>
       {known === undefined ? operation : t(`operations.${known}`)}
-      {reasons}
+      {about}
     </Text>
   );
 }
 
-function Details({ entry: { at, actor, detail } }: { entry: TimelineEntry }) {
+function Details({ entry, order }: EntryProps) {
+  const { t } = useTranslation();
   const actorOf = useActor();
+  const { at, actor, detail } = entry;
+  const refund = refundOf({ entry, order });
+  // The detail of a refund begins with the code of its reason.
+  const text = refund === undefined ? detail : refund.note;
   return (
     <>
-      {detail !== null && (
+      {text !== null && (
         <Text size="sm" style={{ overflowWrap: "anywhere", whiteSpace: "pre-line" }}>
-          {detail}
+          {text}
         </Text>
       )}
       <Text size="xs" c="dimmed">
         <Time at={at} /> · {actorOf(actor)}
+        {refund !== undefined && ` · ${t("order.reference", { reference: refund.reference })}`}
       </Text>
     </>
   );
