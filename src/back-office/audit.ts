@@ -11,7 +11,7 @@ import {
 import { EXPORTED_ENTRIES_MAX, exportAuditEntries, recordAudit } from "../audit/record-audit.ts";
 import { idErrors, idIn } from "../http/route.ts";
 import { bytesOf, fromTypeId, parseUuid, toTypeId } from "../platform/ids.ts";
-import { csvRow } from "../platform/wire/csv.ts";
+import { csvRow } from "../platform/tables/csv.ts";
 import { encodeCursor, pagePosition, UUID_MAX } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type ValidationError, validationFailed } from "../platform/wire/problems.ts";
 import {

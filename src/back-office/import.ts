@@ -1,10 +1,25 @@
 import { Readable } from "node:stream";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
+import { rowErrorsSchema } from "../http/openapi/problems.ts";
 import { problemOf } from "../http/replies.ts";
 import { readMerchant } from "../merchants/merchants-sql.ts";
 import type { Context } from "../platform/context.ts";
-import { isProblem, notFound, type Problem, problemDocument } from "../platform/wire/problems.ts";
-import { describedAs, enumeration, flagField, NoParameters, nullable } from "../platform/wire/schemas.ts";
+import { formatMoney } from "../platform/money.ts";
+import {
+  describedErrors,
+  isProblem,
+  notFound,
+  type Problem,
+  problemDocument,
+} from "../platform/wire/problems.ts";
+import {
+  describedAs,
+  enumeration,
+  flagField,
+  MoneySchema,
+  NoParameters,
+  nullable,
+} from "../platform/wire/schemas.ts";
 import { IMPORT_MATCHES, IMPORT_ROWS_MAX } from "../products/import/check-file.ts";
 import { exportProducts } from "../products/import/export-products.ts";
 import {
@@ -15,6 +30,15 @@ import {
   type OnStored,
 } from "../products/import/import-products.ts";
 import { type BackOfficeRoute, everyone, merchantSide, route } from "./access.ts";
+import {
+  findingsFields,
+  importFields,
+  importOptions,
+  skipInvalidField,
+  TABLE_TEXT,
+  tableUpload,
+  toWireFindings,
+} from "./imported-files.ts";
 import { findMerchant, MerchantIdParams, seenMerchantId } from "./lookups.ts";
 
 const PROGRESS_TYPE = "application/x-ndjson";
@@ -39,10 +63,10 @@ async function importWithProgress(
     begun.resolve("begun");
   });
   const first = await Promise.race([begun.promise, imported]);
-  if (first !== "begun") return isProblem(first) ? first : { status: 200 as const, body: first };
+  if (first !== "begun") return isProblem(first) ? first : { status: 200 as const, body: toWire(first) };
   const document = (problem: Problem) => problemDocument(problem, context.config.errorsBaseUrl, path);
   imported
-    .then((result) => write(isProblem(result) ? { problem: document(result) } : { result }))
+    .then((result) => write(isProblem(result) ? { problem: document(result) } : { result: toWire(result) }))
     .catch((error: Parameters<typeof problemOf>[0]) => {
       const { problem, logged } = problemOf(error);
       if (logged) context.log.error({ err: error, path }, "import failed while rows were stored");
@@ -52,11 +76,11 @@ async function importWithProgress(
   return { status: 200 as const, body: lines, headers: { "content-type": PROGRESS_TYPE } };
 }
 
-const LIMIT_BYTES = 256 * 1_048_576;
+const LIMIT_MIB = 256;
 const EXPORT_EXAMPLE =
   "id,sku,name,price,weightGrams,description,imageUrl,status,barcode,lowStockBelow\r\n019e3f7e-3e2f-7c3d-9a52-0d4f4c1b2a31,MUG-01,Mug,7.90,380,,,active,4006381333931,20\r\n";
 const PROGRESS_EXAMPLE =
-  '{"stored":0,"total":2}\n{"stored":2,"total":2}\n{"result":{"created":2,"changed":0,"unchanged":0,"products":[]}}\n';
+  '{"stored":0,"total":2}\n{"stored":2,"total":2}\n{"result":{"created":2,"changed":0,"unchanged":0}}\n';
 const EXAMPLE = "sku,name,price,weightGrams\nMUG-01,Mug,7.90,380\n";
 
 const ImportedSchema = Type.Object(
@@ -64,6 +88,12 @@ const ImportedSchema = Type.Object(
     created: Type.Integer({ description: "Number of products that were created." }),
     changed: Type.Integer({ description: "Number of products that were updated." }),
     unchanged: Type.Integer({ description: "Number of products that were as their rows already." }),
+    rejected: Type.Integer({
+      description: "With `skipInvalid`: number of rows that were left out because they have errors.",
+    }),
+    rejections: rowErrorsSchema(
+      "With `skipInvalid`: the errors of the rows that were left out, at most the first 1000.",
+    ),
     products: Type.Array(
       Type.Object(
         {
@@ -73,6 +103,8 @@ const ImportedSchema = Type.Object(
             "Id of the product. Null only for a product that a dry run would create.",
           ),
           sku: Type.String({ description: "SKU of the row." }),
+          name: Type.String({ description: "Name of the row." }),
+          price: describedAs(MoneySchema, "Price of the row."),
           change: enumeration(
             "ImportChange",
             IMPORT_CHANGES,
@@ -81,6 +113,10 @@ const ImportedSchema = Type.Object(
           columns: Type.Array(Type.String(), {
             description: "Names of the columns that change. Empty if the product is new or unchanged.",
           }),
+          before: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+            description:
+              "What the product had in the columns that change, as an export writes it. Null: nothing. A description is cut to 200 characters.",
+          }),
         },
         { title: "ImportedProduct", description: "A row and its product." },
       ),
@@ -88,9 +124,28 @@ const ImportedSchema = Type.Object(
         description: `The products in the order of the file, at most the first ${IMPORTED_LISTED_MAX}. An export contains all.`,
       },
     ),
+    ...findingsFields,
   },
   { title: "ImportResult", description: "The result of an import." },
 );
+
+const toWire = ({
+  products,
+  rejections,
+  recognised,
+  warnings,
+  ...counts
+}: Imported): Static<typeof ImportedSchema> => ({
+  ...counts,
+  products: products.map(({ price, before, ...product }) => ({
+    ...product,
+    price: formatMoney(price),
+    columns: Object.keys(before),
+    before: { ...before },
+  })),
+  rejections: describedErrors(rejections),
+  ...toWireFindings({ recognised, warnings }),
+});
 
 export const importRoutes: readonly BackOfficeRoute[] = [
   route({
@@ -100,7 +155,7 @@ export const importRoutes: readonly BackOfficeRoute[] = [
     admits: merchantSide,
     tag: "Products",
     summary: "Import products from CSV",
-    description: `UTF-8, at most ${IMPORT_ROWS_MAX} rows and 256 MiB. The first row names the columns: \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`barcode\`, \`lowStockBelow\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. A row with an \`id\` changes that product; \`match\` decides about the others. All rows are imported, or none: then \`errors\` lists each error with its line. With \`dryRun=true\` nothing is stored, and the response says what an import would do.`,
+    description: `${TABLE_TEXT}. At most ${IMPORT_ROWS_MAX} rows and ${LIMIT_MIB} MiB. The columns are \`sku\`, \`name\`, \`price\` (a decimal amount in the merchant's currency), and any of \`weightGrams\`, \`barcode\`, \`lowStockBelow\`, \`description\`, \`imageUrl\`, \`status\`, \`id\`. A row with an \`id\` changes that product; \`match\` decides about the others. All rows are imported, or, unless \`skipInvalid\` is true, none: then \`errors\` lists each error with its line. With \`dryRun=true\` nothing is stored, and the response says what an import would do.`,
     params: MerchantIdParams,
     query: Type.Object({
       match: Type.Optional(
@@ -113,12 +168,13 @@ export const importRoutes: readonly BackOfficeRoute[] = [
           "How a row without an `id` finds its product. Default: `id`.",
         ),
       ),
-      dryRun: flagField("True: only check the file, and return what an import would do. Default: false."),
+      ...importFields,
+      skipInvalid: skipInvalidField,
       progress: flagField(
         "True: while the rows are stored, the response is lines of JSON that say how many are: `stored` of `total`. The last line has the `result`, or the `problem` that stopped it: then nothing is stored. Default: false.",
       ),
     }),
-    upload: { mediaType: "text/csv", limitBytes: LIMIT_BYTES, example: EXAMPLE },
+    upload: tableUpload({ limitMiB: LIMIT_MIB, example: EXAMPLE }),
     responses: {
       200: {
         description:
@@ -131,8 +187,8 @@ export const importRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, params, query, body: bytes, by }, { context, bulk }) => {
       const merchantId = seenMerchantId(caller, params.id);
       if (merchantId === null) return notFound("merchant");
-      const { match = "id", dryRun = false, progress = false } = query;
-      const file = { bytes, match, dryRun };
+      const { match = "id", skipInvalid = false, progress = false } = query;
+      const file = { bytes, match, skipInvalid, ...importOptions(query) };
       const importAll = (onStored?: OnStored) =>
         bulk.run("runningImports", caller, merchantId, async (importing) => {
           const merchant = await readMerchant(importing.db, merchantId);
@@ -142,7 +198,7 @@ export const importRoutes: readonly BackOfficeRoute[] = [
       if (progress)
         return importWithProgress(context, `/api/merchants/${params.id}/products/import`, importAll);
       const imported = await importAll();
-      return isProblem(imported) ? imported : { status: 200, body: imported };
+      return isProblem(imported) ? imported : { status: 200, body: toWire(imported) };
     },
   }),
   route({

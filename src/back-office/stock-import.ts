@@ -3,12 +3,21 @@ import { importStock, STOCK_ROWS_LISTED_MAX, type StockImported } from "../fulfi
 import { rowErrorsSchema } from "../http/openapi/problems.ts";
 import { idErrors, idIn } from "../http/route.ts";
 import { describedErrors, isProblem, notFound, validationFailed } from "../platform/wire/problems.ts";
-import { flagField, nullable } from "../platform/wire/schemas.ts";
+import { nullable } from "../platform/wire/schemas.ts";
 import { IMPORT_ROWS_MAX } from "../products/import/check-file.ts";
 import { type BackOfficeRoute, route, warehouse } from "./access.ts";
+import {
+  findingsFields,
+  importFields,
+  importOptions,
+  skipInvalidField,
+  TABLE_TEXT,
+  tableUpload,
+  toWireFindings,
+} from "./imported-files.ts";
 import { FacilityIdParams, findFacility } from "./lookups.ts";
 
-const LIMIT_BYTES = 256 * 1_048_576;
+const LIMIT_MIB = 256;
 const CSV_EXAMPLE = "sku,onHand\nMUG-01,40\n";
 const JSON_EXAMPLE = '{"sku":"MUG-01","difference":12,"reason":"received","reference":"delivery-77"}\n';
 
@@ -19,7 +28,8 @@ const StockImportedSchema = Type.Object(
       description: "Number of rows whose stock was so already, or whose adjustment was made before.",
     }),
     rejected: Type.Integer({
-      description: "Number of rows that the stock forbids, which were left out. The others were stored.",
+      description:
+        "Number of rows that the stock forbids, or that are invalid, which were left out. The others were stored.",
     }),
     changes: Type.Array(
       Type.Object(
@@ -40,6 +50,7 @@ const StockImportedSchema = Type.Object(
     rejections: rowErrorsSchema(
       `The rows that were left out, each with the rule that forbids it, at most the first ${STOCK_ROWS_LISTED_MAX}.`,
     ),
+    ...findingsFields,
   },
   { title: "StockImportResult", description: "The result of an import of stock." },
 );
@@ -48,6 +59,7 @@ const toWire = (imported: StockImported): Static<typeof StockImportedSchema> => 
   ...imported,
   changes: [...imported.changes],
   rejections: describedErrors(imported.rejections),
+  ...toWireFindings(imported),
 });
 
 export const stockImportRoutes: readonly BackOfficeRoute[] = [
@@ -58,20 +70,16 @@ export const stockImportRoutes: readonly BackOfficeRoute[] = [
     admits: warehouse,
     tag: "Facilities",
     summary: "Import stock from CSV or JSON",
-    description: `CSV in UTF-8 whose first row names the columns, or a JSON object in each line; at most ${IMPORT_ROWS_MAX} rows and 256 MiB. A row names a product by \`productId\`, or else by \`sku\`, or else by \`barcode\`, and beside the last two its merchant by \`merchantId\`. It has \`onHand\`, which is set, or \`difference\` with a \`reason\` and a \`reference\`, and perhaps a \`note\`. A product is in a file once. With an error in the file nothing is stored, and \`errors\` lists each with its line. Else the rows are stored part by part. Those that the stock forbids at that moment are left out and listed as \`rejections\`, such as fewer units than are reserved. The same file again completes an import that broke off: a \`difference\` counts once, and \`onHand\` is set again, also after goods have left since.`,
+    description: `${TABLE_TEXT}. Or a JSON object in each line. At most ${IMPORT_ROWS_MAX} rows and ${LIMIT_MIB} MiB. A row names a product by \`productId\`, or else by \`sku\`, or else by \`barcode\`, and beside the last two its merchant by \`merchantId\`. It has \`onHand\`, which is set, or \`difference\` with a \`reason\` and a \`reference\`, and perhaps a \`note\`. A product is in a file once. With an error in the file nothing is stored, unless \`skipInvalid\` is true, and \`errors\` lists each with its line. Else the rows are stored part by part. Those that the stock forbids at that moment are left out and listed as \`rejections\`, such as fewer units than are reserved. The same file again completes an import that broke off: a \`difference\` counts once, and \`onHand\` is set again, also after goods have left since.`,
     params: FacilityIdParams,
     query: Type.Object({
       merchantId: Type.Optional(
         Type.String({ description: "Id of the merchant of all rows that have no `merchantId`." }),
       ),
-      dryRun: flagField("True: only check the file, and return what an import would do. Default: false."),
+      ...importFields,
+      skipInvalid: skipInvalidField,
     }),
-    upload: {
-      mediaType: "text/csv",
-      limitBytes: LIMIT_BYTES,
-      example: CSV_EXAMPLE,
-      jsonLinesExample: JSON_EXAMPLE,
-    },
+    upload: tableUpload({ limitMiB: LIMIT_MIB, example: CSV_EXAMPLE, jsonLinesExample: JSON_EXAMPLE }),
     responses: {
       200: {
         description: "The valid rows were stored, or, in a dry run, could be.",
@@ -84,7 +92,8 @@ export const stockImportRoutes: readonly BackOfficeRoute[] = [
       if (facility === null) return notFound("facility");
       const errors = idErrors("mer", "merchantId", query);
       if (errors.length > 0) return validationFailed(errors);
-      const file = { bytes, merchantId: idIn("mer", query.merchantId), dryRun: query.dryRun ?? false };
+      const { merchantId, skipInvalid = false } = query;
+      const file = { bytes, merchantId: idIn("mer", merchantId), skipInvalid, ...importOptions(query) };
       // Two files would set the stock of a facility in turns.
       const imported = await bulk.run("runningImports", caller, facility.id, (importing) =>
         importStock(importing, facility.id, file, by),

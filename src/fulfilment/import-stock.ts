@@ -3,16 +3,29 @@ import { type Initiator, recordAudit } from "../audit/record-audit.ts";
 import { inTransaction } from "../platform/context.ts";
 import { type Database, planBatch, type Queryable } from "../platform/database/database.ts";
 import { fromTypeId, parseUuid, toTypeId } from "../platform/ids.ts";
-import type { Problem } from "../platform/wire/problems.ts";
-import { columnOf, type FileRecord, type RowError, readRecords } from "../platform/wire/read-rows.ts";
-import { createCheck } from "../platform/wire/validation.ts";
+import { damageOf } from "../platform/tables/damage.ts";
 import {
-  createTemporaryFile,
-  IMPORT_ROWS_MAX,
+  asInFile,
+  type FileFindings,
   ImportErrors,
+  type ImportOptions,
+  inBatches,
   SeenValues,
   type TemporaryFile,
-} from "../products/import/check-file.ts";
+  validRows,
+  withTemporaryFile,
+} from "../platform/tables/import-file.ts";
+import {
+  type Columns,
+  columnOf,
+  type FileRecord,
+  type Recognised,
+  type RowError,
+  readTable,
+} from "../platform/tables/read-table.ts";
+import type { Problem } from "../platform/wire/problems.ts";
+import { createCheck } from "../platform/wire/validation.ts";
+import { IMPORT_ROWS_MAX } from "../products/import/check-file.ts";
 import type { ImportContext } from "../products/import/import-products.ts";
 import { findNamedProducts, type NamedProduct } from "../products/name-products.ts";
 import {
@@ -24,17 +37,12 @@ import {
 import { beginStocking, lockStock, readStockOf, type StockRecord } from "../stock/stock-sql.ts";
 import { rangeOf, type StockChange, storeStockChanges } from "./set-stock.ts";
 
-const STOCK_COLUMNS = [
-  "merchantId",
-  "productId",
-  "sku",
-  "barcode",
-  "onHand",
-  "difference",
-  "reason",
-  "note",
-  "reference",
-] as const;
+const STOCK_COLUMNS: Columns = {
+  known: ["merchantId", "productId", "sku", "barcode", "onHand", "difference", "reason", "note", "reference"],
+  ignored: ["name", "reserved", "available"],
+  identifiers: ["sku", "barcode", "reference"],
+  jsonLines: true,
+};
 
 /** A row as the routes for one product take it. */
 const RowSchema = Type.Object({
@@ -74,13 +82,13 @@ const BATCH_SIZE = 500;
 /** Rows that a response lists, of each kind. */
 export const STOCK_ROWS_LISTED_MAX = 1_000;
 
-export type StockImported = {
+export type StockImported = FileFindings & {
   readonly changed: number;
   readonly unchanged: number;
   readonly rejected: number;
   /** The first rows that change. */
   readonly changes: readonly StockRowChange[];
-  /** The first rows that the stock itself forbids. */
+  /** The first rows that the stock itself forbids, or that are invalid. */
   readonly rejections: readonly RowError[];
 };
 type StockRowChange = {
@@ -93,12 +101,12 @@ type StockRowChange = {
   readonly onHand: number;
 };
 
-type StockFile = {
+type StockFile = ImportOptions & {
   readonly bytes: AsyncIterable<Buffer>;
   /** The merchant of rows that name none. */
   readonly merchantId: string | null;
-  /** Stores nothing, and returns what an import would do. */
-  readonly dryRun: boolean;
+  /** Rows with errors are left out, and the others are imported. */
+  readonly skipInvalid: boolean;
 };
 
 /**
@@ -109,36 +117,41 @@ type StockFile = {
 export async function importStock(
   context: ImportContext,
   facilityId: string,
-  { bytes, merchantId, dryRun }: StockFile,
+  file: StockFile,
   by: Initiator,
 ): Promise<StockImported | Problem> {
-  const temporaryFile = await createTemporaryFile<StockRow>(context.config.dataDir);
-  try {
-    const errors = await checkStockFile(context.db, { bytes, merchantId, temporaryFile });
-    if (errors.count > 0) return errors.toProblem();
-    const summary = new Summary();
-    for await (const batch of temporaryFile.batches())
-      for (const [owner, rows] of byMerchant(batch)) {
-        const place = { merchantId: owner, facilityId };
-        const decided = await inPlannedBatch(context.db, (tx) => decideRows(tx, place, rows));
-        const changing = decided.filter(({ outcome }) => outcome !== "unchanged");
-        summary.add(decided.filter(({ outcome }) => outcome === "unchanged"));
-        if (changing.length === 0) continue;
-        summary.add(
-          dryRun
-            ? changing
-            : await storeRows(
-                context,
-                place,
-                changing.map(({ row }) => row),
-                by,
-              ),
-        );
-      }
-    return summary.imported;
-  } finally {
-    await temporaryFile.close();
-  }
+  const errors = new ImportErrors(file.skipInvalid);
+  return withTemporaryFile<StockRow, StockImported | Problem>(
+    context.config.dataDir,
+    async (temporaryFile) => {
+      const recognised = await checkStockFile(context.db, file, errors, temporaryFile);
+      if (errors.isFinal) return errors.toProblem();
+      const summary = new Summary();
+      for await (const batch of temporaryFile.batches())
+        for (const [owner, rows] of byMerchant(batch))
+          await importRows(context, { merchantId: owner, facilityId }, rows, {
+            ...{ dryRun: file.dryRun, by, summary },
+          });
+      return summary.with(errors, recognised);
+    },
+  );
+}
+
+type Batch = { readonly dryRun: boolean; readonly by: Initiator; readonly summary: Summary };
+
+/** Decides without locks first: rows that change nothing open no transaction. */
+async function importRows(
+  context: ImportContext,
+  place: Place,
+  rows: readonly StockRow[],
+  { dryRun, by, summary }: Batch,
+): Promise<void> {
+  const decided = await inPlannedBatch(context.db, (tx) => decideRows(tx, place, rows));
+  const changing = decided.filter(({ outcome }) => outcome !== "unchanged");
+  summary.add(decided.filter(({ outcome }) => outcome === "unchanged"));
+  if (changing.length === 0) return;
+  const changed = changing.map(({ row }) => row);
+  summary.add(dryRun ? changing : await storeRows(context, place, changed, by));
 }
 
 /** A plan that was made while a table was small would read all of it for each row of the later batches. */
@@ -253,72 +266,59 @@ class Summary {
     }
   }
 
-  get imported(): StockImported {
+  /** With the rows that were left out because they are invalid. */
+  with({ rejected, rejections, warnings }: ImportErrors, recognised: Recognised): StockImported {
     const byLine = (one: { line: number }, other: { line: number }) => one.line - other.line;
+    const all = [...this.#rejections, ...rejections].sort(byLine);
     return {
       ...this.#counts,
+      rejected: this.#counts.rejected + rejected,
       changes: this.#changes.sort(byLine),
-      rejections: this.#rejections.sort(byLine),
+      rejections: all.slice(0, STOCK_ROWS_LISTED_MAX),
+      warnings,
+      recognised,
     };
   }
 }
 
-type CheckedFile = Omit<StockFile, "dryRun"> & { readonly temporaryFile: TemporaryFile<StockRow> };
-
-/** Validates a file as it arrives. Rows go to a temporary file as long as the file has no error. */
+/** Validates a file as it arrives. Rows go to a temporary file as long as they can be imported. */
 async function checkStockFile(
   db: Database,
-  { bytes, merchantId, temporaryFile }: CheckedFile,
-): Promise<ImportErrors> {
-  const errors = new ImportErrors();
+  { bytes, merchantId, asWritten }: StockFile,
+  errors: ImportErrors,
+  temporaryFile: TemporaryFile<StockRow>,
+): Promise<Recognised> {
   const seen = new SeenValues();
-  let batch: ReadRow[] = [];
-  const flush = async () => {
-    const rows = batch;
-    batch = [];
-    if (rows.length === 0) return;
-    const products = await inPlannedBatch(db, (tx) =>
-      findNamedProducts(
-        tx,
-        rows.map(({ named }) => named),
-      ),
-    );
-    const valid = rows.flatMap(({ named, request }, index): StockRow[] => {
+  const { records, recognised } = await readTable(bytes, STOCK_COLUMNS, errors.report);
+  const options = { errors, asWritten, max: IMPORT_ROWS_MAX, named: ["sku", "barcode"] };
+  const rows = validRows(records, options, (record) => readRow(record, merchantId, asWritten));
+  for await (const batch of inBatches(rows, BATCH_SIZE)) {
+    const named = batch.map((row) => row.named);
+    const products = await inPlannedBatch(db, (tx) => findNamedProducts(tx, named, asWritten));
+    const valid = batch.flatMap(({ named, request }, index): StockRow[] => {
       const product = products[index];
       if (product === undefined) return [];
+      const { line, sku, barcode } = named;
+      const code = named.productId ?? sku ?? barcode ?? "";
       if ("rule" in product) {
-        errors.add([product]);
+        errors.add([product], sku ?? barcode ?? "");
         return [];
       }
       const { merchantId, id: productId } = product;
-      const { line, sku, barcode } = named;
-      const code = named.productId ?? sku ?? barcode ?? productId;
       if (seen.add("id", productId) === null) return [{ line, merchantId, productId, code, request }];
-      errors.add([{ line, rule: "earlier_row", field: "productId" }]);
+      errors.add([{ line, rule: "earlier_row", field: "productId" }], sku ?? barcode ?? "");
       return [];
     });
-    if (errors.count === 0 && valid.length > 0) await temporaryFile.add(valid);
-  };
-  let count = 0;
-  for await (const record of readRecords(bytes, STOCK_COLUMNS, (found) => errors.add(found))) {
-    count += 1;
-    if (count > IMPORT_ROWS_MAX) {
-      errors.add([{ line: record.line, rule: "max_rows", max: IMPORT_ROWS_MAX }]);
-      break;
-    }
-    const row = readRow(record, merchantId);
-    if ("errors" in row) errors.add(row.errors);
-    else batch.push(row);
-    if (batch.length === BATCH_SIZE) await flush();
+    if (!errors.isFinal && valid.length > 0) await temporaryFile.add(valid);
   }
-  await flush();
-  return errors;
+  return recognised;
 }
 
 /** A row that is valid without regard to other rows, or its errors. */
 function readRow(
   { line, values }: FileRecord,
   defaultMerchantId: string | null,
+  asWritten: boolean,
 ): ReadRow | { readonly errors: readonly RowError[] } {
   const isNumber = (column: string, value: string) =>
     (column === "onHand" || column === "difference") && /^[+-]?\d{1,15}$/.test(value);
@@ -329,13 +329,15 @@ function readRow(
     ]),
   );
   const invalid = check(typed).map(
-    ({ pointer, ...violation }): RowError => ({ line, ...columnOf(pointer), ...violation }),
+    ({ pointer, ...violation }): RowError => ({ line, ...columnOf(pointer), ...asInFile(violation) }),
   );
   const row = typed as Static<typeof RowSchema>; // Valid as far as the check has found no error.
   const merchantId = row.merchantId === undefined ? defaultMerchantId : fromTypeId("mer", row.merchantId);
   const errors = [...invalid, ...combinationErrors(line, row)];
   if (row.merchantId !== undefined && merchantId === null)
     errors.push({ line, column: "merchantId", rule: "id_prefix", prefix: "mer_" });
+  const damage = row.reference === undefined || asWritten ? null : damageOf(row.reference);
+  if (damage !== null) errors.push({ line, column: "reference", rule: "damaged", damage });
   if (errors.length > 0) return { errors };
   const { sku = null, barcode = null, onHand, difference = 0, reason = null, note = null } = row;
   const productId = row.productId === undefined ? null : parseUuid(row.productId);

@@ -21,34 +21,51 @@ import { readOrdersByKey } from "../orders/orders-sql.ts";
 import { findOrderOfShipment, findOrderOwner, findOrdersByExternalId } from "../orders/owners-sql.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { fromTypeId, type IdPrefix, type NewId, toTypeId } from "../platform/ids.ts";
-import { UUID_MAX } from "../platform/wire/cursor.ts";
-import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
-import { columnOf, type FileRecord, type RowError, readRecords } from "../platform/wire/read-rows.ts";
-import type { CodeMeaning } from "../platform/wire/rules.ts";
-import { createCheck } from "../platform/wire/validation.ts";
+import { damageOf } from "../platform/tables/damage.ts";
 import {
-  createTemporaryFile,
+  asInFile,
+  type FileFindings,
   ImportErrors,
+  type ImportOptions,
+  inBatches,
   SeenValues,
   type TemporaryFile,
-} from "../products/import/check-file.ts";
+  validRows,
+  withTemporaryFile,
+} from "../platform/tables/import-file.ts";
+import {
+  type Columns,
+  columnOf,
+  type FileRecord,
+  type Recognised,
+  type RowError,
+  readTable,
+} from "../platform/tables/read-table.ts";
+import { UUID_MAX } from "../platform/wire/cursor.ts";
+import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
+import type { CodeMeaning } from "../platform/wire/rules.ts";
+import { createCheck } from "../platform/wire/validation.ts";
 import type { ImportContext } from "../products/import/import-products.ts";
 import { readProductNames } from "../products/products-sql.ts";
 import { findKnownTexts } from "./known-codes.ts";
 import { storeShipping } from "./shipping.ts";
 
-const TRACKING_COLUMNS = [
-  "orderId",
-  "externalOrderId",
-  "connectionId",
-  "shipmentId",
-  "carrier",
-  "trackingNumber",
-  "trackingUrl",
-  "weightGrams",
-  "sku",
-  "quantity",
-] as const;
+const TRACKING_COLUMNS: Columns = {
+  known: [
+    "orderId",
+    "externalOrderId",
+    "connectionId",
+    "shipmentId",
+    "carrier",
+    "trackingNumber",
+    "trackingUrl",
+    "weightGrams",
+    "sku",
+    "quantity",
+  ],
+  identifiers: ["externalOrderId", "trackingNumber", "sku"],
+  jsonLines: true,
+};
 
 /** Each parcel is a transaction, so that a file takes some minutes at most. */
 export const TRACKING_ROWS_MAX = 10_000;
@@ -104,7 +121,7 @@ type Parcel = {
   readonly lines: readonly ParcelLine[];
 };
 
-export type TrackingImported = {
+export type TrackingImported = FileFindings & {
   readonly shipped: number;
   readonly updated: number;
   readonly unchanged: number;
@@ -124,12 +141,10 @@ type RecordedParcel = {
 /** The problem is that of the route for one order, or has errors of the row. */
 export type RejectedParcel = { readonly line: number; readonly problem: Problem };
 
-type TrackingFile = {
+type TrackingFile = ImportOptions & {
   readonly bytes: AsyncIterable<Buffer>;
   /** The connection of rows that name none. Null: any. */
   readonly connectionId: string | null;
-  /** Stores nothing, and returns what an import would do. */
-  readonly dryRun: boolean;
 };
 
 /**
@@ -141,19 +156,20 @@ type TrackingFile = {
 export async function importTracking(
   context: ImportContext,
   staff: Staff,
-  { bytes, connectionId, dryRun }: TrackingFile,
+  file: TrackingFile,
 ): Promise<TrackingImported | Problem> {
-  const temporaryFile = await createTemporaryFile<Parcel>(context.config.dataDir);
-  try {
-    const errors = await checkTrackingFile(bytes, connectionId, temporaryFile);
-    if (errors.count > 0) return errors.toProblem();
-    const summary = new Summary();
-    for await (const batch of temporaryFile.batches())
-      await importBatch(context, staff, batch, dryRun, summary);
-    return summary.imported;
-  } finally {
-    await temporaryFile.close();
-  }
+  return withTemporaryFile<Parcel, TrackingImported | Problem>(
+    context.config.dataDir,
+    async (temporaryFile) => {
+      const errors = new ImportErrors();
+      const recognised = await checkTrackingFile(context, staff, { file, errors, temporaryFile });
+      if (errors.isFinal) return errors.toProblem();
+      const summary = new Summary();
+      for await (const batch of temporaryFile.batches())
+        await importBatch(context, staff, batch, file.dryRun, summary);
+      return { ...summary.imported, warnings: errors.warnings, recognised };
+    },
+  );
 }
 
 /** Decides without locks first, so that parcels that are recorded already cost one reading of many orders. */
@@ -385,61 +401,71 @@ class Summary {
     if (this.#rejections.length < PARCELS_LISTED_MAX) this.#rejections.push({ line, problem });
   }
 
-  get imported(): TrackingImported {
+  get imported(): Omit<TrackingImported, keyof FileFindings> {
     const rejections = this.#rejections.toSorted((one, other) => one.line - other.line);
     return { ...this.#counts, parcels: this.#parcels, rejections };
   }
 }
 
+type CheckedFile = {
+  readonly file: TrackingFile;
+  readonly errors: ImportErrors;
+  readonly temporaryFile: TemporaryFile<Parcel>;
+};
+
 /** Validates a file as it arrives. Parcels go to a temporary file as long as the file has no error. */
 async function checkTrackingFile(
-  bytes: AsyncIterable<Buffer>,
-  connectionId: string | null,
-  temporaryFile: TemporaryFile<Parcel>,
-): Promise<ImportErrors> {
-  const errors = new ImportErrors();
+  { db, clock }: ImportContext,
+  staff: Staff,
+  { file: { bytes, connectionId, asWritten }, errors, temporaryFile }: CheckedFile,
+): Promise<Recognised> {
+  const { records, recognised } = await readTable(bytes, TRACKING_COLUMNS, errors.report);
+  const options = { errors, asWritten, max: TRACKING_ROWS_MAX, named: ["orderId", "externalOrderId"] };
+  const rows = validRows(records, options, (record) => readRow(record, connectionId, asWritten));
   const seen = new SeenValues();
-  let batch: Parcel[] = [];
-  const close = async (parcel: Parcel | null) => {
-    if (parcel === null) return;
-    const hasLines = parcel.lines.length > 0;
-    const earlierHasLines = seen.add("parcel", keyOf(parcel), hasLines);
-    // The goods of the later rows would be left out, because the shipment exists by then.
-    if (earlierHasLines !== null && (earlierHasLines || hasLines))
-      errors.add([
-        { line: parcel.line, column: "trackingNumber", rule: "earlier_row", field: "trackingNumber" },
-      ]);
-    if (parcel.lines.length > LINES_MAX)
-      errors.add([{ line: parcel.line, column: "sku", rule: "max_items", max: LINES_MAX }]);
-    batch.push(parcel);
-    if (batch.length === BATCH_SIZE) await flush();
-  };
-  const flush = async () => {
-    if (errors.count === 0 && batch.length > 0) await temporaryFile.add(batch);
-    batch = [];
-  };
+  for await (const batch of inBatches(parcelsOf(rows), BATCH_SIZE)) {
+    for (const parcel of batch) {
+      const { externalOrderId, orderId } = parcel.named;
+      const subject = externalOrderId ?? (orderId === null ? "" : toTypeId("ord", orderId));
+      errors.add(parcelErrors(parcel, seen), subject);
+      const damage = asWritten || externalOrderId === null ? null : damageOf(externalOrderId);
+      if (damage === null) continue;
+      const found = await findNamedOrder(db, staff, parcel, clock.now());
+      if ("rule" in found)
+        errors.add([{ line: parcel.line, column: "externalOrderId", rule: "damaged", damage }], subject);
+    }
+    if (!errors.isFinal) await temporaryFile.add(batch);
+  }
+  return recognised;
+}
+
+/** Rows that follow each other and name goods of the same parcel are one. */
+async function* parcelsOf(rows: AsyncIterable<Parcel>): AsyncGenerator<Parcel> {
   let open = null as Parcel | null; // The compiler would take it for null in the loop.
-  let count = 0;
-  for await (const record of readRecords(bytes, TRACKING_COLUMNS, (found) => errors.add(found))) {
-    count += 1;
-    if (count > TRACKING_ROWS_MAX) {
-      errors.add([{ line: record.line, rule: "max_rows", max: TRACKING_ROWS_MAX }]);
-      break;
-    }
-    const row = readRow(record, connectionId);
-    if ("errors" in row) {
-      errors.add(row.errors);
-      continue;
-    }
+  for await (const row of rows) {
     if (open !== null && isSameParcel(open, row)) open = { ...open, lines: [...open.lines, ...row.lines] };
     else {
-      await close(open);
+      if (open !== null) yield open;
       open = row;
     }
   }
-  await close(open);
-  await flush();
-  return errors;
+  if (open !== null) yield open;
+}
+
+function parcelErrors(parcel: Parcel, seen: SeenValues): RowError[] {
+  const { line, lines } = parcel;
+  const hasLines = lines.length > 0;
+  const earlierHasLines = seen.add("parcel", keyOf(parcel), hasLines);
+  // The goods of the later rows would be left out, because the shipment exists by then.
+  const isUnclear = earlierHasLines !== null && (earlierHasLines || hasLines);
+  return [
+    ...(isUnclear
+      ? [{ line, column: "trackingNumber", rule: "earlier_row", field: "trackingNumber" } as const]
+      : []),
+    ...(lines.length > LINES_MAX
+      ? [{ line, column: "sku", rule: "max_items", max: LINES_MAX } as const]
+      : []),
+  ];
 }
 
 const keyOf = ({ named, trackingNumber }: Parcel): string =>
@@ -457,6 +483,7 @@ const isSameParcel = (open: Parcel, row: Parcel): boolean =>
 function readRow(
   { line, values }: FileRecord,
   defaultConnectionId: string | null,
+  asWritten: boolean,
 ): Parcel | { readonly errors: readonly RowError[] } {
   const typed = Object.fromEntries(
     Object.entries(values).map(([column, value]) => [
@@ -465,10 +492,12 @@ function readRow(
     ]),
   );
   const invalid = check(typed).map(
-    ({ pointer, ...violation }): RowError => ({ line, ...columnOf(pointer), ...violation }),
+    ({ pointer, ...violation }): RowError => ({ line, ...columnOf(pointer), ...asInFile(violation) }),
   );
   const row = typed as Row; // Valid as far as the check has found no error.
   const errors = [...invalid, ...namingErrors(line, row), ...goodsErrors(line, row)];
+  const damage = row.trackingNumber === undefined || asWritten ? null : damageOf(row.trackingNumber);
+  if (damage !== null) errors.push({ line, column: "trackingNumber", rule: "damaged", damage });
   if (errors.length > 0) return { errors };
   const uuidOf = (column: keyof typeof ID_COLUMNS) =>
     row[column] === undefined ? null : fromTypeId(ID_COLUMNS[column], row[column]);

@@ -13,6 +13,8 @@ export type Upload = {
   readonly example?: string;
   /** Such a body with a JSON object in each line, if the route reads these too. */
   readonly jsonLinesExample?: string;
+  /** The route reads workbooks too. */
+  readonly workbook?: true;
 };
 
 /** In the route's own scope: gives its handler the bytes, which throw an error beyond the limit. */
@@ -38,16 +40,20 @@ function endUnread({ raw }: FastifyRequest, _reply: FastifyReply, done: () => vo
   done();
 }
 
+const WORKBOOK_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+
 /** The media types that a route takes, each with its example. */
 export const uploadExamples = ({
   mediaType,
   example,
   jsonLinesExample,
+  workbook,
 }: Upload): [mediaType: string, example: string | undefined][] => [
   [mediaType, example],
   ...(jsonLinesExample === undefined
     ? []
     : [["application/x-ndjson", jsonLinesExample] satisfies [string, string]]),
+  ...(workbook ? [[WORKBOOK_TYPE, "the bytes of a workbook"] satisfies [string, string]] : []),
 ];
 
 /** An `onRequest` hook: runs before anything is read. */

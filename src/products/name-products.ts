@@ -1,6 +1,7 @@
 import { barcodeKey } from "../platform/codes.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import type { RowError } from "../platform/wire/read-rows.ts";
+import { damageOf, withZeros } from "../platform/tables/damage.ts";
+import type { RowError } from "../platform/tables/read-table.ts";
 import { listBarcodeOwners, listSkuOwners } from "./import/import-sql.ts";
 import type { Product } from "./product.ts";
 import { readProductMerchants } from "./products-sql.ts";
@@ -19,29 +20,26 @@ export type NamedProduct = {
 export async function findNamedProducts(
   db: Queryable,
   rows: readonly NamedProduct[],
+  asWritten: boolean,
 ): Promise<(Pick<Product, "merchantId" | "id"> | RowError)[]> {
   const merchantOf = await readProductMerchants(
     db,
     rows.flatMap(({ productId }) => productId ?? []),
   );
   const owners = new Map<string, Owners>();
+  const codesOf = (code: string | null) =>
+    code === null ? [] : [code, ...(asWritten ? [] : withZeros(code))];
   for (const [merchantId, own] of Map.groupBy(rows, (row) => row.merchantId)) {
     if (merchantId === null) continue;
     const named = own.filter(({ productId }) => productId === null);
+    const skus = named.flatMap(({ sku }) => codesOf(sku));
+    const barcodes = named.flatMap(({ sku, barcode }) => (sku === null ? (barcode ?? []) : []));
     owners.set(merchantId, {
-      bySku: await listSkuOwners(
-        db,
-        merchantId,
-        named.flatMap(({ sku }) => sku ?? []),
-      ),
-      byBarcode: await listBarcodeOwners(
-        db,
-        merchantId,
-        named.flatMap(({ sku, barcode }) => (sku === null ? (barcode ?? []) : [])),
-      ),
+      bySku: await listSkuOwners(db, merchantId, skus),
+      byBarcode: await listBarcodeOwners(db, merchantId, barcodes),
     });
   }
-  return rows.map((row) => found(row, merchantOf, owners));
+  return rows.map((row) => found(row, merchantOf, owners, asWritten));
 }
 
 type Owners = {
@@ -53,6 +51,7 @@ function found(
   { line, merchantId, productId, sku, barcode }: NamedProduct,
   merchantOf: ReadonlyMap<string, string>,
   owners: ReadonlyMap<string, Owners>,
+  asWritten: boolean,
 ): Pick<Product, "merchantId" | "id"> | RowError {
   const missing = (column: string): RowError => ({
     ...{ line, column },
@@ -65,12 +64,20 @@ function found(
   }
   const own = merchantId === null ? undefined : owners.get(merchantId);
   if (merchantId === null || own === undefined) return { line, column: "merchantId", rule: "required" };
+  /** Why no product has the code: perhaps a spreadsheet has damaged it. */
+  const unknown = (column: string, code: string): RowError => {
+    const meant = column === "sku" ? withZeros(code).find((each) => own.bySku.has(each)) : undefined;
+    if (meant !== undefined) return { line, column, rule: "damaged", damage: "zeros", meant };
+    const damage = asWritten ? null : damageOf(code);
+    return damage === null ? missing(column) : { line, column, rule: "damaged", damage };
+  };
   if (sku !== null) {
     const owner = own.bySku.get(sku);
-    if (owner === undefined) return missing("sku");
+    if (owner === undefined) return unknown("sku", sku);
     if (owner.count > 1) return { line, column: "sku", rule: "sku_ambiguous", count: owner.count };
     return { merchantId, id: owner.id };
   }
   const owner = barcode === null ? undefined : own.byBarcode.get(barcodeKey(barcode));
-  return owner === undefined ? missing("barcode") : { merchantId, id: owner.id };
+  if (owner !== undefined) return { merchantId, id: owner.id };
+  return barcode === null ? missing("barcode") : unknown("barcode", barcode);
 }

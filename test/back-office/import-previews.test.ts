@@ -116,8 +116,8 @@ describe("the barcode of a product", () => {
         column: "barcode",
         rule: "barcode_taken",
         productId: owner.id,
-        sku: "A",
-        detail: `is the barcode of the product A (${owner.id}), with or without zeros before it`,
+        ...{ sku: "A", name: "A", subject: "B, B" },
+        detail: `is the barcode of the product A, A (${owner.id}), with or without zeros before it`,
       },
     ]);
     expect(await error("B,B,1,7\nC,C,1,7\n")).toMatchObject([{ line: 3, column: "barcode" }]);
@@ -141,10 +141,22 @@ describe("a dry run of an import", () => {
       changed: 1,
       unchanged: 1,
       products: [
-        { line: 2, id: a.id, sku: "A", change: "unchanged", columns: [] },
-        { line: 3, id: b.id, sku: "B", change: "changed", columns: ["name", "price", "weightGrams"] },
-        { line: 4, id: null, sku: "C", change: "created", columns: [] },
+        { line: 2, id: a.id, sku: "A", name: "A", price, change: "unchanged", columns: [], before: {} },
+        {
+          ...{ line: 3, id: b.id, sku: "B", name: "Other", price: { ...price, amount: "2.00" } },
+          ...{ change: "changed", columns: ["name", "price", "weightGrams"] },
+          before: { name: "B", price: "1.00", weightGrams: "7" },
+        },
+        { line: 4, id: null, sku: "C", name: "C", price, change: "created", columns: [], before: {} },
       ],
+      ...{ rejected: 0, rejections: [], warnings: [] },
+      recognised: {
+        format: "csv",
+        encoding: "utf-8",
+        separator: "comma",
+        decimalSeparator: "point",
+        sheet: null,
+      },
     });
     expect(await dumpTables(test)).toEqual(before);
     const done = await importInto(CSV, { match: "sku" });

@@ -92,7 +92,7 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
     const csv = [
       `${HEADER},weightGrams,imageUrl,status,id`,
       'good,"first\nand second line",1.00,,,,',
-      ",,,,,,",
+      ",,,,,,1",
       "a,b,1.001,-1,,,",
       "a,b,1e3,heavy,javascript:alert(1),gone,7",
       `${"x".repeat(256)},b,99999999999999,2000000001,,,`,
@@ -105,6 +105,7 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
     const at = (line: number, column: string) => ({ line, column, detail: words });
     await expectRejected(csv, [
       ...["sku", "name", "price"].map((column) => ({ ...at(4, column), detail: "is required" })),
+      at(4, "id"),
       at(5, "weightGrams"),
       { ...at(5, "price"), detail: inEuros },
       ...["price", "imageUrl", "weightGrams", "status", "id"].map((column) => at(6, column)),
@@ -147,13 +148,6 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
     await expectRejected(csv, [{ line, detail: expect.stringMatching(/not read$/) }]);
   });
 
-  it("a file that is not UTF-8, with the same response for any position of the error", async () => {
-    for (const csv of [Buffer.from(`${HEADER}\nM\xfcsli,b,1`, "latin1"), Buffer.from([0xc3])]) {
-      expectProblem(await importInto(merchantId, csv), 400, "malformed-request");
-    }
-    expect(await listProducts()).toEqual([]);
-  });
-
   it("more errors than it lists, with their number", async () => {
     const answer = await importInto(merchantId, `${HEADER}\n${"a,,x\n".repeat(1_500)}`);
     expect(answer.status).toBe(422);
@@ -165,7 +159,7 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
   it.each(["application/json", "text/plain", "text/csvx", ""])("the media type %j", async (type) => {
     const answer = await importInto(merchantId, HEADER, { type });
     expectProblem(answer, 415, "unsupported-media-type");
-    expect(answer.body.detail).toBe("Content-Type must be text/csv.");
+    expect(answer.body.detail).toMatch(/^Content-Type must be text\/csv or application\/vnd/);
   });
 
   it("warehouse staff, and shows no merchant the products of another", async () => {
@@ -246,7 +240,9 @@ describe("POST /api/merchants/{id}/products/import", () => {
     ];
     const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
     const csv = `${HEADER}\n${texts.map((text) => `${cell(text)},${cell(text)},1`).join("\n")}`;
-    expect((await importCsv(test.backOffice, merchantId, csv, { match: "none" })).status).toBe(200);
+    expect(
+      (await importCsv(test.backOffice, merchantId, csv, { match: "none", asWritten: true })).status,
+    ).toBe(200);
     const stored = await listProducts();
     expect(stored.map(({ sku }) => sku)).toEqual(texts);
     expect(stored.map(({ name }) => name)).toEqual(texts);

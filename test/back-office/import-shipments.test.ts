@@ -439,7 +439,7 @@ describe("POST /api/shipments/import refuses", () => {
       { line: 8, column: "quantity", rule: "only_with", field: "sku" },
       { line: 9, column: "trackingUrl", rule: "format" },
       { line: 10, column: "weightGrams", rule: "minimum", min: 1 },
-      { line: 11, column: "weightGrams", rule: "type" },
+      { line: 11, column: "weightGrams", rule: "format", format: "whole-number" },
       { line: 14, column: "trackingNumber", rule: "earlier_row" },
       { line: 15, column: "trackingNumber", rule: "earlier_row" },
       { line: 16, column: "trackingNumber", rule: "required" },
@@ -460,8 +460,6 @@ describe("POST /api/shipments/import refuses", () => {
     await expectRefused(`externalOrderId,trackingNumber\n${rows.join("\n")}`, [
       { line: TRACKING_ROWS_MAX + 2, rule: "max_rows", max: TRACKING_ROWS_MAX },
     ]);
-    const latin = Buffer.from("externalOrderId,trackingNumber\nM\xfcG,1\n", "latin1");
-    expectProblem(await send(latin), 400, "malformed-request");
     expectProblem(await send("{}", { type: "application/json" }), 415, "unsupported-media-type");
   });
 

@@ -65,10 +65,12 @@ const REQUESTS: readonly [string, string[], () => Promise<Answer>][] = [
   [
     "a file with bad cells",
     ["required", "amount", "cell_count"],
-    file("sku,name,price\n,,\na,b,1.001\na,b\n"),
+    file("sku,name,price\n,x,\na,b,1.001\na,b\n"),
   ],
+  ["a file with an unnamed column", ["unnamed_column"], file("sku,name,price,,\na,b,1,x,\n")],
+  ["a file that a spreadsheet has damaged", ["damaged"], file("sku,name,price\n10-Dec,b,1\n#REF!,b,1\n")],
   ["a file with a row twice", ["earlier_row"], file("sku,name,price\na,b,1\na,b,1\n")],
-  ["a file with an open quote", ["csv"], file('sku,name,price\na,"b,1\n')],
+  ["a file with an open quote", ["file"], file('sku,name,price\na,"b,1\n')],
 ];
 
 it.each(REQUESTS)("%s violates rules that the console knows", async (_, rules, send) => {

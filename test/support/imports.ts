@@ -10,7 +10,16 @@ export const importCsv = (
     match,
     dryRun = false,
     progress = false,
-  }: { type?: string; match?: string; dryRun?: boolean; progress?: boolean } = {},
+    asWritten = false,
+    skipInvalid = false,
+  }: {
+    type?: string;
+    match?: string;
+    dryRun?: boolean;
+    progress?: boolean;
+    asWritten?: boolean;
+    skipInvalid?: boolean;
+  } = {},
 ): Promise<Answer> =>
   client.request(
     "POST",
@@ -18,12 +27,15 @@ export const importCsv = (
       ...(match && { match }),
       ...(dryRun && { dryRun: "true" }),
       ...(progress && { progress: "true" }),
+      ...(asWritten && { asWritten: "true" }),
+      ...(skipInvalid && { skipInvalid: "true" }),
     })}`,
     { rawBody: csv, headers: { "content-type": type } },
   );
 
 /** How many products an import created, changed and left as they were. */
-export function countsOf({ body }: Answer): unknown {
-  const { products: _, ...counts } = body;
-  return counts;
-}
+export const countsOf = ({ body: { created, changed, unchanged } }: Answer): unknown => ({
+  created,
+  changed,
+  unchanged,
+});

@@ -10,11 +10,19 @@ import { rowErrorsSchema } from "../../http/openapi/problems.ts";
 import { idErrors, idIn } from "../../http/route.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { isProblem, validationFailed } from "../../platform/wire/problems.ts";
-import { enumeration, flagField, idField, nullable } from "../../platform/wire/schemas.ts";
+import { enumeration, idField, nullable } from "../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
+import {
+  findingsFields,
+  importFields,
+  importOptions,
+  TABLE_TEXT,
+  tableUpload,
+  toWireFindings,
+} from "../imported-files.ts";
 import { REFUSAL_FIELDS, refusalOf } from "./ship-many.ts";
 
-const LIMIT_BYTES = 16 * 1_048_576;
+const LIMIT_MIB = 16;
 const CSV_EXAMPLE = "externalOrderId,carrier,trackingNumber\nPO-1001,DHL,00340434161094042557\n";
 const JSON_EXAMPLE =
   '{"orderId":"ord_01m7y7np16fe68bxp4h91tdmdn","carrier":"UPS","trackingNumber":"1Z999AA10123456784"}\n';
@@ -58,6 +66,7 @@ const ShipmentsImportedSchema = Type.Object(
     rejections: Type.Array(RejectionSchema, {
       description: `The parcels that were left out, each with the reason, at most the first ${PARCELS_LISTED_MAX}.`,
     }),
+    ...findingsFields,
   },
   { title: "ShipmentImportResult", description: "The result of an import of shipments." },
 );
@@ -72,6 +81,8 @@ function toWireRejection({ line, problem }: RejectedParcel): Static<typeof Rejec
 const toWire = ({
   parcels,
   rejections,
+  recognised,
+  warnings,
   ...counts
 }: TrackingImported): Static<typeof ShipmentsImportedSchema> => ({
   ...counts,
@@ -81,6 +92,7 @@ const toWire = ({
     shipmentId: shipmentId === null ? null : toTypeId("shp", shipmentId),
   })),
   rejections: rejections.map(toWireRejection),
+  ...toWireFindings({ recognised, warnings }),
 });
 
 export const shipmentImportRoutes: readonly BackOfficeRoute[] = [
@@ -91,19 +103,14 @@ export const shipmentImportRoutes: readonly BackOfficeRoute[] = [
     admits: warehouse,
     tag: "Orders",
     summary: "Import shipments with their tracking from CSV or JSON",
-    description: `CSV in UTF-8 whose first row names the columns, or a JSON object in each line; at most ${TRACKING_ROWS_MAX} rows and 16 MiB. A row is a parcel that has left. It names its order by \`orderId\`, or by the partner's \`externalOrderId\`, beside which \`connectionId\` may be needed; and has a \`trackingNumber\`, and perhaps \`carrier\`, \`trackingUrl\` and \`weightGrams\`. All lines of the order that have not shipped ship with it, as \`POST /api/orders/{id}/ship\` does. If they have shipped without a tracking number, their shipment gets it; a row can also name a shipment by \`shipmentId\`. A parcel with some of the goods has \`sku\` and perhaps \`quantity\`, in rows one after the other that repeat all else. With an error in the file nothing is stored, and \`errors\` lists each with its line. Else the parcels are stored one after the other. Those that cannot be are left out and listed as \`rejections\`, such as that of an order on hold. A parcel whose order has a shipment with its tracking number is recorded already: so the same file again changes nothing further, and completes an import that broke off.`,
+    description: `${TABLE_TEXT}. Or a JSON object in each line. At most ${TRACKING_ROWS_MAX} rows and ${LIMIT_MIB} MiB. A row is a parcel that has left. It names its order by \`orderId\`, or by the partner's \`externalOrderId\`, beside which \`connectionId\` may be needed; and has a \`trackingNumber\`, and perhaps \`carrier\`, \`trackingUrl\` and \`weightGrams\`. All lines of the order that have not shipped ship with it, as \`POST /api/orders/{id}/ship\` does. If they have shipped without a tracking number, their shipment gets it; a row can also name a shipment by \`shipmentId\`. A parcel with some of the goods has \`sku\` and perhaps \`quantity\`, in rows one after the other that repeat all else. With an error in the file nothing is stored, and \`errors\` lists each with its line. Else the parcels are stored one after the other. Those that cannot be are left out and listed as \`rejections\`, such as that of an order on hold. A parcel whose order has a shipment with its tracking number is recorded already: so the same file again changes nothing further, and completes an import that broke off.`,
     query: Type.Object({
       connectionId: Type.Optional(
         Type.String({ description: "Id of the connection of all external ids without a `connectionId`." }),
       ),
-      dryRun: flagField("True: only check the file, and return what an import would do. Default: false."),
+      ...importFields,
     }),
-    upload: {
-      mediaType: "text/csv",
-      limitBytes: LIMIT_BYTES,
-      example: CSV_EXAMPLE,
-      jsonLinesExample: JSON_EXAMPLE,
-    },
+    upload: tableUpload({ limitMiB: LIMIT_MIB, example: CSV_EXAMPLE, jsonLinesExample: JSON_EXAMPLE }),
     responses: {
       200: {
         description: "The parcels were stored or left out, or, in a dry run, would be.",
@@ -114,7 +121,7 @@ export const shipmentImportRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, query, body: bytes, by }, { bulk }) => {
       const errors = idErrors("con", "connectionId", query);
       if (errors.length > 0) return validationFailed(errors);
-      const file = { bytes, connectionId: idIn("con", query.connectionId), dryRun: query.dryRun ?? false };
+      const file = { bytes, connectionId: idIn("con", query.connectionId), ...importOptions(query) };
       const staff = { ...caller, by };
       const imported = await bulk.run("runningImports", caller, caller.id ?? "operator", (importing) =>
         importTracking(importing, staff, file),

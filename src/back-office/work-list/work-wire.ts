@@ -6,7 +6,7 @@ import type { WorkLine } from "../../fulfilment/work-list-sql.ts";
 import { LABEL_COLUMNS, OrderSchema, toWireOrder } from "../../orders/order-wire.ts";
 import type { Context } from "../../platform/context.ts";
 import { toTypeId } from "../../platform/ids.ts";
-import { csvRow } from "../../platform/wire/csv.ts";
+import { csvRow } from "../../platform/tables/csv.ts";
 import {
   dateTime,
   enumeration,

@@ -1,8 +1,8 @@
 import { type TSchema, Type } from "typebox";
 import { END_REASONS } from "../../merchants/api-key.ts";
 import { OrderStatusSchema } from "../../orders/order-wire.ts";
+import type { RowError } from "../../platform/tables/read-table.ts";
 import { PROBLEMS, type ProblemCode, SIGN_IN_FAILURES } from "../../platform/wire/problems.ts";
-import type { RowError } from "../../platform/wire/read-rows.ts";
 import { RULE_PARAMETERS, RULES, SHARED_PARAMETERS, SHARED_RULES } from "../../platform/wire/rules.ts";
 import {
   described,
@@ -329,6 +329,12 @@ const FILE_LOCATION = {
     Type.Integer({ description: "In a file: the line on which the row begins, counted from 1." }),
   ),
   column: Type.Optional(Type.String({ description: "In a file: name of the column, as in the header row." })),
+  subject: Type.Optional(
+    Type.String({
+      description:
+        "In a file: what the row is about, in the words of the file, such as the SKU and the name of a product.",
+    }),
+  ),
 };
 
 const errorCount = Type.Integer({

@@ -3,7 +3,7 @@ import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { formatMoney } from "../../platform/money.ts";
-import { CsvNumber, csvRow } from "../../platform/wire/csv.ts";
+import { CsvNumber, csvRow } from "../../platform/tables/csv.ts";
 import { UUID_MIN } from "../../platform/wire/cursor.ts";
 import {
   type AccountEntry,

@@ -237,8 +237,11 @@ export type ValidationError = (
   | { readonly pointer: string }
   | { readonly parameter: string }
   | { readonly header: string }
-  /** In a file: the line on which the row begins, and the column if the error is about one. */
-  | { readonly line: number; readonly column?: string }
+  /**
+   * In a file: the line on which the row begins, the column if the error is about one, and what the row is about, as the file
+   * names it.
+   */
+  | { readonly line: number; readonly column?: string; readonly subject?: string }
 ) &
   Violation;
 

@@ -18,6 +18,7 @@ const FORMATS = {
   currency: "must be an ISO 4217 currency code such as EUR",
   id: "is not an id of the service",
   "page-path": "must be the path of a page, such as /orders",
+  "whole-number": "must be a whole number such as 380",
 } as const;
 export type FormatName = keyof typeof FORMATS;
 
@@ -68,13 +69,30 @@ const KNOWN_CODES = {
 } as const;
 export type CodeMeaning = keyof typeof KNOWN_CODES;
 
-/** Why a file cannot be read as CSV. */
-const CSV_FAULTS = {
-  open_quote: "opens a quote that is never closed",
-  long_row: "is longer than 256 KiB; perhaps it opens a quote that is never closed",
-  stray_quote: "has a quote where none is allowed: put the cell in quotes, and double the quotes within it",
+const NOT_READ = "the following rows were not read";
+/** Why a file cannot be read, or not beyond a row. */
+const FILE_FAULTS = {
+  open_quote: `opens a quote that is never closed; ${NOT_READ}`,
+  long_row: `is longer than 256 KiB; perhaps it opens a quote that is never closed; ${NOT_READ}`,
+  stray_quote: `has a quote where none is allowed: put the cell in quotes, and double the quotes within it; ${NOT_READ}`,
+  encoding: "has letters in an encoding that is not known; save the file as CSV in UTF-8",
+  old_workbook:
+    "the file is a workbook with a password, or an old one (.xls); save it as .xlsx without a password, or as CSV",
+  not_a_workbook: "the file is not a workbook that can be read; save it as .xlsx or as CSV",
+  large_workbook: "the workbook is too large: at most 16 MiB, and 128 MiB unpacked; save it as CSV",
 } as const;
-export type CsvFault = keyof typeof CSV_FAULTS;
+export type FileFault = keyof typeof FILE_FAULTS;
+
+/** What a spreadsheet does to identifiers. */
+const DAMAGES = {
+  exponent: "is a number with an exponent, as spreadsheets write long identifiers",
+  date: "is a date, as spreadsheets write identifiers such as 10-12",
+  zeros: "has probably lost zeros at its beginning",
+  formula: "is a formula",
+  error_value: "is an error value of a spreadsheet",
+  invisible: "contains characters that cannot be seen",
+} as const;
+export type Damage = keyof typeof DAMAGES;
 
 const keysOf = <Key extends string>(record: Readonly<Record<Key, string>>): Key[] =>
   Object.keys(record) as Key[]; // The record's own keys.
@@ -118,7 +136,9 @@ export const RULE_PARAMETERS = {
   role: Type.String({ description: "A role." }),
   kind: kindOf(MISSING),
   usedFor: someOf("ReferenceUse", USES, "What has the reference already."),
-  fault: someOf("CsvFault", CSV_FAULTS, "What is wrong with the row."),
+  fault: someOf("FileFault", FILE_FAULTS, "What is wrong with the file."),
+  damage: someOf("CellDamage", DAMAGES, "What a spreadsheet has probably done to the value."),
+  meant: Type.String({ description: "The stored value that is probably meant." }),
   schemes: names("The schemes, one of which is required."),
   setting: Type.String({
     description: "A service for development accepts the value if it was started with this setting.",
@@ -126,6 +146,7 @@ export const RULE_PARAMETERS = {
   value: Type.String({ description: "The only value that is accepted." }),
   productId: Type.String({ description: "Id of a product." }),
   sku: Type.String({ description: "SKU of that product." }),
+  name: Type.String({ description: "Name of that product." }),
   knownAs: someOf("CodeMeaning", KNOWN_CODES, "What the code is."),
   shipmentIds: names("Ids of the shipments, one of which must be named."),
   earlier: Type.Integer({ description: "Index of the earlier item, counted from 0." }),
@@ -475,17 +496,18 @@ export const BACK_OFFICE_RULES = {
   barcode_taken: rule(
     "A barcode that no other product has.",
     [],
-    ({ productId, sku }) =>
+    ({ productId, sku = "", name }) =>
       productId === undefined
         ? "is the barcode of another product of the merchant"
-        : `is the barcode of the product ${sku ?? ""} (${productId}), with or without zeros before it`,
-    ["productId", "sku"],
+        : `is the barcode of the product ${sku}${name === undefined ? "" : `, ${name}`} (${productId}), with or without zeros before it`,
+    ["productId", "sku", "name"],
   ),
   sku_taken: rule(
     "A new SKU, unless the row names its product.",
     ["productId"],
-    ({ productId }) =>
-      `is the SKU of the product ${productId}; give its id, or import with match=sku to change it`,
+    ({ productId, name }) =>
+      `is the SKU of the product ${name === undefined ? productId : `${name} (${productId})`}; give its id, or import with match=sku to change it`,
+    ["name"],
   ),
   sku_ambiguous: rule(
     "A SKU of a single product.",
@@ -537,10 +559,23 @@ export const BACK_OFFICE_RULES = {
   ),
   max_rows: rule("At most `max` rows.", ["max"], ({ max }) => `exceeds the limit of ${max} rows`),
   json_line: rule("A line that is a JSON object.", [], () => "is not a JSON object in one line"),
-  csv: rule(
-    "A row of CSV (RFC 4180).",
-    ["fault"],
-    ({ fault }) => `${CSV_FAULTS[fault]}; the following rows were not read`,
+  unnamed_column: rule(
+    "A name of the column in the first row, if a cell of it is not empty.",
+    [],
+    () => "has a value, but its column has no name in the first row",
+  ),
+  file: rule("A file that can be read.", ["fault"], ({ fault }) => FILE_FAULTS[fault]),
+  damaged: rule(
+    "A value that no spreadsheet has damaged, unless `asWritten` is true or it is stored already.",
+    ["damage"],
+    ({ damage, meant }) =>
+      `${DAMAGES[damage]}${meant === undefined ? "" : `; ${meant} is stored`}; correct it, or import with asWritten=true if it is meant so`,
+    ["meant"],
+  ),
+  check_digit: rule(
+    "A GTIN whose last digit fits the others. Only a warning.",
+    [],
+    () => "has a wrong check digit",
   ),
 } as const;
 

@@ -1,192 +1,163 @@
-import { hash, randomUUID } from "node:crypto";
-import { type FileHandle, open, unlink } from "node:fs/promises";
-import { join } from "node:path";
 import type { Merchant } from "../../merchants/merchants-sql.ts";
 import { barcodeKey } from "../../platform/codes.ts";
-import { makeDataDir } from "../../platform/data-dir.ts";
 import { type Database, planBatch, type Queryable } from "../../platform/database/database.ts";
-import { describedErrors, type Problem } from "../../platform/wire/problems.ts";
-import { type CsvRow, InvalidFileError, readCsv } from "../../platform/wire/read-rows.ts";
+import {
+  damageOf,
+  hasLostZeros,
+  hasWrongCheckDigit,
+  isGtinWithoutZeros,
+  withZeros,
+} from "../../platform/tables/damage.ts";
+import {
+  type ImportErrors,
+  inBatches,
+  SeenValues,
+  subjectOf,
+  type TemporaryFile,
+  validRows,
+} from "../../platform/tables/import-file.ts";
+import { type Recognised, type RowError, readTable } from "../../platform/tables/read-table.ts";
 import { listOwnProducts } from "../products-sql.ts";
-import { type ImportError, type ImportHeader, type ImportRow, readHeader, readRow } from "./import-row.ts";
+import { type Before, type ImportHeader, type ImportRow, PRODUCT_COLUMNS, readRow } from "./import-row.ts";
 import { compareImported, listBarcodeOwners, listSkuOwners } from "./import-sql.ts";
-
-/**
- * What the rows of a file have in their columns so far. Each value is kept as 63 bits of its digest, in an array: half a million
- * ids, SKUs and barcodes take 16 MB, whatever their length, and the garbage collector does not visit them.
- */
-export class SeenValues {
-  /** Two words for each value: its digest, whose last bit is the mark. No value: two zeros. Its length is a power of two. */
-  #slots = new Uint32Array(2 * 1_024);
-  #count = 0;
-
-  /** Adds a value of a column with a mark. Returns whether an earlier row has it: with the mark, without it, or null. */
-  add(column: "id" | "sku" | "barcode" | "parcel", value: string, mark = false): boolean | null {
-    const digest = hash("sha256", `${column} ${value}`, "buffer");
-    const [high, low] = [digest.readUInt32LE(0) || 1, digest.readUInt32LE(4) & ~1];
-    const slot = slotOf(this.#slots, high, low);
-    const last = this.#slots[slot + 1] ?? 0;
-    const isKnown = this.#slots[slot] !== 0;
-    this.#slots[slot] = high;
-    this.#slots[slot + 1] = low | (isKnown ? last & 1 : 0) | (mark ? 1 : 0);
-    if (isKnown) return (last & 1) === 1;
-    this.#count += 1;
-    if (this.#count > (this.#slots.length / 2) * FILLED_MAX) this.#grow();
-    return null;
-  }
-
-  #grow(): void {
-    const slots = new Uint32Array(2 * this.#slots.length);
-    for (let from = 0; from < this.#slots.length; from += 2) {
-      const [high = 0, low = 0] = this.#slots.subarray(from, from + 2);
-      if (high === 0) continue;
-      slots.set([high, low], slotOf(slots, high, low & ~1));
-    }
-    this.#slots = slots;
-  }
-}
-
-const FILLED_MAX = 0.75;
-
-/** The slot of a digest, or the free one where it belongs. */
-function slotOf(slots: Uint32Array, high: number, low: number): number {
-  let slot = low & (slots.length - 1); // Even, as `low` is.
-  while (slots[slot] !== 0 && (slots[slot] !== high || ((slots[slot + 1] ?? 0) & ~1) !== low))
-    slot = (slot + 2) & (slots.length - 1);
-  return slot;
-}
 
 /** What one transaction can store in about ten seconds. A larger catalog is split into several files. */
 export const IMPORT_ROWS_MAX = 500_000;
 /** Rows per statement. */
 const BATCH_SIZE = 1_000;
 
-type ImportFile = {
+type CheckedFile = {
   readonly bytes: AsyncIterable<Buffer>;
   readonly match: ImportMatch;
+  readonly asWritten: boolean;
+  readonly errors: ImportErrors;
   readonly temporaryFile: TemporaryFile<ImportRow>;
 };
-type CheckedFile = { readonly header: ImportHeader; readonly errors: ImportErrors };
 
-/** Validates a file as it arrives. Rows go to a temporary file as long as the file has no error. */
+/** Validates a file as it arrives. Rows go to a temporary file as long as they can be imported. */
 export async function checkFile(
   db: Database,
   merchant: Merchant,
-  { bytes, match, temporaryFile }: ImportFile,
-): Promise<CheckedFile> {
-  const errors = new ImportErrors();
-  const rows = new CheckedRows({ db, merchant, match, temporaryFile, errors });
-  let header: ImportHeader | null = null;
-  try {
-    for await (const row of readCsv(bytes)) {
-      if (header !== null) {
-        await rows.add(row, header);
-        if (rows.isFull) break;
-        continue;
-      }
-      const read = readHeader(row);
-      if ("errors" in read) {
-        errors.add(read.errors);
-        break; // Without the columns, the rows have no meaning.
-      }
-      header = read;
-    }
-    await rows.flush(header ?? []);
-  } catch (error) {
-    if (!(error instanceof InvalidFileError)) throw error;
-    await rows.flush(header ?? []);
-    errors.add([{ line: error.line, rule: "csv", fault: error.fault }]);
-  }
-  if (header === null && errors.count === 0) errors.add([{ line: 1, rule: "header_row" }]);
-  return { header: header ?? [], errors };
+  file: CheckedFile,
+): Promise<{ readonly header: ImportHeader; readonly recognised: Recognised }> {
+  const { bytes, match, asWritten, errors } = file;
+  const { records, header, recognised } = await readTable(bytes, PRODUCT_COLUMNS, errors.report);
+  const seen = new SeenValues();
+  const named = ["sku", "name"];
+  const rows = validRows(records, { errors, asWritten, max: IMPORT_ROWS_MAX, named }, (record) => {
+    const row = readRow(record, merchant.currency);
+    if ("errors" in row) return row;
+    const error = repeatError(row, match, seen);
+    return error === null ? row : { errors: [error] };
+  });
+  for await (const batch of inBatches(rows, BATCH_SIZE))
+    await checkBatch(db, { merchant, header, seen, file }, batch);
+  return { header, recognised };
 }
 
-type RowsContext = {
-  readonly db: Database;
+/** What earlier rows leave to a row, and the SKU that it can have without an id. */
+function repeatError(row: ImportRow, match: ImportMatch, seen: SeenValues): RowError | null {
+  const { line, id, sku, barcode } = row;
+  if (id !== null && seen.add("id", id) !== null)
+    return { line, column: "id", rule: "earlier_row", field: "id" };
+  if (match !== "none" && isPadded(row)) return { line, column: "sku", rule: "sku_padded" };
+  if (match !== "none") {
+    // An earlier row has the same SKU, and one of the two has no id: which product is meant?
+    const earlierHasNoId = seen.add("sku", sku, id === null);
+    if (earlierHasNoId !== null && (earlierHasNoId || id === null))
+      return { line, column: "sku", rule: "earlier_row", field: "sku" };
+  }
+  if (barcode !== null && seen.add("barcode", barcodeKey(barcode)) !== null)
+    return { line, column: "barcode", rule: "earlier_row", field: "barcode" };
+  return null;
+}
+
+type Check = {
   readonly merchant: Merchant;
-  readonly match: ImportMatch;
-  readonly temporaryFile: TemporaryFile<ImportRow>;
-  readonly errors: ImportErrors;
+  readonly header: ImportHeader;
+  readonly seen: SeenValues;
+  readonly file: CheckedFile;
 };
 
-/** Checks each row, and the ids and SKUs of a batch of rows together. */
-class CheckedRows {
-  readonly #context: RowsContext;
-  readonly #seen = new SeenValues();
-  #batch: ImportRow[] = [];
-  #count = 0;
+/** Checks the rows of a batch against the catalog. */
+async function checkBatch(
+  db: Database,
+  { merchant, header, seen, file: { match, asWritten, errors, temporaryFile } }: Check,
+  batch: readonly ImportRow[],
+): Promise<void> {
+  const ids = batch.flatMap(({ id }) => id ?? []);
+  const { own, matched, taken, before, padded } = await db.transaction(async (tx) => {
+    await planBatch(tx);
+    const found = ids.length === 0 ? [] : await listOwnProducts(tx, merchant.id, ids);
+    const matched = await matchRows(tx, merchant.id, match, batch);
+    const valid = matched.flatMap((row) => ("error" in row ? [] : [row]));
+    const [created, existing] = [
+      valid.filter(({ id }) => id === null),
+      valid.filter(({ id }) => id !== null),
+    ];
+    return {
+      own: new Set(found),
+      matched,
+      taken: await findTakenBarcodes(tx, merchant.id, valid),
+      before: await compareImported(tx, merchant, header, existing),
+      padded: asWritten ? new Map() : await findPadded(tx, merchant.id, created),
+    };
+  });
+  const rows = batch.flatMap((read, index): ImportRow[] => {
+    const row = matched[index] ?? read;
+    const found: RowError[] = [];
+    const { line, id } = read;
+    if (id !== null && !own.has(id))
+      found.push({ line, column: "id", rule: "not_found", kind: "merchant_product" });
+    if ("error" in row) {
+      errors.add([...found, row.error], subjectOf(read.sku, read.name));
+      return [];
+    }
+    const differing = row.id === null ? null : (before.get(row.id) ?? {});
+    found.push(...(taken.get(line) ?? []), ...matchedTwice(row, seen));
+    if (!asWritten && found.length === 0) found.push(...damages(row, differing, padded));
+    const { barcode } = row;
+    const isNewBarcode = barcode !== null && (differing === null || "barcode" in differing);
+    if (isNewBarcode && hasWrongCheckDigit(barcode))
+      errors.warn({ line, column: "barcode", rule: "check_digit" }, subjectOf(row.sku, row.name));
+    if (found.length === 0) return [{ ...row, before: differing }];
+    errors.add(found, subjectOf(row.sku, row.name));
+    return [];
+  });
+  if (!errors.isFinal && rows.length > 0) await temporaryFile.add(rows);
+}
 
-  constructor(context: RowsContext) {
-    this.#context = context;
-  }
+/** The error of a row that changes the product of an earlier row. */
+function matchedTwice({ id, isMatched, line }: ImportRow, seen: SeenValues): RowError[] {
+  if (!isMatched || id === null) return [];
+  return seen.add("id", id) === null ? [] : [{ line, column: "sku", rule: "sku_of_other_row" }];
+}
 
-  get isFull(): boolean {
-    return this.#count > IMPORT_ROWS_MAX;
-  }
+/** Stored SKUs by what is left of them without the zeros at their beginning. Barcodes are compared without them. */
+type PaddedSkus = ReadonlyMap<string, string>;
 
-  async add(csvRow: CsvRow, header: ImportHeader): Promise<void> {
-    const { errors, merchant, match } = this.#context;
-    const { line } = csvRow;
-    this.#count += 1;
-    if (this.isFull) return errors.add([{ line, rule: "max_rows", max: IMPORT_ROWS_MAX }]);
-    const row = readRow(csvRow, header, merchant.currency);
-    if ("errors" in row) return errors.add(row.errors);
-    if (row.id !== null && this.#seen.add("id", row.id) !== null)
-      return errors.add([{ line, column: "id", rule: "earlier_row", field: "id" }]);
-    if (match !== "none" && isPadded(row)) return errors.add([{ line, column: "sku", rule: "sku_padded" }]);
-    if (match !== "none" && this.#isSkuUnclear(row))
-      return errors.add([{ line, column: "sku", rule: "earlier_row", field: "sku" }]);
-    if (row.barcode !== null && this.#seen.add("barcode", barcodeKey(row.barcode)) !== null)
-      return errors.add([{ line, column: "barcode", rule: "earlier_row", field: "barcode" }]);
-    this.#batch.push(row);
-    if (this.#batch.length === BATCH_SIZE) await this.flush(header);
-  }
+async function findPadded(
+  db: Queryable,
+  merchantId: string,
+  rows: readonly ImportRow[],
+): Promise<PaddedSkus> {
+  const candidates = rows.flatMap(({ sku }) => withZeros(sku));
+  const owners = await listSkuOwners(db, merchantId, candidates);
+  return new Map([...owners.keys()].map((sku) => [sku.replace(/^0+/, ""), sku]));
+}
 
-  /** Checks the rows of a batch against the catalog. */
-  async flush(header: ImportHeader): Promise<void> {
-    const { db, merchant, match, temporaryFile, errors } = this.#context;
-    const batch = this.#batch;
-    this.#batch = [];
-    if (batch.length === 0) return;
-    const ids = batch.flatMap(({ id }) => id ?? []);
-    const { own, matched, taken, differing } = await db.transaction(async (tx) => {
-      await planBatch(tx);
-      const found = ids.length === 0 ? [] : await listOwnProducts(tx, merchant.id, ids);
-      const matched = await matchRows(tx, merchant.id, match, batch);
-      const valid = matched.flatMap((row) => ("error" in row ? [] : [row]));
-      const existing = valid.filter(({ id }) => id !== null);
-      return {
-        own: new Set(found),
-        matched,
-        taken: await findTakenBarcodes(tx, merchant.id, valid),
-        differing: await compareImported(tx, merchant.id, header, existing),
-      };
-    });
-    errors.add(taken);
-    for (const { line, id } of batch)
-      if (id !== null && !own.has(id))
-        errors.add([{ line, column: "id", rule: "not_found", kind: "merchant_product" }]);
-    const rows = matched.flatMap((row) => {
-      const error = "error" in row ? row.error : this.#matchedTwice(row);
-      if (error !== null) errors.add([error]);
-      if ("error" in row) return [];
-      return [{ ...row, differsIn: row.id === null ? null : (differing.get(row.id) ?? null) }];
-    });
-    if (errors.count === 0 && rows.length > 0) await temporaryFile.add(rows);
-  }
-
-  /** An earlier row has the same SKU, and one of the two has no id: which product is meant? */
-  #isSkuUnclear({ sku, id }: ImportRow): boolean {
-    const earlierHasNoId = this.#seen.add("sku", sku, id === null);
-    return earlierHasNoId !== null && (earlierHasNoId || id === null);
-  }
-
-  /** The error of a row that changes the product of an earlier row. */
-  #matchedTwice({ id, isMatched, line }: ImportRow): ImportError | null {
-    if (!isMatched || id === null) return null;
-    const isTwice = this.#seen.add("id", id) !== null;
-    return isTwice ? { line, column: "sku", rule: "sku_of_other_row" } : null;
-  }
+/** Identifiers that a spreadsheet has probably damaged. What is stored so is meant so. */
+function damages(row: ImportRow, before: Before | null, padded: PaddedSkus): RowError[] {
+  return (["sku", "barcode"] as const).flatMap((column): RowError[] => {
+    const value = row[column];
+    if (value === null || (before !== null && !(column in before))) return [];
+    const stored = before !== null ? before[column] : column === "sku" ? padded.get(value) : null;
+    const { line } = row;
+    if (typeof stored === "string" && hasLostZeros(value, stored))
+      return [{ line, column, rule: "damaged", damage: "zeros", meant: stored }];
+    const damage = column === "barcode" && isGtinWithoutZeros(value) ? "zeros" : damageOf(value);
+    return damage === null ? [] : [{ line, column, rule: "damaged", damage }];
+  });
 }
 
 /**
@@ -203,51 +174,19 @@ async function findTakenBarcodes(
   db: Queryable,
   merchantId: string,
   rows: readonly ImportRow[],
-): Promise<ImportError[]> {
+): Promise<ReadonlyMap<number, RowError[]>> {
   const owners = await listBarcodeOwners(
     db,
     merchantId,
     rows.flatMap(({ barcode }) => barcode ?? []),
   );
-  return rows.flatMap(({ line, id, barcode }) => {
+  const errors = rows.flatMap(({ line, id, barcode }): RowError[] => {
     const owner = barcode === null ? undefined : owners.get(barcodeKey(barcode));
     if (owner === undefined || owner.id === id) return [];
-    return [{ line, column: "barcode", rule: "barcode_taken", productId: owner.id, sku: owner.sku }];
+    const { sku, name } = owner;
+    return [{ line, column: "barcode", rule: "barcode_taken", productId: owner.id, sku, name }];
   });
-}
-
-/** Further errors are counted, but not listed. */
-const ERRORS_LISTED_MAX = 1_000;
-
-/** The errors of a file. */
-export class ImportErrors {
-  readonly #listed: ImportError[] = [];
-  #count = 0;
-
-  get count(): number {
-    return this.#count;
-  }
-
-  add(errors: readonly ImportError[]): void {
-    this.#count += errors.length;
-    this.#listed.push(...errors.slice(0, Math.max(0, ERRORS_LISTED_MAX - this.#listed.length)));
-  }
-
-  toProblem(): Problem {
-    const count = this.#count;
-    const many = this.#listed.length < count ? `the first ${this.#listed.length} of them` : "them";
-    return {
-      code: "validation-failed",
-      detail:
-        count === 1
-          ? "Nothing was imported: the file has 1 error; see errors."
-          : `Nothing was imported: the file has ${count} errors; errors lists ${many}.`,
-      members: {
-        errors: describedErrors(this.#listed.toSorted((a, b) => a.line - b.line)),
-        errorCount: count,
-      },
-    };
-  }
+  return Map.groupBy(errors, ({ line }) => line);
 }
 
 /**
@@ -258,7 +197,7 @@ export class ImportErrors {
 export const IMPORT_MATCHES = ["id", "sku", "none"] as const;
 export type ImportMatch = (typeof IMPORT_MATCHES)[number];
 
-export type MatchedRow = ImportRow | { readonly error: ImportError };
+type MatchedRow = ImportRow | { readonly error: RowError };
 
 /** Gives rows without an id the product that has their SKU, or the error that forbids to import them. */
 async function matchRows(
@@ -278,7 +217,7 @@ async function matchRows(
         error: { ...at, rule: "sku_ambiguous", count: owner.count },
       };
     if (match === "sku") return { ...row, id: owner.id, isMatched: true };
-    return { error: { ...at, rule: "sku_taken", productId: owner.id } };
+    return { error: { ...at, rule: "sku_taken", productId: owner.id, name: owner.name } };
   });
 }
 
@@ -291,7 +230,7 @@ export async function findOutdatedRow(
   merchantId: string,
   match: ImportMatch,
   rows: readonly ImportRow[],
-): Promise<ImportError | null> {
+): Promise<RowError | null> {
   if (match === "none") return null;
   const bySku = rows.filter(({ id, isMatched }) => id === null || isMatched);
   const owners = await listSkuOwners(
@@ -309,49 +248,4 @@ export async function findOutdatedRow(
         ...{ line: outdated.line, column: "sku" },
         rule: "given_away",
       };
-}
-
-/** Stores batches on disk that together are too large for memory. They can be read repeatedly. */
-export type TemporaryFile<T> = {
-  add(batch: readonly T[]): Promise<void>;
-  batches(): AsyncGenerator<T[]>;
-  /** Frees the disk space. */
-  close(): Promise<void>;
-};
-
-type Extent = { readonly position: number; readonly length: number };
-
-/**
- * The file is unlinked at once, so nothing is left of it however the process ends. It is in `DATA_DIR`, because the folder of
- * the system for such files is often read-only or in memory (docs/design/fulfilment.md, "Imports of a catalog").
- */
-export async function createTemporaryFile<T>(dataDir: string): Promise<TemporaryFile<T>> {
-  await makeDataDir(dataDir);
-  const path = join(dataDir, `import-${randomUUID()}`);
-  const file = await open(path, "wx+", 0o600);
-  await unlink(path);
-  const extents: Extent[] = [];
-  let end = 0;
-  return {
-    add: async (batch) => {
-      const bytes = Buffer.from(JSON.stringify(batch));
-      await file.writeFile(bytes); // At the end of the file. Reads name their position, so nothing else moves it.
-      extents.push({ position: end, length: bytes.length });
-      end += bytes.length;
-    },
-    batches: async function* () {
-      for (const extent of extents) yield JSON.parse(await readAt(file, extent)) as T[]; // Written by `add`.
-    },
-    close: () => file.close(),
-  };
-}
-
-async function readAt(file: FileHandle, { position, length }: Extent): Promise<string> {
-  const bytes = Buffer.alloc(length);
-  for (let filled = 0; filled < length; ) {
-    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);
-    if (bytesRead === 0) throw new Error("A temporary file is shorter than what was written to it.");
-    filled += bytesRead;
-  }
-  return bytes.toString();
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from "../../platform/database/database.ts";
 import { formatMoney } from "../../platform/money.ts";
-import { csvRow } from "../../platform/wire/csv.ts";
+import { csvRow } from "../../platform/tables/csv.ts";
 import { UUID_MIN } from "../../platform/wire/cursor.ts";
 import type { Product } from "../product.ts";
 import { listProducts } from "../products-sql.ts";

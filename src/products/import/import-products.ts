@@ -3,18 +3,20 @@ import { tooManyAtOnce } from "../../merchants/limits.ts";
 import { countProducts, type Merchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import { type Database, isTaken, planBatch, type Queryable } from "../../platform/database/database.ts";
+import type { Money } from "../../platform/money.ts";
+import {
+  type FileFindings,
+  ImportErrors,
+  type ImportOptions,
+  type TemporaryFile,
+  withTemporaryFile,
+} from "../../platform/tables/import-file.ts";
+import type { RowError } from "../../platform/tables/read-table.ts";
 import { type Problem, ProblemError } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../../webhooks/conditions-sql.ts";
 import { countCreated, reachedLimit } from "../change-product.ts";
-import {
-  checkFile,
-  createTemporaryFile,
-  findOutdatedRow,
-  ImportErrors,
-  type ImportMatch,
-  type TemporaryFile,
-} from "./check-file.ts";
-import type { ImportError, ImportHeader, ImportRow } from "./import-row.ts";
+import { checkFile, findOutdatedRow, type ImportMatch } from "./check-file.ts";
+import type { Before, ImportHeader, ImportRow } from "./import-row.ts";
 import { insertImported, tryToLockImports, updateImported } from "./import-sql.ts";
 
 /** Products that a response names. An export names all. */
@@ -28,22 +30,30 @@ type ImportedProduct = {
   /** Null: a dry run would create it. */
   readonly id: string | null;
   readonly sku: string;
+  readonly name: string;
+  readonly price: Money;
   readonly change: ImportChange;
-  /** The columns that change. */
-  readonly columns: readonly string[];
+  /** What the product had in the columns that change. */
+  readonly before: Before;
 };
 
 /** The number of rows that did each, and the first products, in the order of the file. */
-export type Imported = Readonly<Record<ImportChange, number>> & { readonly products: ImportedProduct[] };
+type Stored = Readonly<Record<ImportChange, number>> & { readonly products: ImportedProduct[] };
+export type Imported = Stored &
+  FileFindings & {
+    /** The number of rows that were left out, and the first of their errors. */
+    readonly rejected: number;
+    readonly rejections: readonly RowError[];
+  };
 
 /** Receives how many rows are stored so far, of how many. None stays stored unless all are. */
 export type OnStored = (stored: number, total: number) => void;
 
-export type ImportFile = {
+export type ImportFile = ImportOptions & {
   readonly bytes: AsyncIterable<Buffer>;
   readonly match: ImportMatch;
-  /** Stores nothing, and returns what an import would do. */
-  readonly dryRun: boolean;
+  /** Rows with errors are left out, and the others are imported. */
+  readonly skipInvalid: boolean;
   /** Called when storing begins, and after each batch. */
   readonly onStored?: OnStored;
 };
@@ -55,7 +65,7 @@ export type ImportFile = {
 export type ImportContext = WebhookContext & { readonly storing: Database };
 
 /**
- * Creates and changes products of a merchant from CSV, all of them or none (docs/design/fulfilment.md, "Imports of a catalog").
+ * Creates and changes products of a merchant from a file, all of them or none (docs/design/fulfilment.md, "Imports of a catalog").
  * First, the file is read and validated as it arrives, and valid rows are kept on disk. Then all rows are stored in one
  * transaction, which waits for nothing outside. A file that changes nothing stores nothing, and waits for no other import
  * (docs/design/fulfilment.md, "Imports of a catalog").
@@ -63,19 +73,22 @@ export type ImportContext = WebhookContext & { readonly storing: Database };
 export async function importProducts(
   context: ImportContext,
   merchant: Merchant,
-  { bytes, match, dryRun, onStored = () => undefined }: ImportFile,
+  { bytes, match, dryRun, asWritten, skipInvalid, onStored = () => undefined }: ImportFile,
   by: Initiator,
 ): Promise<Imported | Problem> {
-  const temporaryFile = await createTemporaryFile<ImportRow>(context.config.dataDir);
-  try {
-    const { errors, header } = await checkFile(context.db, merchant, { bytes, match, temporaryFile });
-    if (errors.count > 0) return errors.toProblem();
-    const expected = await previewAll(temporaryFile);
+  const errors = new ImportErrors(skipInvalid);
+  return withTemporaryFile<ImportRow, Imported | Problem>(context.config.dataDir, async (temporaryFile) => {
+    const file = { bytes, match, asWritten, errors, temporaryFile };
+    const { header, recognised } = await checkFile(context.db, merchant, file);
+    if (errors.isFinal) return errors.toProblem();
+    const { rejected, rejections, warnings } = errors;
+    const findings = { rejected, rejections, warnings, recognised };
+    const expected = await previewAll(temporaryFile, merchant.currency);
     const reached = await foreseenLimit(context, merchant.id, expected);
     if (reached !== null) return reached;
-    if (dryRun || expected.created + expected.changed === 0) return expected;
+    if (dryRun || expected.created + expected.changed === 0) return { ...expected, ...findings };
     const total = expected.created + expected.changed + expected.unchanged;
-    return await inTransaction({ ...context, db: context.storing }, async (tx) => {
+    return inTransaction({ ...context, db: context.storing }, async (tx) => {
       if (!(await tryToLockImports(tx, merchant.id))) return tooManyAtOnce("runningImports", 1, "import");
       onStored(0, total);
       const imported = await storeAll(tx, context, {
@@ -86,22 +99,20 @@ export async function importProducts(
       const { products: _, ...counts } = imported;
       await recordAudit(tx, context, by, { ...fact, details: { ...counts, match } });
       if (imported.created > 0) await countCreated(tx, merchant.id, imported.created);
-      return imported;
+      return { ...imported, ...findings };
     });
-  } catch (error) {
+  }).catch((error: unknown) => {
     // Only a barcode can be taken: the check of the file has found it free.
     if (isTaken(error)) return problemOf({ line: 1, column: "barcode", rule: "given_away_in_file" });
     throw error;
-  } finally {
-    await temporaryFile.close();
-  }
+  });
 }
 
 /** Rejects a file that exceeds the limit before its rows are stored in vain. The transaction decides. */
 async function foreseenLimit(
   { db }: Context,
   merchantId: string,
-  { created }: Imported,
+  { created }: Stored,
 ): Promise<Problem | null> {
   if (created === 0) return null;
   return reachedLimit(db, merchantId, (await countProducts(db, merchantId)) + created);
@@ -121,18 +132,23 @@ class Summary {
     return this.#counts.created + this.#counts.changed + this.#counts.unchanged;
   }
 
-  get imported(): Imported {
+  get imported(): Stored {
     return { ...this.#counts, products: this.#products };
   }
 }
 
-const changeOf = ({ id, differsIn }: ImportRow): ImportChange => {
+const changeOf = ({ id, before }: ImportRow): ImportChange => {
   if (id === null) return "created";
-  return differsIn?.length === 0 ? "unchanged" : "changed";
+  return Object.keys(before ?? {}).length === 0 ? "unchanged" : "changed";
 };
 
+const priceOf = ({ priceMinor }: ImportRow, currency: string): Money => ({
+  minor: BigInt(priceMinor),
+  currency,
+});
+
 /** What the rows would do, as the check of the file has found it. */
-async function previewAll(temporaryFile: TemporaryFile<ImportRow>): Promise<Imported> {
+async function previewAll(temporaryFile: TemporaryFile<ImportRow>, currency: string): Promise<Stored> {
   const summary = new Summary();
   for await (const batch of temporaryFile.batches())
     for (const row of batch)
@@ -140,8 +156,10 @@ async function previewAll(temporaryFile: TemporaryFile<ImportRow>): Promise<Impo
         line: row.line,
         id: row.id,
         sku: row.sku,
+        name: row.name,
+        price: priceOf(row, currency),
         change: changeOf(row),
-        columns: row.differsIn ?? [],
+        before: row.before ?? {},
       });
   return summary.imported;
 }
@@ -158,7 +176,7 @@ async function storeAll(
   tx: Queryable,
   { clock, newId }: Context,
   { merchant, header, match, temporaryFile, onStored }: Storable,
-): Promise<Imported> {
+): Promise<Stored> {
   await planBatch(tx); // The first batches find an empty table, and the last ones a large one.
   const now = clock.now();
   const summary = new Summary();
@@ -170,16 +188,18 @@ async function storeAll(
     const [created, existing] = [rows.filter(({ isNew }) => isNew), rows.filter(({ isNew }) => !isNew)];
     if (created.length > 0) await insertImported(tx, merchant, created, now);
     const changed = await updateImported(tx, merchant.id, header, existing, now);
-    for (const { line, id, sku, isNew, differsIn } of rows) {
+    for (const row of rows) {
+      const { line, id, sku, name, isNew } = row;
       const change = isNew ? "created" : changed.has(id) ? "changed" : "unchanged";
-      summary.add({ line, id, sku, change, columns: change === "changed" ? (differsIn ?? []) : [] });
+      const before = change === "changed" ? (row.before ?? {}) : {};
+      summary.add({ line, id, sku, name, price: priceOf(row, merchant.currency), change, before });
     }
     onStored(summary.count);
   }
   return summary.imported;
 }
 
-function problemOf(error: ImportError): Problem {
+function problemOf(error: RowError): Problem {
   const errors = new ImportErrors();
   errors.add([error]);
   return errors.toProblem();

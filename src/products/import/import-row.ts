@@ -1,28 +1,23 @@
 import { type Static, Type } from "typebox";
 import { parseUuid } from "../../platform/ids.ts";
 import { amountError, parseMoney } from "../../platform/money.ts";
-import { withFormula } from "../../platform/wire/csv.ts";
-import { type CsvRow, columnOf, decimalOf, type RowError } from "../../platform/wire/read-rows.ts";
+import { asInFile } from "../../platform/tables/import-file.ts";
+import { type Columns, columnOf, type FileRecord, type RowError } from "../../platform/tables/read-table.ts";
 import { createCheck } from "../../platform/wire/validation.ts";
 import { PRODUCT_STATUSES, ProductRequestSchema, type ProductStatus } from "../product.ts";
 
-const REQUIRED = ["sku", "name", "price"] as const;
-const OPTIONAL = [
-  "weightGrams",
-  "barcode",
-  "lowStockBelow",
-  "description",
-  "imageUrl",
-  "status",
-  "id",
-] as const;
-type Column = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number];
-const COLUMNS: readonly Column[] = [...REQUIRED, ...OPTIONAL];
+const REQUIRED = ["sku", "name", "price"];
+const OPTIONAL = ["weightGrams", "barcode", "lowStockBelow", "description", "imageUrl", "status", "id"];
 
-export type ImportError = RowError;
+export const PRODUCT_COLUMNS: Columns = {
+  known: [...REQUIRED, ...OPTIONAL],
+  required: REQUIRED,
+  identifiers: ["sku", "barcode"],
+  decimal: ["price"],
+};
 
 /** The columns, in the order of the file. */
-export type ImportHeader = readonly Column[];
+export type ImportHeader = readonly string[];
 
 /** A row that is valid without regard to other rows. A null value has no column in the file, and is not changed. */
 export type ImportRow = {
@@ -42,34 +37,12 @@ export type ImportRow = {
   readonly status: ProductStatus | null;
   readonly barcode: string | null;
   readonly lowStockBelow: number | null;
-  /** The columns in which it differs from its product. Null: not compared yet, or it creates one. */
-  readonly differsIn: readonly string[] | null;
+  /** What its product has in the columns in which it differs. Null: not compared yet, or it creates one. */
+  readonly before: Before | null;
 };
 
-/** The columns of the header, or its errors. An unknown column can be a typing error, so it is rejected. */
-export function readHeader({ line, cells }: CsvRow): ImportHeader | { errors: ImportError[] } {
-  const names = cells.map((cell) => cell.trim());
-  const unknown = names
-    .filter((name) => !isColumn(name))
-    .map((column) => ({
-      line,
-      column,
-      rule: "unknown_column" as const,
-      known: COLUMNS,
-    }));
-  const twice = names
-    .filter((name, index) => isColumn(name) && names.indexOf(name) !== index)
-    .map((column) => ({ line, column, rule: "duplicate_column" as const }));
-  const missing = REQUIRED.filter((name) => !names.includes(name)).map((column) => ({
-    line,
-    column,
-    rule: "missing_column" as const,
-  }));
-  const errors = [...unknown, ...twice, ...missing];
-  return errors.length > 0 ? { errors } : names.filter(isColumn);
-}
-
-const isColumn = (name: string): name is Column => (COLUMNS as readonly string[]).includes(name);
+/** The values of columns as the file would have them. */
+export type Before = Readonly<Record<string, string | null>>;
 
 /** A new product, with the columns that only an import has. */
 const RowSchema = Type.Object({
@@ -84,16 +57,12 @@ const check = createCheck(RowSchema);
  * its errors.
  */
 export function readRow(
-  { line, cells, separator }: CsvRow,
-  header: ImportHeader,
+  { line, values }: FileRecord,
   currency: string,
-): ImportRow | { errors: ImportError[] } {
-  if (cells.length !== header.length) {
-    return { errors: [{ line, rule: "cell_count", count: cells.length, expected: header.length }] };
-  }
-  const product = productOf({ cells, separator }, header, currency);
+): ImportRow | { readonly errors: readonly RowError[] } {
+  const product = productOf(values, currency);
   const errors = check(product).map(
-    ({ pointer, ...violation }): ImportError => ({ line, ...columnOf(pointer), ...violation }),
+    ({ pointer, ...violation }): RowError => ({ line, ...columnOf(pointer), ...asInFile(violation) }),
   );
   const row = product as Static<typeof RowSchema>; // Valid as far as the check has found no error.
   const priceRead = !errors.some(({ column }) => column === "price");
@@ -112,24 +81,16 @@ export function readRow(
     status: row.status ?? null,
     barcode: row.barcode ?? null,
     lowStockBelow: row.lowStockBelow ?? null,
-    differsIn: null,
+    before: null,
   };
 }
 
-/** The row as a request body. An empty cell is absent. */
-function productOf(
-  { cells, separator }: Omit<CsvRow, "line">,
-  header: ImportHeader,
-  currency: string,
-): Record<string, unknown> {
-  const product: Record<string, unknown> = {};
-  header.forEach((column, index) => {
-    const cell = withFormula(cells[index] ?? ""); // An export has guarded it.
-    if (cell === "") return;
-    if (column === "price") product[column] = { amount: decimalOf(cell, separator), currency };
-    else if ((column === "weightGrams" || column === "lowStockBelow") && /^\d{1,15}$/.test(cell))
-      product[column] = Number(cell);
-    else product[column] = cell;
-  });
-  return product;
-}
+/** The row as a request body. */
+const productOf = (values: FileRecord["values"], currency: string): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(values).map(([column, value]) => {
+      if (column === "price") return [column, { amount: value, currency }];
+      const isNumber = (column === "weightGrams" || column === "lowStockBelow") && /^\d{1,15}$/.test(value);
+      return [column, isNumber ? Number(value) : value];
+    }),
+  );

@@ -1,9 +1,10 @@
 import type { Merchant } from "../../merchants/merchants-sql.ts";
 import { barcodeKey } from "../../platform/codes.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { formatMoney } from "../../platform/money.ts";
 import type { Product } from "../product.ts";
 import { recordProducts } from "../products-sql.ts";
-import type { ImportHeader, ImportRow } from "./import-row.ts";
+import type { Before, ImportHeader, ImportRow } from "./import-row.ts";
 
 /**
  * Imports of one merchant can change the same products, so a process stores none while another one does. False: it does. The
@@ -18,23 +19,26 @@ export async function tryToLockImports(tx: Queryable, merchantId: string): Promi
   return row?.locked ?? false;
 }
 
+type SkuOwner = { readonly id: string; readonly name: string; readonly count: number };
+
 /** The merchant's products with these SKUs: of each SKU the oldest, and how many there are. */
 export async function listSkuOwners(
   db: Queryable,
   merchantId: string,
   skus: readonly string[],
-): Promise<ReadonlyMap<string, { readonly id: string; readonly count: number }>> {
+): Promise<ReadonlyMap<string, SkuOwner>> {
   if (skus.length === 0) return new Map();
-  const rows = await db.query<{ sku: string; id: string; count: number }>({
+  const rows = await db.query<SkuOwner & { sku: string }>({
     name: "list-sku-owners",
     text: `
-      select p.sku, (array_agg(p.id order by p.id))[1] as id, count(*)::integer as count
+      select p.sku, (array_agg(p.id order by p.id))[1] as id, (array_agg(p.name order by p.id))[1] as name,
+             count(*)::integer as count
       from products p
       where p.merchant_id = $1 and p.sku = any($2::text[])
       group by p.sku`,
     values: [merchantId, skus],
   });
-  return new Map(rows.map(({ sku, id, count }) => [sku, { id, count }]));
+  return new Map(rows.map(({ sku, ...owner }) => [sku, owner]));
 }
 
 /** Stores new products of a merchant, in the order of their rows. */
@@ -121,18 +125,26 @@ export async function updateImported(
   return new Set(changed.map(({ id }) => id));
 }
 
-/** The columns in which rows differ from their products, as `updateImported` would change them. By the id of the product. */
+/**
+ * What products have in the columns in which rows differ from them, as `updateImported` would change them. By the id of the
+ * product. Long texts are cut.
+ */
 export async function compareImported(
   db: Queryable,
-  merchantId: string,
+  { id: merchantId, currency }: Merchant,
   header: ImportHeader,
   rows: readonly ImportRow[],
-): Promise<ReadonlyMap<string, readonly string[]>> {
+): Promise<ReadonlyMap<string, Before>> {
   if (rows.length === 0) return new Map();
-  const compared = await db.query<{ id: string; columns: string[] }>({
+  const compared = await db.query<{ id: string; before: Record<string, string | null>; columns: string[] }>({
     name: "compare-imported-products",
     text: `
-      select p.id, array_remove(array[
+      select p.id,
+             json_build_object(
+               'sku', p.sku, 'name', p.name, 'price', p.price_minor::text, 'status', p.status,
+               'description', left(p.description, 200), 'imageUrl', p.image_url, 'weightGrams', p.weight_grams::text,
+               'barcode', p.barcode, 'lowStockBelow', p.low_stock_below::text) as before,
+             array_remove(array[
         case when p.sku <> n.sku then 'sku' end,
         case when p.name <> n.name then 'name' end,
         case when p.price_minor <> n."priceMinor" then 'price' end,
@@ -156,23 +168,32 @@ export async function compareImported(
       header.includes("lowStockBelow"),
     ],
   });
-  return new Map(compared.map(({ id, columns }) => [id, columns]));
+  const shown = (column: string, value: string | null) =>
+    column === "price" && value !== null ? formatMoney({ minor: BigInt(value), currency }).amount : value;
+  return new Map(
+    compared.map(({ id, before, columns }) => [
+      id,
+      Object.fromEntries(columns.map((column) => [column, shown(column, before[column] ?? null)])),
+    ]),
+  );
 }
+
+type BarcodeOwner = Pick<Product, "id" | "sku" | "name">;
 
 /** The merchant's products with these barcodes, by what barcodes are compared by. */
 export async function listBarcodeOwners(
   db: Queryable,
   merchantId: string,
   barcodes: readonly string[],
-): Promise<ReadonlyMap<string, Pick<Product, "id" | "sku">>> {
+): Promise<ReadonlyMap<string, BarcodeOwner>> {
   if (barcodes.length === 0) return new Map();
-  const rows = await db.query<Pick<Product, "id" | "sku"> & { key: string }>({
+  const rows = await db.query<BarcodeOwner & { key: string }>({
     name: "list-barcode-owners",
     text: `
-      select p.barcode_key as key, p.id, p.sku
+      select p.barcode_key as key, p.id, p.sku, p.name
       from products p
       where p.merchant_id = $1 and p.barcode_key = any($2::text[])`,
     values: [merchantId, barcodes.map(barcodeKey)],
   });
-  return new Map(rows.map(({ key, id, sku }) => [key, { id, sku }]));
+  return new Map(rows.map(({ key, ...owner }) => [key, owner]));
 }

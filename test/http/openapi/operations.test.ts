@@ -16,10 +16,11 @@ const operationOf = (name: string): Operation => {
 
 type TSchema = { type?: string; properties?: Record<string, TSchema>; required?: string[] };
 
+const WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 const FILES: Readonly<Record<string, readonly string[]>> = {
-  "POST /api/merchants/{id}/products/import": ["text/csv"],
-  "POST /api/facilities/{id}/stock/import": ["text/csv", "application/x-ndjson"],
-  "POST /api/shipments/import": ["text/csv", "application/x-ndjson"],
+  "POST /api/merchants/{id}/products/import": ["text/csv", WORKBOOK],
+  "POST /api/facilities/{id}/stock/import": ["text/csv", "application/x-ndjson", WORKBOOK],
+  "POST /api/shipments/import": ["text/csv", "application/x-ndjson", WORKBOOK],
 };
 const BODIES_OF_OPTIONAL_FIELDS = [
   "PATCH /api/people/{id}",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CsvNumber, csvRow, withFormula } from "../../../src/platform/wire/csv.ts";
+import { CsvNumber, csvRow, withFormula } from "../../../src/platform/tables/csv.ts";
 
 describe("a row of CSV", () => {
   it.each<[string, unknown[], string]>([

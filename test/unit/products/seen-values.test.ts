@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, it } from "vitest";
-import { SeenValues } from "../../../src/products/import/check-file.ts";
+import { SeenValues } from "../../../src/platform/tables/import-file.ts";
 
 it("finds each value of a column that an earlier row has, also after it has grown often", () => {
   const seen = new SeenValues();
@@ -21,7 +21,7 @@ it("keeps the mark that any earlier row has set", () => {
 });
 
 it("keeps none of the values: 300,000 long ones fit into a heap of 64 MB", async () => {
-  const module = new URL("../../../src/products/import/check-file.ts", import.meta.url).href;
+  const module = new URL("../../../src/platform/tables/import-file.ts", import.meta.url).href;
   const worker = new Worker(
     `import(${JSON.stringify(module)}).then(({ SeenValues }) => {
       const seen = new SeenValues();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { csvRow } from "../../../src/platform/wire/csv.ts";
+import { csvRow } from "../../../src/platform/tables/csv.ts";
 import { csvOf } from "../../../web/src/pages/imports/csv-of.ts";
 
 describe("a CSV file that the console makes", () => {

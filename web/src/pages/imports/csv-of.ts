@@ -1,6 +1,6 @@
 /**
  * Rows as CSV. A file that the console makes is as safe to open in a spreadsheet as those of the service
- * (src/platform/wire/csv.ts): the texts are the same, which a test compares for all of them. The console imports nothing of
+ * (src/platform/tables/csv.ts): the texts are the same, which a test compares for all of them. The console imports nothing of
  * the service.
  */
 export const csvOf = (rows: readonly (readonly string[])[]): string =>

@@ -1,6 +1,7 @@
 import type {
+  KnownCellDamage,
   KnownCodeMeaning,
-  KnownCsvFault,
+  KnownFileFault,
   KnownLimitName,
   KnownMissingKind,
   KnownPersonRefusal,
@@ -24,10 +25,11 @@ const FORMATS: Readonly<Record<KnownValueFormat, string>> = {
   "country-code": "muss ein Ländercode aus zwei Buchstaben sein",
   email: "muss eine E-Mail-Adresse sein",
   barcode: "darf nur ASCII-Zeichen haben, und am Anfang und Ende keine Leerzeichen",
-  amount: "muss ein Betrag wie 12.50 sein",
+  amount: "muss ein Betrag wie 12,50 oder 12.50 sein, ohne Tausenderpunkte",
   currency: "muss ein Währungscode nach ISO 4217 wie EUR sein",
   id: "ist keine ID des Dienstes",
   "page-path": "muss der Pfad einer Seite sein, etwa /orders",
+  "whole-number": "muss eine ganze Zahl wie 380 sein",
 };
 
 const MISSING: Readonly<Record<KnownMissingKind, string>> = {
@@ -67,11 +69,27 @@ const CODE_MEANINGS: Readonly<Record<KnownCodeMeaning, string>> = {
   sku: "ist die SKU eines Produkts",
 };
 
-const CSV_FAULTS: Readonly<Record<KnownCsvFault, string>> = {
-  open_quote: "öffnet ein Anführungszeichen, das nie geschlossen wird",
-  long_row: "ist länger als 256 KiB; vielleicht öffnet sie ein Anführungszeichen, das nie geschlossen wird",
-  stray_quote:
-    "hat ein Anführungszeichen, wo keines erlaubt ist: setzen Sie die Zelle in Anführungszeichen, und verdoppeln Sie die darin",
+const NOT_READ = "die folgenden Zeilen wurden nicht gelesen";
+const FILE_FAULTS: Readonly<Record<KnownFileFault, string>> = {
+  open_quote: `öffnet ein Anführungszeichen, das nie geschlossen wird; ${NOT_READ}`,
+  long_row: `ist länger als 256 KiB; vielleicht öffnet sie ein Anführungszeichen, das nie geschlossen wird; ${NOT_READ}`,
+  stray_quote: `hat ein Anführungszeichen, wo keines erlaubt ist: setzen Sie die Zelle in Anführungszeichen, und verdoppeln Sie die darin; ${NOT_READ}`,
+  encoding: "hat Buchstaben in einer unbekannten Kodierung; speichern Sie die Datei als CSV in UTF-8",
+  old_workbook:
+    "die Datei ist eine alte Arbeitsmappe (.xls) oder eine mit Passwort; speichern Sie sie als .xlsx ohne Passwort, oder als CSV",
+  not_a_workbook:
+    "die Datei ist keine Arbeitsmappe, die gelesen werden kann; speichern Sie sie als .xlsx oder als CSV",
+  large_workbook:
+    "die Arbeitsmappe ist zu groß: höchstens 16 MiB, und ausgepackt 128 MiB; speichern Sie sie als CSV",
+};
+
+const DAMAGES: Readonly<Record<KnownCellDamage, string>> = {
+  exponent: "ist eine Zahl mit Exponent, wie Tabellenprogramme lange Nummern schreiben",
+  date: "ist ein Datum, wie Tabellenprogramme es etwa aus 10-12 machen",
+  zeros: "hat wohl Nullen am Anfang verloren",
+  formula: "ist eine Formel",
+  error_value: "ist ein Fehlerwert eines Tabellenprogramms",
+  invisible: "enthält unsichtbare Zeichen",
 };
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -316,12 +334,12 @@ export const errors: ErrorTexts = {
     duplicate_rate: ({ earlier }) =>
       `hat dasselbe Land, dieselbe Währung und dasselbe Gewicht wie Tarif ${formatNumber(earlier + 1)}`,
     view_name: () => "muss anders heißen als Ihre anderen Ansichten dieser Seite",
-    barcode_taken: ({ productId, sku }) =>
+    barcode_taken: ({ productId, sku, name }) =>
       productId === undefined
         ? "ist der Barcode eines anderen Produkts des Händlers"
-        : `ist der Barcode von ${sku ?? productId}, mit oder ohne Nullen davor`,
-    sku_taken: ({ productId }) =>
-      `ist die SKU des Produkts ${productId}; geben Sie seine ID an, oder importieren Sie nach SKU, um es zu ändern`,
+        : `ist der Barcode von ${[sku ?? productId, name].filter(Boolean).join(", ")}, mit oder ohne Nullen davor`,
+    sku_taken: ({ productId, name = productId }) =>
+      `ist die SKU des Produkts ${name}; geben Sie seine ID an, oder importieren Sie nach SKU, um es zu ändern`,
     sku_ambiguous: ({ count }) =>
       `ist die SKU von ${formatNumber(count)} Produkten; geben Sie die ID dessen an, das geändert wird`,
     sku_of_other_row: () => "ist die SKU eines Produkts, das eine andere Zeile ändert",
@@ -340,10 +358,13 @@ export const errors: ErrorTexts = {
     cell_count: ({ count, expected }) =>
       `hat ${formatNumber(count)} Zellen, aber die erste Zeile hat ${formatNumber(expected)}`,
     max_rows: ({ max }) => `ist mehr als die erlaubten ${formatNumber(max)} Zeilen`,
-    csv: ({ fault }) => {
-      const text = CSV_FAULTS[fault as KnownCsvFault];
-      return text === undefined ? undefined : `${text}; die folgenden Zeilen wurden nicht gelesen`;
+    unnamed_column: () => "hat einen Wert, aber die Spalte hat keinen Namen in der ersten Zeile",
+    file: ({ fault }) => FILE_FAULTS[fault as KnownFileFault],
+    damaged: ({ damage, meant }) => {
+      const text = DAMAGES[damage as KnownCellDamage];
+      return text === undefined || meant === undefined ? text : `${text}; gespeichert ist ${meant}`;
     },
+    check_digit: () => "hat eine falsche Prüfziffer",
   },
   ofKey: (text) => `hat einen Namen, der nicht geht: er ${text}`,
   problems: {

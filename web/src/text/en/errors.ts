@@ -1,6 +1,7 @@
 import type {
+  KnownCellDamage,
   KnownCodeMeaning,
-  KnownCsvFault,
+  KnownFileFault,
   KnownLimitName,
   KnownMissingKind,
   KnownPersonRefusal,
@@ -30,6 +31,7 @@ const FORMATS: Readonly<Record<KnownValueFormat, string>> = {
   currency: "must be an ISO 4217 currency code such as EUR",
   id: "is not an id of the service",
   "page-path": "must be the path of a page, such as /orders",
+  "whole-number": "must be a whole number such as 380",
 };
 
 const MISSING: Readonly<Record<KnownMissingKind, string>> = {
@@ -69,10 +71,25 @@ const CODE_MEANINGS: Readonly<Record<KnownCodeMeaning, string>> = {
   sku: "is the SKU of a product",
 };
 
-const CSV_FAULTS: Readonly<Record<KnownCsvFault, string>> = {
-  open_quote: "opens a quote that is never closed",
-  long_row: "is longer than 256 KiB; perhaps it opens a quote that is never closed",
-  stray_quote: "has a quote where none is allowed: put the cell in quotes, and double the quotes within it",
+const NOT_READ = "the following rows were not read";
+const FILE_FAULTS: Readonly<Record<KnownFileFault, string>> = {
+  open_quote: `opens a quote that is never closed; ${NOT_READ}`,
+  long_row: `is longer than 256 KiB; perhaps it opens a quote that is never closed; ${NOT_READ}`,
+  stray_quote: `has a quote where none is allowed: put the cell in quotes, and double the quotes within it; ${NOT_READ}`,
+  encoding: "has letters in an unknown encoding; save the file as CSV in UTF-8",
+  old_workbook:
+    "the file is an old workbook (.xls), or one with a password; save it as .xlsx without a password, or as CSV",
+  not_a_workbook: "the file is not a workbook that can be read; save it as .xlsx or as CSV",
+  large_workbook: "the workbook is too large: at most 16 MiB, and 128 MiB unpacked; save it as CSV",
+};
+
+const DAMAGES: Readonly<Record<KnownCellDamage, string>> = {
+  exponent: "is a number with an exponent, as spreadsheets write long numbers",
+  date: "is a date, as spreadsheets make one of 10-12",
+  zeros: "has probably lost zeros at its beginning",
+  formula: "is a formula",
+  error_value: "is an error value of a spreadsheet",
+  invisible: "contains invisible characters",
 };
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -294,12 +311,12 @@ export const errors: ErrorTexts = {
     duplicate_rate: ({ earlier }) =>
       `has the same country, currency and weight as rate ${formatNumber(earlier + 1)}`,
     view_name: () => "must differ from the names of your other views of this page",
-    barcode_taken: ({ productId, sku }) =>
+    barcode_taken: ({ productId, sku, name }) =>
       productId === undefined
         ? "is the barcode of another product of the merchant"
-        : `is the barcode of ${sku ?? productId}, with or without zeros before it`,
-    sku_taken: ({ productId }) =>
-      `is the SKU of the product ${productId}; give its id, or import by SKU, to change it`,
+        : `is the barcode of ${[sku ?? productId, name].filter(Boolean).join(", ")}, with or without zeros before it`,
+    sku_taken: ({ productId, name = productId }) =>
+      `is the SKU of the product ${name}; give its id, or import by SKU, to change it`,
     sku_ambiguous: ({ count }) =>
       `is the SKU of ${counted(count, "product")}; give the id of the one to change`,
     sku_of_other_row: () => "is the SKU of a product that another row changes",
@@ -316,10 +333,13 @@ export const errors: ErrorTexts = {
     cell_count: ({ count, expected }) =>
       `has ${counted(count, "cell")}, but the first row has ${formatNumber(expected)}`,
     max_rows: ({ max }) => `is beyond the limit of ${counted(max, "row")}`,
-    csv: ({ fault }) => {
-      const text = CSV_FAULTS[fault as KnownCsvFault];
-      return text === undefined ? undefined : `${text}; the following rows were not read`;
+    unnamed_column: () => "has a value, but its column has no name in the first row",
+    file: ({ fault }) => FILE_FAULTS[fault as KnownFileFault],
+    damaged: ({ damage, meant }) => {
+      const text = DAMAGES[damage as KnownCellDamage];
+      return text === undefined || meant === undefined ? text : `${text}; ${meant} is stored`;
     },
+    check_digit: () => "has a wrong check digit",
   },
   ofKey: (text) => `has a name that ${text}`,
   problems: {

@@ -54,3 +54,15 @@ export function withFormula(cell: string): string {
   );
   return BEGINS_AS_FORMULA.test(text) ? text.replace(/^'/, "") : text;
 }
+
+/** A cell that makes a spreadsheet keep a text as it is: `="00123"`. */
+const QUOTED_FORMULA = /^="((?:[^"]|"")*)"$/;
+
+/** A cell that is a formula, not one that only keeps its text. */
+export const isFormula = (cell: string): boolean => cell.startsWith("=") && !QUOTED_FORMULA.test(cell);
+
+/** The text that a cell of a file means. */
+export function textOfCell(cell: string): string {
+  const [, quoted] = QUOTED_FORMULA.exec(cell) ?? [];
+  return quoted === undefined ? withFormula(cell) : quoted.replaceAll('""', '"');
+}

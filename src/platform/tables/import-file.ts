@@ -1,0 +1,261 @@
+import { hash, randomUUID } from "node:crypto";
+import { type FileHandle, open, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { makeDataDir } from "../data-dir.ts";
+import { describedErrors, type Problem } from "../wire/problems.ts";
+import type { Violation } from "../wire/rules.ts";
+import { isErrorValue } from "./damage.ts";
+import type { FileRecord, Recognised, Report, RowError } from "./read-table.ts";
+
+/** What a caller decides about all imports. */
+export type ImportOptions = {
+  /** Stores nothing, and returns what an import would do. */
+  readonly dryRun: boolean;
+  /** Identifiers that look damaged are meant so. */
+  readonly asWritten: boolean;
+};
+
+/** What all imports tell of a file. */
+export type FileFindings = {
+  readonly recognised: Recognised;
+  /** The first rows that may be wrong, and are imported. */
+  readonly warnings: readonly RowError[];
+};
+
+/** Errors that are listed. Further ones are counted. */
+const ERRORS_LISTED_MAX = 1_000;
+const SUBJECT_LENGTH_MAX = 100;
+
+/** The errors of a file. */
+export class ImportErrors {
+  readonly #listed: RowError[] = [];
+  readonly #warnings: RowError[] = [];
+  readonly #lines = new Set<number>();
+  readonly #skipsInvalid: boolean;
+  #isUnreadable = false;
+  #count = 0;
+
+  /** @param skipsInvalid rows with errors are left out, and the others are imported */
+  constructor(skipsInvalid = false) {
+    this.#skipsInvalid = skipsInvalid;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Nothing is imported. */
+  get isFinal(): boolean {
+    return this.#isUnreadable || (this.#count > 0 && !this.#skipsInvalid);
+  }
+
+  /** The rows that are left out. */
+  get rejected(): number {
+    return this.#lines.size;
+  }
+
+  get rejections(): readonly RowError[] {
+    return this.#listed.toSorted(byLine);
+  }
+
+  get warnings(): readonly RowError[] {
+    return this.#warnings;
+  }
+
+  /** @param subject what a row is about, as the file names it */
+  add(errors: readonly RowError[], subject?: string): void {
+    this.#count += errors.length;
+    for (const error of errors) {
+      if (this.#skipsInvalid) this.#lines.add(error.line);
+      if (this.#listed.length < ERRORS_LISTED_MAX) this.#listed.push(withSubject(error, subject));
+    }
+  }
+
+  warn(error: RowError, subject: string): void {
+    if (this.#warnings.length < ERRORS_LISTED_MAX) this.#warnings.push(withSubject(error, subject));
+  }
+
+  readonly report: Report = (errors, of) => {
+    if (of === "file") this.#isUnreadable = true;
+    this.add(errors);
+  };
+
+  toProblem(): Problem {
+    const count = this.#count;
+    const many = this.#listed.length < count ? `the first ${this.#listed.length} of them` : "them";
+    return {
+      code: "validation-failed",
+      detail:
+        count === 1
+          ? "Nothing was imported: the file has 1 error; see errors."
+          : `Nothing was imported: the file has ${count} errors; errors lists ${many}.`,
+      members: { errors: describedErrors(this.#listed.toSorted(byLine)), errorCount: count },
+    };
+  }
+}
+
+const byLine = (one: RowError, other: RowError): number => one.line - other.line;
+
+const withSubject = (error: RowError, subject = ""): RowError =>
+  subject === "" ? error : { ...error, subject };
+
+/** What a row is about, from those of its cells that name it. */
+export const subjectOf = (...cells: readonly (string | null | undefined)[]): string =>
+  cells
+    .flatMap((cell) =>
+      cell ? [cell.length > SUBJECT_LENGTH_MAX ? `${cell.slice(0, SUBJECT_LENGTH_MAX)}…` : cell] : [],
+    )
+    .join(", ");
+
+type Rows = {
+  readonly errors: ImportErrors;
+  readonly asWritten: boolean;
+  readonly max: number;
+  /** The columns that name what a row is about. */
+  readonly named: readonly string[];
+};
+
+/** The rows that are valid without regard to what is stored. Errors of the others are added. */
+export async function* validRows<Row extends object>(
+  records: AsyncIterable<FileRecord>,
+  { errors, asWritten, max, named }: Rows,
+  read: (record: FileRecord) => Row | { readonly errors: readonly RowError[] },
+): AsyncGenerator<Row> {
+  let count = 0;
+  for await (const record of records) {
+    count += 1;
+    const { line, values } = record;
+    if (count > max) return errors.report([{ line, rule: "max_rows", max }], "file");
+    const damaged = asWritten ? [] : brokenCells(record);
+    const row = damaged.length > 0 ? { errors: damaged } : read(record);
+    if ("errors" in row) errors.add(row.errors, subjectOf(...named.map((column) => values[column])));
+    else yield row;
+  }
+}
+
+/** A violation in the words of people with spreadsheets, who know no integers and no null. */
+export const asInFile = (violation: Violation): Violation =>
+  violation.rule === "type" && violation.types.includes("integer")
+    ? { rule: "format", format: "whole-number" }
+    : violation;
+
+/** Cells that hold no value, whatever is stored. */
+const brokenCells = ({ line, values, formulas }: FileRecord): RowError[] =>
+  Object.entries(values).flatMap(([column, value]): RowError[] => {
+    if (isErrorValue(value)) return [{ line, column, rule: "damaged", damage: "error_value" }];
+    return formulas.includes(column) ? [{ line, column, rule: "damaged", damage: "formula" }] : [];
+  });
+
+export async function* inBatches<Row>(rows: AsyncIterable<Row>, size: number): AsyncGenerator<Row[]> {
+  let batch: Row[] = [];
+  for await (const row of rows) {
+    batch.push(row);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/**
+ * What the rows of a file have in their columns so far. Each value is kept as 63 bits of its digest, in an array: half a million
+ * ids, SKUs and barcodes take 16 MB, whatever their length, and the garbage collector does not visit them.
+ */
+export class SeenValues {
+  /** Two words for each value: its digest, whose last bit is the mark. No value: two zeros. Its length is a power of two. */
+  #slots = new Uint32Array(2 * 1_024);
+  #count = 0;
+
+  /** Adds a value of a column with a mark. Returns whether an earlier row has it: with the mark, without it, or null. */
+  add(column: "id" | "sku" | "barcode" | "parcel", value: string, mark = false): boolean | null {
+    const digest = hash("sha256", `${column} ${value}`, "buffer");
+    const [high, low] = [digest.readUInt32LE(0) || 1, digest.readUInt32LE(4) & ~1];
+    const slot = slotOf(this.#slots, high, low);
+    const last = this.#slots[slot + 1] ?? 0;
+    const isKnown = this.#slots[slot] !== 0;
+    this.#slots[slot] = high;
+    this.#slots[slot + 1] = low | (isKnown ? last & 1 : 0) | (mark ? 1 : 0);
+    if (isKnown) return (last & 1) === 1;
+    this.#count += 1;
+    if (this.#count > (this.#slots.length / 2) * FILLED_MAX) this.#grow();
+    return null;
+  }
+
+  #grow(): void {
+    const slots = new Uint32Array(2 * this.#slots.length);
+    for (let from = 0; from < this.#slots.length; from += 2) {
+      const [high = 0, low = 0] = this.#slots.subarray(from, from + 2);
+      if (high === 0) continue;
+      slots.set([high, low], slotOf(slots, high, low & ~1));
+    }
+    this.#slots = slots;
+  }
+}
+
+const FILLED_MAX = 0.75;
+
+/** The slot of a digest, or the free one where it belongs. */
+function slotOf(slots: Uint32Array, high: number, low: number): number {
+  let slot = low & (slots.length - 1); // Even, as `low` is.
+  while (slots[slot] !== 0 && (slots[slot] !== high || ((slots[slot + 1] ?? 0) & ~1) !== low))
+    slot = (slot + 2) & (slots.length - 1);
+  return slot;
+}
+
+/** Stores batches on disk that together are too large for memory. They can be read repeatedly. */
+export type TemporaryFile<T> = {
+  add(batch: readonly T[]): Promise<void>;
+  batches(): AsyncGenerator<T[]>;
+  /** Frees the disk space. */
+  close(): Promise<void>;
+};
+
+/** Works with a temporary file, whose disk space is free afterwards. */
+export async function withTemporaryFile<Row, Result>(
+  dataDir: string,
+  work: (file: TemporaryFile<Row>) => Promise<Result>,
+): Promise<Result> {
+  const file = await createTemporaryFile<Row>(dataDir);
+  try {
+    return await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
+type Extent = { readonly position: number; readonly length: number };
+
+/**
+ * The file is unlinked at once, so nothing is left of it however the process ends. It is in `DATA_DIR`, because the folder of
+ * the system for such files is often read-only or in memory (docs/design/fulfilment.md, "Imports of a catalog").
+ */
+async function createTemporaryFile<T>(dataDir: string): Promise<TemporaryFile<T>> {
+  await makeDataDir(dataDir);
+  const path = join(dataDir, `import-${randomUUID()}`);
+  const file = await open(path, "wx+", 0o600);
+  await unlink(path);
+  const extents: Extent[] = [];
+  let end = 0;
+  return {
+    add: async (batch) => {
+      const bytes = Buffer.from(JSON.stringify(batch));
+      await file.writeFile(bytes); // At the end of the file. Reads name their position, so nothing else moves it.
+      extents.push({ position: end, length: bytes.length });
+      end += bytes.length;
+    },
+    batches: async function* () {
+      for (const extent of extents) yield JSON.parse(await readAt(file, extent)) as T[]; // Written by `add`.
+    },
+    close: () => file.close(),
+  };
+}
+
+async function readAt(file: FileHandle, { position, length }: Extent): Promise<string> {
+  const bytes = Buffer.alloc(length);
+  for (let filled = 0; filled < length; ) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);
+    if (bytesRead === 0) throw new Error("A temporary file is shorter than what was written to it.");
+    filled += bytesRead;
+  }
+  return bytes.toString();
+}

@@ -1,0 +1,126 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { type CellValue, readXlsx, streamXlsxRows } from "hucre/xlsx";
+import type { FileFault } from "../wire/rules.ts";
+import type { TableRow } from "./decode.ts";
+
+/** What the worker sends: the name of the sheet, then rows as they are asked for, then why it ends. */
+export type FromWorker =
+  | { readonly sheet: string }
+  | { readonly rows: TableRow[] }
+  | { readonly ended: FileFault | null };
+
+export type WorkbookLimits = {
+  /** Of the parts of the workbook together, as they declare it. None becomes larger than it declares. */
+  readonly unpackedBytesMax: number;
+  readonly cellsMax: number;
+};
+type WorkbookData = { readonly bytes: Uint8Array; readonly limits: WorkbookLimits };
+
+/** Rows that are sent at a time. */
+const BATCH_SIZE = 500;
+
+const { bytes, limits } = workerData as WorkbookData; // As `read-workbook.ts` gives it.
+
+class Refused extends Error {
+  readonly fault: FileFault;
+  constructor(fault: FileFault) {
+    super(fault);
+    this.fault = fault;
+  }
+}
+
+let requests = 0;
+let wake: () => void = () => undefined;
+parentPort?.on("message", () => {
+  requests += 1;
+  wake();
+});
+
+/** Sends a message when the reader requests one, so that it holds one batch of rows in memory. */
+async function send(message: FromWorker): Promise<void> {
+  while (requests === 0) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wake = resolve;
+    await promise;
+  }
+  requests -= 1;
+  parentPort?.postMessage(message);
+}
+
+/** The first one that a person sees. No sheet is read for it. */
+async function firstVisibleSheet(): Promise<{ name: string; index: number }> {
+  const visible: { name: string; index: number }[] = [];
+  await readXlsx(bytes, {
+    sheets: ({ name, index, hidden, veryHidden }) => {
+      if (!hidden && !veryHidden) visible.push({ name, index });
+      return false;
+    },
+  });
+  const [first] = visible;
+  if (first === undefined) throw new Refused("not_a_workbook");
+  return first;
+}
+
+/** Spreadsheets keep and show 15 digits of a number. */
+const EXACT_MAX = 999_999_999_999_999;
+
+/**
+ * A cell as text. What a spreadsheet has done to an identifier stays visible: a date has a time, and a number whose last digits are
+ * lost has an exponent (`damageOf`).
+ */
+function textOf(value: CellValue): string {
+  if (value === null || value === undefined) return "";
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === "boolean") return value ? "TRUE" : "FALSE";
+  if (typeof value !== "number") return String(value);
+  if (Number.isInteger(value) && Math.abs(value) > EXACT_MAX) return value.toExponential();
+  return String(Number(value.toPrecision(15))); // 0.1 + 0.2 is 0.3, as the spreadsheet shows it.
+}
+
+const END_OF_DIRECTORY = 0x06054b50;
+const DIRECTORY_ENTRY = 0x02014b50;
+/** The end of the directory, with the longest comment. */
+const END_MAX = 65_557;
+
+/** The size of all parts, from the directory of the ZIP. A part without a size, or with one of 4 GiB and more, is too large. */
+function unpackedSize(zip: Buffer): number {
+  let end = zip.length - 22;
+  while (end >= Math.max(0, zip.length - END_MAX) && zip.readUInt32LE(end) !== END_OF_DIRECTORY) end -= 1;
+  if (end < 0 || zip.readUInt32LE(end) !== END_OF_DIRECTORY) throw new Refused("not_a_workbook");
+  let size = 0;
+  let position = zip.readUInt32LE(end + 16);
+  for (let left = zip.readUInt16LE(end + 10); left > 0; left -= 1) {
+    if (position + 46 > zip.length || zip.readUInt32LE(position) !== DIRECTORY_ENTRY)
+      throw new Refused("not_a_workbook");
+    const [packed, unpacked] = [zip.readUInt32LE(position + 20), zip.readUInt32LE(position + 24)];
+    size += unpacked === 0 && packed > 2 ? Number.POSITIVE_INFINITY : unpacked;
+    const [name, extra, comment] = [28, 30, 32].map((at) => zip.readUInt16LE(position + at));
+    position += 46 + (name ?? 0) + (extra ?? 0) + (comment ?? 0);
+  }
+  return size;
+}
+
+async function readRows(): Promise<void> {
+  const size = unpackedSize(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+  if (size > limits.unpackedBytesMax) throw new Refused("large_workbook");
+  const { name, index } = await firstVisibleSheet();
+  await send({ sheet: name });
+  let cells = 0;
+  let rows: TableRow[] = [];
+  for await (const { index: row, values } of streamXlsxRows(bytes, { sheet: index })) {
+    cells += values.length;
+    if (cells > limits.cellsMax) throw new Refused("large_workbook");
+    rows.push({ line: row + 1, cells: values.map(textOf) });
+    if (rows.length < BATCH_SIZE) continue;
+    await send({ rows });
+    rows = [];
+  }
+  await send({ rows });
+}
+
+try {
+  await readRows();
+  await send({ ended: null });
+} catch (error) {
+  await send({ ended: error instanceof Refused ? error.fault : "not_a_workbook" });
+}
