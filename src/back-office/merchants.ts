@@ -9,6 +9,7 @@ import { countPeopleOfMerchants } from "../people/people-sql.ts";
 import { countTokensOfMerchants } from "../people/tokens-sql.ts";
 import type { Context } from "../platform/context.ts";
 import { toTypeId } from "../platform/ids.ts";
+import { normalMailAddress } from "../platform/mail-address.ts";
 import { formatMoney, isCurrency } from "../platform/money.ts";
 import { pagePosition, toPage } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, requireRecentAuthentication } from "../platform/wire/problems.ts";
@@ -139,7 +140,8 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
       // A null that was sent is a decision; a field that was not sent is none.
       const standard = context.config.creditLimitsMinor.get(currency) ?? null;
       const creditLimitMinor = body.creditLimit === undefined ? standard : toCreditLimit(body.creditLimit);
-      const fields = { name, accountEmail, currency, creditLimitMinor, completeWhenShipped };
+      const email = normalMailAddress(accountEmail);
+      const fields = { name, accountEmail: email, currency, creditLimitMinor, completeWhenShipped };
       const merchant = await createMerchant(context, fields, by);
       return { status: 201, body: toWireMerchant(merchant) };
     },
@@ -189,11 +191,12 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
       const merchant = await findMerchant(context, caller, params.id);
       return merchant === null ? [] : amountErrors(body, "/creditLimit", merchant.currency);
     },
-    handle: async ({ caller, params, by, body: { creditLimit, ...fields } }, { context }) => {
+    handle: async ({ caller, params, by, body: { creditLimit, accountEmail, ...fields } }, { context }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
       const change = {
         ...fields,
+        ...(accountEmail !== undefined && { accountEmail: normalMailAddress(accountEmail) }),
         ...(creditLimit !== undefined && { creditLimitMinor: toCreditLimit(creditLimit) }),
       };
       const changed = await changeMerchant(context, merchant.id, change, by);

@@ -6,6 +6,7 @@ import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Context } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { toTypeId } from "../platform/ids.ts";
+import { MAIL_ADDRESS_LENGTH_MAX, normalMailAddress } from "../platform/mail-address.ts";
 import type { SecretBox } from "../platform/secret-box.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import { versionOf } from "../platform/wire/content-version.ts";
@@ -82,10 +83,10 @@ export const SEEN_INTERVAL_MS = 5 * MINUTE_MS;
 
 export const PASSWORD_LENGTH_MIN = 12;
 export const PASSWORD_LENGTH_MAX = 128;
-export const EMAIL_LENGTH_MAX = 254;
+export const EMAIL_LENGTH_MAX = MAIL_ADDRESS_LENGTH_MAX;
 
 /** A mail address as it is stored and compared. */
-export const normalEmail = (email: string): string => email.trim().normalize("NFC").toLowerCase();
+export const normalEmail = (email: string): string => normalMailAddress(email).normalize("NFC").toLowerCase();
 
 /** What operations of people need beside the context of all: keys for cookies and one-time codes. */
 export type PeopleContext = Context & { readonly secrets: SecretBox };

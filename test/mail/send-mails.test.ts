@@ -77,6 +77,16 @@ describe("send-mails", () => {
     expect(server.mails).toHaveLength(1);
   });
 
+  it("sends to an international domain in its ASCII form, and to an international name as it is", async () => {
+    const { test, partner, server } = await start();
+    await queue(test, partner, { recipient: "x@münchen.example" });
+    await queue(test, partner, { recipient: "müller@münchen.example" });
+    await send(test);
+    const recipients = server.mails.map(({ headers }) => headers["to"]);
+    expect(recipients.toSorted()).toEqual(["müller@münchen.example", "x@xn--mnchen-3ya.example"]);
+    expect(await stored(test)).toMatchObject([{ failedAt: null }, { sentAt: test.clock.now() }]);
+  });
+
   it("sends nothing of a transaction that was rolled back", async () => {
     const { test, partner, server } = await start();
     const { context } = test;
