@@ -33,7 +33,7 @@ type RefundReason = (typeof REFUND_REASONS)[number];
 export const REFUNDS_MAX = 100;
 
 /** Units of a line. */
-export type LineUnits = { readonly lineId: string; readonly quantity: number };
+type LineUnits = { readonly lineId: string; readonly quantity: number };
 
 export type RefundRequest = {
   /** Minor units of the order's currency, more than 0. */

@@ -321,7 +321,7 @@ const checkSecretKeys = (missing: readonly string[]): Result =>
         { keys: missing.join(", ") },
       );
 
-export function checkWorkers({ runningCount, stoppedSince }: Workers, now: Date): Result {
+function checkWorkers({ runningCount, stoppedSince }: Workers, now: Date): Result {
   if (stoppedSince === null) return ok(runningCount === 0 ? "none is missed" : `${runningCount} running`);
   const stoppedMs = now.getTime() - stoppedSince.getTime();
   return fail(

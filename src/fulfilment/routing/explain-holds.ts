@@ -19,7 +19,7 @@ export type NeededProduct = {
 };
 
 /** What the rates of facilities must cover. */
-export type Destination = {
+type Destination = {
   readonly countryCode: string;
   readonly currency: string;
   readonly weightGrams: number;
