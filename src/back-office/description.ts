@@ -7,6 +7,7 @@ import { FIXED_LIMITS, LIMIT_DESCRIPTIONS } from "../merchants/limits.ts";
 import { ruleSchema, TRANSITION_RULES } from "../orders/changes/transition-order.ts";
 import { sessionCookieName } from "../people/cookies.ts";
 import { type Config, readVersion } from "../platform/config.ts";
+import { nullable } from "../platform/wire/schemas.ts";
 import { rolesOf } from "./access.ts";
 import { describedWebhooks } from "./event-schemas.ts";
 import { openRoutes } from "./people/sign-in.ts";
@@ -75,6 +76,15 @@ export const describeBackOffice = (
       codes: ["forbidden", "scope-required", "person-changed"],
       transition: Type.String({ description: "The requested transition." }),
       rule: ruleSchema(TRANSITION_RULES),
+      refusedBy: {
+        orderId: Type.String({
+          description: "Of `tracking_number_repeated`: the order of the other parcel.",
+        }),
+        shipmentId: nullable(
+          Type.String(),
+          "Of `tracking_number_repeated`: the other shipment. Null only for one that a dry run would create.",
+        ),
+      },
       limits: { ...LIMIT_DESCRIPTIONS, ...FIXED_LIMITS },
     },
     headers: RATE_LIMIT_FIELDS,

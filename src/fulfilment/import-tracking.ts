@@ -15,10 +15,15 @@ import {
   trackingUrlField,
   weightField,
 } from "../orders/changes/ship-request.ts";
-import { trackingNumberOf } from "../orders/changes/tracking-number.ts";
+import { comparableNumber, trackingNumberOf } from "../orders/changes/tracking-number.ts";
 import { transitionRefused } from "../orders/changes/transition-order.ts";
 import { readOrdersByKey } from "../orders/orders-sql.ts";
-import { findOrderOfShipment, findOrderOwner, findOrdersByExternalId } from "../orders/owners-sql.ts";
+import {
+  findOrderOfShipment,
+  findOrderOwner,
+  findOrdersByExternalId,
+  type OpenParcel,
+} from "../orders/owners-sql.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { fromTypeId, type IdPrefix, type NewId, toTypeId } from "../platform/ids.ts";
 import { damageOf } from "../platform/tables/damage.ts";
@@ -48,6 +53,7 @@ import { createCheck } from "../platform/wire/validation.ts";
 import type { ImportContext } from "../products/import/import-products.ts";
 import { readProductNames } from "../products/products-sql.ts";
 import { findKnownTexts } from "./known-codes.ts";
+import { findParcelsWithNumber, repeatedNumber } from "./repeated-numbers.ts";
 import { storeShipping } from "./shipping.ts";
 
 const TRACKING_COLUMNS: Columns = {
@@ -145,6 +151,8 @@ type TrackingFile = ImportOptions & {
   readonly bytes: AsyncIterable<Buffer>;
   /** The connection of rows that name none. Null: any. */
   readonly connectionId: string | null;
+  /** Numbers that are on other parcels are meant. */
+  readonly repeatedTrackingNumber: boolean;
 };
 
 /**
@@ -166,7 +174,7 @@ export async function importTracking(
       if (errors.isFinal) return errors.toProblem();
       const summary = new Summary();
       for await (const batch of temporaryFile.batches())
-        await importBatch(context, staff, batch, file.dryRun, summary);
+        await importBatch(context, staff, batch, file, summary);
       return { ...summary.imported, warnings: errors.warnings, recognised };
     },
   );
@@ -177,10 +185,11 @@ async function importBatch(
   context: ImportContext,
   staff: Staff,
   batch: readonly Parcel[],
-  dryRun: boolean,
+  file: Pick<TrackingFile, "dryRun" | "repeatedTrackingNumber">,
   summary: Summary,
 ): Promise<void> {
   const { db, clock, newId } = context;
+  const { dryRun, repeatedTrackingNumber } = file;
   const found: { parcel: Parcel; key: OrderKey }[] = [];
   for (const parcel of batch) {
     const key = await findNamedOrder(db, staff, parcel, clock.now());
@@ -210,9 +219,12 @@ async function importBatch(
     else if (isProblem(decided)) summary.reject(parcel, decided);
     else if (known.length > 0) summary.reject(parcel, rowRejected(...known.map(knownCodeOf(parcel))));
     else {
+      const { trackingNumber } = parcel;
+      const stored = await findParcelsWithNumber(db, staff, trackingNumber, repeatedTrackingNumber);
+      const parcels = repeatedTrackingNumber ? [] : [...stored, ...summary.planned];
       const after = dryRun
-        ? outcomeOf(order, decided, now)
-        : await storeShipping({ ...context, db: context.storing }, staff, key, decideOn);
+        ? outcomeOf(order, decided, now, parcels)
+        : await storeShipping({ ...context, db: context.storing }, staff, key, decideOn, parcels);
       if (after === null) summary.leave();
       else if (isProblem(after)) summary.reject(parcel, after);
       else {
@@ -369,9 +381,16 @@ function linesOf(order: Order, parcel: Parcel, skus: ReadonlyMap<string, string>
 }
 
 /** What a dry run returns for a transition: the order after it. A request to ship an accepted order routes it first. */
-function outcomeOf(order: Order, transition: Transition, now: Date): Order | Problem {
+function outcomeOf(
+  order: Order,
+  transition: Transition,
+  now: Date,
+  parcels: readonly OpenParcel[],
+): Order | Problem {
   const { name } = transition;
   const outcome = applyTransition(name === "ship" ? routed(asOf(order, now), now) : order, transition, now);
+  const repeated = repeatedNumber(name, order, outcome.order, parcels);
+  if (repeated !== null) return repeated;
   return outcome.outcome === "applied" ? outcome.order : transitionRefused(name, outcome.order, outcome.rule);
 }
 
@@ -379,14 +398,20 @@ function outcomeOf(order: Order, transition: Transition, now: Date): Order | Pro
 class Summary {
   readonly #counts = { shipped: 0, updated: 0, unchanged: 0, rejected: 0 };
   readonly #parcels: RecordedParcel[] = [];
+  /** What a dry run would have on its way. */
+  readonly planned: OpenParcel[] = [];
   readonly #rejections: RejectedParcel[] = [];
 
   record(parcel: Parcel, before: Order, after: Order, dryRun: boolean): void {
     const isShipped = after.shipments.length > before.shipments.length;
     const change = isShipped ? "shipped" : "updated";
     this.#counts[change] += 1;
-    if (this.#parcels.length === PARCELS_LISTED_MAX) return;
     const written = shipmentsOut(after).find((shipment) => hasNumberOf(parcel, shipment));
+    const { merchantId, connectionId, facilityId, id: orderId } = after;
+    const trackingNumber = comparableNumber(written?.trackingNumber ?? "");
+    if (dryRun && trackingNumber !== "")
+      this.planned.push({ merchantId, connectionId, facilityId, orderId, shipmentId: null, trackingNumber });
+    if (this.#parcels.length === PARCELS_LISTED_MAX) return;
     const isNew = isShipped && dryRun; // Its id is of no shipment.
     const shipmentId = isNew ? null : (parcel.named.shipmentId ?? written?.id ?? null);
     this.#parcels.push({ line: parcel.line, change, orderId: after.id, shipmentId });

@@ -14,12 +14,14 @@ import { storeTransitions } from "../orders/changes/store-transitions.ts";
 import { withinTimeline } from "../orders/changes/timeline-sql.ts";
 import { orderOrRefusal } from "../orders/changes/transition-order.ts";
 import { readOrders } from "../orders/orders-sql.ts";
+import type { OpenParcel } from "../orders/owners-sql.ts";
 import { lockUnroutedOrders } from "../orders/routing-sql.ts";
 import type { Context } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { NewId } from "../platform/ids.ts";
 import { type Problem, validationFailed } from "../platform/wire/problems.ts";
 import { findKnownTexts } from "./known-codes.ts";
+import { findParcelsWithNumber, repeatedNumber } from "./repeated-numbers.ts";
 import { assignFacilities } from "./routing/assign-facilities.ts";
 import { newlyTracked, trackingMail } from "./tracking-mail.ts";
 
@@ -32,8 +34,10 @@ export async function shipOrder(
 ): Promise<Order | Problem> {
   const known = await findKnownTexts(context.db, key.merchantId, request);
   if (known.length > 0) return knownCodes(known);
+  const { trackingNumber, repeatedTrackingNumber } = request;
+  const parcels = await findParcelsWithNumber(context.db, staff, trackingNumber, repeatedTrackingNumber);
   const read = readShipRequest(request);
-  return storeShipping(context, staff, key, (order, newId) => toShip(order, read, newId));
+  return storeShipping(context, staff, key, (order, newId) => toShip(order, read, newId), parcels);
 }
 
 /** Adds tracking to a shipment of a real order, or changes its status. The first tracking makes it `shipped`. */
@@ -42,16 +46,19 @@ export async function updateShipment(
   staff: Staff,
   key: OrderKey,
   shipmentId: string,
-  change: ShipmentChange,
+  { repeatedTrackingNumber, ...change }: ShipmentChange & Pick<ShipRequest, "repeatedTrackingNumber">,
 ): Promise<Order | Problem> {
-  const known = await findKnownTexts(context.db, key.merchantId, change);
-  return storeShipping<Problem>(context, staff, key, (order) => {
+  const { db } = context;
+  const known = await findKnownTexts(db, key.merchantId, change);
+  const parcels = await findParcelsWithNumber(db, staff, change.trackingNumber, repeatedTrackingNumber);
+  const decide = (order: Order) => {
     const transition = toShipmentUpdate(order, shipmentId, change);
     const shipment = order.shipments.find(({ id }) => id === shipmentId);
     // A partner may have called an order like a number that the shipment has since.
     const unwanted = known.filter(({ field }) => transition.change[field] !== shipment?.[field]);
     return shipment !== undefined && unwanted.length > 0 ? knownCodes(unwanted) : transition;
-  });
+  };
+  return storeShipping<Problem>(context, staff, key, decide, parcels);
 }
 
 const knownCodes = (known: Awaited<ReturnType<typeof findKnownTexts>>): Problem =>
@@ -62,12 +69,14 @@ const knownCodes = (known: Awaited<ReturnType<typeof findKnownTexts>>): Problem 
 /**
  * Ships lines of a real order, or updates a shipment, as `decide` requests it of the order under the lock. `decide` sees the order
  * before it is routed, which changes no line.
+ * @param parcels with which a new tracking number is not to be shared
  */
 export function storeShipping<Other extends Problem | null>(
   context: Context,
   staff: Staff,
   key: OrderKey,
   decide: (order: Order, newId: NewId) => Transition | Other,
+  parcels: readonly OpenParcel[],
 ): Promise<Order | Problem | Other> {
   return inSeenOrder<Order | Problem | Other>(context, staff, key, async (tx, stored, at, by) => {
     const transition = decide(stored, at.newId);
@@ -75,6 +84,8 @@ export function storeShipping<Other extends Problem | null>(
     const { name } = transition;
     const order = name === "ship" ? await prepareShipping(tx, stored, at) : stored;
     const applied = applyTransition(order, transition, at.now);
+    const repeated = repeatedNumber(name, order, applied.order, parcels);
+    if (repeated !== null) return repeated;
     const outcome = name === "ship" ? applied : await withinTimeline(tx, applied);
     await storeOutcome(tx, order, outcome, { operation: name, by }, at);
     await mailTracking(tx, order, outcome.order, at);

@@ -229,6 +229,7 @@ export type TransitionRule =
   | "nothing_to_cancel"
   | "whole_order"
   | "goods_unpaid"
+  | "tracking_number_repeated"
   | "too_many_lines"
   | "not_cancelable"
   /** Rules of real orders, which follow the chart. */

@@ -1,4 +1,4 @@
-import type { OrderScope } from "../audit/grant.ts";
+import type { OrderParties, OrderScope } from "../audit/grant.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
 import { merchantByMerchant, searchReachable } from "../platform/database/citus.ts";
@@ -143,6 +143,38 @@ export async function findOrderOfShipment(db: Queryable, shipmentId: string): Pr
     values: [shipmentId],
   });
   return row === undefined ? null : toPlacedOrder(row);
+}
+
+/** A shipment that is on its way, or waits for the courier, with the order that has it. */
+export type OpenParcel = OrderParties & {
+  readonly orderId: string;
+  /** Null: a dry run would create it. */
+  readonly shipmentId: string | null;
+  /** As `comparableNumber` writes it. */
+  readonly trackingNumber: string;
+};
+
+/** Parcels of one number that are read: to ask about it, one is enough that the caller sees. */
+const PARCELS_MAX = 100;
+
+/** The open parcels with one of these numbers, the newest first, written as by `comparableNumber`. By shipments_tracking_idx. */
+export function findOpenParcels(db: Queryable, numbers: readonly string[]): Promise<OpenParcel[]> {
+  return searchReachable(db, "find-open-parcels", (merchants) =>
+    db.query<OpenParcel>({
+      name: "find-open-parcels",
+      text: `
+        select s.merchant_id as "merchantId", o.connection_id as "connectionId", o.facility_id as "facilityId",
+               s.order_id as "orderId", s.id as "shipmentId",
+               lower(translate(s.tracking_number, ' -', '')) as "trackingNumber"
+        from shipments s
+        join orders o on o.merchant_id = s.merchant_id and o.id = s.order_id
+        where lower(translate(s.tracking_number, ' -', '')) = any($1::text[]) and s.status in ('pending', 'shipped') and not o.test_mode
+          and ($2::uuid[] is null or s.merchant_id = any($2)) and ($2::uuid[] is null or o.merchant_id = any($2))
+        order by s.id desc
+        limit $3`,
+      values: [numbers, merchants, PARCELS_MAX],
+    }),
+  );
 }
 
 const toPlacedOrder = (row: PlacedOrderRow): PlacedOrder => ({

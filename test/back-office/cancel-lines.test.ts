@@ -196,7 +196,10 @@ describe("units of an order that cannot be delivered are canceled", () => {
 describe("after lines were canceled", () => {
   async function closed() {
     const { id, lines } = await placePaid(3);
-    await operationApplied(test, id, "ship", { lines: [some(lines[0], 1)], trackingNumber: "1" });
+    await operationApplied(test, id, "ship", {
+      lines: [some(lines[0], 1)],
+      trackingNumber: `JD-${references}`,
+    });
     const { lines: parts } = await readDetail(test, id);
     const { body } = await cancelLines(id, [some(parts[1], 1)]);
     expect(unitsOf(body).toSorted()).toEqual(["1 canceled", "1 open", "1 shipped"]);

@@ -326,7 +326,7 @@ ${MISSING},,,T-1
     ]);
     const { connectionId } = sibling;
     expect(counts(await imported(file, { connectionId }))).toEqual([1, 0, 0, 0]);
-    const named = `externalOrderId,connectionId,trackingNumber\nPO-1,${partner.connectionId},T-1\n`;
+    const named = `externalOrderId,connectionId,trackingNumber\nPO-1,${partner.connectionId},T-2\n`;
     expect((await imported(named, { connectionId })).parcels).toMatchObject([{ orderId: id }]);
   });
 

@@ -181,7 +181,7 @@ describe("tracking", () => {
       { status: "shipped", shippedAt, deliveredAt: null },
     ]);
     test.clock.advance({ minutes: 3 });
-    const { status, body } = await patchShipment(shipments[0].id, { carrier: "DHL", trackingNumber: "77" });
+    const { status, body } = await patchShipment(shipments[0].id, { carrier: "DHL", trackingNumber: "78" });
     expect(status).toBe(200);
     expect(body).toMatchObject({
       id: shipments[0].id,
@@ -189,7 +189,7 @@ describe("tracking", () => {
       status: "shipped",
       shippedAt,
       carrier: "DHL",
-      trackingUrl: "https://www.dhl.com/global-en/home/tracking.html?tracking-id=77",
+      trackingUrl: "https://www.dhl.com/global-en/home/tracking.html?tracking-id=78",
     });
     expect((await readDetail(test, id)).timeline.at(-1)).toMatchObject({
       operation: "updateShipment",
@@ -241,7 +241,7 @@ describe("tracking", () => {
 
   it("says that the carrier has what tracking alone had made shipped, once", async () => {
     const { id } = await placeTwoLines();
-    const [shipment] = (await operationApplied(test, id, "ship", { trackingNumber: "5" })).shipments;
+    const [shipment] = (await operationApplied(test, id, "ship", { trackingNumber: "6" })).shipments;
     const reported = await patchShipment(shipment.id, { status: "shipped" });
     expect(reported.body).toEqual({ ...shipment, handoverReported: true });
     const before = await readDetail(test, id);

@@ -34,6 +34,11 @@ const voidOf = (shipmentId: string, body: object = {}) =>
   test.backOffice.request("POST", `/api/shipments/${shipmentId}/void`, { body });
 const patch = (shipmentId: string, body: object) =>
   test.backOffice.request("PATCH", `/api/shipments/${shipmentId}`, { body });
+let numbers = 0;
+const newNumber = (): string => {
+  numbers += 1;
+  return `JD-${numbers}`;
+};
 const scan = async (code: string) =>
   (await test.backOffice.get(`/api/work-list/scan?code=${encodeURIComponent(code)}`)).body.orders;
 
@@ -56,7 +61,7 @@ describe("a shipment that never left is voided", () => {
     expect(open.lines.map(({ shipmentId }: { shipmentId: null }) => shipmentId)).toEqual([null, null]);
     const [onWorkList] = await scan("JD-VOID-1");
     expect(onWorkList).toMatchObject({ orderId: id, canShip: true, shipments: [{ status: "voided" }] });
-    const again = await operationApplied(test, id, "ship", { ...tracking, trackingNumber: "JD-2" });
+    const again = await operationApplied(test, id, "ship", { ...tracking, trackingNumber: "JD-SECOND" });
     expect(again.shipments).toMatchObject([{ status: "voided" }, { status: "shipped" }]);
     expect(again.charges).toEqual(charges);
     expect(again.lines.map(({ shipmentId }: { shipmentId: string }) => shipmentId)).toEqual(
@@ -171,7 +176,7 @@ describe("a void is rejected", () => {
     ["when it came back", (orderId) => operationApplied(test, orderId, "return"), "order_settled"],
   ])("%s", async (_, happen, rule) => {
     const { id } = await placeRouted(2);
-    const { shipments } = await operationApplied(test, id, "ship", { trackingNumber: "1" });
+    const { shipments } = await operationApplied(test, id, "ship", { trackingNumber: newNumber() });
     await happen(id, shipments[0].id);
     const stock = await readStock(test, facility, partner.productIds[0]);
     expectRejected(await voidOf(shipments[0].id), rule, "voidShipment");
@@ -205,9 +210,9 @@ it("an endpoint that names order.shipmentUpdated receives the void, and the next
     201,
   );
   const { id } = await placeAcceptedOrder(test, own);
-  const [shipment] = (await operationApplied(test, id, "ship", { trackingNumber: "1" })).shipments;
+  const [shipment] = (await operationApplied(test, id, "ship", { trackingNumber: newNumber() })).shipments;
   await voidOf(shipment.id);
-  await operationApplied(test, id, "ship", { trackingNumber: "2" });
+  await operationApplied(test, id, "ship", { trackingNumber: newNumber() });
   await sendDue(startDispatcher(test));
   expect(received(receiver).map(({ type, sequence }) => [type, sequence])).toEqual([
     ["order.shipmentCreated", 2],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { readKeys } from "../../src/merchants/keys-sql.ts";
 import { readEarlierOrders } from "../../src/orders/creation/place-orders-sql.ts";
 import { readOrders, readOrdersByExternalId } from "../../src/orders/orders-sql.ts";
-import { findOrdersByLabel } from "../../src/orders/owners-sql.ts";
+import { findOpenParcels, findOrdersByLabel } from "../../src/orders/owners-sql.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { connectionKey } from "../support/orders.ts";
@@ -77,6 +77,11 @@ const READS: LookUp[] = [
   [
     "by a scanned tracking number",
     (db) => findOrdersByLabel(db, "T", 10),
+    /lower\(translate\(tracking_number, .*\) = ANY/,
+  ],
+  [
+    "by the number of a parcel",
+    (db) => findOpenParcels(db, ["t"]),
     /lower\(translate\(tracking_number, .*\) = ANY/,
   ],
   ["by a scanned return", (db) => findOrdersByLabel(db, "R", 10), /Cond: \(reference = \$1\)/],

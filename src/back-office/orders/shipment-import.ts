@@ -10,7 +10,7 @@ import { rowErrorsSchema } from "../../http/openapi/problems.ts";
 import { idErrors, idIn } from "../../http/route.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { isProblem, validationFailed } from "../../platform/wire/problems.ts";
-import { enumeration, idField, nullable } from "../../platform/wire/schemas.ts";
+import { enumeration, flagField, idField, nullable } from "../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
 import {
   findingsFields,
@@ -103,10 +103,13 @@ export const shipmentImportRoutes: readonly BackOfficeRoute[] = [
     admits: warehouse,
     tag: "Orders",
     summary: "Import shipments with their tracking from CSV or JSON",
-    description: `${TABLE_TEXT}. Or a JSON object in each line. At most ${TRACKING_ROWS_MAX} rows and ${LIMIT_MIB} MiB. A row is a parcel that has left. It names its order by \`orderId\`, or by the partner's \`externalOrderId\`, beside which \`connectionId\` may be needed; and has a \`trackingNumber\`, and perhaps \`carrier\`, \`trackingUrl\` and \`weightGrams\`. All lines of the order that have not shipped ship with it, as \`POST /api/orders/{id}/ship\` does. If they have shipped without a tracking number, their shipment gets it; a row can also name a shipment by \`shipmentId\`. A parcel with some of the goods has \`sku\` and perhaps \`quantity\`, in rows one after the other that repeat all else. With an error in the file nothing is stored, and \`errors\` lists each with its line. Else the parcels are stored one after the other. Those that cannot be are left out and listed as \`rejections\`, such as that of an order on hold. A parcel whose order has a shipment with its tracking number is recorded already: so the same file again changes nothing further, and completes an import that broke off.`,
+    description: `${TABLE_TEXT}. Or a JSON object in each line. At most ${TRACKING_ROWS_MAX} rows and ${LIMIT_MIB} MiB. A row is a parcel that has left. It names its order by \`orderId\`, or by the partner's \`externalOrderId\`, beside which \`connectionId\` may be needed; and has a \`trackingNumber\`, and perhaps \`carrier\`, \`trackingUrl\` and \`weightGrams\`. All lines of the order that have not shipped ship with it, as \`POST /api/orders/{id}/ship\` does. If they have shipped without a tracking number, their shipment gets it; a row can also name a shipment by \`shipmentId\`. A parcel with some of the goods has \`sku\` and perhaps \`quantity\`, in rows one after the other that repeat all else. With an error in the file nothing is stored, and \`errors\` lists each with its line. Else the parcels are stored one after the other. Those that cannot be are left out and listed as \`rejections\`, such as that of an order on hold, or one whose number is on a parcel of another order (\`repeatedTrackingNumber\` stores it). A parcel whose order has a shipment with its tracking number is recorded already: so the same file again changes nothing further, and completes an import that broke off.`,
     query: Type.Object({
       connectionId: Type.Optional(
         Type.String({ description: "Id of the connection of all external ids without a `connectionId`." }),
+      ),
+      repeatedTrackingNumber: flagField(
+        "True: tracking numbers that are on other parcels are meant, such as of orders that were packed together. Default: false.",
       ),
       ...importFields,
     }),
@@ -121,7 +124,9 @@ export const shipmentImportRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, query, body: bytes, by }, { bulk }) => {
       const errors = idErrors("con", "connectionId", query);
       if (errors.length > 0) return validationFailed(errors);
-      const file = { bytes, connectionId: idIn("con", query.connectionId), ...importOptions(query) };
+      const { repeatedTrackingNumber = false } = query;
+      const connectionId = idIn("con", query.connectionId);
+      const file = { bytes, connectionId, repeatedTrackingNumber, ...importOptions(query) };
       const staff = { ...caller, by };
       const imported = await bulk.run("runningImports", caller, caller.id ?? "operator", (importing) =>
         importTracking(importing, staff, file),

@@ -5,6 +5,7 @@ import type { Order } from "../../lifecycle/order.ts";
 import { readMerchant } from "../../merchants/merchants-sql.ts";
 import {
   carrierField,
+  repeatedNumberField,
   shipFields,
   trackingNumberField,
   trackingUrlField,
@@ -35,6 +36,7 @@ import {
 export const ShipBody = Type.Object(
   {
     ...shipFields(),
+    repeatedTrackingNumber: Type.Optional(repeatedNumberField()),
     weightGrams: Type.Optional(weightField()),
   },
   { title: "ShipRequest", description: "A shipment to create." },
@@ -62,6 +64,7 @@ const ShipmentBody = Type.Object(
         "Address where the shipment can be tracked. Null removes it. If it is absent, a new number or carrier replaces it.",
       ),
     ),
+    repeatedTrackingNumber: Type.Optional(repeatedNumberField()),
     status: Type.Optional(
       enumeration(
         "ShipmentProgress",

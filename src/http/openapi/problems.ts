@@ -21,6 +21,8 @@ export type DescribedProblems = {
   /** Of `transition-refused`: the requested transition, and the rule that forbids it. */
   readonly transition: TSchema;
   readonly rule: TSchema;
+  /** Of `transition-refused`: members of single rules. */
+  readonly refusedBy?: Readonly<Record<string, TSchema>>;
   /** Of `limit-reached`: what counts, by the name of the limit. */
   readonly limits: Readonly<Record<string, string>>;
   /** True if errors can be in a file. */
@@ -143,7 +145,10 @@ type Members = {
 };
 
 /** The members that only some problems have. */
-function membersOf(code: ProblemCode, { transition, rule, limits, ofFiles }: DescribedProblems): Members {
+function membersOf(
+  code: ProblemCode,
+  { transition, rule, refusedBy, limits, ofFiles }: DescribedProblems,
+): Members {
   switch (code) {
     case "order-not-cancelable":
       return { required: { orderStatus } };
@@ -187,7 +192,10 @@ function membersOf(code: ProblemCode, { transition, rule, limits, ofFiles }: Des
     case "transition-refused":
       return {
         required: { transition, orderStatus, rule },
-        optional: { maximum: Type.Integer({ description: "Of a rule about a number: the highest one." }) },
+        optional: {
+          maximum: Type.Integer({ description: "Of a rule about a number: the highest one." }),
+          ...refusedBy,
+        },
       };
     case "sign-in-failed":
       return { required: { reason: SignInFailureSchema } };

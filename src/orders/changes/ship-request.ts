@@ -35,6 +35,7 @@ type ShipFields = ReturnType<typeof shipFields>;
 export type ShipRequest = { [Field in keyof ShipFields]?: Static<ShipFields[Field]> } & {
   /** Only the warehouse weighs. */
   readonly weightGrams?: number;
+  readonly repeatedTrackingNumber?: boolean;
 };
 
 /** A request to ship with its ids read, before the order is locked. */
@@ -171,6 +172,12 @@ export const carrierField = (description = "Name of the carrier.") =>
 
 export const trackingNumberField = (description = "Tracking number of the carrier.") =>
   shortText(`${description} ${TRIMMED} ${TAKEN_OUT}`);
+
+export const repeatedNumberField = () =>
+  Type.Boolean({
+    description:
+      "True: the tracking number is on another parcel, and that is meant. Without it, a number of another shipment that is `pending` or `shipped` is rejected with the rule `tracking_number_repeated`, and `orderId` and `shipmentId` of that one. Default: false.",
+  });
 
 export const weightField = () =>
   Type.Integer({

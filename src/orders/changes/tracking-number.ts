@@ -19,10 +19,14 @@ export function trackingNumberOf(scanned: string, carrier: string | null): strin
 export const possibleTrackingNumbers = (code: string): string[] => [
   ...new Set(
     [code, trackingNumberOf(code, null), trackingNumberOf(code, "FedEx")]
-      .map((one) => one.toLowerCase().replace(/[\s-]/g, ""))
+      .map(comparableNumber)
       .filter((one) => one !== ""),
   ),
 ];
+
+/** As numbers are compared: in lower case and without what separates groups of digits. */
+export const comparableNumber = (trackingNumber: string): string =>
+  trackingNumber.toLowerCase().replace(/[\s-]/g, "");
 
 /** Groups of digits and capitals as they are printed, such as `9400 1112 0108 0805 4830 16`: no words. */
 const IN_GROUPS = /^(?=(?:\D*\d){8})[A-Z0-9]+(?: [A-Z0-9]+)+$/;

@@ -159,6 +159,8 @@ const DETAILS: Readonly<Record<TransitionRule, string>> = {
   whole_order: "Nothing of the order would be left. Cancel the order instead.",
   goods_unpaid:
     "The goods are not paid yet, so their price cannot be returned. Retry when their charge is paid; if it was declined, release that hold first, or cancel the order.",
+  tracking_number_repeated:
+    "The tracking number is already on another parcel that is on its way. If that is meant, say so with repeatedTrackingNumber.",
   too_many_lines: `An order has at most ${LINES_MAX} lines. Name whole lines instead of parts.`,
   not_cancelable: "The order cannot be canceled.",
   not_new: "The order is not NEW.",

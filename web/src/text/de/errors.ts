@@ -205,6 +205,7 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
     "Von der Bestellung ist nichts mehr zu versenden, oder eine der Positionen hat schon eine Sendung.",
   nothing_to_cancel: "Eine der Positionen ist versandt oder schon storniert.",
   whole_order: "Von der Bestellung bliebe nichts übrig. Stornieren Sie die ganze Bestellung.",
+  tracking_number_repeated: "Die Sendungsnummer ist schon auf einem anderen Paket, das unterwegs ist.",
   goods_unpaid:
     "Die Ware ist noch nicht bezahlt. Versuchen Sie es danach erneut; wurde die Zahlung abgelehnt, heben Sie diese Sperre zuerst auf, oder stornieren Sie die Bestellung.",
   too_many_lines: (maximum) =>

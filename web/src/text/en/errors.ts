@@ -191,6 +191,7 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
   nothing_to_ship: "The order has nothing left to ship, or one of the lines already has a shipment.",
   nothing_to_cancel: "One of the lines has shipped, or was canceled already.",
   whole_order: "Nothing of the order would be left. Cancel the order instead.",
+  tracking_number_repeated: "The tracking number is already on another parcel that is on its way.",
   goods_unpaid:
     "The goods are not paid yet. Retry when they are; if the payment was declined, release that hold first, or cancel the order.",
   too_many_lines: (maximum) => `An order has at most ${maximum} lines. Ship whole lines instead of parts.`,
