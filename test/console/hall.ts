@@ -64,10 +64,21 @@ export async function createHall({ service }: World, name: string): Promise<stri
   return id;
 }
 
-/** As a scanner does it: all keys at once, and Enter. Wherever the focus is. */
+/**
+ * As a scanner does it: all keys at once, and Enter. Wherever the focus is. Keys do not wait for each other here: on a busy machine a
+ * pause between two would end the code.
+ */
 export async function scan(page: Page, ...codes: string[]): Promise<void> {
+  const keyboard = await page.context().newCDPSession(page);
   for (const code of codes) {
-    await page.keyboard.type(code, { delay: 0 });
-    await page.keyboard.press("Enter");
+    const keys = [...code].map((key) => ({ key, text: key }));
+    const enter = { key: "Enter", code: "Enter", text: "\r", windowsVirtualKeyCode: 13 };
+    await Promise.all(
+      [...keys, enter].flatMap((key) => [
+        keyboard.send("Input.dispatchKeyEvent", { type: "keyDown", ...key }),
+        keyboard.send("Input.dispatchKeyEvent", { ...key, type: "keyUp" }),
+      ]),
+    );
   }
+  await keyboard.detach();
 }

@@ -243,6 +243,12 @@ export const PAGES: readonly TestedPage[] = [
   { name: "work-list", path: () => "/work", person: "warehouse", heading: "Work list" },
   { name: "packing-table", path: () => "/work/pack", person: "warehouse", heading: "Packing table" },
   {
+    name: "commands",
+    path: () => "/work/commands",
+    person: "warehouse",
+    heading: "Command barcodes",
+  },
+  {
     name: "pick-list",
     path: ({ pickListId }) => `/work/pick-lists/${pickListId}`,
     person: "warehouse",

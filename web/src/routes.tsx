@@ -15,6 +15,7 @@ import { chargesRoute, failuresRoute, merchantAccountRoute } from "./pages/money
 import { orderRoute, ordersRoute } from "./pages/orders/routes.ts";
 import { overviewRoute } from "./pages/overview/routes.ts";
 import {
+  commandsRoute,
   pickListRoute,
   pickListSlipsRoute,
   slipsRoute,
@@ -87,6 +88,7 @@ const routeTree = rootRoute.addChildren([
     pickListRoute,
     pickListSlipsRoute,
     stationRoute,
+    commandsRoute,
     slipsRoute,
     returnsRoute,
     facilitiesRoute,

@@ -1,14 +1,23 @@
 import { describe, expect, it } from "vitest";
 import type { ScannedOrder } from "../../../web/src/api/schema.d.ts";
 import {
-  applyScan,
+  applyCommand,
+  applyScan as applyRead,
+  CHOICE,
+  COMMANDS,
+  type Command,
+  carriersOf,
   countUnits,
   gramsOf,
+  isNameOfCarrier,
   type OpenPacking,
   openOrder,
 } from "../../../web/src/pages/packing/packing.ts";
 import { goodsOf } from "../../../web/src/pages/returns/returned-goods.ts";
 import { barsOf, symbolsOf } from "../../../web/src/ui/scan/code-128.ts";
+import { commandCode, readScan } from "../../../web/src/ui/scan/read-scan.ts";
+
+const applyScan = (state: OpenPacking, code: string) => applyRead(state, readScan(code));
 
 type Line = ScannedOrder["lines"][number];
 const line = (id: string, fields: Partial<Line> = {}): Line => ({
@@ -30,7 +39,7 @@ const orderOf = (...lines: Line[]) =>
   ({
     orderId: "ord_1",
     externalOrderId: "shop-1",
-    expectedWeightGrams: 400,
+    carriers: ["Österreichische Post", "1Z999AA10123456784"],
     lines,
   }) as unknown as ScannedOrder;
 const open = (...lines: Line[]): OpenPacking => openOrder(orderOf(...lines), "DHL");
@@ -50,7 +59,7 @@ describe("scanning goods", () => {
     ["one unit too many", ["400a", "400a", "400a"], "too-many"],
     ["too many at once", ["3*400a"], "too-many"],
     ["none at once", ["0*400a"], "too-many"],
-    ["another order", ["ord_2"], "order-is-open"],
+    ["another order", ["ord_01m5qz1g8ze0tsqv8gq1mb1k1f"], "order-is-open"],
     ["a shipped line", ["400c"], "wrong-item"],
   ])("rejects %s, and counts nothing of it", (_, codes, outcome) => {
     const state = open(line("a"), line("b"), line("c", { shipmentId: "shp_1" }));
@@ -137,10 +146,10 @@ describe("weight, carrier and tracking", () => {
     expect(applyScan(packed.state, "4006 g").state).toMatchObject({ step: "carrier", weightGrams: 4006 });
   });
 
-  it("takes no code of the order, and nothing without a letter, for the carrier", () => {
+  it("takes no code for the carrier", () => {
     const packed = scanAll(open(line("a")), "2*400a", "");
     expect(packed.state.step).toBe("carrier");
-    for (const code of ["400a", "2*400a", "SKU-a", "shop-1", "4006381333931"])
+    for (const code of ["400a", "2*400a", "SKU-a", "shop-1", "4006381333931", "1Z999AA10123456784", "Bote"])
       expect(applyScan(packed.state, code)).toEqual({
         state: packed.state,
         outcome: { outcome: "not-a-carrier", code },
@@ -148,16 +157,140 @@ describe("weight, carrier and tracking", () => {
     expect(applyScan(packed.state, "Österreichische Post").state.step).toBe("tracking");
   });
 
-  it("warns of a parcel that is lighter than its goods, keeps the carrier, and takes no product for tracking", () => {
-    const weighed = scanAll(open(line("a")), "2*400a", "399");
-    expect(weighed.outcome).toEqual({ outcome: "light", expectedGrams: 400 });
+  it("warns of a parcel that is lighter than its goods or much heavier, keeps the carrier, and takes no product for tracking", () => {
+    const weighed = scanAll(open(line("a")), "2*400a", "199");
+    expect(weighed.outcome).toEqual({ outcome: "light", expectedGrams: 200 });
+    const packed = scanAll(open(line("a")), "2*400a").state;
+    expect(applyScan(packed, "260").outcome.outcome).toBe("weighed");
+    expect(applyScan(packed, "261").outcome).toEqual({ outcome: "heavy", expectedGrams: 200 });
     const { state: tracking, outcome } = applyScan(weighed.state, "");
     expect(outcome.outcome).toBe("carrier-chosen");
     expect(tracking.carrier).toBe("DHL");
     for (const code of ["400a", "2*400a", "SKU-a", "shop-1"])
       expect(applyScan(tracking, code).outcome).toEqual({ outcome: "not-tracking", code });
-    expect(applyScan(tracking, "JD01").outcome).toEqual({ outcome: "ship", trackingNumber: "JD01" });
-    expect(applyScan(tracking, "").outcome).toEqual({ outcome: "ship", trackingNumber: null });
+    expect(applyScan(tracking, "JD01").outcome).toEqual({
+      outcome: "ship",
+      trackingNumber: "JD01",
+      isConfirmed: false,
+    });
+    expect(applyScan(tracking, "").outcome).toMatchObject({ outcome: "ship", trackingNumber: null });
+  });
+});
+
+describe("a command, from a button or a printed barcode", () => {
+  const command = (state: OpenPacking, ...names: Command[]) =>
+    names.reduce(
+      ({ state: before }, name) => applyScan(before, commandCode(COMMANDS[name])),
+      applyScan(state, ""),
+    );
+  const choose = (state: OpenPacking, number: number) => applyScan(state, commandCode(CHOICE + number));
+
+  it("means the same as its button", () => {
+    const state = scanAll(open(line("a")), "400a").state;
+    for (const name of Object.keys(COMMANDS) as Command[])
+      expect(command(state, name)).toEqual(applyCommand(state, name));
+    expect(applyScan(state, commandCode(99)).outcome.outcome).toBe("not-in-step");
+  });
+
+  it("takes the next scan out, or so many at once, and never more than are in", () => {
+    const state = scanAll(open(line("a", { quantity: 5 })), "3*400a").state;
+    expect(command(state, "take-out").outcome.outcome).toBe("scan-to-take-out");
+    const out = applyScan(command(state, "take-out").state, "400a");
+    expect(out).toMatchObject({
+      state: { counts: { a: 2 }, next: "put-in" },
+      outcome: { outcome: "taken-out" },
+    });
+    expect(applyScan(out.state, "-2*400a").state.counts).toEqual({ a: 0 });
+    expect(applyScan(out.state, "-3*400a")).toMatchObject({
+      state: { counts: { a: 2 } },
+      outcome: { outcome: "none-in-box", of: 2 },
+    });
+    expect(scanAll(open(line("a")), "-1").outcome.outcome).toBe("nothing-in-box");
+    expect(scanAll(state, "-1", "400a").state.counts).toEqual({ a: 2 });
+  });
+
+  it("marks what is not there, and ships the rest", () => {
+    const state = scanAll(open(line("a", { quantity: 3 }), line("b", { quantity: 1 })), "2*400a").state;
+    const asked = command(state, "missing");
+    expect(asked.state.question).toEqual({ about: "line", of: "missing" });
+    const line2 = choose(asked.state, 2);
+    expect(line2.state.question).toEqual({ about: "missing", lineId: "b" });
+    const marked = choose(line2.state, 1);
+    expect(marked.state).toMatchObject({ missing: { b: 1 }, rest: "hold", step: "items", question: null });
+    const done = choose(command(marked.state, "missing").state, 1);
+    expect(done).toMatchObject({
+      state: { missing: { a: 1, b: 1 }, counts: { a: 2 }, step: "weight" },
+      outcome: { outcome: "parcel-closed" },
+    });
+    expect(applyScan({ ...done.state, step: "items" }, "400b").state.missing).toEqual({ a: 1, b: 0 });
+  });
+
+  it("holds the order if nothing of it is there, and offers to cancel only who may", () => {
+    const state = open(line("a"));
+    expect(choose(command(state, "missing").state, 1).outcome.outcome).toBe("hold-rest");
+    expect(choose(command(state, "missing").state, 2).outcome.outcome).toBe("not-asked");
+    const operator = { ...state, mayCancel: true };
+    expect(choose(command(operator, "missing").state, 2).state.rest).toBe("cancel");
+  });
+
+  it("asks whether a damaged unit was in the box", () => {
+    const asked = applyScan(command(scanAll(open(line("a")), "400a").state, "damaged").state, "400a");
+    expect(asked.state.question).toEqual({ about: "damaged", lineId: "a" });
+    expect(choose(asked.state, 1).outcome).toEqual({
+      outcome: "record-damaged",
+      lineId: "a",
+      wasInBox: true,
+    });
+    expect(choose(asked.state, 2).outcome).toEqual({
+      outcome: "record-damaged",
+      lineId: "a",
+      wasInBox: false,
+    });
+    expect(choose(asked.state, 3)).toMatchObject({
+      state: { question: null },
+      outcome: { outcome: "not-asked" },
+    });
+  });
+
+  it("closes a parcel with what is in it, and puts an order aside for a reason", () => {
+    expect(command(open(line("a")), "close-parcel").outcome.outcome).toBe("nothing-in-box");
+    expect(command(scanAll(open(line("a")), "400a").state, "close-parcel").state.step).toBe("weight");
+    const asked = command(open(line("a")), "put-aside").state;
+    expect(choose(asked, 4).outcome).toEqual({ outcome: "put-aside", reason: "question" });
+  });
+
+  it("takes no goods for an answer, and says so", () => {
+    const asked = command(open(line("a")), "put-aside").state;
+    expect(applyScan(asked, "400a")).toEqual({
+      state: asked,
+      outcome: { outcome: "not-an-answer", code: "400a" },
+    });
+    expect(command(asked, "undo")).toMatchObject({
+      state: { question: null },
+      outcome: { outcome: "not-asked" },
+    });
+    expect(command(open(line("a")), "undo").outcome.outcome).toBe("undo");
+  });
+});
+
+describe("a carrier", () => {
+  const packed = () => scanAll(open(line("a")), "2*400a", "").state;
+
+  it("is chosen by number or name: the last one, those of the merchant, common ones, and never a number of a parcel", () => {
+    expect(carriersOf(packed()).slice(0, 3)).toEqual(["DHL", "Österreichische Post", "UPS"]);
+    expect(applyScan(packed(), "2").state).toMatchObject({
+      carrier: "Österreichische Post",
+      step: "tracking",
+    });
+    expect(applyScan(packed(), "ups").state.carrier).toBe("UPS");
+    const other = applyScan(packed(), String(carriersOf(packed()).length + 1));
+    expect(other.state).toMatchObject({ step: "carrier", question: { about: "carrier" } });
+  });
+
+  it("is typed with a name, not scanned", () => {
+    for (const name of ["Bote Meier", "DPD", "4PX"]) expect(isNameOfCarrier(packed(), name)).toBe(true);
+    for (const code of ["1Z999AA10123456784", "400a", "shop-1", "", "12"])
+      expect(isNameOfCarrier(packed(), code)).toBe(false);
   });
 });
 

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { ScannedOrder } from "../../../web/src/api/schema.d.ts";
-import { type OpenPacking, openOrder } from "../../../web/src/pages/packing/packing.ts";
-import { changeSince, parcelRequest, shipmentOfLostAttempt } from "../../../web/src/pages/packing/parcel.ts";
+import {
+  changeSince,
+  draftOf,
+  type OpenPacking,
+  openOrder,
+  parcelRequest,
+  resume,
+  shipmentOfLostAttempt,
+  unitsOfParcel,
+} from "../../../web/src/pages/packing/packing.ts";
 
 const line = (id: string, quantity: number, shipmentId: string | null = null) => ({
   ...{ id, quantity, shipmentId, canceledQuantity: 0 },
@@ -89,5 +97,48 @@ describe("an order that changes while it is packed", () => {
       message: { outcome: "cannot-ship", order: now },
     });
     expect(changeSince(packed(), undefined)?.message).toEqual({ outcome: "unknown-code", code: "shop-1" });
+  });
+});
+
+describe("a parcel with a part of the goods", () => {
+  it("names the units of each line, or whole lines if no line is divided", () => {
+    const lines = (counts: Record<string, number>) => parcelRequest(packed({ counts }), null);
+    expect(lines({ a: 1, b: 1 })).toMatchObject({
+      lines: [
+        { lineId: "a", quantity: 1 },
+        { lineId: "b", quantity: 1 },
+      ],
+    });
+    expect(lines({ b: 1 })).toMatchObject({ lineIds: ["b"] });
+    expect(unitsOfParcel(packed({ counts: { b: 1 } }))).toEqual({ b: 1 });
+    expect(unitsOfParcel(packed()), "a whole order has the slip of the service").toBeNull();
+  });
+});
+
+describe("what a table keeps in the browser", () => {
+  const kept = (fields: Partial<OpenPacking> = {}, sent?: string | null) =>
+    draftOf(packed({ wasSent: sent !== undefined, ...fields }), { savedAtMs: 0, isAside: false, sent });
+
+  it("has nothing of the buyer, and continues where it was", () => {
+    expect(JSON.stringify(kept())).not.toMatch(/Ada|SW1Y/);
+    expect(resume(kept(), orderOf())).toEqual({
+      packing: packed({ wasSent: false }),
+      parts: [],
+      shipmentId: null,
+    });
+  });
+
+  it("counts again what has shipped elsewhere, and says that the address was corrected", () => {
+    const fewer = orderOf({ lines: [line("a", 1, "shp_9"), line("c", 1), line("b", 1)] });
+    expect(resume(kept(), fewer)).toMatchObject({ packing: { step: "items", counts: {} }, parts: ["goods"] });
+    const moved = orderOf({ shippingAddress: { name: "Ada Lovelace", zip: "SW1Y 4JX" } });
+    expect(resume(kept(), moved)).toMatchObject({ packing: { counts: { a: 2, b: 1 } }, parts: ["address"] });
+  });
+
+  it("finds the shipment of an attempt whose response was lost with the tab", () => {
+    expect(resume(kept({}, null), shipped()).shipmentId).toBe("shp_1");
+    expect(resume(kept({}, "JD01"), shipped({ trackingNumber: "JD01" })).shipmentId).toBe("shp_1");
+    expect(resume(kept({}, "JD01"), shipped({ trackingNumber: "JD02" })).shipmentId).toBeNull();
+    expect(resume(kept(), shipped()).shipmentId).toBeNull();
   });
 });

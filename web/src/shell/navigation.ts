@@ -2,6 +2,7 @@ import {
   type Icon,
   IconActivity,
   IconAdjustments,
+  IconBarcode,
   IconBuildingStore,
   IconBuildingWarehouse,
   IconCash,
@@ -30,6 +31,7 @@ type Item = {
     | "orders"
     | "review"
     | "work"
+    | "pack"
     | "returns"
     | "facilities"
     | "products"
@@ -90,7 +92,8 @@ const NAVIGATION: readonly Group[] = [
         roles: FLOOR,
         key: "r",
       },
-      { name: "work", to: paths.work(), icon: IconPackage, roles: FLOOR, key: "p" },
+      { name: "work", to: paths.work(), icon: IconPackage, roles: FLOOR, key: "p", isExact: true },
+      { name: "pack", to: paths.station(), icon: IconBarcode, roles: FLOOR },
       { name: "returns", to: paths.returns(), icon: IconTruckReturn, roles: FLOOR },
       { name: "facilities", to: paths.facilities(), icon: IconBuildingWarehouse, roles: FLOOR, key: "f" },
       {

@@ -1,17 +1,64 @@
-import type { ScannedOrder } from "../../api/schema.d.ts";
+import type { ScannedOrder, ShipRequest } from "../../api/schema.d.ts";
+import { commandOf, readScan, type Scan, withCode } from "../../ui/scan/read-scan.ts";
 
 /** What a parcel may weigh here, in grams: a barcode that was scanned by mistake is more. */
 const WEIGHT_MAX = 1_000_000;
+/** A parcel that weighs more than its goods by this factor has something else in it. */
+const HEAVY = 1.3;
+
+/** What printed barcodes of commands mean, by their number. Numbers of papers that hang at tables do not change. */
+export const COMMANDS = {
+  undo: 1,
+  "take-out": 2,
+  missing: 3,
+  damaged: 4,
+  "close-parcel": 5,
+  "put-aside": 6,
+  print: 7,
+  continue: 8,
+} as const;
+export type Command = keyof typeof COMMANDS;
+/** The command `choose the first` has the number 11, and so on. */
+export const CHOICE = 10;
+export const CHOICES_MAX = 9;
 
 export type PackedOrder = Pick<ScannedOrder, "orderId" | "externalOrderId" | "lines">;
 
-/** Where a person at the table is. `counts` has the units of each line that are in the box. */
+/** What becomes of units that are not there. */
+type Rest = "hold" | "cancel";
+
+const ASIDE_REASONS = ["missing", "damaged", "packaging", "question", "other"] as const;
+export type AsideReason = (typeof ASIDE_REASONS)[number];
+
+/** What the table asks. A question has numbered answers, so that keys and printed barcodes give them too. */
+export type Question =
+  | { readonly about: "line"; readonly of: "missing" | "damaged" }
+  | { readonly about: "missing" | "damaged"; readonly lineId: string }
+  | { readonly about: "aside" }
+  /** Its name is typed in a dialog. */
+  | { readonly about: "carrier" }
+  | { readonly about: "tracking"; readonly trackingNumber: string; readonly order: string };
+
+/** Where a person at the table is. */
 export type Packing =
   | { readonly step: "order" }
   | {
       readonly step: "items" | "weight" | "carrier" | "tracking";
       readonly order: ScannedOrder;
+      /** Units of each line that are in the box. */
       readonly counts: Readonly<Record<string, number>>;
+      /** Units of each line that are not there. */
+      readonly missing: Readonly<Record<string, number>>;
+      readonly rest: Rest;
+      /** The person may cancel what is missing. */
+      readonly mayCancel: boolean;
+      /** How many units of each line were recorded as damaged. */
+      readonly damaged: Readonly<Record<string, number>>;
+      /** The next unit that is scanned is taken out, or is damaged. */
+      readonly next: "put-in" | "take-out" | "damaged";
+      readonly question: Question | null;
+      /** Parcels of the order that have left this table. */
+      readonly parcels: number;
       readonly weightGrams: number | null;
       readonly carrier: string;
       /** An attempt to ship it got no response, so it may have shipped. */
@@ -21,87 +68,273 @@ export type OpenPacking = Exclude<Packing, { step: "order" }>;
 
 /** The outcome of a scan. The page has the words. */
 export type Outcome =
-  | { readonly outcome: "counted"; readonly name: string; readonly count: number; readonly of: number }
-  | { readonly outcome: "all-counted" | "weighed" | "carrier-chosen" | "empty" }
-  | { readonly outcome: "light"; readonly expectedGrams: number }
+  | {
+      readonly outcome: "counted" | "taken-out";
+      readonly name: string;
+      readonly count: number;
+      readonly of: number;
+    }
+  | { readonly outcome: "all-counted" | "weighed" | "carrier-chosen" | "empty" | "parcel-closed" }
+  | { readonly outcome: "asked" | "not-asked" | "scan-to-take-out" | "scan-damaged" | "nothing-in-box" }
+  | { readonly outcome: "light" | "heavy"; readonly expectedGrams: number }
   | { readonly outcome: "wrong-item" | "not-a-weight" | "order-is-open"; readonly code: string }
-  | { readonly outcome: "too-many"; readonly name: string; readonly of: number }
+  | { readonly outcome: "too-many" | "none-in-box"; readonly name: string; readonly of: number }
+  | { readonly outcome: "not-in-step" | "not-an-answer"; readonly code: string }
   | { readonly outcome: "code-in-place-of-weight" | "not-a-carrier" | "not-tracking"; readonly code: string }
-  | { readonly outcome: "ship"; readonly trackingNumber: string | null };
+  | { readonly outcome: "ship"; readonly trackingNumber: string | null; readonly isConfirmed: boolean }
+  /** What the page does with the service, or with the browser. */
+  | { readonly outcome: "undo" | "print" }
+  | { readonly outcome: "put-aside"; readonly reason: AsideReason }
+  | { readonly outcome: "hold-rest" }
+  | { readonly outcome: "record-damaged"; readonly lineId: string; readonly wasInBox: boolean };
 
-export type Scanned<State extends Packing = Packing> = {
-  readonly state: State;
-  readonly outcome: Outcome;
-};
+export type Scanned<State extends Packing = Packing> = { readonly state: State; readonly outcome: Outcome };
 
 type PackedLine = ScannedOrder["lines"][number];
 
-/** The lines that this parcel gets: all that have not shipped. */
+/** The lines of which units have not shipped. */
 export const linesToPack = ({ lines }: PackedOrder): PackedLine[] =>
   lines.filter(({ shipmentId, canceledQuantity }) => shipmentId === null && canceledQuantity === 0);
 
-const isCounted = (order: PackedOrder, counts: Readonly<Record<string, number>>): boolean =>
-  linesToPack(order).every(({ id, quantity }) => counts[id] === quantity);
+const countOf = ({ counts }: OpenPacking, { id }: PackedLine): number => counts[id] ?? 0;
+const missingOf = ({ missing }: OpenPacking, { id }: PackedLine): number => missing[id] ?? 0;
+/** Units of a line that are still to be found. */
+export const openUnits = (state: OpenPacking, line: PackedLine): number =>
+  line.quantity - countOf(state, line) - missingOf(state, line);
 
-export const openOrder = (order: ScannedOrder, carrier: string): OpenPacking => ({
+export const unitsInBox = ({ counts }: Pick<OpenPacking, "counts">): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+export const unitsMissing = ({ missing }: Pick<OpenPacking, "missing">): number =>
+  Object.values(missing).reduce((sum, count) => sum + count, 0);
+
+const isCounted = (state: OpenPacking): boolean =>
+  linesToPack(state.order).every((line) => openUnits(state, line) === 0);
+
+export const openOrder = (
+  order: ScannedOrder,
+  carrier: string,
+  { parcels, mayCancel }: Pick<OpenPacking, "parcels" | "mayCancel"> = { parcels: 0, mayCancel: false },
+): OpenPacking => ({
+  ...{ parcels, mayCancel },
   step: "items",
   order,
   counts: {},
+  missing: {},
+  rest: "hold",
+  damaged: {},
+  next: "put-in",
+  question: null,
   weightGrams: null,
   carrier,
   wasSent: false,
 });
 
 /** The meaning of a scanned code while an order is open. */
-export function applyScan(state: OpenPacking, code: string): Scanned<OpenPacking> {
-  if (/^(ord|shp)_/.test(code)) return { state, outcome: { outcome: "order-is-open", code } };
+export function applyScan(state: OpenPacking, scan: Scan): Scanned<OpenPacking> {
+  const { code } = scan;
+  const number = commandOf(code);
+  if (number !== null) return applyNumber(state, number, code);
+  if (/^(ord|shp|pick)_[0-9a-z]{26}$/.test(code))
+    return { state, outcome: { outcome: "order-is-open", code } };
+  if (state.question !== null)
+    return answer(state, state.question, /^\d{1,2}$/.test(code) ? Number(code) : null, code);
   switch (state.step) {
     case "items":
-      return countScanned(state, code);
+      return scanUnits(state, scan);
     case "weight":
-      return weigh(state, code);
+      return weigh(state, scan);
     case "carrier":
-      return chooseCarrier(state, code);
+      return chooseCarrier(state, scan);
     case "tracking":
-      return track(state, code);
+      return track(state, scan);
     default:
       return state.step satisfies never;
   }
 }
 
-const hasCode =
-  (code: string) =>
-  ({ barcode, sku }: PackedLine): boolean =>
-    barcode === code || sku === code;
-
-/** `3*4006381333931` is three times the code behind the star, unless a product of the order has the whole text as its code. */
-function readTimes({ lines }: PackedOrder, text: string): { times: number; code: string } {
-  const [, times, code] = /^(\d{1,5})\*(.+)$/.exec(text) ?? [];
-  return times === undefined || code === undefined || lines.some(hasCode(text))
-    ? { times: 1, code: text }
-    : { times: Number(times), code };
+function applyNumber(state: OpenPacking, number: number, code: string): Scanned<OpenPacking> {
+  const command = commandOfNumber(number);
+  if (command !== null) return applyCommand(state, command);
+  const at = number - CHOICE;
+  if (state.question !== null) return answer(state, state.question, at, code);
+  if (state.step === "carrier") return chooseCarrier(state, readScan(String(at)));
+  return { state, outcome: { outcome: "not-in-step", code } };
 }
 
-/** A barcode, else a SKU. */
-function countScanned(state: OpenPacking, text: string): Scanned<OpenPacking> {
-  if (text === "") return { state, outcome: { outcome: "empty" } };
-  const { times: units, code } = readTimes(state.order, text);
-  const lines = linesToPack(state.order);
-  const byBarcode = lines.filter(({ barcode }) => barcode === code);
-  const named = byBarcode.length > 0 ? byBarcode : lines.filter(({ sku }) => sku === code);
+const commandOfNumber = (number: number): Command | null =>
+  (Object.keys(COMMANDS) as Command[]).find((name) => COMMANDS[name] === number) ?? null;
+
+/** The meaning of a button, a key or a printed command. */
+export function applyCommand(state: OpenPacking, command: Command): Scanned<OpenPacking> {
+  const none = { ...state, question: null, next: "put-in" } as const;
+  const ask = (question: Question): Scanned<OpenPacking> => ({
+    state: { ...none, question },
+    outcome: { outcome: "asked" },
+  });
+  switch (command) {
+    case "undo":
+      // A question, or what the next scan was to be, is given up first.
+      if (state.question !== null || state.next !== "put-in")
+        return { state: none, outcome: { outcome: "not-asked" } };
+      return { state, outcome: { outcome: "undo" } };
+    case "take-out":
+      if (unitsInBox(state) === 0) return { state: none, outcome: { outcome: "nothing-in-box" } };
+      return {
+        state: { ...none, step: "items", next: "take-out" },
+        outcome: { outcome: "scan-to-take-out" },
+      };
+    case "missing": {
+      const [line, other] = linesToPack(state.order).filter((each) => openUnits(state, each) > 0);
+      if (line === undefined) return { state: none, outcome: { outcome: "all-counted" } };
+      return ask(
+        other === undefined ? { about: "missing", lineId: line.id } : { about: "line", of: "missing" },
+      );
+    }
+    case "damaged":
+      return { state: { ...none, step: "items", next: "damaged" }, outcome: { outcome: "scan-damaged" } };
+    case "close-parcel":
+      if (unitsInBox(state) === 0) return { state: none, outcome: { outcome: "nothing-in-box" } };
+      if (state.step !== "items") return { state: none, outcome: { outcome: "parcel-closed" } };
+      return { state: { ...none, step: "weight" }, outcome: { outcome: "parcel-closed" } };
+    case "put-aside":
+      return ask({ about: "aside" });
+    case "print":
+      return { state, outcome: { outcome: "print" } };
+    case "continue":
+      return applyScan(state, readScan(""));
+    default:
+      return command satisfies never;
+  }
+}
+
+/** The answers of a question, in the order of their numbers. The page has their words, and adds one to go back. */
+export function answersOf(state: OpenPacking, question: Question) {
+  switch (question.about) {
+    case "line":
+      return linesToPack(state.order)
+        .filter((line) => question.of === "damaged" || openUnits(state, line) > 0)
+        .slice(0, CHOICES_MAX - 1)
+        .map(({ id }) => ({ is: "line", lineId: id }) as const);
+    case "missing":
+      return state.mayCancel ? ([{ is: "hold" }, { is: "cancel" }] as const) : ([{ is: "hold" }] as const);
+    case "damaged":
+      return [{ is: "in-box" }, { is: "not-in-box" }] as const;
+    case "aside":
+      return ASIDE_REASONS.map((reason) => ({ is: "aside", reason }) as const);
+    case "tracking":
+      return [{ is: "ship" }] as const;
+    case "carrier":
+      return [];
+    default:
+      return question satisfies never;
+  }
+}
+export type Answer = ReturnType<typeof answersOf>[number];
+
+function answer(
+  state: OpenPacking,
+  question: Question,
+  number: number | null,
+  code: string,
+): Scanned<OpenPacking> {
+  const answers: readonly Answer[] = answersOf(state, question);
+  const unasked = { ...state, question: null };
+  if (number === answers.length + 1) return { state: unasked, outcome: { outcome: "not-asked" } };
+  const chosen = number === null ? undefined : answers[number - 1];
+  if (chosen === undefined) return { state, outcome: { outcome: "not-an-answer", code } };
+  switch (chosen.is) {
+    case "line":
+      return {
+        state: {
+          ...state,
+          question: { about: question.about === "line" ? question.of : "missing", lineId: chosen.lineId },
+        },
+        outcome: { outcome: "asked" },
+      };
+    case "hold":
+    case "cancel":
+      return markMissing(unasked, question.about === "missing" ? question.lineId : "", chosen.is);
+    case "in-box":
+    case "not-in-box": {
+      const lineId = question.about === "damaged" ? question.lineId : "";
+      return {
+        state: unasked,
+        outcome: { outcome: "record-damaged", lineId, wasInBox: chosen.is === "in-box" },
+      };
+    }
+    case "aside":
+      return { state: unasked, outcome: { outcome: "put-aside", reason: chosen.reason } };
+    case "ship": {
+      const trackingNumber = question.about === "tracking" ? question.trackingNumber : null;
+      return { state: unasked, outcome: { outcome: "ship", trackingNumber, isConfirmed: true } };
+    }
+    default:
+      return chosen satisfies never;
+  }
+}
+
+/** All units of a line that were not scanned are not there. What is complete then continues with the scale. */
+function markMissing(state: OpenPacking, lineId: string, rest: Rest): Scanned<OpenPacking> {
+  const line = linesToPack(state.order).find(({ id }) => id === lineId);
+  if (line === undefined) return { state, outcome: { outcome: "empty" } };
+  const missing = { ...state.missing, [lineId]: line.quantity - countOf(state, line) };
+  const marked = { ...state, missing, rest };
+  if (!isCounted(marked)) return { state: marked, outcome: { outcome: "not-asked" } };
+  if (unitsInBox(marked) === 0) return { state: marked, outcome: { outcome: "hold-rest" } };
+  return { state: { ...marked, step: "weight" }, outcome: { outcome: "parcel-closed" } };
+}
+
+/** `3*4006381333931` is three times the code behind the star, `-1` takes the next one out, `-2*…` two of it. */
+function readTimes({ lines }: PackedOrder, scan: Scan): { times: number; scan: Scan } {
+  const [, times, code] = /^(-?\d{1,5})\*(.+)$/.exec(scan.code) ?? [];
+  return times === undefined || code === undefined || withCode(lines, scan).length > 0
+    ? { times: 1, scan }
+    : { times: Number(times), scan: readScan(code) };
+}
+
+/** A unit that is put in, taken out, or found to be damaged. */
+function scanUnits(state: OpenPacking, typed: Scan): Scanned<OpenPacking> {
+  if (typed.code === "") return { state, outcome: { outcome: "empty" } };
+  if (typed.code === "-1") return applyCommand(state, "take-out");
+  const { times, scan } = readTimes(state.order, typed);
+  const named = withCode(linesToPack(state.order), scan);
   const [first] = named;
-  if (first === undefined) return { state, outcome: { outcome: "wrong-item", code } };
-  const roomOf = ({ id, quantity }: PackedLine) => quantity - (state.counts[id] ?? 0);
+  if (first === undefined) return { state, outcome: { outcome: "wrong-item", code: scan.code } };
+  if (state.next === "damaged")
+    return {
+      state: { ...state, next: "put-in", question: { about: "damaged", lineId: first.id } },
+      outcome: { outcome: "asked" },
+    };
+  const out = times < 0 ? -times : state.next === "take-out" ? times : 0;
+  if (out > 0) return takeOut(state, named, out);
+  // Also of what was missing: it has been found.
+  const roomOf = (line: PackedLine) => line.quantity - countOf(state, line);
   const room = named.reduce((sum, line) => sum + roomOf(line), 0);
-  if (units === 0 || units > room) {
+  if (times === 0 || times > room) {
     const of = named.reduce((sum, { quantity }) => sum + quantity, 0);
     return { state, outcome: { outcome: "too-many", name: first.name, of } };
   }
   return countOver(
     state,
     named.filter((line) => roomOf(line) > 0),
-    units,
+    times,
   );
+}
+
+function takeOut(state: OpenPacking, named: readonly PackedLine[], units: number): Scanned<OpenPacking> {
+  const inBox = named.filter((line) => countOf(state, line) > 0);
+  const [line] = inBox.filter((each) => countOf(state, each) >= units);
+  const [first] = named;
+  if (line === undefined)
+    return {
+      state,
+      outcome: {
+        outcome: "none-in-box",
+        name: first?.name ?? "",
+        of: named.reduce((sum, each) => sum + countOf(state, each), 0),
+      },
+    };
+  return countUnits({ ...state, next: "put-in" }, line.id, -units);
 }
 
 /** Counts units over lines of one product that are not complete, one line after the other. */
@@ -111,37 +344,61 @@ function countOver(
   units: number,
 ): Scanned<OpenPacking> {
   if (line === undefined) return { state, outcome: { outcome: "empty" } };
-  const inLine = Math.min(units, line.quantity - (state.counts[line.id] ?? 0));
+  const inLine = Math.min(units, line.quantity - countOf(state, line));
   const counted = countUnits(state, line.id, inLine);
   return units > inLine ? countOver(counted.state, others, units - inLine) : counted;
 }
 
-/** Counts units of a line, scanned or by hand. What is complete continues with the scale. */
+/** Counts units of a line, scanned or by hand; negative to take them out. What is complete continues with the scale. */
 export function countUnits(state: OpenPacking, lineId: string, units: number): Scanned<OpenPacking> {
   const line = linesToPack(state.order).find(({ id }) => id === lineId);
   if (line === undefined) return { state, outcome: { outcome: "empty" } };
-  const count = Math.min(line.quantity, Math.max(0, (state.counts[lineId] ?? 0) + units));
+  const count = Math.min(line.quantity, Math.max(0, countOf(state, line) + units));
   const counts = { ...state.counts, [lineId]: count };
-  if (isCounted(state.order, counts))
-    return { state: { ...state, counts, step: "weight" }, outcome: { outcome: "all-counted" } };
+  // What was found after all is not missing any more.
+  const missing = { ...state.missing, [lineId]: Math.min(missingOf(state, line), line.quantity - count) };
+  const counted = { ...state, counts, missing };
+  if (units > 0 && isCounted(counted))
+    return { state: { ...counted, step: "weight" }, outcome: { outcome: "all-counted" } };
   return {
-    state: { ...state, counts, step: "items" },
-    outcome: { outcome: "counted", name: line.name, count, of: line.quantity },
+    state: { ...counted, step: "items" },
+    outcome: {
+      outcome: units < 0 ? "taken-out" : "counted",
+      name: line.name,
+      count,
+      of: line.quantity,
+    },
   };
 }
 
-function weigh(state: OpenPacking, text: string): Scanned<OpenPacking> {
+/** What the goods in the box weigh, without the box. Null if the weight of one is not known. */
+export const goodsGrams = (state: OpenPacking): number | null =>
+  linesToPack(state.order).reduce<number | null>((sum, line) => {
+    const count = countOf(state, line);
+    if (count === 0 || sum === null) return sum;
+    return line.weightGrams === null ? null : sum + line.weightGrams * count;
+  }, 0);
+
+function weigh(state: OpenPacking, scan: Scan): Scanned<OpenPacking> {
+  const { code: text } = scan;
   const next = { ...state, step: "carrier" } as const;
   if (text === "") return { state: { ...next, weightGrams: null }, outcome: { outcome: "weighed" } };
   const weightGrams = gramsOf(text);
   if (weightGrams === null) return { state, outcome: { outcome: "not-a-weight", code: text } };
-  if (isCodeOf(state.order, text))
+  if (isCodeOf(state.order, scan))
     return { state, outcome: { outcome: "code-in-place-of-weight", code: text } };
-  const expectedGrams = state.order.expectedWeightGrams;
-  const isLight = expectedGrams !== null && weightGrams < expectedGrams;
+  const expectedGrams = goodsGrams(state);
+  const outcome =
+    expectedGrams === null || expectedGrams === 0
+      ? "weighed"
+      : weightGrams < expectedGrams
+        ? "light"
+        : weightGrams > expectedGrams * HEAVY
+          ? "heavy"
+          : "weighed";
   return {
     state: { ...next, weightGrams },
-    outcome: isLight ? { outcome: "light", expectedGrams } : { outcome: "weighed" },
+    outcome: outcome === "weighed" ? { outcome } : { outcome, expectedGrams: expectedGrams ?? 0 },
   };
 }
 
@@ -158,21 +415,207 @@ export function gramsOf(text: string): number | null {
   return grams >= 1 && grams <= WEIGHT_MAX ? grams : null;
 }
 
-/** An empty scan keeps the carrier of the parcel before. The name of a carrier has a letter; a barcode often has none. */
-function chooseCarrier(state: OpenPacking, text: string): Scanned<OpenPacking> {
-  if (text !== "" && (!/\p{L}/u.test(text) || isCodeOf(state.order, text)))
-    return { state, outcome: { outcome: "not-a-carrier", code: text } };
-  const carrier = text === "" ? state.carrier : text;
-  return { state: { ...state, carrier, step: "tracking" }, outcome: { outcome: "carrier-chosen" } };
+const COMMON_CARRIERS = ["DHL", "UPS", "FedEx", "DPD", "GLS", "USPS", "Royal Mail"];
+
+/** A number of a parcel that someone took for a carrier is no choice. */
+const isCarrierName = (text: string): boolean => /\p{L}{2}/u.test(text) && !/\d{4}/.test(text);
+
+/** The carriers to choose from: that of the parcel before, those that the merchant's parcels had, and common ones. */
+export function carriersOf({ carrier, order }: Pick<OpenPacking, "carrier" | "order">): readonly string[] {
+  const names = [carrier, ...order.carriers, ...COMMON_CARRIERS].filter(isCarrierName);
+  return names
+    .filter((name, index) => names.findIndex((each) => each.toLowerCase() === name.toLowerCase()) === index)
+    .slice(0, CHOICES_MAX - 1);
 }
 
-function track(state: OpenPacking, code: string): Scanned<OpenPacking> {
-  if (isCodeOf(state.order, code)) return { state, outcome: { outcome: "not-tracking", code } };
-  return { state, outcome: { outcome: "ship", trackingNumber: code === "" ? null : code } };
+/** By its number or its name in the list. An empty scan keeps the carrier of the parcel before. */
+function chooseCarrier(state: OpenPacking, { code }: Scan): Scanned<OpenPacking> {
+  const carriers = carriersOf(state);
+  const number = /^\d$/.test(code) ? Number(code) : 0;
+  if (number === carriers.length + 1)
+    return { state: { ...state, question: { about: "carrier" } }, outcome: { outcome: "asked" } };
+  const byNumber = carriers[number - 1];
+  const byName = carriers.find((name) => name.toLowerCase() === code.toLowerCase());
+  const carrier = code === "" ? state.carrier : (byNumber ?? byName);
+  if (carrier === undefined) return { state, outcome: { outcome: "not-a-carrier", code } };
+  return withCarrier(state, carrier);
+}
+
+/** A carrier that a person has chosen or typed. */
+export const withCarrier = (state: OpenPacking, carrier: string): Scanned<OpenPacking> => ({
+  state: { ...state, carrier, step: "tracking", question: null },
+  outcome: { outcome: "carrier-chosen" },
+});
+
+/** True if a person may have typed it as the name of a carrier: not a code that a scanner read into the field. */
+export const isNameOfCarrier = (state: OpenPacking, text: string): boolean =>
+  isCarrierName(text) && !isCodeOf(state.order, readScan(text));
+
+function track(state: OpenPacking, scan: Scan): Scanned<OpenPacking> {
+  if (isCodeOf(state.order, scan)) return { state, outcome: { outcome: "not-tracking", code: scan.code } };
+  const trackingNumber = scan.code === "" ? null : scan.code;
+  return { state, outcome: { outcome: "ship", trackingNumber, isConfirmed: false } };
 }
 
 /** Goods are often scanned once more by mistake, also many at once; that must become nothing else of the parcel. */
-function isCodeOf(order: PackedOrder, text: string): boolean {
-  const { code } = readTimes(order, text);
-  return text !== "" && (text === order.externalOrderId || order.lines.some(hasCode(code)));
+function isCodeOf(order: PackedOrder, typed: Scan): boolean {
+  const { scan } = readTimes(order, typed);
+  return typed.code !== "" && (scan.code === order.externalOrderId || withCode(order.lines, scan).length > 0);
 }
+
+// The parcel, and what the service has of the order by now.
+
+/** What can have changed of an order that lies on the table. */
+type Part = "goods" | "address";
+
+/** What the station says before a parcel leaves, in the place of shipping it. */
+export type ChangeMessage =
+  | { readonly outcome: "changed"; readonly order: ScannedOrder; readonly parts: readonly Part[] }
+  | { readonly outcome: "cannot-ship"; readonly order: ScannedOrder }
+  | { readonly outcome: "unknown-code"; readonly code: string; readonly isOtherLayout?: boolean };
+
+export type Change = { readonly packing: Packing; readonly message: ChangeMessage };
+
+/** True if units of the order are left for another parcel, or are missing. */
+const isPart = (state: OpenPacking): boolean =>
+  linesToPack(state.order).some((line) => countOf(state, line) < line.quantity);
+
+/** The request that ships the goods in the box. They are named, so a line that was shipped or added since is not. */
+export function parcelRequest(state: OpenPacking, trackingNumber: string | null): ShipRequest {
+  const { weightGrams, carrier } = state;
+  const inBox = linesToPack(state.order).filter((line) => countOf(state, line) > 0);
+  const hasWholeLines = inBox.every((line) => countOf(state, line) === line.quantity);
+  return {
+    ...(hasWholeLines
+      ? { lineIds: inBox.map(({ id }) => id) }
+      : { lines: inBox.map((line) => ({ lineId: line.id, quantity: countOf(state, line) })) }),
+    ...(weightGrams !== null && { weightGrams }),
+    ...(carrier !== "" && { carrier }),
+    ...(trackingNumber !== null && { trackingNumber }),
+  };
+}
+
+/** The units of a slip that are in this box. Null: the slip is for all that is left. */
+export const unitsOfParcel = (state: OpenPacking): OpenPacking["counts"] | null =>
+  state.step !== "items" && isPart(state) ? state.counts : null;
+
+/**
+ * The shipment that an earlier attempt made although its response was lost. Null if there is none. A shipment of another
+ * person differs in something, or was there before; without a lost response, every shipment is of another person.
+ */
+export function shipmentOfLostAttempt(
+  { order, counts, wasSent }: OpenPacking,
+  request: ShipRequest,
+  now: ScannedOrder,
+): string | null {
+  if (!wasSent) return null;
+  const made = now.shipments.find(
+    ({ id, carrier, trackingNumber, weightGrams }) =>
+      order.shipments.every((before) => before.id !== id) &&
+      carrier === (request.carrier ?? null) &&
+      trackingNumber === (request.trackingNumber ?? null) &&
+      weightGrams === (request.weightGrams ?? null) &&
+      hasCounted(now, id, counts),
+  );
+  return made?.id ?? null;
+}
+
+/** True if the shipment has all that was counted, and nothing else. */
+function hasCounted(now: ScannedOrder, shipmentId: string, counts: OpenPacking["counts"]): boolean {
+  const shipped = now.lines.filter((line) => line.shipmentId === shipmentId);
+  const counted = Object.values(counts).filter((units) => units > 0);
+  return shipped.length === counted.length && shipped.every(({ id, quantity }) => counts[id] === quantity);
+}
+
+/** What has changed since the order was read, and where packing continues. Null if nothing has. */
+export function changeSince(state: OpenPacking, now: ScannedOrder | undefined): Change | null {
+  const { order } = state;
+  const none = { step: "order" } as const;
+  if (now === undefined)
+    return {
+      packing: none,
+      message: { outcome: "unknown-code", code: order.externalOrderId ?? order.orderId },
+    };
+  if (!now.canShip) return { packing: none, message: { outcome: "cannot-ship", order: now } };
+  const parts = (["goods", "address"] as const).filter((part) => textOf[part](now) !== textOf[part](order));
+  if (parts.length === 0) return null;
+  // Units that are in the box may be those that have shipped, so all are counted again.
+  const packing = parts.includes("goods") ? openOrder(now, state.carrier, state) : { ...state, order: now };
+  return { packing, message: { outcome: "changed", order: now, parts } };
+}
+
+/** For comparing. */
+const textOf: Readonly<Record<Part, (order: ScannedOrder) => string>> = {
+  goods: (order) => JSON.stringify(linesToPack(order).map(({ id, quantity }) => [id, quantity])),
+  address: ({ shippingAddress }) => JSON.stringify(shippingAddress),
+};
+
+// What a table keeps in the browser, so that a printed page, a reload or a crash loses nothing.
+
+/** Without the buyer's data: of the address there is a number, which shows that it has changed. */
+export type Draft = Pick<
+  OpenPacking,
+  "step" | "counts" | "missing" | "rest" | "damaged" | "parcels" | "weightGrams" | "carrier" | "wasSent"
+> & {
+  readonly orderId: string;
+  readonly name: string;
+  readonly savedAtMs: number;
+  /** It was put aside or closed, and is continued only when its order is scanned. */
+  readonly isAside: boolean;
+  readonly goods: string;
+  readonly address: number;
+  /** The number of the parcel whose attempt got no response, and the shipments that there were before it. */
+  readonly sent: { readonly trackingNumber: string | null; readonly shipmentIds: readonly string[] } | null;
+};
+
+export const draftOf = (
+  state: OpenPacking,
+  { savedAtMs, isAside, sent }: Pick<Draft, "savedAtMs" | "isAside"> & { sent: string | null | undefined },
+): Draft => ({
+  step: state.step,
+  counts: state.counts,
+  missing: state.missing,
+  rest: state.rest,
+  damaged: state.damaged,
+  parcels: state.parcels,
+  weightGrams: state.weightGrams,
+  carrier: state.carrier,
+  wasSent: state.wasSent,
+  orderId: state.order.orderId,
+  name: state.order.externalOrderId ?? state.order.orderId,
+  ...{ savedAtMs, isAside },
+  goods: textOf.goods(state.order),
+  address: hashOf(textOf.address(state.order)),
+  sent:
+    sent === undefined
+      ? null
+      : { trackingNumber: sent, shipmentIds: state.order.shipments.map(({ id }) => id) },
+});
+
+/** An order that is opened again, with what was counted; and what has changed since. */
+export function resume(
+  draft: Draft,
+  now: ScannedOrder,
+  mayCancel = false,
+): { readonly packing: OpenPacking; readonly parts: readonly Part[]; readonly shipmentId: string | null } {
+  const { step, counts, missing, rest, damaged, parcels, weightGrams, carrier, wasSent } = draft;
+  const kept = { step, counts, missing, rest, damaged, weightGrams, wasSent };
+  const opened = openOrder(now, carrier, { parcels, mayCancel });
+  const packing = { ...opened, ...kept };
+  const before = now.shipments.filter(({ id }) => draft.sent?.shipmentIds.includes(id));
+  const asSent = { ...packing, order: { ...now, shipments: before } };
+  const shipmentId =
+    draft.sent === null
+      ? null
+      : shipmentOfLostAttempt(asSent, parcelRequest(asSent, draft.sent.trackingNumber), now);
+  const isOther = {
+    goods: draft.goods !== textOf.goods(now),
+    address: draft.address !== hashOf(textOf.address(now)),
+  };
+  const parts = (["goods", "address"] as const).filter((part) => isOther[part]);
+  return { packing: isOther.goods ? opened : packing, parts, shipmentId };
+}
+
+/** FNV-1a: two addresses that differ by a correction have different numbers. */
+const hashOf = (text: string): number =>
+  [...text].reduce((hash, sign) => Math.imul(hash ^ (sign.codePointAt(0) ?? 0), 16_777_619), 2_166_136_261);

@@ -4,7 +4,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
-import type { Work, WorkLine } from "../../api/schema.d.ts";
+import type { PickList, Work, WorkLine } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { countryName, exactTime, formatNumber } from "../../text/format.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
@@ -65,7 +65,7 @@ export function PickListPage() {
           {isOpen ? t("pickList.allShipped") : t("pickList.nothing")}
         </Text>
       ) : (
-        <PickSheet orders={orders} takenBy={pickList.takenBy} takenAt={pickList.takenAt} />
+        <PickSheet orders={orders} pickList={pickList} />
       )}
     </Page>
   );
@@ -87,26 +87,30 @@ type Picked = Pick<WorkLine, "productId" | "sku" | "name" | "barcode"> & {
   readonly boxes: readonly { readonly box: number; readonly quantity: number }[];
 };
 
+/** The number that the order has on its list for good: it stays when others have shipped. */
+const boxOf = ({ pickList }: Work): number => pickList?.box ?? 0;
+
 /** Each product once, with the boxes that it goes to. Goods are fetched in the order of their SKUs. */
 function picksOf(orders: readonly Work[]): readonly Picked[] {
-  const lines = orders.flatMap(({ lines: of }, index) => of.map((line) => ({ ...line, box: index + 1 })));
+  const lines = orders.flatMap((order) => order.lines.map((line) => ({ ...line, box: boxOf(order) })));
   return [...Map.groupBy(lines, ({ productId }) => productId).values()]
     .flatMap((of) => of.slice(0, 1).map((first) => ({ ...first, boxes: of })))
     .sort((one, other) => one.sku.localeCompare(other.sku, undefined, { numeric: true }));
 }
 
-type SheetProps = { readonly orders: readonly Work[]; readonly takenBy: string; readonly takenAt: string };
+type SheetProps = { readonly orders: readonly Work[]; readonly pickList: PickList };
 
-function PickSheet({ orders, takenBy, takenAt }: SheetProps) {
+function PickSheet({ orders, pickList }: SheetProps) {
   const { t } = useTranslation();
   return (
     <div data-papers>
       <section className={classes["paper"]} aria-label={t("pickList.sheet")}>
         <div className={classes["head"]}>
-          <h2>{t("pickList.sheet")}</h2>
           <div>
-            {takenBy} · {exactTime(new Date(takenAt))}
+            <h2>{t("pickList.sheet")}</h2>
+            {pickList.takenBy} · {exactTime(new Date(pickList.takenAt))}
           </div>
+          <Barcode of={pickList.id} moduleMm={0.2} />
         </div>
         <table>
           <thead>
@@ -160,10 +164,10 @@ function BoxSheet({ orders }: Pick<SheetProps, "orders">) {
           </tr>
         </thead>
         <tbody>
-          {orders.map((order, index) => (
+          {orders.map((order) => (
             <tr key={order.orderId}>
               <td>
-                <strong>{index + 1}</strong>
+                <strong>{boxOf(order)}</strong>
               </td>
               <td>
                 <Stack gap={4}>

@@ -35,10 +35,6 @@ export const pickListQuery = (id: string) => {
   });
 };
 
-/** What a code names, at present. */
-export const scanned = (code: string) =>
-  dataOf(api.GET("/api/work-list/scan", { params: { query: { code } } }));
-
 export const slipQuery = (id: string, shipmentId?: string) =>
   read("/api/orders/{id}/packing-slip", {
     params: { path: { id }, query: shipmentId === undefined ? {} : { shipmentId } },

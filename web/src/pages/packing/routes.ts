@@ -43,6 +43,12 @@ export const stationRoute = createRoute({
   component: lazyRouteComponent(() => import("./station-page.tsx"), "StationPage"),
 });
 
+export const commandsRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/work/commands",
+  component: lazyRouteComponent(() => import("./slips-page.tsx"), "CommandsPage"),
+});
+
 export const slipsRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/work/slips/$orderId",

@@ -10,6 +10,8 @@ import { AddressLines } from "../../ui/address.tsx";
 import { Crumbs, Page } from "../../ui/page.tsx";
 import { Barcode, PrintButton } from "../../ui/scan/barcode.tsx";
 import classes from "../../ui/scan/paper.module.css";
+import { commandCode } from "../../ui/scan/read-scan.ts";
+import { CHOICE, CHOICES_MAX, COMMANDS, type Command } from "./packing.ts";
 import { slipQuery, slipsQuery } from "./queries.ts";
 import { useReturnReason } from "./return-reason.ts";
 
@@ -92,7 +94,7 @@ type Props = {
 const labelOf = (kind: string, { slip, isNamed = false }: Props): string =>
   isNamed ? `${kind}: ${slip.externalOrderId ?? slip.orderId}` : kind;
 
-function PackingSheet(props: Props) {
+export function PackingSheet(props: Props) {
   const { t } = useTranslation();
   const { slip } = props;
   return (
@@ -103,6 +105,11 @@ function PackingSheet(props: Props) {
           {slip.externalOrderId !== null && (
             <div>
               {t("slips.order")} {slip.externalOrderId}
+            </div>
+          )}
+          {slip.box !== null && (
+            <div>
+              <strong>{t("station.box", { box: formatNumber(slip.box) })}</strong>
             </div>
           )}
           <div>{slip.merchantName}</div>
@@ -122,7 +129,7 @@ function PackingSheet(props: Props) {
   );
 }
 
-function ReturnSheet(props: Props) {
+export function ReturnSheet(props: Props) {
   const { t } = useTranslation();
   const { slip } = props;
   const reasonOf = useReturnReason();
@@ -184,5 +191,48 @@ function Lines({ slip, isReturn = false }: Props & { isReturn?: boolean }) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+/** Barcodes of what the packing table can do, to be printed once and to hang beside the table. */
+export function CommandsPage() {
+  const { t } = useTranslation();
+  const commands = Object.entries(COMMANDS) as [Command, number][];
+  const choices = Array.from({ length: CHOICES_MAX }, (_, index) => index + 1);
+  return (
+    <Page
+      title={t("commands.title")}
+      about={t("commands.about")}
+      crumbs={
+        <Crumbs
+          of={[
+            [t("work.title"), paths.work()],
+            [t("station.title"), paths.station()],
+          ]}
+        />
+      }
+      actions={<PrintButton />}
+    >
+      <div data-papers>
+        <section className={classes["paper"]} aria-label={t("commands.sheet")}>
+          <h2>{t("commands.sheet")}</h2>
+          <ul className={classes["commands"]}>
+            {commands.map(([command, number]) => (
+              <li key={command}>
+                <Barcode of={commandCode(number)} name={t(`commands.${command}`)} />
+              </li>
+            ))}
+            {choices.map((number) => (
+              <li key={number}>
+                <Barcode
+                  of={commandCode(CHOICE + number)}
+                  name={t("commands.choice", { number: formatNumber(number) })}
+                />
+              </li>
+            ))}
+          </ul>
+        </section>
+      </div>
+    </Page>
   );
 }

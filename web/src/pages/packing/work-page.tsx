@@ -1,8 +1,8 @@
-import { Button, Group, NumberInput, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from "@mantine/core";
 import { IconBarcode } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useRef } from "react";
+import { useEffect, useEffectEvent, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { useHasRole, useMe } from "../../api/me.ts";
@@ -16,7 +16,7 @@ import { DownloadButton } from "../../ui/download-button.tsx";
 import { filled, useApiForm } from "../../ui/form/use-api-form.ts";
 import { ButtonLink, useGo } from "../../ui/link.tsx";
 import { DataTable, IdText } from "../../ui/list/data-table.tsx";
-import { Filters, FlagFilter, SelectFilter } from "../../ui/list/filters.tsx";
+import { Filters, FlagFilter, SelectFilter, useSetFilters } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Parts, Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
@@ -29,6 +29,7 @@ const route = getRouteApi("/signed-in/work");
 /** The text beside the button says so. */
 const LEASE_MINUTES = 60;
 const TAKEN_BY = "taken-by";
+const FACILITY = "facility";
 
 /** What waits for the warehouse, oldest first, and who is working on what. */
 export function WorkPage() {
@@ -55,7 +56,7 @@ export function WorkPage() {
           <Stack gap="md">
             {packs && <TakeOrders facilityId={search.facilityId} />}
             <OpenPickLists facilityId={search.facilityId} />
-            <WorkFilters />
+            <WorkFilters packs={packs} />
           </Stack>
         }
         query={workQuery(search)}
@@ -102,7 +103,11 @@ export function WorkPage() {
             isName: true,
             drop: 1,
           },
-          { name: t("work.takenBy"), cell: ({ pickList }) => <Taken by={pickList} />, phone: "beside" },
+          {
+            name: t("work.takenBy"),
+            cell: ({ pickList, putAside }) => <Taken by={pickList} putAside={putAside} />,
+            phone: "beside",
+          },
         ]}
       />
     </Stack>
@@ -141,19 +146,26 @@ function Goods({ lines }: { lines: Work["lines"] }) {
   );
 }
 
-const Taken = ({ by }: { by: Work["pickList"] }) => {
+const Taken = ({ by, putAside }: { by: Work["pickList"]; putAside: Work["putAside"] }) => {
   const { t } = useTranslation();
+  if (putAside !== null)
+    return (
+      <Pill tone="warning" title={putAside.by}>
+        {t(`station.aside.${putAside.reason}`)}
+      </Pill>
+    );
   return by === null ? <Pill>{t("work.free")}</Pill> : <Pill tone="info">{by.takenBy}</Pill>;
 };
 
-function WorkFilters() {
+/** Who takes orders has chosen the facility above. */
+function WorkFilters({ packs }: { packs: boolean }) {
   const { t } = useTranslation();
   const { facilityId, taken } = route.useSearch();
   const { data } = useQuery(openFacilitiesQuery());
   const facilities = data?.data ?? [];
   return (
     <Filters>
-      {(facilities.length > 1 || facilityId !== undefined) && (
+      {!packs && (facilities.length > 1 || facilityId !== undefined) && (
         <SelectFilter
           label={t("work.facility")}
           name="facilityId"
@@ -178,9 +190,19 @@ function TakeOrders({ facilityId }: { facilityId: string | undefined }) {
   const me = useMe();
   const go = useGo();
   const { data } = useQuery(openFacilitiesQuery());
-  const only = data?.data.length === 1 ? data.data[0]?.id : undefined;
-  const facility = facilityId ?? only;
-  const hasFacilities = (data?.data.length ?? 0) > 0;
+  const setFilters = useSetFilters();
+  const facilities = data?.data ?? [];
+  // People work in one building for a long time: the list begins with the one that was chosen last.
+  const last = facilities.find(({ id }) => id === readStored(FACILITY))?.id;
+  const begin = useEffectEvent(() => setFilters({ facilityId: last }));
+  useEffect(() => {
+    if (facilityId === undefined && last !== undefined) begin();
+  }, [facilityId, last]);
+  const facility = facilityId ?? (facilities.length === 1 ? facilities[0]?.id : undefined);
+  const choose = (id: string | null) => {
+    store(FACILITY, id ?? "");
+    setFilters({ facilityId: id ?? undefined });
+  };
   const reference = useRef(newReference("console"));
   const { form, submit, problem, isPending } = useApiForm<
     { takenBy: string; orderLimit: number },
@@ -207,11 +229,22 @@ function TakeOrders({ facilityId }: { facilityId: string | undefined }) {
       else void go(paths.pickList(pickList.id));
     },
   });
-  const needsFacility = hasFacilities && facility === undefined;
+  const needsFacility = facilities.length > 0 && facility === undefined;
   return (
     <Section title={t("work.take")}>
       <form onSubmit={submit} noValidate>
         <Group align="flex-start" gap="sm">
+          {facilities.length > 1 && (
+            <Select
+              size="xs"
+              label={t("work.facility")}
+              placeholder={t("work.facility")}
+              data={facilities.map(({ id, name }) => ({ value: id, label: name }))}
+              value={facility ?? null}
+              onChange={choose}
+              clearable
+            />
+          )}
           <TextInput
             size="xs"
             label={t("work.takenByLabel")}

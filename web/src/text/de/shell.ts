@@ -24,6 +24,7 @@ export const shell: Translated<typeof en> = {
     orders: "Bestellungen",
     review: "Prüfung",
     work: "Arbeitsliste",
+    pack: "Packtisch",
     returns: "Rücksendungen",
     facilities: "Standorte",
     products: "Produkte",

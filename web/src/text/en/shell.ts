@@ -21,6 +21,7 @@ export const shell = {
     orders: "Orders",
     review: "Review queue",
     work: "Work list",
+    pack: "Packing table",
     returns: "Returns",
     facilities: "Facilities",
     products: "Products",
