@@ -4,19 +4,47 @@ import { idErrors, idIn } from "../http/route.ts";
 import { HOLD_REASONS } from "../lifecycle/order.ts";
 import { OrderStatusSchema } from "../orders/order-wire.ts";
 import { type OrdersByDay, readOrdersByDay } from "../orders/reading/orders-by-day.ts";
-import { countHolds, countWaiting, type Durations, readDurations } from "../orders/reading/overview-sql.ts";
+import {
+  countHolds,
+  countTwoDays,
+  countWaiting,
+  type DayFact,
+  type Durations,
+  hasAnyOrder,
+  readDurations,
+  type TwoDays,
+  type Waiting,
+  type WaitingOrders,
+} from "../orders/reading/overview-sql.ts";
 import { toTypeId, uuidAt } from "../platform/ids.ts";
+import { formatMoney } from "../platform/money.ts";
 import { before, DAY_MS, HOUR_MS } from "../platform/time.ts";
+import { dayIn, isTimeZone, startOfDayIn } from "../platform/time-zone.ts";
 import { validationFailed } from "../platform/wire/problems.ts";
-import { dateTime, describedAs, enumeration, nullable, nullableTime } from "../platform/wire/schemas.ts";
+import {
+  dateTime,
+  describedAs,
+  enumeration,
+  MoneySchema,
+  nullable,
+  nullableTime,
+} from "../platform/wire/schemas.ts";
 import {
   countUnhealthyEndpoints,
   type DeliveryFigures,
   readDeliveryFigures,
+  type UnhealthyEndpoints,
 } from "../webhooks/endpoints/shown-health-sql.ts";
 import { andPartner, type BackOfficeRoute, merchantSide, route } from "./access.ts";
 
-const ATTENTION_KINDS = ["review", "hold", "not_routed", "endpoint_paused", "endpoint_failing"] as const;
+const ATTENTION_KINDS = [
+  "review",
+  "hold",
+  "not_routed",
+  "late",
+  "endpoint_paused",
+  "endpoint_failing",
+] as const;
 
 const countField = Type.Integer({
   minimum: 0,
@@ -32,10 +60,13 @@ export const AttentionSchema = Type.Object(
     kind: enumeration(
       "AttentionKind",
       ATTENTION_KINDS,
-      "`review`: orders wait for a review. `hold`: orders are on hold for a reason that a person must resolve. `not_routed`: accepted orders that were not routed within an hour. `endpoint_paused`, `endpoint_failing`: endpoints that get no events now. More values may be added.",
+      "`review`: orders wait for a review. `hold`: orders are on hold for a reason that a person must resolve. `not_routed`: accepted orders that were not routed within an hour. `late`: orders that are ready to ship and were created more than 2 days ago. `endpoint_paused`, `endpoint_failing`: endpoints that get no events now. More values may be added.",
     ),
     reason: nullable(Type.String(), "The reason of a hold. Null for other kinds."),
     count: countField,
+    oldestAt: nullableTime(
+      "When the oldest of the orders was created, or since when the first of the endpoints has failed or is paused. Null if it is not known.",
+    ),
     list: enumeration(
       "AttentionList",
       ["orders", "webhook-endpoints"],
@@ -48,7 +79,30 @@ export const AttentionSchema = Type.Object(
 
 type Attention = Static<typeof AttentionSchema>;
 
-type HeldOrders = { readonly reason: string; readonly count: number };
+type HeldOrders = Waiting & { readonly reason: string };
+
+/** The first is the worst: what costs sales comes before what is late, and that before what a person has decided. */
+const HARM: readonly string[] = [
+  "hold payment_failed",
+  "endpoint_failing",
+  "not_routed",
+  "hold out_of_stock",
+  "late",
+  "hold address_unserviceable",
+  "review",
+  "endpoint_paused",
+  "hold merchant_request",
+];
+
+const byHarm = (one: Attention, other: Attention): number => harmOf(one) - harmOf(other);
+
+function harmOf({ kind, reason }: Attention): number {
+  const name = reason === null ? kind : `${kind} ${reason}`;
+  const place = HARM.indexOf(name);
+  return place === -1 ? HARM.length : place;
+}
+
+const toIso = (at: Date | null): string | null => at?.toISOString() ?? null;
 
 /** The query strings of lists, each narrowed to a merchant. Null: not narrowed. */
 export const queriesOf =
@@ -58,21 +112,27 @@ export const queriesOf =
 
 type QueryOf = ReturnType<typeof queriesOf>;
 
-const withQuery = (hold: HeldOrders, queryOf: QueryOf) => ({
-  ...hold,
-  query: queryOf({ onHold: "true", holdReason: hold.reason }),
+const withQuery = ({ reason, count, oldestAt }: HeldOrders, queryOf: QueryOf) => ({
+  ...{ reason, count, oldestAt: toIso(oldestAt) },
+  query: queryOf({ onHold: "true", holdReason: reason }),
 });
 
-/** Orders that wait for a person: in review, on hold for a reason that the service knows, or not routed. */
+/** Orders that wait for a person: in review, on hold for a reason that the service knows, not routed, or late. */
 export function attentionToOrders(
   holds: readonly HeldOrders[],
-  waiting: { readonly inReview: number; readonly unrouted: number },
+  waiting: Pick<WaitingOrders, "inReview" | "unrouted" | "late">,
+  now: Date,
   queryOf: QueryOf,
 ): Attention[] {
-  const ofOrders = (kind: Attention["kind"], count: number, filters: Record<string, string>): Attention => ({
-    ...{ kind, reason: null, count },
+  const ofOrders = (
+    kind: Attention["kind"],
+    { count, oldestAt }: Waiting,
+    filters: Record<string, string>,
+  ): Attention => ({
+    ...{ kind, reason: null, count, oldestAt: toIso(oldestAt) },
     ...{ list: "orders", query: queryOf(filters) },
   });
+  const lateSince = before(now, LATE_MS).toISOString();
   const known: readonly string[] = HOLD_REASONS;
   return [
     ofOrders("review", waiting.inReview, { status: "PROCESSING", sort: "oldest" }),
@@ -80,16 +140,23 @@ export function attentionToOrders(
       .filter(({ reason }) => known.includes(reason))
       .map((hold): Attention => ({ ...withQuery(hold, queryOf), kind: "hold", list: "orders" })),
     ofOrders("not_routed", waiting.unrouted, { status: "ACCEPTED", ready: "false", sort: "oldest" }),
-  ].filter(({ count }) => count > 0);
+    ofOrders("late", waiting.late, { ready: "true", createdUntil: lateSince, sort: "oldest" }),
+  ]
+    .filter(({ count }) => count > 0)
+    .sort(byHarm);
 }
 
 /** Endpoints that get no events now. */
 function attentionToEndpoints(
-  { paused, failing }: { readonly paused: number; readonly failing: number },
+  { paused, failing }: Record<"paused" | "failing", UnhealthyEndpoints>,
   queryOf: QueryOf,
 ): Attention[] {
-  const ofEndpoints = (kind: Attention["kind"], count: number, health: string): Attention => ({
-    ...{ kind, reason: null, count },
+  const ofEndpoints = (
+    kind: Attention["kind"],
+    { count, oldestAt }: UnhealthyEndpoints,
+    health: string,
+  ): Attention => ({
+    ...{ kind, reason: null, count, oldestAt: toIso(oldestAt) },
     ...{ list: "webhook-endpoints", query: queryOf({ health }) },
   });
   return [
@@ -97,6 +164,47 @@ function attentionToEndpoints(
     ofEndpoints("endpoint_failing", failing, "failing"),
   ].filter(({ count }) => count > 0);
 }
+
+/** Orders that are ready to ship are late from this age on. */
+export const LATE_MS = 2 * DAY_MS;
+
+const ComparedSchema = Type.Object(
+  {
+    today: Type.Integer({ minimum: 0, description: "Today up to now." }),
+    yesterday: Type.Integer({ minimum: 0, description: "Yesterday up to the same time of the day." }),
+  },
+  { title: "ComparedCount", description: "A number of today beside that of yesterday." },
+);
+
+const DayFiguresSchema = Type.Object(
+  {
+    since: dateTime("When today began."),
+    created: describedAs(ComparedSchema, "Orders that were created."),
+    shipped: describedAs(ComparedSchema, "Orders of which something was shipped."),
+    returned: describedAs(ComparedSchema, "Orders of which something came back."),
+    late: nullable(
+      ComparedSchema,
+      "Orders that are ready to ship and were created more than 2 days ago, now, and a day ago. Null for the role `partner`.",
+    ),
+    value: nullable(
+      Type.Array(
+        Type.Object(
+          {
+            today: describedAs(MoneySchema, "Of the orders that were created today."),
+            yesterday: describedAs(MoneySchema, "Of those created yesterday up to the same time."),
+          },
+          { title: "ComparedMoney", description: "A sum of today beside that of yesterday." },
+        ),
+      ),
+      "Price of the goods of these orders, by currency, also of those canceled since then. Null for the role `partner`.",
+    ),
+    isComplete: Type.Boolean({
+      description:
+        "Whether all orders were counted. False: there were too many, and the numbers are at least these.",
+    }),
+  },
+  { title: "DayFigures", description: "Today beside yesterday, in the time zone of the request." },
+);
 
 const seconds = (description: string) => nullable(Type.Integer(), `${description} Null if there is none.`);
 
@@ -112,13 +220,16 @@ const DurationsSchema = Type.Object(
 const OverviewSchema = Type.Object(
   {
     attention: Type.Array(AttentionSchema, {
-      description: "What needs attention now. Empty if nothing does.",
+      description: "What needs attention now, the most harmful first. Empty if nothing does.",
     }),
+    day: DayFiguresSchema,
+    hasOrders: Type.Boolean({ description: "Whether there is any real order, of any time." }),
     holds: Type.Array(
       Type.Object(
         {
           reason: Type.String({ description: "The reason of the hold." }),
           count: countField,
+          oldestAt: nullableTime("When the oldest of them was created."),
           query: queryField,
         },
         { title: "HeldOrders", description: "Orders on hold for a reason." },
@@ -131,7 +242,11 @@ const OverviewSchema = Type.Object(
     ordersByDay: Type.Array(
       Type.Object(
         {
-          day: Type.String({ description: "The day of their creation, in UTC.", examples: ["2026-03-02"] }),
+          day: Type.String({
+            description:
+              "The day of their creation, in the time zone of the request. In UTC, if `countedAt` is not null.",
+            examples: ["2026-03-02"],
+          }),
           counts: Type.Array(
             Type.Object(
               {
@@ -185,8 +300,10 @@ const OverviewSchema = Type.Object(
 
 type Figures = {
   readonly holds: readonly HeldOrders[];
-  readonly waiting: { readonly inReview: number; readonly unrouted: number };
-  readonly endpoints: { readonly paused: number; readonly failing: number };
+  readonly waiting: WaitingOrders;
+  readonly endpoints: Record<"paused" | "failing", UnhealthyEndpoints>;
+  readonly day: Static<typeof DayFiguresSchema>;
+  readonly hasOrders: boolean;
   readonly deliveries: DeliveryFigures;
   readonly durations: { readonly acceptance: Durations; readonly shipping: Durations };
   readonly orders: OrdersByDay;
@@ -194,12 +311,17 @@ type Figures = {
 };
 
 function toWireOverview(
-  { holds, waiting, endpoints, deliveries, durations, orders, readAt }: Figures,
+  { holds, waiting, endpoints, day, hasOrders, deliveries, durations, orders, readAt }: Figures,
   merchantId: string | null,
 ): Static<typeof OverviewSchema> {
   const queryOf = queriesOf(merchantId === null ? null : toTypeId("mer", merchantId));
   return {
-    attention: [...attentionToOrders(holds, waiting, queryOf), ...attentionToEndpoints(endpoints, queryOf)],
+    attention: [
+      ...attentionToOrders(holds, waiting, readAt, queryOf),
+      ...attentionToEndpoints(endpoints, queryOf),
+    ].sort(byHarm),
+    day,
+    hasOrders,
     holds: holds.map((hold) => withQuery(hold, queryOf)),
     ordersByDay: byDay(orders),
     readAt: readAt.toISOString(),
@@ -215,6 +337,49 @@ const byDay = ({ counts, countedAt }: OrdersByDay) =>
     counts: ofDay.map(({ status, count: number }) => ({ status, count: number })),
     countedAt: countedAt.get(day)?.toISOString() ?? null,
   }));
+
+/** Today beside yesterday. Partners see neither routing nor prices. */
+function toDayFigures(
+  { facts, isCut }: Awaited<ReturnType<typeof countTwoDays>>,
+  { late, lateBefore }: WaitingOrders,
+  since: Date,
+  isPartner: boolean,
+): Static<typeof DayFiguresSchema> {
+  const sumOf = (kind: DayFact["kind"], isToday: boolean): number =>
+    facts
+      .filter((fact) => fact.kind === kind && fact.isToday === isToday)
+      .reduce((sum, { count }) => sum + count, 0);
+  const compared = (kind: DayFact["kind"]) => ({ today: sumOf(kind, true), yesterday: sumOf(kind, false) });
+  const created = facts.filter(({ kind }) => kind === "created");
+  const sumIn = (currency: string, isToday: boolean) =>
+    formatMoney({
+      minor: created.find((fact) => fact.currency === currency && fact.isToday === isToday)?.minor ?? 0n,
+      currency,
+    });
+  const currencies = [...new Set(created.map(({ currency }) => currency))].toSorted();
+  return {
+    since: since.toISOString(),
+    created: compared("created"),
+    shipped: compared("shipped"),
+    returned: compared("returned"),
+    // What was late a day ago is so still, or has shipped since.
+    late: isPartner ? null : { today: late.count, yesterday: lateBefore + sumOf("late_shipped", true) },
+    value: isPartner
+      ? null
+      : currencies.map((currency) => ({
+          today: sumIn(currency, true),
+          yesterday: sumIn(currency, false),
+        })),
+    isComplete: !isCut,
+  };
+}
+
+/** Today up to now, and as much of yesterday. */
+function twoDaysOf(timeZone: string, now: Date): TwoDays {
+  const number = dayIn(timeZone, now);
+  const [yesterday, today] = [startOfDayIn(timeZone, number - 1), startOfDayIn(timeZone, number)];
+  return { yesterday, until: before(now, today.getTime() - yesterday.getTime()), today, now };
+}
 
 const DAYS_DEFAULT = 30;
 const DAYS_MAX = 90;
@@ -240,11 +405,25 @@ export const overviewRoutes: readonly BackOfficeRoute[] = [
           description: "How many days are shown, with today.",
         }),
       ),
+      timeZone: Type.Optional(
+        Type.String({
+          maxLength: 100,
+          default: "UTC",
+          description: "The time zone of the days, by its name in the database of the IANA.",
+          examples: ["Europe/Berlin"],
+        }),
+      ),
     }),
     responses: { 200: { description: "The figures.", schema: OverviewSchema } },
     problems: ["validation-failed"],
     handle: async ({ caller, query }, { context }) => {
-      const errors = idErrors("mer", "merchantId", query);
+      const timeZone = query.timeZone ?? "UTC";
+      const errors = [
+        ...idErrors("mer", "merchantId", query),
+        ...(isTimeZone(timeZone)
+          ? []
+          : [{ parameter: "timeZone", rule: "format" as const, format: "time-zone" as const }]),
+      ];
       if (errors.length > 0) return validationFailed(errors);
       const { db, clock } = context;
       const now = clock.now();
@@ -253,12 +432,22 @@ export const overviewRoutes: readonly BackOfficeRoute[] = [
       const days = query.days ?? DAYS_DEFAULT;
       // One after the other: an overview takes one connection of the pool, not all of them.
       const holds = await countHolds(db, scope);
-      const waiting = await countWaiting(db, scope, before(now, HOUR_MS));
+      const waiting = await countWaiting(db, scope, {
+        unrouted: before(now, HOUR_MS),
+        late: before(now, LATE_MS),
+        lateBefore: before(now, LATE_MS + DAY_MS),
+      });
+      const twoDays = twoDaysOf(timeZone, now);
+      const ofTwoDays = await countTwoDays(db, scope, twoDays, before(now, LATE_MS + DAY_MS));
+      const isPartner = caller.grants.some(({ role }) => role === "partner");
+      const day = toDayFigures(ofTwoDays, waiting, twoDays.today, isPartner);
       const endpoints = await countUnhealthyEndpoints(db, scope);
       const deliveries = await readDeliveryFigures(db, scope, now);
       const durations = await readDurations(db, scope, uuidAt(before(now, days * DAY_MS)));
-      const orders = await readOrdersByDay(db, scope, days, now);
-      const figures = { holds, waiting, endpoints, deliveries, durations, orders, readAt: now };
+      const orders = await readOrdersByDay(db, scope, { days, timeZone }, now);
+      const hasOrders = orders.counts.length > 0 || (await hasAnyOrder(db, scope));
+      const counted = { holds, waiting, endpoints, day, hasOrders, deliveries, durations, orders };
+      const figures = { ...counted, readAt: now };
       return { status: 200, body: toWireOverview(figures, merchantId) };
     },
   }),

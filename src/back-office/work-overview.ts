@@ -9,7 +9,7 @@ import { UUID_MIN } from "../platform/wire/cursor.ts";
 import { dateTime, nullable } from "../platform/wire/schemas.ts";
 import { countOrdersMoved } from "../stock/stock-movements-sql.ts";
 import { type BackOfficeRoute, facilitiesOf, route, warehouse } from "./access.ts";
-import { AttentionSchema, attentionToOrders, queriesOf } from "./overview.ts";
+import { AttentionSchema, attentionToOrders, LATE_MS, queriesOf } from "./overview.ts";
 
 /** Each facility costs two statements. */
 const FACILITIES_MAX = 50;
@@ -82,11 +82,15 @@ export const workOverviewRoutes: readonly BackOfficeRoute[] = [
       const withoutFacility =
         elsewhere.toPack === 0 && facilities.length > 0 ? [] : [toWire(null, elsewhere, NOTHING)];
       const holds = await countHolds(db, null);
-      const waiting = await countWaiting(db, null, before(now, HOUR_MS));
+      const waiting = await countWaiting(db, null, {
+        unrouted: before(now, HOUR_MS),
+        late: before(now, LATE_MS),
+        lateBefore: before(now, LATE_MS),
+      });
       return {
         status: 200,
         body: {
-          attention: attentionToOrders(holds, waiting, queriesOf(null)),
+          attention: attentionToOrders(holds, waiting, now, queriesOf(null)),
           facilities: [...facilities, ...withoutFacility],
           readAt: now.toISOString(),
         },

@@ -12,11 +12,12 @@ let test: TestService;
 let one: Partner;
 let other: Partner;
 let firstDay: string;
+let firstTime: string;
 beforeAll(async () => {
   test = await startTestService({ config: { webhookAllowPrivateNetworks: true } });
   one = await createPartner(test);
   other = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
-  firstDay = test.clock.now().toISOString().slice(0, 10);
+  [firstDay = "", firstTime = ""] = test.clock.now().toISOString().split("T");
   const shipped = await placeOrder(one);
   const held = await placeOrder(one);
   await placeTestOrder(one);
@@ -76,9 +77,10 @@ describe("GET /api/overview", () => {
       ["out_of_stock", 1],
     ]);
     expect(attention.map(({ kind, reason }: { kind: string; reason: string }) => [kind, reason])).toEqual([
-      ["review", null],
       ["hold", "out_of_stock"],
+      ["review", null],
     ]);
+    expect(attention[0].oldestAt).toBe(`${firstDay}T${firstTime}`);
     for (const { list, query, count } of [
       ...attention,
       ...holds.map((hold: object) => ({ ...hold, list: "orders" })),
@@ -171,8 +173,8 @@ describe("GET /api/overview", () => {
     expect(facilities).toMatchObject([{ facilityId: null, name: null, toPack: 0, oldest: null }]);
   });
 
-  it("rejects what is no number of days and no merchant", async () => {
-    for (const query of ["days=0", "days=91", "days=x", "merchantId=1"])
+  it("rejects what is no number of days, no merchant and no time zone", async () => {
+    for (const query of ["days=0", "days=91", "days=x", "merchantId=1", "timeZone=Mars/Base"])
       expect((await test.backOffice.get(`/api/overview?${query}`)).status, query).toBe(422);
   });
 
@@ -186,5 +188,93 @@ describe("GET /api/overview", () => {
       (await read("", client)).attention.map(({ kind }: { kind: string }) => kind);
     expect(await kindsFor(personOf(test, unrouted.merchantId))).toEqual(["not_routed"]);
     expect(await kindsFor(developerOf(test, unrouted))).toEqual([]);
+  });
+});
+
+describe("the figures of today", () => {
+  const figuresOf = async (partner: Partner, timeZone = "UTC", client?: Client) =>
+    (await read(`merchantId=${partner.merchantId}&days=3&timeZone=${timeZone}`, client)).day;
+  /** So many hours after the next midnight in UTC. */
+  const goTo = (hours: number) => {
+    const dayMs = 86_400_000;
+    const next = Math.ceil(test.clock.now().getTime() / dayMs) * dayMs + hours * 3_600_000;
+    test.clock.advance({ hours: (next - test.clock.now().getTime()) / 3_600_000 });
+  };
+
+  it("stand beside those of yesterday up to the same time, with the value by currency", async () => {
+    const partner = await createPartner(test);
+    goTo(9);
+    const shipped = await placeOrder(partner);
+    test.clock.advance({ hours: 3 });
+    await runJob(test, "accept-orders");
+    await runJob(test, "route-orders");
+    await operationApplied(test, shipped.id, "ship");
+    await placeOrder(partner);
+    goTo(10);
+    await placeOrder(partner, { lines: [{ productId: partner.productIds[0], quantity: 3 }] });
+    const figures = await figuresOf(partner);
+    expect(figures).toMatchObject({
+      created: { today: 1, yesterday: 1 }, // The second one of yesterday was placed at noon.
+      shipped: { today: 0, yesterday: 0 },
+      returned: { today: 0, yesterday: 0 },
+      isComplete: true,
+    });
+    const [value] = figures.value;
+    expect(Number(value.today.amount)).toBe(3 * Number(value.yesterday.amount));
+    goTo(0);
+    test.clock.advance({ hours: 13 });
+    expect((await figuresOf(partner)).created).toEqual({ today: 0, yesterday: 1 });
+    expect((await figuresOf(partner, "UTC", developerOf(test, partner))).value).toBeNull();
+  });
+
+  it("are of the days of the time zone, as the orders by day are", async () => {
+    const partner = await createPartner(test);
+    goTo(23);
+    const evening = test.clock.now().toISOString().slice(0, 10);
+    await placeOrder(partner);
+    test.clock.advance({ hours: 1, minutes: 30 });
+    await placeOrder(partner);
+    const days = async (timeZone: string) =>
+      (await read(`merchantId=${partner.merchantId}&days=3&timeZone=${timeZone}`)).ordersByDay;
+    expect((await days("UTC")).map(({ day }: { day: string }) => day)).toEqual([
+      evening,
+      test.clock.now().toISOString().slice(0, 10),
+    ]);
+    // In Tokyo both were placed on the same morning, in Los Angeles on the same afternoon.
+    expect(await days("Asia/Tokyo")).toMatchObject([{ counts: [{ count: 2 }] }]);
+    expect(await days("America/Los_Angeles")).toMatchObject([{ day: evening, counts: [{ count: 2 }] }]);
+    expect((await figuresOf(partner, "Asia/Tokyo")).created).toEqual({ today: 2, yesterday: 0 });
+    expect((await figuresOf(partner)).created.today).toBe(1);
+  });
+
+  it("count what is late, now and a day ago, with the list of exactly these", async () => {
+    const partner = await createPartner(test);
+    await placeOrder(partner);
+    const shipped = await placeOrder(partner);
+    test.clock.advance({ hours: 3 });
+    await runJob(test, "accept-orders");
+    await runJob(test, "route-orders");
+    expect((await figuresOf(partner)).late).toEqual({ today: 0, yesterday: 0 });
+    test.clock.advance({ hours: 46 });
+    expect((await figuresOf(partner)).late).toEqual({ today: 2, yesterday: 0 });
+    test.clock.advance({ hours: 24 });
+    await operationApplied(test, shipped.id, "ship");
+    expect((await figuresOf(partner)).late).toEqual({ today: 1, yesterday: 2 });
+    const { attention } = await read(`merchantId=${partner.merchantId}`);
+    expect(attention).toMatchObject([{ kind: "late", count: 1 }]);
+    expect((await test.backOffice.get(`/api/orders?${attention[0].query}`)).body.data).toHaveLength(1);
+    expect((await figuresOf(partner, "UTC", developerOf(test, partner))).late).toBeNull();
+    expect((await read("", developerOf(test, partner))).attention).toEqual([]);
+  });
+
+  it("know whether there was any order yet, for the first steps of a merchant", async () => {
+    const partner = await createPartner(test);
+    expect((await read(`merchantId=${partner.merchantId}`)).hasOrders).toBe(false);
+    await placeOrder(partner);
+    test.clock.advance({ hours: 200 });
+    expect(await read(`merchantId=${partner.merchantId}&days=2`)).toMatchObject({
+      hasOrders: true,
+      ordersByDay: [],
+    });
   });
 });

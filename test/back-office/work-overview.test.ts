@@ -73,7 +73,7 @@ describe("GET /api/work-list/overview", () => {
     ]);
     expect(attention).toEqual([
       {
-        ...{ kind: "hold", reason: "merchant_request", count: 1 },
+        ...{ kind: "hold", reason: "merchant_request", count: 1, oldestAt: expect.any(String) },
         ...{ list: "orders", query: "onHold=true&holdReason=merchant_request" },
       },
     ]);

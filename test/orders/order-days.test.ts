@@ -38,7 +38,7 @@ const read = (
   readOrdersByDay(
     test.context.db,
     merchants && { merchantIds: merchants, connections },
-    30,
+    { days: 30, timeZone: "UTC" },
     test.clock.now(),
     ordersReadMax,
   );

@@ -3,6 +3,7 @@ import type { Context } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { NO_UUID, uuidAt } from "../../platform/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/time.ts";
+import { dayIn, startOfDayIn } from "../../platform/time-zone.ts";
 import {
   addCountedDays,
   claimCountedDay,
@@ -27,7 +28,7 @@ const ROWS_MAX = 100_000;
 
 export type OrdersByDay = {
   readonly counts: readonly DayCount[];
-  /** The first day that is counted in full, in UTC. Earlier days were not read. */
+  /** The start of the first day that is counted in full. Earlier days were not read. */
   readonly completeSince: Date;
   /** When the days were counted that were not counted now. */
   readonly countedAt: ReadonlyMap<string, Date>;
@@ -39,25 +40,35 @@ type Days = { readonly first: number; readonly until: number };
 /**
  * Orders by the day of their creation and their present status: the last days counted now, as far as that is quick, and the
  * days before as a job has counted them (docs/design/console.md, "Overview").
+ * Days are those of the time zone; what a job has counted are days in UTC, which it shows as the days with the same date.
  * @param ordersReadMax orders that one statement counts now; counting ends when so many were counted
  */
 export async function readOrdersByDay(
   db: Queryable,
   scope: ConnectionScope,
-  days: number,
+  { days, timeZone }: { readonly days: number; readonly timeZone: string },
   now: Date,
   ordersReadMax = ORDERS_READ_MAX,
 ): Promise<OrdersByDay> {
-  const today = Math.floor(now.getTime() / DAY_MS);
-  const first = today - days + 1;
-  const recent = await countNow(db, scope, { first, until: today + 1, ordersReadMax }, now);
+  const firstShown = dayIn(timeZone, now) - days + 1;
+  const shownSince = startOfDayIn(timeZone, firstShown);
+  const first = Math.floor(shownSince.getTime() / DAY_MS);
+  const until = Math.floor(now.getTime() / DAY_MS) + 1;
+  const recent = await countNow(db, scope, { first, until, ordersReadMax, timeZone }, now);
   const stored = await readStored(db, scope, { first, until: recent.from });
+  const isComplete = stored.from === first;
   return {
-    counts: [...stored.counts, ...recent.counts],
-    completeSince: new Date(stored.from * DAY_MS),
+    counts: sumUp([...stored.counts, ...recent.counts]).filter(({ day }) => day >= dayOf(firstShown)),
+    completeSince: isComplete ? shownSince : new Date(stored.from * DAY_MS),
     countedAt: stored.countedAt,
   };
 }
+
+/** A day in a time zone can be partly one that was counted now, and one that a job has counted. */
+const sumUp = (counts: readonly DayCount[]): DayCount[] =>
+  [...Map.groupBy(counts, ({ day, status }) => `${day} ${status}`).values()].flatMap((same) =>
+    same.slice(0, 1).map((one) => ({ ...one, count: same.reduce((sum, { count }) => sum + count, 0) })),
+  );
 
 type Part = { readonly counts: readonly DayCount[] /** The first day of the part. */; readonly from: number };
 
@@ -65,19 +76,24 @@ type Part = { readonly counts: readonly DayCount[] /** The first day of the part
 async function countNow(
   db: Queryable,
   scope: ConnectionScope,
-  days: Days & { ordersReadMax: number },
+  days: Days & { ordersReadMax: number; timeZone: string },
   now: Date,
 ): Promise<Part> {
-  const { ordersReadMax } = days;
+  const { ordersReadMax, timeZone } = days;
+  // A zone is up to 14 hours ahead of UTC, and 12 behind.
+  const numbers = Array.from({ length: days.until - days.first + 3 }, (_, index) => days.first - 1 + index);
+  const starts = numbers.map((number) => startOfDayIn(timeZone, number));
   const counts: DayCount[] = [];
   let rowsRead = 0;
   let from = days.until;
   for (let span = 1; from > days.first && rowsRead < ordersReadMax; span *= 2) {
     const begin = Math.max(days.first, from - span);
     const range = { fromId: idAt(begin), untilId: from === days.until ? idAt(from + 1) : idAt(from) };
-    const part = await countByDay(db, scope, { ...range, rowsMax: ordersReadMax }, now);
+    const part = await countByDay(db, scope, { ...range, rowsMax: ordersReadMax, starts }, now);
     if (part.isCut) break;
-    counts.unshift(...part.counts);
+    counts.unshift(
+      ...part.counts.map(({ place, ...counted }) => ({ day: dayOf(days.first - 2 + place), ...counted })),
+    );
     rowsRead += part.rowsRead;
     from = begin;
   }

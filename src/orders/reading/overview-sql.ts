@@ -1,28 +1,33 @@
 import { type ConnectionScope, scopeIds } from "../../audit/grant.ts";
 import type { OrderStatus } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { uuidAt } from "../../platform/ids.ts";
 
 // The figures of the overview. Each statement reads a bounded number of rows of a scope, by indexes that exist
 // (docs/design/console.md, "Overview"). A scope has the connections of the merchants $1 (null: all), and those with an id of
 // $2.
 
-/** Real orders on hold, by reason, up to 1,000 of each connection. By orders_held_idx. */
+/** How many orders there are, and when the oldest of them was created. */
+export type Waiting = { readonly count: number; readonly oldestAt: Date | null };
+
+/** Real orders on hold, by reason, the oldest 1,000 of each connection. By orders_held_idx. */
 export async function countHolds(
   db: Queryable,
   scope: ConnectionScope,
-): Promise<{ reason: string; count: number }[]> {
+): Promise<(Waiting & { reason: string })[]> {
   return db.query({
     name: "count-holds-of-overview",
     text: `
-      select reason, count(*)::integer as count
+      select reason, count(*)::integer as count, min(held.created_at) as "oldestAt"
       from (
         select c.merchant_id, c.id
         from connections c
         where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])) as c
       cross join lateral (
-        select o.hold_reasons
+        select o.hold_reasons, o.created_at
         from orders o
         where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.hold_reasons <> '{}' and not o.test_mode
+        order by o.id
         limit 1000) as held
       cross join lateral unnest(held.hold_reasons) as reason
       group by reason
@@ -32,51 +37,198 @@ export async function countHolds(
   });
 }
 
+export type WaitingOrders = {
+  readonly inReview: Waiting;
+  readonly unrouted: Waiting;
+  /** Ready to ship, and created before a time. */
+  readonly late: Waiting;
+  /** Those of them that were late a day ago, too. */
+  readonly lateBefore: number;
+};
+
 /**
- * Real orders in review, and accepted ones that were not routed since `unroutedSince`, up to 1,000 of a connection. Partners do
- * not see routing (docs/design/people.md, "Partners' developers"), so the latter are of merchants only.
+ * Real orders in review, accepted ones that were not routed since `unroutedSince`, and ones that are ready to ship and were
+ * created before `lateSince`: the oldest 1,000 of each kind and connection. Partners do not see routing
+ * (docs/design/people.md, "Partners' developers"), so the latter two are of merchants only.
  */
 export async function countWaiting(
   db: Queryable,
   scope: ConnectionScope,
-  unroutedSince: Date,
-): Promise<{ inReview: number; unrouted: number }> {
-  const [row] = await db.query<{ inReview: number; unrouted: number }>({
+  since: { readonly unrouted: Date; readonly late: Date; readonly lateBefore: Date },
+): Promise<WaitingOrders> {
+  const rows = await db.query<{ kind: "review" | "unrouted" | "late"; before: number } & Waiting>({
     name: "count-waiting-of-overview",
     text: `
-      select coalesce(sum(review.count), 0)::integer as "inReview", coalesce(sum(unrouted.count), 0)::integer as unrouted
+      select waiting.kind, count(*)::integer as count, min(waiting.created_at) as "oldestAt",
+             (count(*) filter (where waiting.id < $5))::integer as before
       from (
         select c.merchant_id, c.id
         from connections c
         where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])) as c
       cross join lateral (
-        select count(*) as count
-        from (
-          select
-          from orders o
-          where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'PROCESSING' and not o.test_mode
-          limit 1000) as counted) as review
-      cross join lateral (
-        select count(*) as count
-        from (
-          select
-          from orders o
-          where o.merchant_id = c.merchant_id and o.connection_id = c.id
-            and o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
-            and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}' and o.updated_at < $3
-            and ($1::uuid[] is null or c.merchant_id = any($1))
-          limit 1000) as counted) as unrouted`,
-    values: [...scopeIds(scope), unroutedSince],
+        (select 'review' as kind, o.id, o.created_at
+         from orders o
+         where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'PROCESSING' and not o.test_mode
+         order by o.id
+         limit 1000)
+        union all
+        (select 'unrouted', o.id, o.created_at
+         from orders o
+         where o.merchant_id = c.merchant_id and o.connection_id = c.id
+           and o.status = 'ACCEPTED' and not o.test_mode and o.routed_at is null
+           and not o.hold_reasons && '{payment_failed,out_of_stock,address_unserviceable}' and o.updated_at < $3
+           and ($1::uuid[] is null or c.merchant_id = any($1))
+         order by o.id
+         limit 1000)
+        union all
+        (select 'late', o.id, o.created_at
+         from orders o
+         where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.id < $4
+           and o.has_unshipped and o.routed_at is not null and o.status in ('ACCEPTED', 'IN_PROGRESS')
+           and o.hold_reasons = '{}' and not o.test_mode
+           and ($1::uuid[] is null or c.merchant_id = any($1))
+         order by o.id
+         limit 1000)) as waiting
+      group by waiting.kind`,
+    values: [...scopeIds(scope), since.unrouted, uuidAt(since.late), uuidAt(since.lateBefore)],
   });
-  return row ?? { inReview: 0, unrouted: 0 };
+  const of = (kind: string) => rows.find((row) => row.kind === kind) ?? { count: 0, oldestAt: null };
+  return {
+    inReview: of("review"),
+    unrouted: of("unrouted"),
+    late: of("late"),
+    lateBefore: rows.find(({ kind }) => kind === "late")?.before ?? 0,
+  };
+}
+
+/** Today up to now, and yesterday up to the same time of the day. */
+export type TwoDays = {
+  readonly yesterday: Date;
+  readonly until: Date;
+  readonly today: Date;
+  readonly now: Date;
+};
+
+export type DayFact = {
+  readonly kind: "created" | "shipped" | "returned" | "late_shipped";
+  readonly isToday: boolean;
+  readonly currency: string;
+  readonly count: number;
+  /** The price of the goods, of the kind `created`. */
+  readonly minor: bigint;
+};
+
+/** Changed orders that the figures of two days read, of all merchants together, or ORDERS_OF_MERCHANT_MIN of each. */
+const CHANGED_READ_MAX = 20_000;
+const ORDERS_OF_MERCHANT_MIN = 100;
+
+/**
+ * What has happened to real orders on two days: how many were created, shipped and returned. Whatever happened to an order since
+ * then has changed it, so only orders that have changed are read, the newest first: by orders_changed_idx. `late_shipped`: shipped
+ * since a day ago, though created before `lateBefore`. `isCut`: there were more than are read.
+ */
+export async function countTwoDays(
+  db: Queryable,
+  scope: ConnectionScope,
+  { yesterday, until, today, now }: TwoDays,
+  lateBefore: Date,
+): Promise<{ facts: DayFact[]; isCut: boolean }> {
+  const merchantIds =
+    scope === null
+      ? null
+      : [...new Set([...scope.merchantIds, ...scope.connections.map(({ merchantId }) => merchantId)])];
+  const merchantCount = await countMerchantsOf(db, merchantIds);
+  const rowsMax = Math.max(ORDERS_OF_MERCHANT_MIN, Math.floor(CHANGED_READ_MAX / Math.max(1, merchantCount)));
+  const rows = await db.query<Omit<DayFact, "minor"> & { minor: string; position: number }>({
+    name: "count-two-days-of-overview",
+    text: `
+      with changed as materialized (
+        select o.merchant_id, o.id, o.created_at, o.currency, o.goods_minor, o.position
+        from merchants m
+        cross join lateral (
+          select o.merchant_id, o.connection_id, o.id, o.created_at, o.currency, o.goods_minor,
+                 row_number() over (order by o.changed_at desc) as position
+          from orders o
+          where o.merchant_id = m.id and o.changed_at >= $4 and not o.test_mode
+          order by o.changed_at desc
+          limit $9) as o
+        where ($3::uuid[] is null or m.id = any($3))
+          and ($1::uuid[] is null or o.merchant_id = any($1) or o.connection_id = any($2::uuid[]))
+      ), facts as (
+        select 'created' as kind, c.created_at as at, c.id, c.currency, c.goods_minor as minor
+        from changed c
+        union all
+        select 'shipped', s.created_at, c.id, c.currency, 0
+        from changed c
+        join shipments s on s.merchant_id = c.merchant_id and s.order_id = c.id
+        where s.status <> 'voided'
+        union all
+        select 'late_shipped', $6, c.id, c.currency, 0
+        from changed c
+        join shipments s on s.merchant_id = c.merchant_id and s.order_id = c.id
+        where s.status <> 'voided' and s.created_at >= $5 and c.created_at < $8
+        union all
+        select 'returned', r.created_at, c.id, c.currency, 0
+        from changed c
+        join order_returns r on r.merchant_id = c.merchant_id and r.order_id = c.id
+      )
+      select f.kind, f.at >= $6 as "isToday", f.currency, count(distinct f.id)::integer as count,
+             sum(f.minor)::text as minor, (select max(c.position)::integer from changed c) as position
+      from facts f
+      where (f.at >= $4 and f.at < $5) or (f.at >= $6 and f.at <= $7)
+      group by 1, 2, 3`,
+    values: [...scopeIds(scope), merchantIds, yesterday, until, today, now, lateBefore, rowsMax],
+  });
+  return {
+    facts: rows.map(({ minor, position: _, ...fact }) => ({ ...fact, minor: BigInt(minor) })),
+    isCut: rows.some(({ position }) => position === rowsMax),
+  };
+}
+
+/** Whether a scope has any real order. By orders_search_idx. */
+export async function hasAnyOrder(db: Queryable, scope: ConnectionScope): Promise<boolean> {
+  const rows = await db.query({
+    name: "has-any-order",
+    text: `
+      select 1 as one
+      from (
+        select c.merchant_id, c.id
+        from connections c
+        where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])) as c
+      cross join lateral (
+        select
+        from orders o
+        where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.created_at > '-infinity' and not o.test_mode
+        limit 1) as o
+      limit 1`,
+    values: scopeIds(scope),
+  });
+  return rows.length > 0;
+}
+
+/** A statement of its own: Citus limits no part of a join by a value that it has to read first. */
+async function countMerchantsOf(db: Queryable, merchantIds: readonly string[] | null): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-merchants-of-overview",
+    text: "select count(*)::integer as count from merchants m where $1::uuid[] is null or m.id = any($1)",
+    values: [merchantIds],
+  });
+  return row?.count ?? 0;
 }
 
 export type DayCount = { readonly day: string; readonly status: OrderStatus; readonly count: number };
 
-type OrdersRead = { readonly fromId: string; readonly untilId: string; readonly rowsMax: number };
+type OrdersRead = {
+  readonly fromId: string;
+  readonly untilId: string;
+  readonly rowsMax: number;
+  /** When days begin, in a row: `place` of a count is that of its day among them, from 1. */
+  readonly starts: readonly Date[];
+};
+type PlaceCount = { readonly place: number; readonly status: OrderStatus; readonly count: number };
 
 /**
- * Real orders by the day of their creation in UTC and by their present status, of a range of ids. `isCut`: there may be
+ * Real orders by the day of their creation and by their present status, of a range of ids. `isCut`: there may be
  * more orders in it than were read. Of whole merchants by the primary key, of single connections by orders_search_idx.
  */
 export async function countByDay(
@@ -84,7 +236,7 @@ export async function countByDay(
   scope: ConnectionScope,
   range: OrdersRead,
   now: Date,
-): Promise<{ counts: DayCount[]; rowsRead: number; isCut: boolean }> {
+): Promise<{ counts: PlaceCount[]; rowsRead: number; isCut: boolean }> {
   const counts = hasSingleConnections(scope)
     ? await countOfConnections(db, scope, range, now)
     : await countOfMerchants(db, scope?.merchantIds ?? null, range, now);
@@ -99,10 +251,10 @@ export const hasSingleConnections = (scope: ConnectionScope): boolean =>
 const countOfMerchants = (
   db: Queryable,
   merchantIds: readonly string[] | null,
-  { fromId, untilId, rowsMax }: OrdersRead,
+  { fromId, untilId, rowsMax, starts }: OrdersRead,
   now: Date,
-): Promise<DayCount[]> =>
-  db.query<DayCount>({
+): Promise<PlaceCount[]> =>
+  db.query<PlaceCount>({
     name: "count-orders-by-day",
     text: `
       with read as materialized (
@@ -116,20 +268,20 @@ const countOfMerchants = (
           where o.merchant_id = m.id and o.id >= $2 and o.id < $3 and not o.test_mode) as o
         where $1::uuid[] is null or m.id = any($1)
         limit $4)
-      select to_char(read.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, read.status, count(*)::integer as count
+      select width_bucket(read.created_at, $6::timestamptz[]) as place, read.status, count(*)::integer as count
       from read
       group by 1, 2
       order by 1, 2`,
-    values: [merchantIds, fromId, untilId, rowsMax, now],
+    values: [merchantIds, fromId, untilId, rowsMax, now, starts],
   });
 
 const countOfConnections = (
   db: Queryable,
   scope: ConnectionScope,
-  { fromId, untilId, rowsMax }: OrdersRead,
+  { fromId, untilId, rowsMax, starts }: OrdersRead,
   now: Date,
-): Promise<DayCount[]> =>
-  db.query<DayCount>({
+): Promise<PlaceCount[]> =>
+  db.query<PlaceCount>({
     name: "count-orders-of-connections-by-day",
     text: `
       with read as materialized (
@@ -146,11 +298,11 @@ const countOfConnections = (
           where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.id >= $3 and o.id < $4
             and o.created_at > '-infinity' and not o.test_mode) as o
         limit $5)
-      select to_char(read.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, read.status, count(*)::integer as count
+      select width_bucket(read.created_at, $7::timestamptz[]) as place, read.status, count(*)::integer as count
       from read
       group by 1, 2
       order by 1, 2`,
-    values: [...scopeIds(scope), fromId, untilId, rowsMax, now],
+    values: [...scopeIds(scope), fromId, untilId, rowsMax, now, starts],
   });
 
 export type Durations = {

@@ -17,6 +17,7 @@ const FORMATS = {
   amount: "must be a decimal amount such as 12.50",
   currency: "must be an ISO 4217 currency code such as EUR",
   id: "is not an id of the service",
+  "time-zone": "must be a time zone such as Europe/Berlin",
   "page-path": "must be the path of a page, such as /orders",
   "whole-number": "must be a whole number such as 380",
 } as const;

@@ -190,21 +190,26 @@ async function countOwners(db: Queryable, scope: ConnectionScope): Promise<numbe
   return row?.count ?? 0;
 }
 
+/** Some endpoints, and since when the first of them is as it is. */
+export type UnhealthyEndpoints = { readonly count: number; readonly oldestAt: Date | null };
+
 /** Active endpoints whose last attempt failed, and paused ones, of a scope. Small tables. */
 export async function countUnhealthyEndpoints(
   db: Queryable,
   scope: ConnectionScope,
-): Promise<{ paused: number; failing: number }> {
-  const [row] = await db.query<{ paused: number; failing: number }>({
+): Promise<{ paused: UnhealthyEndpoints; failing: UnhealthyEndpoints }> {
+  const rows = await db.query<UnhealthyEndpoints & { kind: "paused" | "failing" }>({
     name: "count-unhealthy-endpoints",
     text: `
-      select count(*) filter (where w.status = 'paused')::integer as paused,
-             count(*) filter (where w.status = 'active' and s.consecutive_failures > 0)::integer as failing
+      select case w.status when 'paused' then 'paused' else 'failing' end as kind, count(*)::integer as count,
+             min(case w.status when 'paused' then w.paused_at else coalesce(s.failing_since, s.last_failure_at) end) as "oldestAt"
       from webhook_endpoints w
       join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
-      where w.status <> 'deleted' 
-        and ($1::uuid[] is null or w.merchant_id = any($1) or w.connection_id = any($2::uuid[]))`,
+      where (w.status = 'paused' or w.status = 'active' and s.consecutive_failures > 0)
+        and ($1::uuid[] is null or w.merchant_id = any($1) or w.connection_id = any($2::uuid[]))
+      group by 1`,
     values: scopeIds(scope),
   });
-  return row ?? { paused: 0, failing: 0 };
+  const of = (kind: string) => rows.find((row) => row.kind === kind) ?? { count: 0, oldestAt: null };
+  return { paused: of("paused"), failing: of("failing") };
 }

@@ -28,6 +28,7 @@ const FORMATS: Readonly<Record<KnownValueFormat, string>> = {
   amount: "muss ein Betrag wie 12,50 oder 12.50 sein, ohne Tausenderpunkte",
   currency: "muss ein Währungscode nach ISO 4217 wie EUR sein",
   id: "ist keine ID des Dienstes",
+  "time-zone": "muss eine Zeitzone sein, etwa Europe/Berlin",
   "page-path": "muss der Pfad einer Seite sein, etwa /orders",
   "whole-number": "muss eine ganze Zahl wie 380 sein",
 };
