@@ -1,6 +1,10 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Person } from "../../src/people/person.ts";
 import { visit } from "../support/browser.ts";
+import { createProduct } from "../support/builders.ts";
+import { createPerson } from "../support/people.ts";
+import { uuidIn } from "../support/webhooks.ts";
 import { type Floor, openFloor } from "./floor.ts";
 import { startWorld, type World } from "./world.ts";
 
@@ -20,20 +24,74 @@ const rowsOf = async (page: Page): Promise<string[]> => {
 };
 
 describe("the overview", () => {
-  it("leads from each figure to the list of exactly these orders", async () => {
+  it("leads from each task to the list of exactly these orders, with the age of the oldest", async () => {
     const page = await world.open(world.people.operator);
     await visit(page, "/", "Overview");
-    await region(page, "Needs attention")
-      .getByRole("link", { name: /1.*Merchant's request/ })
-      .click();
-    expect(await rowsOf(page)).toEqual(["shop-1002"]);
-    await page.goBack();
-    await region(page, "On hold")
-      .getByRole("link", { name: /Merchant's request/ })
-      .click();
+    const task = region(page, "To do").getByRole("listitem").filter({ hasText: "Merchant's request" });
+    expect(await task.textContent()).toMatch(/^1 Merchant's request.* agoOpen$/);
+    await task.getByRole("link", { name: "Open" }).click();
     expect(await rowsOf(page)).toEqual(["shop-1002"]);
     await page.getByRole("button", { name: "Remove the filter Merchant's request" }).click();
     await page.waitForURL((url) => !url.search.includes("holdReason"));
+  });
+
+  it("names what keeps the service from its work before all else, to its operators alone", async () => {
+    const page = await world.open(world.people.operator);
+    await visit(page, "/", "Overview");
+    // The clock of this test is behind that of the database.
+    const first = region(page, "To do").getByRole("listitem").first();
+    await first.filter({ hasText: /^Clock: / }).waitFor();
+    await first.getByRole("link", { name: "System" }).click();
+    await page.getByRole("heading", { level: 1, name: "System" }).waitFor();
+    const merchant = await world.open(world.people.merchant);
+    await visit(merchant, "/", "Overview");
+    await region(merchant, "To do").getByRole("listitem").first().waitFor();
+    expect(
+      await region(merchant, "To do")
+        .getByText(/^Clock: /)
+        .count(),
+    ).toBe(0);
+  });
+
+  it("shows today beside yesterday, in the days of the person, without prices to a partner's developer", async () => {
+    const figuresOf = async (person: Person) => {
+      const page = await world.open(person);
+      await visit(page, "/", "Overview");
+      const figures = page.getByLabel("Today", { exact: true });
+      await figures.waitFor();
+      return (await figures.getByRole("term").allTextContents()).slice(0, 5);
+    };
+    expect(await figuresOf(world.people.merchant)).toEqual([
+      ...["Orders today", "Shipped", "Late", "Value", "Returned"],
+    ]);
+    expect((await figuresOf(world.people.partner)).slice(0, 3)).toEqual([
+      ...["Orders today", "Shipped", "Returned"],
+    ]);
+  });
+
+  it("leads a new merchant to its first order", async () => {
+    const { service } = world;
+    const { body } = await service.backOffice.post("/api/merchants", {
+      name: "Nora's",
+      accountEmail: "nora@example.com",
+    });
+    const merchant: string = body.id;
+    const owner = await createPerson(service, {
+      name: "Nora",
+      email: "nora@example.com",
+      grants: [{ role: "merchant", merchantIds: [uuidIn("mer", merchant)] }],
+    });
+    const page = await world.open(owner);
+    await visit(page, "/", "Overview");
+    const steps = region(page, "First steps").getByRole("listitem");
+    expect(await steps.getByRole("link").allTextContents()).toEqual([
+      ...["Add products", "Create a connection", "Expose products"],
+    ]);
+    await createProduct(service, merchant, { sku: "FIRST" });
+    await page.reload();
+    await steps.first().getByRole("img", { name: "Done" }).waitFor();
+    await steps.nth(1).getByRole("link").click();
+    await page.getByRole("button", { name: "Create connection" }).waitFor();
   });
 
   it("shows the numbers of its chart as a table, whose numbers are links too", async () => {
@@ -60,7 +118,7 @@ describe("the overview", () => {
     await bar.locator("[data-status=NEW]").click();
     await rowsOf(page);
     const { searchParams } = new URL(page.url());
-    expect(searchParams.get("createdSince")).toMatch(/T00:00:00.000Z$/);
+    expect(searchParams.get("createdSince")).toMatch(/T2[23]:00:00.000Z$/); // Midnight in Berlin.
     expect(searchParams.get("status")).toBe("NEW");
   });
 
@@ -73,8 +131,10 @@ describe("the overview", () => {
       ...["To pack", "Oldest, ordered", "On hold here", "Orders shipped", "Orders returned"],
     ]);
     expect(await hall.getByRole("definition").first().textContent()).toMatch(/^3/);
-    await region(page, "Needs attention")
-      .getByRole("link", { name: /1.*Merchant's request/ })
+    await region(page, "To do")
+      .getByRole("listitem")
+      .filter({ hasText: "Merchant's request" })
+      .getByRole("link")
       .click();
     expect(await rowsOf(page)).toEqual(["shop-1002"]);
     await page.goBack();
@@ -88,8 +148,9 @@ describe("the overview", () => {
   it("shows a partner's developer its connection", async () => {
     const page = await world.open(world.people.partner);
     await visit(page, "/", "Overview");
-    await region(page, "Webhooks, last 24 hours")
-      .getByRole("link", { name: /^Pending/ })
+    await page
+      .getByLabel("Today", { exact: true })
+      .getByRole("link", { name: / waits?$/ })
       .click();
     await page.getByRole("heading", { level: 1, name: "Webhook endpoints" }).waitFor();
     expect((await page.request.get("/api/work-list/overview")).status()).toBe(403);

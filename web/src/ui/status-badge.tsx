@@ -66,6 +66,9 @@ const TONES = {
   >,
 } as const;
 
+/** For what is no pill, such as a part of a chart. */
+export const toneOfOrder = (status: OrderStatus): Tone => TONES.order[status];
+
 type StatusKind = keyof typeof TONES;
 type StatusOf<Kind extends StatusKind> = keyof (typeof TONES)[Kind] & string;
 

@@ -1,21 +1,26 @@
 import { Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
 import { type MouseEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { OrderStatus, Overview } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
-import { formatNumber, utcDay } from "../../text/format.ts";
+import { endOf, formatNumber, startOf, utcDay } from "../../text/format.ts";
 import { TextLink, useGo } from "../../ui/link.tsx";
 import { type Column, DataTable } from "../../ui/list/data-table.tsx";
+import { useSetFilters } from "../../ui/list/filters.tsx";
 import { Section } from "../../ui/page.tsx";
+import { toneOfOrder } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ORDER_STATUSES } from "../orders/queries.ts";
 import chart from "./chart.module.css";
-import classes from "./overview.module.css";
-import { axisTop } from "./scale.ts";
+import { PERIOD_DEFAULT, PERIODS } from "./queries.ts";
+import { axisTicks } from "./scale.ts";
+
+const route = getRouteApi("/signed-in/");
 
 type Props = { readonly of: Overview; readonly days: number; readonly merchantId: string | undefined };
 
-/** Orders by the day of their creation and their present status: as a chart, and as a table whose numbers are links. */
+/** Orders by the person's day of their creation and their present status: as a chart, and as a table whose numbers are links. */
 export function OrdersSection({ of: overview, days, merchantId }: Props) {
   const { t } = useTranslation();
   const [form, setForm] = useState("chart");
@@ -24,21 +29,24 @@ export function OrdersSection({ of: overview, days, merchantId }: Props) {
   // The figures of the oldest count, if a job has counted days.
   const countedAt = overview.ordersByDay.flatMap((day) => day.countedAt ?? []).toSorted()[0];
   const linkOf = (day: string, status?: string) =>
-    paths.orders({ status, createdSince: startOfUtcDay(day), createdUntil: endOfUtcDay(day), merchantId });
+    paths.orders({ status, createdSince: startOf(day), createdUntil: endOf(day), merchantId });
   return (
     <Section
       title={t("overview.orders")}
       actions={
-        <SegmentedControl
-          size="xs"
-          aria-label={t("overview.form")}
-          value={form}
-          onChange={setForm}
-          data={[
-            { value: "chart", label: t("overview.chart") },
-            { value: "table", label: t("overview.table") },
-          ]}
-        />
+        <Group gap="xs">
+          <PeriodChoice />
+          <SegmentedControl
+            size="xs"
+            aria-label={t("overview.form")}
+            value={form}
+            onChange={setForm}
+            data={[
+              { value: "chart", label: t("overview.chart") },
+              { value: "table", label: t("overview.table") },
+            ]}
+          />
+        </Group>
       }
     >
       <Text size="xs" c="dimmed">
@@ -108,22 +116,9 @@ function DaysTable({ rows, linkOf }: TableProps) {
   );
 }
 
-/** The colors of the chart have a contrast of 3 with the page, light and dark (WCAG 2.2, 1.4.11). */
-const COLORS: Readonly<Record<OrderStatus, string>> = {
-  NEW: "blue.6",
-  PROCESSING: "orange.8",
-  ACCEPTED: "cyan.7",
-  IN_PROGRESS: "indigo.5",
-  COMPLETED: "teal.8",
-  CANCELED: "gray.6",
-  RETURNED: "grape.6",
-};
-
-const DAY_MS = 86_400_000;
-
 /** How many orders of a day have each status. */
 type DayOfOrders = Readonly<Record<OrderStatus, number>> & {
-  /** In UTC, such as `2026-11-22`. */
+  /** In the person's zone, such as `2026-11-22`. */
   readonly day: string;
   readonly all: number;
 };
@@ -134,10 +129,11 @@ function daysOf(
   days: number,
 ): DayOfOrders[] {
   const known = new Map(ordersByDay.map(({ day, counts }) => [day, counts]));
-  const today = Math.floor(Date.parse(readAt) / DAY_MS);
-  const first = Math.max(today - days + 1, Math.ceil(Date.parse(completeSince) / DAY_MS));
-  return Array.from({ length: Math.max(0, today - first + 1) }, (_, index) => {
-    const day = new Date((first + index) * DAY_MS).toISOString().slice(0, 10);
+  const today = new Date(readAt);
+  const shown = Array.from({ length: days }, (_, index) =>
+    dayOf(new Date(today.getFullYear(), today.getMonth(), today.getDate() - days + 1 + index)),
+  ).filter((day) => Date.parse(startOf(day)) >= Date.parse(completeSince) || known.has(day));
+  return shown.map((day) => {
     const counts = new Map(known.get(day)?.map(({ status, count }) => [status, count]));
     const byStatus = Object.fromEntries(
       ORDER_STATUSES.map((status) => [status, counts.get(status) ?? 0]),
@@ -146,17 +142,17 @@ function daysOf(
   });
 }
 
-const startOfUtcDay = (day: string): string => `${day}T00:00:00.000Z`;
-
-const endOfUtcDay = (day: string): string => new Date(Date.parse(startOfUtcDay(day)) + DAY_MS).toISOString();
+/** The day of a time in the person's zone. */
+const dayOf = (at: Date): string =>
+  [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
 
 type LinkOf = (day: string, status?: string) => string;
 
 /** Days are named at the axis as far as they have room. */
 const NAMED_DAYS_MAX = 5;
 
-const colorOf = (status: keyof typeof COLORS): string =>
-  `var(--mantine-color-${COLORS[status].replace(".", "-")})`;
+/** The colors of the pills: several states have the same one. */
+const colorOf = (status: OrderStatus): string => `var(--tone-${toneOfOrder(status)}-bar)`;
 
 /**
  * A bar for each day, a link to its orders; a click on a part opens those with its status. For a keyboard the table offers the
@@ -164,18 +160,22 @@ const colorOf = (status: keyof typeof COLORS): string =>
  */
 function OrdersChart({ rows, linkOf }: { readonly rows: readonly DayOfOrders[]; readonly linkOf: LinkOf }) {
   const { t } = useTranslation();
-  const top = axisTop(Math.max(...rows.map(({ all }) => all)));
+  const ticks = axisTicks(Math.max(...rows.map(({ all }) => all)));
+  const top = ticks.at(-1) ?? 1;
   const namedEvery = Math.ceil(rows.length / NAMED_DAYS_MAX);
   return (
     <>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields of a form. */}
       <div role="group" aria-label={t("overview.chartAbout")} className={chart["chart"]}>
         <div className={chart["axis"]} aria-hidden>
-          {[top, top / 2, 0].map((value) => (
+          {ticks.toReversed().map((value) => (
             <span key={value}>{formatNumber(value)}</span>
           ))}
         </div>
-        <div className={chart["days"]}>
+        <div
+          className={chart["days"]}
+          style={{ backgroundSize: `100% ${100 / (ticks.length - 1)}%` }} // A line for each value of the axis.
+        >
           {rows.map((row, index) => (
             <div key={row.day} className={chart["day"]}>
               {row.all > 0 && <Bar row={row} top={top} linkOf={linkOf} />}
@@ -188,9 +188,6 @@ function OrdersChart({ rows, linkOf }: { readonly rows: readonly DayOfOrders[]; 
           ))}
         </div>
       </div>
-      <Group gap="md" justify="center">
-        <Legend />
-      </Group>
     </>
   );
 }
@@ -244,13 +241,17 @@ function Bar({ row, top, linkOf }: BarProps) {
   );
 }
 
-/** The legend of the colors. */
-function Legend() {
+function PeriodChoice() {
   const { t } = useTranslation();
-  return ORDER_STATUSES.map((status) => (
-    <Text key={status} span size="xs">
-      <span className={classes["swatch"]} style={{ background: colorOf(status) }} />
-      {t(`status.order.${status}`)}
-    </Text>
-  ));
+  const { days = PERIOD_DEFAULT } = route.useSearch();
+  const setFilters = useSetFilters();
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label={t("overview.period")}
+      value={days}
+      onChange={(value) => setFilters({ days: value === PERIOD_DEFAULT ? undefined : value })}
+      data={PERIODS.map((value) => ({ value, label: t("overview.days", { count: Number(value) }) }))}
+    />
+  );
 }

@@ -1,31 +1,23 @@
-import { Alert, Grid, Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from "@mantine/core";
+import { Alert, Skeleton, Stack, Text } from "@mantine/core";
 import { IconInfoCircle } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import type { CSSProperties, ReactNode } from "react";
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { rolesOf, useMe } from "../../api/me.ts";
-import type {
-  DeliveryFigures,
-  FacilityWork,
-  HeldOrders,
-  OrderDurations,
-  Overview,
-} from "../../api/schema.d.ts";
+import type { FacilityWork, Overview } from "../../api/schema.d.ts";
 import { useLiveQueries } from "../../api/updates.ts";
 import { paths } from "../../paths.ts";
-import { parseSearch } from "../../routing/search.ts";
-import { formatDuration, formatNumber, formatPercent } from "../../text/format.ts";
+import { formatDuration, formatMoney, formatNumber, formatPercent } from "../../text/format.ts";
 import { ButtonLink, TextLink } from "../../ui/link.tsx";
-import { useSetFilters } from "../../ui/list/filters.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Time } from "../../ui/time.tsx";
-import { useHoldReason } from "../orders/order-text.ts";
-import { AttentionSection, atLeast } from "./attention-section.tsx";
+import { FirstSteps } from "./first-steps.tsx";
 import { OrdersSection } from "./orders-section.tsx";
 import classes from "./overview.module.css";
-import { overviewQuery, PERIOD_DEFAULT, PERIODS, partsFor, workOverviewQuery } from "./queries.ts";
+import { overviewQuery, PERIOD_DEFAULT, partsFor, workOverviewQuery } from "./queries.ts";
+import { atLeast, ToDo } from "./to-do.tsx";
 
 const route = getRouteApi("/signed-in/");
 
@@ -34,90 +26,10 @@ export function OverviewPage() {
   const { t } = useTranslation();
   const { hasFigures, hasWork } = partsFor(rolesOf(useMe()));
   return (
-    <Page
-      title={t("overview.title")}
-      about={t(hasFigures ? "overview.about" : "overview.aboutWork")}
-      actions={hasFigures && <PeriodChoice />}
-    >
+    <Page title={t("overview.title")}>
       {hasWork && <WorkSections hasAttention={!hasFigures} />}
       {hasFigures && <FigureSections />}
     </Page>
-  );
-}
-
-function PeriodChoice() {
-  const { t } = useTranslation();
-  const { days = PERIOD_DEFAULT } = route.useSearch();
-  const setFilters = useSetFilters();
-  return (
-    <SegmentedControl
-      size="xs"
-      aria-label={t("overview.period")}
-      value={days}
-      onChange={(value) => setFilters({ days: value === PERIOD_DEFAULT ? undefined : value })}
-      data={PERIODS.map((value) => ({ value, label: t("overview.days", { count: Number(value) }) }))}
-    />
-  );
-}
-
-const COLORS = { succeeded: "teal-7", failed: "red-7", pending: "gray-6" } as const;
-
-const OUTCOMES = ["succeeded", "failed", "pending"] as const;
-
-type DeliveriesSectionProps = { readonly of: DeliveryFigures; readonly merchantId: string | undefined };
-
-/** How the deliveries of the last day went: the part that succeeded, and how long they took. */
-function DeliveriesSection({ of: figures, merchantId }: DeliveriesSectionProps) {
-  const { t } = useTranslation();
-  const { succeeded, succeededAtOnce, failed, pending, medianDelayMs, p90DelayMs } = figures;
-  const all = succeeded + failed + pending;
-  const lists = {
-    succeeded: paths.endpoints({ health: "healthy", merchantId }),
-    failed: paths.orders({ hasFailedDelivery: true, merchantId }),
-    pending: paths.endpoints({ health: "unhealthy", merchantId }),
-  };
-  return (
-    <Section title={t("overview.deliveries")}>
-      {all === 0 ? (
-        <Text size="sm" c="dimmed">
-          {t("overview.noDeliveries")}
-        </Text>
-      ) : (
-        <Stack gap="xs">
-          {/* What waits counts: a figure of what has ended would be 100 % while endpoints are down. */}
-          <Text span className={classes["figure"] ?? ""}>
-            {t("overview.successful", { part: formatPercent(succeededAtOnce / all) })}
-          </Text>
-          <div className={classes["bar"]} aria-hidden>
-            {OUTCOMES.filter((outcome) => figures[outcome] > 0).map((outcome) => (
-              <span
-                key={outcome}
-                style={{ flexGrow: figures[outcome], background: `var(--mantine-color-${COLORS[outcome]})` }}
-              />
-            ))}
-          </div>
-          <Group gap="md">
-            {OUTCOMES.map((outcome) => (
-              <TextLink key={outcome} to={lists[outcome]} size="sm" c="inherit" underline="hover">
-                <span
-                  className={classes["swatch"]}
-                  style={{ background: `var(--mantine-color-${COLORS[outcome]})` }}
-                />
-                {t(`overview.outcomes.${outcome}`)} {formatNumber(figures[outcome])}
-              </TextLink>
-            ))}
-          </Group>
-          {medianDelayMs !== null && p90DelayMs !== null && (
-            <Text size="xs" c="dimmed">
-              {t("overview.delay", {
-                median: formatDuration(medianDelayMs),
-                p90: formatDuration(p90DelayMs),
-              })}
-            </Text>
-          )}
-        </Stack>
-      )}
-    </Section>
   );
 }
 
@@ -154,58 +66,100 @@ function Sections({ of: overview, isStale }: { of: Overview; isStale: boolean })
   const { merchantId, days = PERIOD_DEFAULT } = route.useSearch();
   return (
     <Stack gap="md" aria-busy={isStale} style={{ opacity: isStale ? 0.6 : 1 }}>
-      <AttentionSection attention={overview.attention} />
-      <OrdersSection of={overview} days={Number(days)} merchantId={merchantId} />
-      <Grid gap="md">
-        <Grid.Col span={{ base: 12, md: 4 }}>
-          <HoldsSection holds={overview.holds} />
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, sm: 6, md: 4 }}>
-          <TimesSection of={overview} merchantId={merchantId} />
-        </Grid.Col>
-        <Grid.Col span={{ base: 12, sm: 6, md: 4 }}>
-          <DeliveriesSection of={overview.deliveries} merchantId={merchantId} />
-        </Grid.Col>
-      </Grid>
+      {overview.hasOrders ? <FiguresOfDay of={overview} merchantId={merchantId} /> : <FirstSteps />}
+      <ToDo attention={overview.attention} />
+      {overview.hasOrders && <OrdersSection of={overview} days={Number(days)} merchantId={merchantId} />}
     </Stack>
   );
 }
 
-/** Orders on hold by reason. Each bar is a link, and its text says what the bar shows. */
-function HoldsSection({ holds }: { holds: readonly HeldOrders[] }) {
+type FiguresProps = { readonly of: Overview; readonly merchantId: string | undefined };
+
+/** Today beside yesterday at the same time, and how webhooks go. */
+function FiguresOfDay({ of: { day, deliveries, acceptance, shipping, readAt }, merchantId }: FiguresProps) {
   const { t } = useTranslation();
-  const holdReason = useHoldReason();
-  const most = Math.max(1, ...holds.map(({ count }) => count));
+  const yesterday = (value: string) => t("overview.yesterday", { value });
+  const number = (value: number) => (day.isComplete ? formatNumber(value) : `${formatNumber(value)}+`);
+  const all = deliveries.succeeded + deliveries.failed + deliveries.pending;
+  const lateSince = new Date(Date.parse(readAt) - LATE_MS).toISOString();
+  const lists = {
+    created: paths.orders({ createdSince: day.since, merchantId }),
+    shipped: undefined,
+    returned: undefined,
+  };
   return (
-    <Section title={t("overview.holds")}>
-      {holds.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          {t("overview.noHolds")}
-        </Text>
-      ) : (
-        <Stack gap={6} component="ul" className={classes["cards"] ?? ""}>
-          {holds.map(({ reason, count, query }) => (
-            <li key={reason}>
-              <TextLink
-                to={paths.orders(parseSearch(query))}
-                c="inherit"
-                size="sm"
-                underline="hover"
-                className={classes["hold"] ?? ""}
-                style={{ "--part": `${(count / most) * 100}%` } as CSSProperties} // The width of its bar.
-              >
-                <span>{holdReason(reason)}</span>
-                <Text span inherit fw={600}>
-                  {atLeast(count)}
-                </Text>
-              </TextLink>
-            </li>
-          ))}
-        </Stack>
+    <dl className={classes["figures"]} aria-label={t("overview.today")}>
+      {(["created", "shipped"] as const).map((name) => (
+        <Figure
+          key={name}
+          name={t(`overview.figures.${name}`)}
+          about={yesterday(number(day[name].yesterday))}
+        >
+          <Linked to={lists[name]}>{number(day[name].today)}</Linked>
+        </Figure>
+      ))}
+      {day.late !== null && (
+        <Figure
+          name={t("overview.figures.late")}
+          about={yesterday(atLeast(day.late.yesterday))}
+          isBad={day.late.today > 0}
+        >
+          <Linked to={paths.orders({ ready: true, createdUntil: lateSince, sort: "oldest", merchantId })}>
+            {atLeast(day.late.today)}
+          </Linked>
+        </Figure>
       )}
-    </Section>
+      {(day.value ?? []).map((value) => (
+        <Figure
+          key={value.today.currency}
+          name={t("overview.figures.value")}
+          about={yesterday(formatMoney(value.yesterday))}
+        >
+          {formatMoney(value.today)}
+        </Figure>
+      ))}
+      <Figure name={t("overview.figures.returned")} about={yesterday(number(day.returned.yesterday))}>
+        {number(day.returned.today)}
+      </Figure>
+      {all > 0 && (
+        <Figure
+          name={t("overview.figures.deliveries")}
+          about={
+            <TextLink to={paths.endpoints({ health: "unhealthy", merchantId })} inherit c="inherit">
+              {t("overview.pending", { count: deliveries.pending })}
+            </TextLink>
+          }
+        >
+          {/* What waits counts: a figure of what has ended would be 100 % while endpoints are down. */}
+          {formatPercent(deliveries.succeededAtOnce / all)}
+        </Figure>
+      )}
+      {shipping.medianSeconds !== null && (
+        <Figure
+          name={t("overview.figures.shipping")}
+          about={
+            acceptance.medianSeconds !== null &&
+            t("overview.accepted", { duration: formatDuration(acceptance.medianSeconds * 1_000) })
+          }
+        >
+          {formatDuration(shipping.medianSeconds * 1_000)}
+        </Figure>
+      )}
+    </dl>
   );
 }
+
+/** As the service counts it. */
+const LATE_MS = 2 * 86_400_000;
+
+const Linked = ({ to, children }: { readonly to: string | undefined; readonly children: string }) =>
+  to === undefined ? (
+    children
+  ) : (
+    <TextLink to={to} inherit c="inherit" underline="hover">
+      {children}
+    </TextLink>
+  );
 
 function OverviewSkeleton() {
   const { t } = useTranslation();
@@ -215,54 +169,6 @@ function OverviewSkeleton() {
       <Skeleton height={360} />
       <Skeleton height={180} />
     </Stack>
-  );
-}
-
-type TimesSectionProps = { readonly of: Overview; readonly merchantId: string | undefined };
-
-/** How long the newest shipped orders took. */
-function TimesSection({ of: { acceptance, shipping }, merchantId }: TimesSectionProps) {
-  const { t } = useTranslation();
-  const shipped = paths.orders({ status: "COMPLETED", merchantId });
-  return (
-    <Section title={t("overview.times")}>
-      {acceptance.count === 0 && shipping.count === 0 ? (
-        <Text size="sm" c="dimmed">
-          {t("overview.noTimes")}
-        </Text>
-      ) : (
-        <Stack gap="md">
-          <Duration name={t("overview.toAcceptance")} of={acceptance} to={shipped} />
-          <Duration name={t("overview.toShipping")} of={shipping} to={shipped} />
-        </Stack>
-      )}
-    </Section>
-  );
-}
-
-function Duration({ name, of, to }: { name: string; of: OrderDurations; to: string }) {
-  const { t } = useTranslation();
-  const { count, medianSeconds, p90Seconds } = of;
-  return (
-    <div>
-      <Text size="sm" c="dimmed">
-        {name}
-      </Text>
-      <div className={classes["figure"]}>
-        {medianSeconds === null ? (
-          "–"
-        ) : (
-          <TextLink to={to} inherit c="inherit" underline="hover">
-            {formatDuration(medianSeconds * 1_000)}
-          </TextLink>
-        )}
-      </div>
-      {p90Seconds !== null && (
-        <Text size="xs" c="dimmed">
-          {t("overview.ofOrders", { count, duration: formatDuration(p90Seconds * 1_000) })}
-        </Text>
-      )}
-    </div>
   );
 }
 
@@ -280,7 +186,7 @@ function WorkSections({ hasAttention }: { hasAttention: boolean }) {
   return (
     <Stack gap="md">
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
-      {hasAttention && data.attention.length > 0 && <AttentionSection attention={data.attention} />}
+      {hasAttention && data.attention.length > 0 && <ToDo attention={data.attention} />}
       {data.facilities.length === 0 && (
         <Section title={t("overview.atFacilities")}>
           <Text size="sm" c="dimmed">
@@ -308,7 +214,7 @@ function FacilitySection({ of: facility }: { of: FacilityWork }) {
         </ButtonLink>
       }
     >
-      <SimpleGrid component="dl" cols={{ base: 2, sm: 3, lg: 5 }} spacing="md" m={0}>
+      <dl className={classes["figures"]}>
         <Figure
           name={t("overview.toPack")}
           about={toPack > 0 && t("overview.free", { count: free, number: formatNumber(free) })}
@@ -340,7 +246,7 @@ function FacilitySection({ of: facility }: { of: FacilityWork }) {
             <Moved name={t("overview.returned")} kind="returned" count={returned} facilityId={facilityId} />
           </>
         )}
-      </SimpleGrid>
+      </dl>
     </Section>
   );
 }
@@ -363,20 +269,19 @@ function Moved({ name, kind, count, facilityId }: MovedProps) {
   );
 }
 
-type FigureProps = { readonly name: string; readonly about?: ReactNode; readonly children: ReactNode };
+type FigureProps = {
+  readonly name: string;
+  readonly about?: ReactNode;
+  readonly isBad?: boolean;
+  readonly children: ReactNode;
+};
 
-const Figure = ({ name, about, children }: FigureProps) => (
-  <div>
-    <Text component="dt" size="sm" c="dimmed">
-      {name}
-    </Text>
-    <dd className={classes["figure"]} style={{ margin: 0 }}>
+const Figure = ({ name, about, isBad = false, children }: FigureProps) => (
+  <div className={classes["figure"]}>
+    <dt>{name}</dt>
+    <dd data-figures data-bad={isBad || undefined}>
       {children}
-      {about !== undefined && about !== false && (
-        <Text size="xs" c="dimmed" fw={400} component="div">
-          {about}
-        </Text>
-      )}
     </dd>
+    {about !== undefined && about !== false && <dd className={classes["about"]}>{about}</dd>}
   </div>
 );

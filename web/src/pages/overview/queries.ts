@@ -10,6 +10,9 @@ export type Period = (typeof PERIODS)[number];
 
 export const PERIOD_DEFAULT: Period = "30";
 
+/** Whose days are meant. */
+const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 /** @param filters as in the address of the page */
 export const overviewQuery = ({
   days = PERIOD_DEFAULT,
@@ -19,7 +22,9 @@ export const overviewQuery = ({
   merchantId?: string | undefined;
 }) => ({
   ...read("/api/overview", {
-    params: { query: { days: Number(days), ...(merchantId !== undefined && { merchantId }) } },
+    params: {
+      query: { days: Number(days), timeZone: timeZone(), ...(merchantId !== undefined && { merchantId }) },
+    },
   }),
   refetchInterval: REFRESH_MS,
 });

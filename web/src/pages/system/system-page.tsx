@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconRefresh } from "@tabler/icons-react";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import type { Check, DatabaseState, System, SystemJob } from "../../api/schema.d.ts";
-import { formatBytes, formatDuration, formatNumber } from "../../text/format.ts";
+import { formatBytes, formatNumber } from "../../text/format.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Page, Section } from "../../ui/page.tsx";
@@ -11,6 +11,7 @@ import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { DueTime, Time } from "../../ui/time.tsx";
 import { checksQuery, systemQuery } from "./queries.ts";
+import { useFindingText, useSystemName } from "./system-text.ts";
 
 export function SystemPage() {
   const { t } = useTranslation();
@@ -234,31 +235,3 @@ function Outcome({ job: { lastError, failureCount, runningCount, lastItemCount }
   if (lastItemCount === null) return <Pill>{t("system.notRun")}</Pill>;
   return <Pill tone="success">{t("system.done", { count: lastItemCount })}</Pill>;
 }
-
-type Kind = "queues" | "checks" | "jobs";
-
-/** The name of a queue, check or job in words. One that has no text yet is shown by its name. */
-function useSystemName(): (kind: Kind, name: string) => string {
-  const { t } = useTranslation();
-  // A check of a queue has the name of the queue. Names of the API are any text to TypeScript.
-  const keyOf = (kind: Kind, name: string) => `systemNames.${kind}.${name}` as "systemNames.checks.clock";
-  return (kind, name) => t([keyOf(kind, name), keyOf("queues", name)], { defaultValue: name });
-}
-
-/** What a check has found, in words. A reason without a text is said by the service. */
-function useFindingText(): (check: Check) => string {
-  const { t } = useTranslation();
-  return ({ reason, values, message }) =>
-    reason === null
-      ? message
-      : t(`systemNames.reasons.${reason}`, { ...wordsOf(values), defaultValue: message });
-}
-
-/** Times are in milliseconds, and their names say so. */
-const wordsOf = (values: Check["values"]) =>
-  Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      name.endsWith("Ms") && typeof value === "number" ? formatDuration(value) : value,
-    ]),
-  );

@@ -1,0 +1,159 @@
+import { Group, Text } from "@mantine/core";
+import { IconCircleCheck } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useTranslation } from "react-i18next";
+import { type Role, rolesOf, useHasRole, useMe } from "../../api/me.ts";
+import type { Attention, Check } from "../../api/schema.d.ts";
+import { paths } from "../../paths.ts";
+import { parseSearch } from "../../routing/search.ts";
+import { formatNumber } from "../../text/format.ts";
+import { ButtonLink } from "../../ui/link.tsx";
+import { Section } from "../../ui/page.tsx";
+import type { Tone } from "../../ui/status-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { useHoldReason } from "../orders/order-text.ts";
+import { checksQuery } from "../system/queries.ts";
+import { useFindingText, useSystemName } from "../system/system-text.ts";
+import classes from "./overview.module.css";
+
+/** A count of a connection ends here, so a larger one may be larger still. */
+const COUNTED_MAX = 1_000;
+
+export const atLeast = (count: number): string =>
+  count >= COUNTED_MAX ? `${formatNumber(count)}+` : formatNumber(count);
+
+type Task = {
+  readonly key: string;
+  readonly tone: Tone;
+  /** Null: it is no number of things. */
+  readonly count: number | null;
+  readonly what: string;
+  /** Since when the oldest of them waits. */
+  readonly since: string | null;
+  readonly action: string;
+  readonly to: string;
+};
+
+type Props = { readonly attention: readonly Attention[] };
+
+/** What a person should do, the worst first, each with one action. The service has sorted what it counts by its harm. */
+export function ToDo({ attention }: Props) {
+  const { t } = useTranslation();
+  const tasks = [...useSystemTasks(), ...useTasks(attention)];
+  return (
+    <Section title={t("overview.attention")}>
+      {tasks.length === 0 ? (
+        <Group gap="xs" wrap="nowrap">
+          <IconCircleCheck size={18} color="var(--tone-success-bar)" aria-hidden />
+          <Text size="sm">{t("overview.nothing")}</Text>
+        </Group>
+      ) : (
+        <ul className={classes["tasks"]}>
+          {tasks.map(({ key, tone, count, what, since, action, to }) => (
+            <li key={key} className={classes["task"]} data-tone={tone}>
+              <span className={classes["what"]}>
+                {count !== null && <b data-figures>{atLeast(count)} </b>}
+                {what}
+              </span>
+              <span className={classes["since"]}>
+                {since !== null && count !== 1 && `${t("overview.oldestSince")} `}
+                {since !== null && <Time at={since} as="relative" />}
+              </span>
+              <ButtonLink to={to} size="xs" variant="default">
+                {action}
+              </ButtonLink>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+const LISTS = {
+  orders: paths.orders,
+  "webhook-endpoints": paths.endpoints,
+} as const satisfies Record<Attention["list"], unknown>;
+
+const TONES: Readonly<Record<Attention["kind"], Tone>> = {
+  review: "info",
+  hold: "warning",
+  not_routed: "danger",
+  late: "danger",
+  endpoint_paused: "neutral",
+  endpoint_failing: "danger",
+};
+
+const SEE_MONEY: readonly Role[] = ["operator", "merchant", "support"];
+
+function useTasks(attention: readonly Attention[]): Task[] {
+  const { t } = useTranslation();
+  const holdReason = useHoldReason();
+  const roles = rolesOf(useMe());
+  const seesMoney = SEE_MONEY.some((role) => roles.includes(role));
+  const reviews = useHasRole("operator", "warehouse");
+  return attention.map(({ kind, reason, count, oldestAt, list, query }): Task => {
+    const filters = parseSearch(query);
+    const ofMerchant = typeof filters["merchantId"] === "string" ? { merchantId: filters["merchantId"] } : {};
+    const task = {
+      key: `${kind} ${reason}`,
+      tone: TONES[kind],
+      count,
+      what: reason === null ? t(`overview.kinds.${kind}`, { count }) : holdReason(reason),
+      since: oldestAt,
+      action: t("overview.open"),
+      to: LISTS[list](filters),
+    };
+    if (reason === "payment_failed" && seesMoney)
+      return { ...task, tone: "danger", action: t("overview.settle"), to: paths.failures(ofMerchant) };
+    if (kind === "review" && reviews) return { ...task, action: t("overview.review"), to: paths.review() };
+    return task;
+  });
+}
+
+/** The page of the system has them all. */
+const SYSTEM_TASKS_MAX = 3;
+
+const URGENT = { fail: "danger", warn: "warning" } as const;
+
+/** What keeps the whole service from its work: for its operators, before all else. */
+function useSystemTasks(): Task[] {
+  const { t } = useTranslation();
+  const nameOf = useSystemName();
+  const findingText = useFindingText();
+  const isOperation = useHasRole("operator", "support");
+  const { data } = useQuery({ ...checksQuery(), enabled: isOperation, refetchInterval: 60_000 });
+  const checks = data?.checks ?? [];
+  // Without a worker everything waits, and saying it once is enough.
+  const isStopped = checks.some(({ check, status }) => check === "workers" && status === "fail");
+  const isShown = ({ check, status, reason }: Check) =>
+    (status === "fail" || (status === "warn" && WORK.includes(check))) &&
+    !(isStopped && reason === "work-waits");
+  return checks
+    .filter(isShown)
+    .toSorted((one, other) => Number(other.status === "fail") - Number(one.status === "fail"))
+    .slice(0, SYSTEM_TASKS_MAX)
+    .map((check) => ({
+      key: `${check.check} ${check.message}`,
+      tone: URGENT[check.status === "fail" ? "fail" : "warn"],
+      count: null,
+      what: `${nameOf("checks", check.check)}: ${findingText(check)}`,
+      since: null,
+      action: t("overview.toSystem"),
+      to: paths.system(),
+    }));
+}
+
+/** Checks whose warnings mean that something is not done. Those of paused endpoints are counted above. */
+const WORK: readonly string[] = [
+  "workers",
+  "processes",
+  "jobs",
+  "orders to accept",
+  "orders to route",
+  "declined charges to retry",
+  "payments to process",
+  "webhooks to send",
+  "recoveries",
+  "mails to send",
+];
