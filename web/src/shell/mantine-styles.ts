@@ -33,7 +33,6 @@ import "@mantine/core/styles/Code.layer.css";
 import "@mantine/core/styles/Divider.layer.css";
 import "@mantine/core/styles/Fieldset.layer.css";
 import "@mantine/core/styles/Grid.layer.css";
-import "@mantine/core/styles/Mark.layer.css";
 import "@mantine/core/styles/Kbd.layer.css";
 import "@mantine/core/styles/List.layer.css";
 import "@mantine/core/styles/Menu.layer.css";
