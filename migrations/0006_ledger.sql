@@ -267,3 +267,26 @@ create table account_declines (
 );
 comment on table account_declines is 'Charges that exceeded the credit limit. A repeated request is declined again, because the first decline may already have been recorded.';
 comment on column account_declines.id is 'The id of the ledger entry.';
+
+-- Where merchants pay what they owe, one account of the operator for each currency (docs/design/money.md, "How merchants pay").
+create table bank_details (
+  id             uuid        not null,
+  currency       text        not null,
+  account_holder text        not null,
+  account_number text        not null,
+  bank_code      text,
+  bank_name      text,
+  note           text,
+  updated_at     timestamptz not null,
+  constraint bank_details_pkey primary key (id),
+  constraint bank_details_currency_key unique (currency),
+  constraint bank_details_currency_form check (currency ~ '^[A-Z]{3}$'),
+  constraint bank_details_texts_length check (
+    char_length(account_holder) between 1 and 255 and char_length(account_number) between 1 and 255
+    and char_length(bank_code) between 1 and 255 and char_length(bank_name) between 1 and 255
+    and char_length(note) between 1 and 255)
+);
+comment on table bank_details is 'Bank accounts of the operator that merchants pay to. Few rows, read with the account of a merchant.';
+comment on column bank_details.account_number is 'An IBAN without spaces, or another number.';
+comment on column bank_details.bank_code is 'BIC, sort code or routing number. Null if the number needs none.';
+comment on column bank_details.note is 'What else a merchant must know, such as whom to ask. Null if nothing.';

@@ -204,6 +204,7 @@ export const SUBJECT_PREFIXES = [
   "key",
   "fac",
   "pay",
+  "bank",
   "pick",
   "ord",
   "test",

@@ -13,7 +13,7 @@ import { facilityRoutes, rateRoutes } from "./facilities.ts";
 import { importRoutes } from "./import.ts";
 import { keyRotationRoutes, keyRoutes } from "./keys.ts";
 import { merchantRoutes } from "./merchants.ts";
-import { accountRoutes, stripeRoutes } from "./money/account.ts";
+import { accountRoutes, bankRoutes, stripeRoutes } from "./money/account.ts";
 import { chargeListRoutes, chargeRoutes } from "./money/charges.ts";
 import { failureRoutes } from "./money/failures.ts";
 import { refundRoutes } from "./money/refunds.ts";
@@ -55,6 +55,7 @@ export const backOfficeRoutes: readonly ScopedRoute[] = [
   ...within("money", chargeListRoutes),
   ...within("money", failureRoutes),
   ...within("money", stripeRoutes),
+  ...within("money", bankRoutes),
   ...within("connections", connectionRoutes),
   ...within("connections", endRoutes),
   ...within("connections", usageRoutes),

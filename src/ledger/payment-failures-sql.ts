@@ -320,3 +320,57 @@ export async function readOpenFailure(
   });
   return row ?? null;
 }
+
+/** Failures of a merchant that are counted. Figures of a merchant that has more say that there are more. */
+export const COUNTED_FAILURES_MAX = 10_000;
+
+/** The declined payments of a merchant that are still owed. */
+export type FailuresOfMerchant = {
+  /** The id of the merchant. */
+  readonly id: string;
+  readonly name: string;
+  readonly currency: string;
+  /** The one that declined the newest order. */
+  readonly gateway: GatewayName | null;
+  /** At most COUNTED_FAILURES_MAX, of which `amountMinor` is the sum. */
+  readonly count: number;
+  readonly amountMinor: bigint;
+  readonly oldestAt: Date;
+  readonly nextAttemptAt: Date | null;
+};
+
+/** The declined payments that are still owed, by merchant, the oldest merchant first. Returns one more than the page if there is one. */
+export const listFailuresByMerchant = (
+  db: Queryable,
+  merchantIds: readonly string[] | null,
+  { afterId, limit }: Pick<PagePosition, "afterId" | "limit">,
+): Promise<FailuresOfMerchant[]> =>
+  db.query<FailuresOfMerchant>({
+    name: "list-payment-failures-by-merchant",
+    text: `
+      select m.id, m.name, m.currency, owed.gateway, owed.count, owed."amountMinor", owed."oldestAt", owed."nextAttemptAt"
+      from merchants m
+      cross join lateral (
+        select (array_agg(declined.gateway order by open.order_id desc))[1] as gateway, count(*)::integer as count, sum(declined.amount_minor)::bigint as "amountMinor",
+               min(open.failed_at) as "oldestAt", min(due.due_at) as "nextAttemptAt"
+        from (select f.order_id, f.failed_at
+              from payment_failures f
+              where f.merchant_id = m.id and f.resolved_at is null
+              order by f.order_id
+              limit $4) as open
+        cross join lateral (
+          select e.amount_minor, x.gateway
+          from ledger_outcomes x
+          join ledger_entries e on e.merchant_id = m.id and e.order_id = x.order_id and e.id = x.entry_id
+          where x.merchant_id = m.id and x.order_id = open.order_id and x.outcome = 'failed' and e.kind <> 'refund'
+          order by e.id desc
+          limit 1) as declined
+        left join lateral (
+          select min(d.due_at) as due_at
+          from due_payments d
+          where d.merchant_id = m.id and d.order_id = open.order_id) as due on true) as owed
+      where owed.count > 0 and m.id > $1 and ($3::uuid[] is null or m.id = any($3))
+      order by m.id
+      limit $2 + 1`,
+    values: [afterId, limit, merchantIds, COUNTED_FAILURES_MAX],
+  });

@@ -23,6 +23,7 @@ import {
   listPaymentRetries,
   type PaymentRetry,
   removeFailedOrder,
+  requestPaymentRetry,
 } from "./retries-sql.ts";
 
 /** How many payments and declines one batch reads, for which other merchants wait. */
@@ -176,6 +177,21 @@ export function retryPayment(context: Context, staff: Staff, key: OrderKey): Pro
     const { merchantId, connectionId, id } = order;
     await recordAudit(tx, at, by, { merchantId, connectionId, subject: "ord", ids: [id] });
     return order;
+  });
+}
+
+/**
+ * Requests that all declined charges of a merchant are attempted again, as if it could pay more: a job makes them due
+ * (docs/design/money.md, "Retries of declined charges"). A retry is safe: it begins again.
+ */
+export async function retryMerchantPayments(
+  context: Context,
+  merchantId: string,
+  by: Initiator,
+): Promise<void> {
+  await inTransaction(context, async (tx) => {
+    await recordAudit(tx, context, by, { merchantId, subject: "mer", ids: [merchantId] });
+    await requestPaymentRetry(tx, context, merchantId);
   });
 }
 

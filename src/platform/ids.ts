@@ -16,6 +16,7 @@ export const ID_PREFIXES = [
   "fac",
   "chg",
   "pay",
+  "bank",
   "pick",
   "ret",
   "can",

@@ -154,6 +154,17 @@ const moneyChanges = (world: AuditedWorld): ChangeRequests => ({
     `/api/merchants/${world.reviewed.merchantId}/stripe`,
     { customerId: "cus_1", paymentMethodId: "pm_1" },
   ],
+  setBankDetails: () => [
+    "PUT",
+    "/api/bank-details/EUR",
+    { accountHolder: "Fulfilment", accountNumber: "DE75512108001245126199" },
+  ],
+  deleteBankDetails: async () => {
+    const body = { accountHolder: "Fulfilment", accountNumber: "1" };
+    await world.test.backOffice.request("PUT", "/api/bank-details/GBP", { body });
+    return ["DELETE", "/api/bank-details/GBP"];
+  },
+  retryPayments: () => ["POST", `/api/merchants/${world.partner.merchantId}/retry-payments`],
   deleteStripeMethod: () => ["DELETE", `/api/merchants/${world.reviewed.merchantId}/stripe`],
   refundOrder: async () => {
     const { id } = await placeOrder(await createPartner(world.test)); // The credit limit of the other merchant is changed here.

@@ -98,6 +98,8 @@ export const MERCHANTS_NOT_WAREHOUSE = [
   "cancelTestOrder",
   "eraseTestOrder",
   "retryPayment",
+  "retryPayments",
+  "listPaymentFailuresByMerchant",
   "updateShippingAddress",
   "getAccount",
   "listAccountEntries",
@@ -178,6 +180,9 @@ export const WAREHOUSE_NOT_MERCHANTS = [
   "setRates",
 ];
 export const OPERATOR_ONLY = [
+  "listBankDetails",
+  "setBankDetails",
+  "deleteBankDetails",
   "updatePerson",
   "unlinkSingleSignOn",
   "removeSignInMethods",

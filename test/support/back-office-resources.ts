@@ -91,6 +91,7 @@ const BODIES: Record<string, object> = {
   setRates: { rates: [] },
   recordAccountPayment: { amount: price, reference: "transfer-1" },
   refundOrder: { amount: price, reason: "damaged", reference: "ticket-1" },
+  setBankDetails: { accountHolder: "Fulfilment", accountNumber: "DE75512108001245126199" },
   setStripeMethod: { customerId: "cus_1", paymentMethodId: "pm_1" },
   recoverDeliveries: { since: "2026-03-02T08:00:00Z" },
   createResend: { since: "2026-03-02T08:00:00Z" },
@@ -134,7 +135,7 @@ export const requestsOf = ({ ids }: MerchantResources): BackOfficeRequest[] =>
     const [, , things = ""] = template.split("/");
     const path = template
       .replace("{id}", String(ids[things]))
-      .replace(/\{(\w+)\}/g, (_, name: string) => String(ids[name]));
+      .replace(/\{(\w+)\}/g, (_, name: string) => (name === "currency" ? "EUR" : String(ids[name])));
     const body = schema && { body: BODIES[operationId] ?? {} };
     const options: RequestOptions = FILES[operationId] ?? { ...body };
     return { operationId, method, path, options, send: (client) => client.request(method, path, options) };

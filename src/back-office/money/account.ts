@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { idErrors, idIn } from "../../http/route.ts";
+import { COUNTED_FAILURES_MAX, listFailuresByMerchant } from "../../ledger/payment-failures-sql.ts";
 import type { Merchant } from "../../merchants/merchants-sql.ts";
 import { recordPayment } from "../../payments/account/account.ts";
 import {
@@ -8,6 +9,15 @@ import {
   listAccountEntriesOfOrder,
   readAccount,
 } from "../../payments/account/account-sql.ts";
+import {
+  type BankDetails,
+  isIban,
+  listBankDetails,
+  looksLikeIban,
+  readBankDetails,
+  removeBankDetails,
+  setBankDetails,
+} from "../../payments/account/bank-details.ts";
 import { availableCredit, BOOKING_KINDS } from "../../payments/account/bookings.ts";
 import {
   readStripeMethod,
@@ -16,8 +26,8 @@ import {
   setStripeMethod,
 } from "../../payments/stripe/stripe-methods.ts";
 import { toTypeId } from "../../platform/ids.ts";
-import { formatMoney } from "../../platform/money.ts";
-import { pagePosition, toPage, UUID_MAX } from "../../platform/wire/cursor.ts";
+import { formatMoney, isCurrency } from "../../platform/money.ts";
+import { pagePosition, toPage, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
 import { isProblem, notFound, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
 import {
   cursorField,
@@ -35,8 +45,8 @@ import {
 import { andMonitoring, type BackOfficeRoute, merchantSide, operatorOnly, route } from "../access.ts";
 import { ActorSchema, toWireActor } from "../actor-schema.ts";
 import { findMerchant, MerchantIdParams } from "../lookups.ts";
-import { minorOf, positiveAmountErrors } from "./amounts.ts";
-import { ChargeSchema } from "./charge-wire.ts";
+import { minorOf, positiveAmountErrors, valueAt } from "./amounts.ts";
+import { ChargeSchema, PaidBySchema } from "./charge-wire.ts";
 
 const AccountEntryKindSchema = enumeration(
   "AccountEntryKind",
@@ -94,6 +104,44 @@ export const toWireEntry =
     createdAt: entry.createdAt.toISOString(),
   });
 
+const bankFields = {
+  accountHolder: shortText("Name of the account's holder.", ["Fulfilment Ltd"]),
+  accountNumber: shortText("IBAN, or another number of the account.", ["DE75512108001245126199"]),
+  bankCode: Type.Optional(
+    shortText("BIC, sort code or routing number, if the number needs one.", ["SOGEDEFF"]),
+  ),
+  bankName: Type.Optional(shortText("Name of the bank.")),
+  note: Type.Optional(shortText("What else merchants must know, such as whom to ask.")),
+};
+
+const BankDetailsRequestSchema = Type.Object(bankFields, {
+  title: "BankDetailsRequest",
+  description: "The bank account that merchants pay to.",
+});
+
+const BankDetailsSchema = Type.Object(
+  {
+    id: idField("bank", "Id of the bank details, set by the service."),
+    currency: Type.String({
+      description: "Merchants of this currency pay to the account.",
+      examples: ["EUR"],
+    }),
+    accountHolder: Type.String({ description: "Name of the account's holder." }),
+    accountNumber: Type.String({ description: "IBAN without spaces, or another number of the account." }),
+    bankCode: nullable(Type.String(), "BIC, sort code or routing number. Null if the number needs none."),
+    bankName: nullable(Type.String(), "Name of the bank. Null if it is not given."),
+    note: nullable(Type.String(), "What else merchants must know. Null if there is nothing."),
+    updatedAt: dateTime("When it was set."),
+  },
+  { title: "BankDetails", description: "The operator's bank account for merchants of a currency." },
+);
+
+const toWireBank = ({ id, updatedAt, ...details }: BankDetails): Static<typeof BankDetailsSchema> => ({
+  ...details,
+  id: toTypeId("bank", id),
+  updatedAt: updatedAt.toISOString(),
+});
+
 const AccountSchema = Type.Object(
   {
     merchantId: idField("mer", "Id of the merchant."),
@@ -106,6 +154,34 @@ const AccountSchema = Type.Object(
       "How much the merchant may owe. Null: unlimited. The operator sets it.",
     ),
     available: nullable(MoneySchema, "How much can still be charged. Null: unlimited."),
+    gateway: describedAs(
+      PaidBySchema,
+      "How new charges are paid: `account`, or a payment method at `stripe`.",
+    ),
+    owed: describedAs(
+      MoneySchema,
+      "What the merchant has to pay in all: the debt of its account, and the charges that were declined.",
+    ),
+    declined: Type.Object(
+      {
+        count: Type.Integer({
+          description: `Orders with a declined charge that is still owed. At most ${COUNTED_FAILURES_MAX} are counted.`,
+        }),
+        amount: describedAs(MoneySchema, "The sum of these charges."),
+        toPay: describedAs(
+          MoneySchema,
+          "What must be paid to the account so that all of them fit. Zero if they fit by now, and with Stripe.",
+        ),
+      },
+      { title: "DeclinedCharges", description: "The charges of the merchant that were declined." },
+    ),
+    bankDetails: nullable(
+      BankDetailsSchema,
+      "Where the merchant pays what it owes on its account. Null if the operator has not set it.",
+    ),
+    paymentReference: Type.String({
+      description: "What a payment names, so that the operator can tell whose it is.",
+    }),
   },
   { title: "Account", description: "The account of a merchant with the service." },
 );
@@ -146,6 +222,16 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
       if (merchant === null || account === null) return notFound("merchant");
       const money = (minor: bigint) => formatMoney({ minor, currency: merchant.currency });
       const free = availableCredit(account);
+      const method = await readStripeMethod(context.db, merchant.id);
+      const bank = await readBankDetails(context.db, merchant.currency);
+      const [failures] = await listFailuresByMerchant(context.db, [merchant.id], {
+        afterId: UUID_MIN,
+        limit: 1,
+      });
+      const declinedMinor = failures?.amountMinor ?? 0n;
+      const debtMinor = account.balanceMinor < 0n ? -account.balanceMinor : 0n;
+      const lackedMinor =
+        method !== null || free === null || free > declinedMinor ? 0n : declinedMinor - free;
       return {
         status: 200,
         body: {
@@ -153,6 +239,15 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
           balance: money(account.balanceMinor),
           creditLimit: account.creditLimitMinor === null ? null : money(account.creditLimitMinor),
           available: free === null ? null : money(free),
+          gateway: method === null ? "account" : "stripe",
+          owed: money(debtMinor + declinedMinor),
+          declined: {
+            count: failures?.count ?? 0,
+            amount: money(declinedMinor),
+            toPay: money(lackedMinor),
+          },
+          bankDetails: bank === null ? null : toWireBank(bank),
+          paymentReference: toTypeId("mer", merchant.id),
         },
       };
     },
@@ -226,6 +321,81 @@ export const accountRoutes: readonly BackOfficeRoute[] = [
       const status = recorded.replayed ? 200 : 201;
       return { status, body: toWireEntry(merchant.currency)(recorded.payment) };
     },
+  }),
+];
+
+const CurrencyParams = Type.Object({
+  currency: Type.String({ description: "ISO 4217 code, such as EUR." }),
+});
+
+/** Spaces in an IBAN are for people. Another number is kept as it is written. */
+const unspaced = (number: string): string => {
+  const joined = number.replace(/\s/g, "").toUpperCase();
+  return looksLikeIban(joined) ? joined : number.trim();
+};
+
+export const bankRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/bank-details",
+    operationId: "listBankDetails",
+    admits: operatorOnly,
+    tag: "Money",
+    summary: "List the bank accounts that merchants pay to",
+    description: "At most one for each currency. A merchant sees its own with its account.",
+    responses: {
+      200: {
+        description: "All of them, by currency.",
+        schema: Type.Object(
+          { data: Type.Array(BankDetailsSchema, { description: "The accounts." }) },
+          { title: "BankDetailsList", description: "The operator's bank accounts." },
+        ),
+      },
+    },
+    problems: [],
+    handle: async (_request, { context }) => {
+      const all = await listBankDetails(context.db);
+      return { status: 200, body: { data: all.map(toWireBank) } };
+    },
+  }),
+  route({
+    method: "PUT",
+    path: "/api/bank-details/{currency}",
+    operationId: "setBankDetails",
+    needsRecentAuthentication: true,
+    admits: operatorOnly,
+    tag: "Money",
+    summary: "Set the bank account that merchants of a currency pay to",
+    description: "Merchants see it at once, with the sum that they owe. It is sent nowhere else.",
+    params: CurrencyParams,
+    body: BankDetailsRequestSchema,
+    responses: { 200: { description: "The account.", schema: BankDetailsSchema } },
+    problems: ["not-found", "validation-failed"],
+    bodyErrors: async ({ body }) => {
+      const number = valueAt(body, "/accountNumber");
+      const iban = typeof number === "string" ? unspaced(number) : "";
+      return looksLikeIban(iban) && !isIban(iban) ? [{ pointer: "/accountNumber", rule: "iban" }] : [];
+    },
+    handle: async ({ params: { currency }, by, body }, { context }) => {
+      if (!isCurrency(currency)) return notFound("currency");
+      const { accountHolder, accountNumber, bankCode = null, bankName = null, note = null } = body;
+      const fields = { accountHolder, accountNumber: unspaced(accountNumber), bankCode, bankName, note };
+      return { status: 200, body: toWireBank(await setBankDetails(context, { currency, ...fields }, by)) };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/api/bank-details/{currency}",
+    operationId: "deleteBankDetails",
+    needsRecentAuthentication: true,
+    admits: operatorOnly,
+    tag: "Money",
+    summary: "Remove the bank account of a currency",
+    params: CurrencyParams,
+    responses: { 204: { description: "Merchants of the currency see no account." } },
+    problems: ["not-found"],
+    handle: async ({ params: { currency }, by }, { context }) =>
+      (await removeBankDetails(context, currency, by)) ? { status: 204 } : notFound("bank account"),
   }),
 ];
 

@@ -11,6 +11,13 @@ import {
   nullable,
 } from "../../platform/wire/schemas.ts";
 
+/** How something is paid. */
+export const PaidBySchema = enumeration(
+  "PaymentGateway",
+  ["account", "stripe"],
+  "`account`: the merchant's account with the service. `stripe`: Stripe.",
+);
+
 /** An entry of an order's ledger, as the back office shows it. */
 export const ChargeSchema = Type.Object(
   {
@@ -39,11 +46,7 @@ export const ChargeSchema = Type.Object(
       "Id of the refund by request that the charge belongs to. Null for other kinds, and if the order was canceled.",
     ),
     gateway: nullable(
-      enumeration(
-        "PaymentGateway",
-        ["account", "stripe"],
-        "`account`: the merchant's account with the service. `stripe`: Stripe.",
-      ),
+      PaidBySchema,
       "The gateway that processed the charge. Null while it is pending, and if it was canceled.",
     ),
     failureReason: nullable(Type.String(), "The gateway's code for a decline. Null if it has not declined."),

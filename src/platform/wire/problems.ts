@@ -260,6 +260,8 @@ export const notFound = (
     | "merchant"
     | "charge"
     | "Stripe method"
+    | "bank account"
+    | "currency"
     | "key"
     | "token"
     | "view"

@@ -439,6 +439,7 @@ export const BACK_OFFICE_RULES = {
     ["field"],
     ({ field }) => `must not be after \`${field}\`, or after now`,
   ),
+  iban: rule("An IBAN whose check digits fit.", [], () => "is not a valid IBAN: its check digits do not fit"),
   stripe_key: rule(
     "A service that has a key of Stripe.",
     [],

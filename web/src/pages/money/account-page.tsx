@@ -22,7 +22,8 @@ import { Crumbs, Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Period, Time } from "../../ui/time.tsx";
 import { merchantQuery } from "../merchants/queries.ts";
-import { RecordPayment } from "./payment-actions.tsx";
+import { PaySection } from "./pay-section.tsx";
+import { ChangeCreditLimit } from "./payment-actions.tsx";
 import { accountQuery, failuresQuery, statementQuery, stripeQuery, timesOf } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/merchants/$merchantId/account");
@@ -54,6 +55,7 @@ export function AccountPage() {
       above={
         <>
           <Declined merchantId={merchantId} />
+          <PaySection merchant={merchant} />
           <Grid gap="md">
             <Grid.Col span={{ base: 12, md: 7 }}>
               <AccountSection merchant={merchant} />
@@ -130,11 +132,10 @@ function AccountSection({ merchant }: { merchant: Merchant }) {
   const { t } = useTranslation();
   const { data, error, refetch } = useQuery(accountQuery(merchant.id));
   const isOperator = useHasRole("operator");
+  // An account without a balance says nothing about a merchant that is charged through Stripe.
+  if (data?.gateway === "stripe" && /^[0.]+$/.test(data.balance.amount)) return null;
   return (
-    <Section
-      title={t("money.account")}
-      actions={isOperator && <RecordPayment merchant={merchant} isPrimary />}
-    >
+    <Section title={t("money.account")} actions={isOperator && <ChangeCreditLimit merchant={merchant} />}>
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
       {data === undefined ? (
         error === null && <Skeleton height={70} role="status" aria-label={t("ui.loading")} />

@@ -1,16 +1,20 @@
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
-import type { PaymentFailure } from "../../api/schema.d.ts";
+import { useHasRole } from "../../api/me.ts";
+import type { PaymentFailure, PaymentFailuresOfMerchant } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
+import { formatNumber } from "../../text/format.ts";
 import { ButtonLink, TextLink } from "../../ui/link.tsx";
-import { IdText } from "../../ui/list/data-table.tsx";
+import { DataTable, IdText } from "../../ui/list/data-table.tsx";
 import { ActiveFilters } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useDeclineReason } from "./decline-reason.ts";
-import { failuresQuery } from "./queries.ts";
+import { RetryAll } from "./payment-actions.tsx";
+import { failuresByMerchantQuery, failuresQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/payment-failures");
 
@@ -30,6 +34,7 @@ export function FailuresPage() {
       filters={
         <ActiveFilters of={[{ name: "merchantId", label: search.merchantId && t("orders.ofMerchant") }]} />
       }
+      above={<ByMerchant merchantId={search.merchantId} />}
       query={failuresQuery(search)}
       rowKey={({ orderId }) => orderId}
       rowTo={({ orderId }) => paths.order(orderId)}
@@ -72,6 +77,45 @@ export function FailuresPage() {
   );
 }
 
+/** What each merchant owes, and the one request that attempts all of it again. */
+function ByMerchant({ merchantId }: { merchantId: string | undefined }) {
+  const { t } = useTranslation();
+  const mayRetry = useHasRole("operator", "merchant");
+  const { data } = useQuery(failuresByMerchantQuery(merchantId));
+  if (data === undefined || data.data.length === 0) return null;
+  return (
+    <DataTable
+      label={t("money.byMerchant")}
+      rows={data.data}
+      rowKey={(row) => row.merchantId}
+      rowTo={(row) => paths.merchantAccount(row.merchantId)}
+      columns={[
+        { name: t("money.merchant"), cell: ({ merchantName }) => merchantName, isName: true },
+        { name: t("money.orders"), cell: ({ count }) => formatNumber(count), align: "right" },
+        {
+          name: t("money.sum"),
+          cell: ({ amount }) => <Money of={amount} />,
+          align: "right",
+          phone: "beside",
+        },
+        { name: t("money.oldest"), cell: ({ oldestAt }) => <Time at={oldestAt} as="relative" />, drop: 2 },
+        { name: t("money.nextAttempt"), cell: (row) => <NextAttempt of={row} />, drop: 3 },
+        ...(mayRetry
+          ? [
+              {
+                name: t("money.whatToDo"),
+                align: "right" as const,
+                cell: ({ merchantId: id, count }: PaymentFailuresOfMerchant) => (
+                  <RetryAll merchantId={id} count={count} />
+                ),
+              },
+            ]
+          : []),
+      ]}
+    />
+  );
+}
+
 function Reason({ of: { reason, stopsOrder } }: { of: PaymentFailure }) {
   const { t } = useTranslation();
   const declineReason = useDeclineReason();
@@ -82,7 +126,7 @@ function Reason({ of: { reason, stopsOrder } }: { of: PaymentFailure }) {
   );
 }
 
-function NextAttempt({ of: { nextAttemptAt } }: { of: PaymentFailure }) {
+function NextAttempt({ of: { nextAttemptAt } }: { of: Pick<PaymentFailure, "nextAttemptAt"> }) {
   const { t } = useTranslation();
   return nextAttemptAt === null ? t("money.noMoreAttempts") : <Time at={nextAttemptAt} as="relative" />;
 }

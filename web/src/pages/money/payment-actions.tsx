@@ -115,3 +115,20 @@ export function ChangeCreditLimit({ merchant, isPrimary = false }: Props) {
     />
   );
 }
+
+type RetryAllProps = { readonly merchantId: string; readonly count: number };
+
+/** Attempts all declined payments of a merchant again. */
+export function RetryAll({ merchantId, count }: RetryAllProps) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction
+      label={t("money.retryAll", { count })}
+      effect={t("money.retryAllEffect")}
+      done={t("money.retryingAll")}
+      run={() =>
+        dataOf(api.POST("/api/merchants/{id}/retry-payments", { params: { path: { id: merchantId } } }))
+      }
+    />
+  );
+}

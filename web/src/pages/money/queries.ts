@@ -19,6 +19,9 @@ type Paged = { readonly cursor?: string | undefined };
 export const failuresQuery = (filters: Paged & { merchantId?: string | undefined; limit?: number }) =>
   read("/api/payment-failures", { params: { query: { limit: 50, ...filters } } });
 
+export const failuresByMerchantQuery = (merchantId: string | undefined) =>
+  read("/api/payment-failures/by-merchant", { params: { query: { limit: 100, merchantId } } });
+
 export const accountQuery = (id: string) => read("/api/merchants/{id}/account", { params: pathOf(id) });
 
 export const stripeQuery = (id: string) => read("/api/merchants/{id}/stripe", { params: pathOf(id) });

@@ -327,6 +327,7 @@ export const errors: ErrorTexts = {
     future: () => "muss in der Zukunft liegen",
     not_after: ({ field }) =>
       `darf nicht nach ${field === "to" ? "dem Ende" : field} liegen, und nicht in der Zukunft`,
+    iban: () => "ist keine gültige IBAN: Eines der Zeichen stimmt nicht",
     stripe_key: () => "geht nicht: Der Dienst hat keinen Schlüssel für Stripe (STRIPE_SECRET_KEY)",
     reserved_quantity: ({ min }) =>
       `muss mindestens ${formatNumber(min)} sein: so viel ist für Bestellungen reserviert`,

@@ -305,6 +305,7 @@ export const errors: ErrorTexts = {
     not_restockable: () => "is not possible for damaged or defective goods",
     future: () => "must be in the future",
     not_after: ({ field }) => `must not be after ${field === "to" ? "the end" : field}, or in the future`,
+    iban: () => "is not a valid IBAN: one of its characters is wrong",
     stripe_key: () => "is not possible: the service has no Stripe key (STRIPE_SECRET_KEY)",
     reserved_quantity: ({ min }) => `must be at least ${formatNumber(min)}: so many are reserved for orders`,
     stock_difference: ({ min, max }) =>
