@@ -231,7 +231,8 @@ export function canceledBetween(
 
 /**
  * The units of each line whose price has not been returned, by the ids of the lines: canceled units were refunded when they were
- * canceled. If a line was split since, units that were refunded of it are those of the lines that came out of it.
+ * canceled, or before. If a line was split since, units that were refunded of it are those of the lines that came out of it, of
+ * canceled ones first.
  */
 export function refundableUnits(
   lines: readonly OrderLine[],
@@ -245,13 +246,19 @@ export function refundableUnits(
     const own = refunded.get(line.id) ?? 0;
     const requested = requestedId(line);
     beyond.set(requested, (beyond.get(requested) ?? 0) + Math.max(0, own - line.quantity));
-    return { line, requested, left: line.cancellationId === null ? Math.max(0, line.quantity - own) : 0 };
+    return {
+      line,
+      requested,
+      left: Math.max(0, line.quantity - own),
+      isCanceled: line.cancellationId !== null,
+    };
   });
+  const canceledFirst = kept.toSorted((one, other) => Number(other.isCanceled) - Number(one.isCanceled));
   return new Map(
-    kept.map(({ line, requested, left }) => {
+    canceledFirst.map(({ line, requested, left, isCanceled }) => {
       const more = Math.min(left, beyond.get(requested) ?? 0);
       beyond.set(requested, (beyond.get(requested) ?? 0) - more);
-      return [line.id, left - more];
+      return [line.id, isCanceled ? 0 : left - more];
     }),
   );
 }

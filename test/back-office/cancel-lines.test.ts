@@ -88,6 +88,7 @@ describe("units of an order that cannot be delivered are canceled", () => {
     ]);
     expect(operationsOf(body).slice(-2)).toEqual(["cancelLines by operator", "refund by operator"]);
     expect(body.timeline.at(-2).detail).toBe("out_of_stock: Shelf is empty.");
+    expect(body.lines).toMatchObject([{ refundableQuantity: 3 }, { refundableQuantity: 0 }]);
     expect(await stock()).toEqual({ onHand: 100, reserved: 3 });
     await processDuePayments(test);
     expect(await balanceOf(test, partner)).toBe(paid + BigInt(200 * Number(price)));
@@ -161,10 +162,33 @@ describe("units of an order that cannot be delivered are canceled", () => {
     const { body } = await cancelLines(id, [some(lines[0], 1)]);
     expect(refundsOf(body)).toEqual([`${already} goodwill`, "1.00 canceled"]);
     const free = await placePaid(2);
-    await test.backOffice.post(`/api/orders/${free.id}/refund`, { reason: "goodwill", reference: "all" });
+    await test.backOffice.post(`/api/orders/${free.id}/refund`, {
+      ...{ amount: free.totals.refundable, reason: "goodwill", reference: "all" },
+    });
     const nothingLeft = await cancelLines(free.id, [some(free.lines[0], 1)]);
     expect(nothingLeft.body.cancellations).toMatchObject([{ refundId: null }]);
     expect(nothingLeft.body.refunds).toHaveLength(1);
+  });
+
+  it("units that were refunded before by their line are not refunded twice", async () => {
+    const { id, lines } = await placePaid(4, 1);
+    const refund = (quantity: number) =>
+      test.backOffice.post(`/api/orders/${id}/refund`, {
+        ...{ lines: [some(lines[0], quantity)], reason: "goodwill", reference: `by-line-${quantity}` },
+      });
+    expect((await refund(2)).status).toBe(201);
+    const price = Number(lines[0].unitPrice.amount);
+    const first = await cancelLines(id, [some(lines[0], 3)]);
+    expect(refundsOf(first.body)).toEqual([
+      `${(2 * price).toFixed(2)} goodwill`,
+      `${(2 * price).toFixed(2)} canceled`,
+    ]);
+    const left = (order: { lines: { refundableQuantity: number }[] }) =>
+      order.lines.map(({ refundableQuantity }) => refundableQuantity);
+    expect(left(first.body)).toEqual([0, 0, 1]);
+    const second = await cancelLines(id, [some(lines[0], 1)]);
+    expect(second.body.cancellations.at(-1)).toMatchObject({ refundId: null });
+    expect(left(second.body)).toEqual([0, 0, 1]);
   });
 
   it("an order that waits for stock ships what there is", async () => {

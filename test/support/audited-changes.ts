@@ -247,9 +247,9 @@ const orderChanges = (world: AuditedWorld): ChangeRequests => ({
     const { id } = await placeOrder(partner, { lines: [{ productId: partner.productIds[0], quantity: 2 }] });
     await acceptAll(world.test);
     await processDuePayments(world.test);
-    const all = { reason: "goodwill", reference: "all" }; // A refund would be a second entry.
+    const { lines, totals } = await readDetail(world.test, id);
+    const all = { amount: totals.refundable, reason: "goodwill", reference: "all" }; // A refund would be a second entry.
     await world.test.backOffice.post(`/api/orders/${id}/refund`, all);
-    const { lines } = await readDetail(world.test, id);
     const parts = [{ lineId: lines[0].id, quantity: 1 }];
     return orderRequest(id, "cancel-lines", { lines: parts, reason: "damaged", reference: "ticket-1" });
   },

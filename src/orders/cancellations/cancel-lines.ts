@@ -117,10 +117,12 @@ async function decideGoodsRefund(
 ): Promise<PossibleRefund | Problem | null> {
   const quantities = new Map(parts.map(({ lineId, quantity }) => [lineId, quantity]));
   const units = order.lines.map((line) => ({ line, quantity: quantities.get(line.id) ?? 0 }));
-  const request = await refundOfGoods(tx, order, units, {
-    reason: "canceled",
-    note: note ?? null,
-    reference,
+  const texts = { reason: "canceled" as const, note: note ?? null, reference };
+  const canceledOf = new Map(parts.map(({ lineId, quantity, restId }) => [lineId, { quantity, restId }]));
+  const request = await refundOfGoods(tx, order, units, texts, (lineId) => {
+    const part = canceledOf.get(lineId);
+    const isWhole = order.lines.some(({ id, quantity }) => id === lineId && quantity === part?.quantity);
+    return part === undefined || isWhole ? lineId : part.restId;
   });
   if (request === "unpaid") return transitionRefused("cancelLines", order, "goods_unpaid");
   if (request === null) return null;

@@ -123,17 +123,25 @@ export function allowedRefund(
 }
 
 /**
- * The refund of goods that came back or were canceled: their price, but no more than is left of the charge for the goods. Null if
- * nothing is: they were free, or were refunded before (docs/design/money.md, "Refunds"). `unpaid`: the charge can still be paid.
+ * The refund of goods that came back or were canceled: the price of those that were not refunded before, but no more than is left of
+ * the charge for the goods. Null if nothing is, or they were free (docs/design/money.md, "Refunds"). `unpaid`: the charge can still be
+ * paid.
+ * @param nameOf the line that the units of a line belong to afterwards
  */
 export async function refundOfGoods(
   tx: Queryable,
   order: Order,
   units: readonly ReturnedUnits[],
   refund: Pick<RefundRequest, "reason" | "note" | "reference">,
+  nameOf = (lineId: string): string => lineId,
 ): Promise<RefundRequest | "unpaid" | null> {
   const { lines } = await readOrderPrices(tx, order, order.id);
-  const priceMinor = units.reduce(
+  const left = refundableUnits(order.lines, await readRefunds(tx, order));
+  const refunded = units.flatMap(({ line, quantity }) => {
+    const open = Math.min(quantity, left.get(line.id) ?? 0);
+    return open === 0 ? [] : [{ line, quantity: open }];
+  });
+  const priceMinor = refunded.reduce(
     (sum, { line, quantity }) => sum + BigInt(quantity) * (lines.get(line.id)?.unitPriceMinor ?? 0n),
     0n,
   );
@@ -142,7 +150,8 @@ export async function refundOfGoods(
   if (leftMinor === null) return "unpaid";
   if (leftMinor === 0n) return null;
   const amountMinor = priceMinor < leftMinor ? priceMinor : leftMinor;
-  return { ...refund, amountMinor, shippingMinor: 0n, lines: [] };
+  const named = refunded.map(({ line, quantity }) => ({ lineId: nameOf(line.id), quantity }));
+  return { ...refund, amountMinor, shippingMinor: 0n, lines: named };
 }
 
 /** Stores a refund with its entries in the ledger, in the order's timeline and in the audit log. */
