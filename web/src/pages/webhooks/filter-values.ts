@@ -15,6 +15,7 @@ const OF_CONNECTIONS = [
   "order.inProgress",
   "order.shipmentUpdated",
   "order.paymentFailed",
+  "order.linesCanceled",
 ] as const satisfies readonly EventType[];
 
 const OF_MERCHANTS = [
@@ -23,6 +24,8 @@ const OF_MERCHANTS = [
   "order.released",
   "order.readyToShip",
   "order.shipped",
+  "shipment.voided",
+  "order.linesCanceled",
   "order.completed",
   "order.canceled",
   "charge.failed",
@@ -36,6 +39,8 @@ const OF_FACILITIES = [
   "order.held",
   "order.released",
   "order.shipped",
+  "shipment.voided",
+  "order.linesCanceled",
   "order.canceled",
   "return.recorded",
 ] as const satisfies readonly FacilityEventType[];

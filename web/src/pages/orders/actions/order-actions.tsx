@@ -17,7 +17,6 @@ import { RETURN_CONDITIONS, RETURN_REASONS } from "../../packing/return-reason.t
 import { useHoldReason } from "../order-text.ts";
 import { AddressAction } from "./address-action.tsx";
 import { RefundAction } from "./refund-action.tsx";
-import { ShipFields, type ShipValues } from "./ship-fields.tsx";
 import {
   type ActionProps,
   ApproveAction,
@@ -28,6 +27,7 @@ import {
   RetryPaymentAction,
   useEffectText,
 } from "./simple-actions.tsx";
+import { CancelLinesAction, ShipAction } from "./units-actions.tsx";
 
 /** All actions in the order in which they are shown: first what moves the order on. */
 const ACTIONS: Readonly<Record<OrderActionName, (props: ActionProps) => React.ReactNode>> = {
@@ -40,7 +40,7 @@ const ACTIONS: Readonly<Record<OrderActionName, (props: ActionProps) => React.Re
   returnShipment: ReturnAction,
   updateShippingAddress: AddressAction,
   refund: RefundAction,
-  cancelLines: () => null,
+  cancelLines: CancelLinesAction,
   reject: RejectAction,
   cancel: CancelAction,
   erasePersonalData: EraseAction,
@@ -269,41 +269,6 @@ function ReturnAction({ order, action }: ActionProps) {
         const body = filled(given) as ReturnRequest; // Null and empty values are left out.
         return dataOf(api.POST("/api/orders/{id}/return", { params: { path: { id: order.id } }, body }));
       }}
-    />
-  );
-}
-
-/** Ships lines of the order. All that are not shipped yet are chosen at first. */
-function ShipAction({ order, action, isPrimary }: ActionProps) {
-  const { t } = useTranslation();
-  const effectOf = useEffectText();
-  const unshipped = order.lines.filter(
-    ({ shipmentId, canceledQuantity }) => shipmentId === null && canceledQuantity === 0,
-  );
-  return (
-    <ConfirmAction<ShipValues>
-      label={t("orderActions.ship")}
-      effect={effectOf(action)}
-      done={t("orderActions.shipped")}
-      isPrimary={isPrimary}
-      initialValues={{
-        lineIds: unshipped.map(({ id }) => id),
-        carrier: "",
-        trackingNumber: "",
-        trackingUrl: "",
-      }}
-      validate={({ lineIds }) => (lineIds.length === 0 ? { lineIds: t("orderActions.chooseLine") } : {})}
-      fields={(form) => (
-        <ShipFields
-          form={form}
-          lines={unshipped.map(({ id, name, quantity }) => ({ id, label: `${quantity} × ${name}` }))}
-        />
-      )}
-      run={(values) =>
-        dataOf(
-          api.POST("/api/orders/{id}/ship", { params: { path: { id: order.id } }, body: filled(values) }),
-        )
-      }
     />
   );
 }

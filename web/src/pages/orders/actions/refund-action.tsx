@@ -188,9 +188,9 @@ function What({ order, form }: { order: Order; form: UseFormReturnType<Values> }
 }
 
 /** The amounts of an order have the decimals of its currency. */
-const minor = ({ amount }: Money): bigint => BigInt(amount.replace(".", ""));
+export const minor = ({ amount }: Money): bigint => BigInt(amount.replace(".", ""));
 
-const priceOf = ({ unitPrice }: OrderLine, units: number): bigint =>
+export const priceOf = ({ unitPrice }: OrderLine, units: number): bigint =>
   unitPrice === null ? 0n : minor(unitPrice) * BigInt(units);
 
 /** An amount as a person finds it in a field, with the decimals and the currency of another one. */

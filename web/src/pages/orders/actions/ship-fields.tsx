@@ -22,6 +22,25 @@ export function ShipFields({ form, lines }: Props) {
           ))}
         </Stack>
       </Checkbox.Group>
+      <TrackingFields form={form} />
+    </Stack>
+  );
+}
+
+type TrackingValues = {
+  readonly carrier: string;
+  readonly trackingNumber: string;
+  readonly trackingUrl: string;
+};
+
+export function TrackingFields<Values extends TrackingValues>({
+  form,
+}: {
+  readonly form: UseFormReturnType<Values>;
+}) {
+  const { t } = useTranslation();
+  return (
+    <>
       <TextInput label={t("order.carrier")} data-autofocus {...form.getInputProps("carrier")} />
       <TextInput label={t("order.trackingNumber")} {...form.getInputProps("trackingNumber")} />
       <TextInput
@@ -30,6 +49,6 @@ export function ShipFields({ form, lines }: Props) {
         type="url"
         {...form.getInputProps("trackingUrl")}
       />
-    </Stack>
+    </>
   );
 }

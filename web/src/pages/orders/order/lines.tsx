@@ -5,7 +5,7 @@ import { formatNumber } from "../../../text/format.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Money } from "../../../ui/money.tsx";
 import { Section } from "../../../ui/page.tsx";
-import { StatusBadge } from "../../../ui/status-badge.tsx";
+import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 
 /** The lines of the order, with their shipments. */
 export function OrderLines({ order }: { order: Order }) {
@@ -44,6 +44,7 @@ export function OrderLines({ order }: { order: Order }) {
             name: t("order.shipment"),
             cell: (line) => {
               const shipment = shipmentOf(line);
+              if (line.canceledQuantity > 0) return <Pill>{t("order.canceledUnits")}</Pill>;
               return shipment === undefined ? "–" : <StatusBadge of="shipment" status={shipment.status} />;
             },
           },

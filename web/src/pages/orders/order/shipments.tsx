@@ -13,6 +13,7 @@ import { Section } from "../../../ui/page.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { NO_REASON, ReasonField } from "../actions/simple-actions.tsx";
+import { isMeant, RepeatedNumber, useRepeatedNumber } from "../actions/units-actions.tsx";
 
 type Props = { readonly order: Order };
 
@@ -132,11 +133,18 @@ export function OrderReturns({ order: { returns, lines } }: Props) {
 
 const STATUSES = ["pending", "shipped", "delivered"] as const satisfies readonly ShipmentProgress[];
 
-type Values = { carrier: string; trackingNumber: string; trackingUrl: string; status: ShipmentProgress };
+type Values = {
+  carrier: string;
+  trackingNumber: string;
+  trackingUrl: string;
+  status: ShipmentProgress;
+  meantNumber: string;
+};
 
 /** Adds tracking that the carrier issued later, or says where the shipment is. What came back stays as it is. */
 function ShipmentAction({ shipment }: { shipment: Shipment }) {
   const { t } = useTranslation();
+  const repeated = useRepeatedNumber();
   const { id, status, carrier, trackingNumber, trackingUrl } = shipment;
   if (status === "returned" || status === "voided") return null;
   return (
@@ -149,6 +157,7 @@ function ShipmentAction({ shipment }: { shipment: Shipment }) {
         trackingNumber: trackingNumber ?? "",
         trackingUrl: trackingUrl ?? "",
         status,
+        meantNumber: "",
       }}
       fields={(form) => (
         <Stack gap="sm">
@@ -163,6 +172,7 @@ function ShipmentAction({ shipment }: { shipment: Shipment }) {
             maxLength={255}
             {...form.getInputProps("trackingNumber")}
           />
+          <RepeatedNumber asked={repeated.asked} form={form} />
           <TextInput
             label={t("order.trackingUrl")}
             description={t("orderActions.newTrackingUrlHelp")}
@@ -178,9 +188,12 @@ function ShipmentAction({ shipment }: { shipment: Shipment }) {
           />
         </Stack>
       )}
-      run={(_, { changed }) =>
-        dataOf(api.PATCH("/api/shipments/{id}", { params: { path: { id } }, body: updateOf(changed) }))
-      }
+      run={({ trackingNumber: number, meantNumber }, { changed }) => {
+        const body = { ...updateOf(changed), ...isMeant(meantNumber, number) };
+        return repeated.asking(number, () =>
+          dataOf(api.PATCH("/api/shipments/{id}", { params: { path: { id } }, body })),
+        );
+      }}
     />
   );
 }
@@ -206,7 +219,7 @@ function VoidShipmentAction({ shipment }: { shipment: Shipment }) {
 }
 
 /** Only what was changed: the service derives the address and the status from a new number. A field that was emptied is removed. */
-const updateOf = ({ status, ...tracking }: Partial<Values>): ShipmentUpdate => ({
+const updateOf = ({ status, meantNumber: _, ...tracking }: Partial<Values>): ShipmentUpdate => ({
   ...Object.fromEntries(Object.entries(tracking).map(([field, text]) => [field, text || null])),
   ...(status !== undefined && { status }),
 });
