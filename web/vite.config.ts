@@ -18,6 +18,14 @@ const SHARED_BY_MIN = 20;
 /** What the addresses of pages load before their code: the tree of routes needs them all at the start. */
 const OF_ROUTES = /web\/src\/(?:pages\/.*\/(?:queries|routes)\.ts|routes\.tsx|paths\.ts|routing\/)/;
 
+/** Loaded when the first dialog opens, or a page has a form. */
+const OF_DIALOGS =
+  /@mantine\/form|react-remove-scroll|components\/Modal|ui\/(?:form\/(?!confirm-action)|shown-once)/;
+
+/** Parts so small that the fields of a response of their own would be larger: they come with what many pages share. */
+const OF_SMALL_PARTS =
+  /web\/src\/(?:api|ui\/(?!form|list|scan|shown-once)|stored\.ts|text\/[^/]+\.ts)|@tabler\/icons-react|@mantine\/hooks/;
+
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), colorSchemeScript(), precompress()],
@@ -35,7 +43,8 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: "routes", test: OF_ROUTES },
-            { name: "shared", minShareCount: SHARED_BY_MIN },
+            { name: "shared", test: OF_SMALL_PARTS, minShareCount: 3 },
+            { name: "shared", test: (id) => !OF_DIALOGS.test(id), minShareCount: SHARED_BY_MIN },
           ],
         },
       },

@@ -78,7 +78,7 @@ describe("the keys of a connection", () => {
     await dialog.getByLabel("Name").fill("from the past");
     await dialog.getByLabel("Last day").fill("2001-01-01");
     await dialog.getByRole("button", { name: "Create key" }).click();
-    await dialog.getByText("Some fields are not right.").waitFor();
+    await dialog.locator(":focus").and(dialog.getByLabel("Last day")).waitFor();
     expect(await dialog.getByLabel("Last day").getAttribute("aria-invalid")).toBe("true");
     expect(await dialog.getByLabel("Name").inputValue()).toBe("from the past");
   });
@@ -102,7 +102,7 @@ describe("the review policy of a connection", () => {
     await dialog.getByLabel("Units in an order").fill("50");
     await dialog.getByLabel("Countries").fill("de, QQ");
     await dialog.getByRole("button", { name: "Change" }).click();
-    await dialog.getByText("Some fields are not right.").waitFor();
+    await dialog.locator("[aria-invalid=true]").waitFor();
     expect(await dialog.getByLabel("Countries").getAttribute("aria-invalid")).toBe("true");
     await dialog.getByLabel("Countries").fill("de; at");
     await dialog.getByRole("button", { name: "Change" }).click();

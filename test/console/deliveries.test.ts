@@ -39,7 +39,7 @@ it("of a period are sent again with the filters of the log, and a wrong period s
   await dialog.getByLabel("First day").fill("2025-01-01");
   await dialog.getByLabel("Last day").fill("2026-03-02");
   await dialog.getByRole("button", { name: "Send again" }).click();
-  await dialog.getByRole("alert").waitFor();
+  await dialog.locator("[aria-invalid=true]").first().waitFor();
   await dialog.getByLabel("First day").fill("2026-03-01");
   await dialog.getByRole("button", { name: "Send again" }).click();
   await page.getByText("The deliveries are being sent again.").waitFor();

@@ -111,7 +111,7 @@ describe("the sandbox", () => {
       await page.getByLabel("Country code").fill("QQ");
       await page.getByLabel("Your own id of the order").fill("bench-1");
       await page.getByRole("button", { name: "Create a test order", exact: true }).click();
-      await page.getByText("Some fields are not right.").waitFor();
+      await page.locator("[aria-invalid=true]").first().waitFor();
       expect(await page.getByLabel("Country code").getAttribute("aria-invalid")).toBe("true");
       await page.getByLabel("Country code").fill("DE");
       await page.getByRole("button", { name: "Create a test order", exact: true }).click();

@@ -39,7 +39,7 @@ describe("the money of a merchant", () => {
     await page.getByText("A payment was declined").waitFor();
     await recordPayment(page, "1000.505", "bank-1");
     const dialog = page.getByRole("dialog", { name: "Record a payment" });
-    await dialog.getByText("Some fields are not right.").waitFor();
+    await dialog.locator("[aria-invalid=true]").first().waitFor();
     expect(await findingsOf(page), "the dialog").toEqual([]);
     await dialog.getByLabel("Amount").fill("1000.50");
     await dialog.getByRole("button", { name: "Record a payment" }).click();

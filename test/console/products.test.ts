@@ -45,7 +45,7 @@ describe("a merchant's product", () => {
     await dialog.getByLabel("Name").fill("Lamp");
     await dialog.getByLabel("Price").fill("12,345");
     await dialog.getByRole("button", { name: "Create product" }).click();
-    await dialog.getByText("Some fields are not right.").waitFor();
+    await dialog.locator("[aria-invalid=true]").first().waitFor();
     expect(await dialog.getByLabel("Price").getAttribute("aria-invalid")).toBe("true");
     await dialog.getByLabel("Price").fill("12,30");
     await dialog.getByRole("button", { name: "Create product" }).click();

@@ -1,8 +1,6 @@
 import "./shell/mantine-styles.ts";
-import "@mantine/notifications/styles.layer.css";
 import "./shell/base.css";
 import { MantineProvider } from "@mantine/core";
-import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
@@ -12,6 +10,7 @@ import { queryClient } from "./api/query-client.ts";
 import { router } from "./routes.tsx";
 import { colorSchemeManager, cssVariablesResolver, styleNonce, theme } from "./shell/theme.ts";
 import { startTexts } from "./text/i18n.ts";
+import { Announcements } from "./ui/announcements.tsx";
 
 await startTexts();
 
@@ -31,9 +30,9 @@ createRoot(root, {
       defaultColorScheme="auto"
       getStyleNonce={() => styleNonce}
     >
-      <Notifications position="bottom-right" />
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
+        <Announcements />
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,

@@ -52,6 +52,7 @@ describe("two tabs", () => {
     const dialog = await openHold(second);
     await dialog.getByRole("textbox", { name: "Other reason" }).fill("check_address");
     await dialog.getByRole("button", { name: "Hold" }).click();
+    await dialog.getByText("Details", { exact: true }).click();
     await dialog.getByText("Request id for support:").waitFor();
     await second.keyboard.press("Escape");
     await second.reload();

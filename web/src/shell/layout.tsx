@@ -1,6 +1,12 @@
 import { Alert, AppShell, Box, Burger, Button, Group, Popover, Stack, Text } from "@mantine/core";
 import { useDisclosure, useNetwork } from "@mantine/hooks";
-import { IconAlertTriangle, IconLogout, IconPlugConnectedX, IconUserCircle } from "@tabler/icons-react";
+import {
+  IconAlertTriangle,
+  IconHelpCircle,
+  IconLogout,
+  IconPlugConnectedX,
+  IconUserCircle,
+} from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type AnyRouter, Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect, useSyncExternalStore } from "react";
@@ -14,11 +20,12 @@ import { updateStream } from "../api/updates.ts";
 import { useChange } from "../api/use-change.ts";
 import { paths } from "../paths.ts";
 import { SignInAgain } from "../sign-in/sign-in-again.tsx";
-import { ButtonLink, NavigationLink, TextLink, useGo } from "../ui/link.tsx";
+import { ButtonLink, TextLink, useGo } from "../ui/link.tsx";
+import { Tabs, usePath } from "../ui/tabs.tsx";
 import { Time } from "../ui/time.tsx";
 import icon from "./icon.svg";
 import classes from "./layout.module.css";
-import { navigationOf } from "./navigation.ts";
+import { areaOf, guideOf, navigationOf } from "./navigation.ts";
 import { Palette } from "./palette.tsx";
 import { LanguageChoice, ThemeChoice } from "./preferences.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
@@ -65,6 +72,7 @@ export function Layout() {
           </Group>
           <Group gap="xs" wrap="nowrap" miw={0}>
             <Palette />
+            <Help />
             <PersonMenu />
           </Group>
         </Group>
@@ -76,6 +84,7 @@ export function Layout() {
         <Box maw={1280} mx="auto">
           <OfflineNotice />
           <WorkersNotice />
+          <AreaTabs />
           <Outlet />
         </Box>
         <SignInAgain />
@@ -85,33 +94,50 @@ export function Layout() {
   );
 }
 
+/** The areas of the console. The pages of one are tabs above its lists. */
 function Navigation({ onFollow }: { onFollow: () => void }) {
   const { t } = useTranslation();
   const router = useRouter();
-  const groups = navigationOf(rolesOf(useMe()));
-  const addresses = groups.flatMap(({ items }) => items.map(({ to }) => to)).join(" ");
+  const areas = navigationOf(rolesOf(useMe()));
+  const here = areaOf(areas, usePath());
+  const addresses = areas.flatMap(({ items }) => items.map(({ to }) => to)).join(" ");
   useEffect(() => loadPagesWhenIdle(router, addresses.split(" ")), [router, addresses]);
-  return groups.map(({ name, items }) => (
-    <Box key={name} mb="sm">
-      {groups.length > 1 && (
-        <Text size="xs" c="dimmed" px="xs" pb={4} className={classes["group"] ?? ""}>
-          {t(`navigation.groups.${name}`)}
-        </Text>
-      )}
-      {items.map(({ name, to, icon: Icon, isExact = false }) => (
-        <NavigationLink
-          key={name}
-          to={to}
-          isExact={isExact}
-          className={classes["item"] ?? ""}
-          label={t(`navigation.${name}`)}
-          title={t(`navigation.${name}`)}
-          leftSection={<Icon size={16} stroke={1.6} aria-hidden />}
-          onClick={onFollow}
-        />
-      ))}
-    </Box>
-  ));
+  return areas.map(({ name, icon: Icon, items: [first, second] }) => {
+    // An area of one page has the name of the page.
+    const label =
+      first !== undefined && second === undefined
+        ? t(`navigation.${first.name}`)
+        : t(`navigation.areas.${name}`);
+    return (
+      <TextLink
+        key={name}
+        to={first?.to ?? paths.overview()}
+        underline="never"
+        c="inherit"
+        className={classes["item"] ?? ""}
+        title={label}
+        aria-current={here?.name === name ? "page" : undefined}
+        onClick={onFollow}
+      >
+        <Icon size={18} stroke={1.6} aria-hidden />
+        <span>{label}</span>
+      </TextLink>
+    );
+  });
+}
+
+/** The pages of an area, above each of its lists. A page below them has its way back in its crumbs. */
+function AreaTabs() {
+  const { t } = useTranslation();
+  const path = usePath();
+  const area = areaOf(navigationOf(rolesOf(useMe())), path);
+  if (area === undefined || area.items.length < 2 || !area.items.some(({ to }) => to === path)) return null;
+  return (
+    <Tabs
+      label={t(`navigation.areas.${area.name}`)}
+      of={area.items.map(({ name, to }) => [t(`navigation.${name}`), to])}
+    />
+  );
 }
 
 /** The person looks at the first page before. */
@@ -189,6 +215,29 @@ function OfflineNotice() {
         </Alert>
       )}
     </div>
+  );
+}
+
+/** The guide about the page that is shown. */
+function Help() {
+  const { t } = useTranslation();
+  const path = usePath();
+  const roles = rolesOf(useMe());
+  return (
+    <Button
+      component="a"
+      href={guideOf(areaOf(navigationOf(roles), path), path, roles)}
+      target="_blank"
+      rel="noopener"
+      variant="subtle"
+      color="gray"
+      size="xs"
+      px={6}
+      title={t("shell.help")}
+      aria-label={t("shell.help")}
+    >
+      <IconHelpCircle size={18} stroke={1.6} aria-hidden />
+    </Button>
   );
 }
 

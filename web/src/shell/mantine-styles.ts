@@ -39,8 +39,6 @@ import "@mantine/core/styles/Menu.layer.css";
 import "@mantine/core/styles/Modal.layer.css";
 import "@mantine/core/styles/Pill.layer.css";
 import "@mantine/core/styles/PillsInput.layer.css";
-import "@mantine/core/styles/NavLink.layer.css";
-import "@mantine/core/styles/Notification.layer.css";
 import "@mantine/core/styles/NumberInput.layer.css";
 import "@mantine/core/styles/PasswordInput.layer.css";
 import "@mantine/core/styles/Progress.layer.css";

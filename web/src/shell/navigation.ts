@@ -24,40 +24,43 @@ import {
 import type { Role } from "../api/me.ts";
 import { paths } from "../paths.ts";
 
+/** The key of its text under `navigation`. */
+export type PageName =
+  | "overview"
+  | "orders"
+  | "review"
+  | "work"
+  | "pack"
+  | "returns"
+  | "facilities"
+  | "products"
+  | "merchants"
+  | "money"
+  | "connections"
+  | "endpoints"
+  | "sandbox"
+  | "deliveries"
+  | "signatureDoctor"
+  | "people"
+  | "tokens"
+  | "audit"
+  | "system"
+  | "settings";
+
 type Item = {
-  /** The key of its text under `navigation`. */
-  readonly name:
-    | "overview"
-    | "orders"
-    | "review"
-    | "work"
-    | "pack"
-    | "returns"
-    | "facilities"
-    | "products"
-    | "merchants"
-    | "money"
-    | "connections"
-    | "endpoints"
-    | "sandbox"
-    | "deliveries"
-    | "signatureDoctor"
-    | "people"
-    | "tokens"
-    | "audit"
-    | "system"
-    | "settings";
+  readonly name: PageName;
   readonly to: string;
   readonly icon: Icon;
   /** Who finds it in the navigation. What is permitted is decided by the service. */
   readonly roles: readonly Role[];
-  /** The page is marked only on its own address, not on those below it. */
-  readonly isExact?: boolean;
   /** The letter that opens it after `g`. */
   readonly key?: string;
 };
 
-type Group = { readonly name: "work" | "develop" | "operation"; readonly items: readonly Item[] };
+type AreaName = "home" | "orders" | "pack" | "catalogue" | "money" | "partners" | "settings";
+
+/** Pages that belong together: one entry of the navigation, whose pages are tabs. */
+export type Area = { readonly name: AreaName; readonly icon: Icon; readonly items: readonly Item[] };
 
 const ALL_BUT_MONITORING: readonly Role[] = ["operator", "support", "merchant", "warehouse", "partner"];
 
@@ -71,51 +74,64 @@ const GIVERS: readonly Role[] = ["operator", "merchant", "support"];
 
 const OPERATION: readonly Role[] = ["operator", "support"];
 
+/** Staff, and merchants, who pay. */
+const PAYERS: readonly Role[] = ["operator", "support", "merchant"];
+
 /** The navigation, in the order in which it is shown. The command palette offers the same pages. */
-const NAVIGATION: readonly Group[] = [
+const NAVIGATION: readonly Area[] = [
   {
-    name: "work",
+    name: "home",
+    icon: IconLayoutDashboard,
     items: [
       {
         name: "overview",
         to: paths.overview(),
         icon: IconLayoutDashboard,
         roles: ALL_BUT_MONITORING,
-        isExact: true,
         key: "h",
       },
+    ],
+  },
+  {
+    name: "orders",
+    icon: IconListDetails,
+    items: [
       { name: "orders", to: paths.orders(), icon: IconListDetails, roles: ALL_BUT_MONITORING, key: "o" },
-      {
-        name: "review",
-        to: paths.review(),
-        icon: IconClipboardCheck,
-        roles: FLOOR,
-        key: "r",
-      },
-      { name: "work", to: paths.work(), icon: IconPackage, roles: FLOOR, key: "p", isExact: true },
-      { name: "pack", to: paths.station(), icon: IconBarcode, roles: FLOOR },
+      { name: "review", to: paths.review(), icon: IconClipboardCheck, roles: FLOOR, key: "r" },
       { name: "returns", to: paths.returns(), icon: IconTruckReturn, roles: FLOOR },
+    ],
+  },
+  {
+    name: "pack",
+    icon: IconPackage,
+    items: [
+      { name: "work", to: paths.work(), icon: IconPackage, roles: FLOOR, key: "p" },
+      { name: "pack", to: paths.station(), icon: IconBarcode, roles: FLOOR },
+    ],
+  },
+  {
+    name: "catalogue",
+    icon: IconTag,
+    items: [
+      { name: "products", to: paths.products(), icon: IconTag, roles: PAYERS, key: "k" },
       { name: "facilities", to: paths.facilities(), icon: IconBuildingWarehouse, roles: FLOOR, key: "f" },
-      {
-        name: "products",
-        to: paths.products(),
-        icon: IconTag,
-        roles: ["operator", "support", "merchant"],
-        key: "k",
-      },
+    ],
+  },
+  {
+    name: "money",
+    icon: IconCash,
+    items: [{ name: "money", to: paths.failures(), icon: IconCash, roles: PAYERS, key: "y" }],
+  },
+  {
+    name: "partners",
+    icon: IconPlugConnected,
+    items: [
       {
         name: "merchants",
         to: paths.merchants(),
         icon: IconBuildingStore,
         roles: ["operator", "support", "merchant", "warehouse", "monitoring"],
         key: "m",
-      },
-      {
-        name: "money",
-        to: paths.failures(),
-        icon: IconCash,
-        roles: ["operator", "support", "merchant"],
-        key: "y",
       },
       {
         name: "connections",
@@ -138,22 +154,13 @@ const NAVIGATION: readonly Group[] = [
         roles: ["operator", "merchant", "support", "warehouse", "partner"],
         key: "d",
       },
-    ],
-  },
-  {
-    name: "develop",
-    items: [
       { name: "sandbox", to: paths.sandbox(), icon: IconTestPipe, roles: DEVELOPERS, key: "b" },
-      {
-        name: "signatureDoctor",
-        to: paths.signatureDoctor(),
-        icon: IconStethoscope,
-        roles: DEVELOPERS,
-      },
+      { name: "signatureDoctor", to: paths.signatureDoctor(), icon: IconStethoscope, roles: DEVELOPERS },
     ],
   },
   {
-    name: "operation",
+    name: "settings",
+    icon: IconAdjustments,
     items: [
       { name: "people", to: paths.people(), icon: IconUsers, roles: GIVERS, key: "u" },
       { name: "tokens", to: paths.tokens(), icon: IconKey, roles: GIVERS, key: "t" },
@@ -164,9 +171,39 @@ const NAVIGATION: readonly Group[] = [
   },
 ];
 
-/** The navigation of a person with these roles, without empty groups. */
-export const navigationOf = (roles: readonly Role[]): readonly Group[] =>
-  NAVIGATION.map(({ name, items }) => ({
-    name,
-    items: items.filter((item) => item.roles.some((role) => roles.includes(role))),
+/** The navigation of a person with these roles, without empty areas. */
+export const navigationOf = (roles: readonly Role[]): readonly Area[] =>
+  NAVIGATION.map((area) => ({
+    ...area,
+    items: area.items.filter((item) => item.roles.some((role) => roles.includes(role))),
   })).filter(({ items }) => items.length > 0);
+
+/** True if the path is that of the page, or below it. */
+const isUnder = (path: string, { to }: Item): boolean =>
+  path === to || (to !== "/" && path.startsWith(`${to}/`));
+
+/** The area that a page belongs to. Undefined: none, as the person's own account. */
+export const areaOf = (areas: readonly Area[], path: string): Area | undefined =>
+  areas.find(({ items }) => items.some((item) => isUnder(path, item)));
+
+/** The page of the guides about an area, or about a page of it. */
+export function guideOf(area: Area | undefined, path: string, roles: readonly Role[]): string {
+  const page = Object.entries(GUIDES).find(([of]) => path === of || path.startsWith(`${of}/`))?.[1];
+  if (page !== undefined) return `/docs/${page}.html`;
+  if (area?.name === "pack" || (roles.includes("warehouse") && !roles.includes("operator")))
+    return "/docs/warehouse/guide.html";
+  if (roles.includes("operator")) return "/docs/operators/guide.html";
+  if (roles.includes("merchant")) return "/docs/merchants/guide.html";
+  return roles.includes("partner") ? "/docs/partners/quickstart.html" : "/docs/";
+}
+
+const GUIDES: Readonly<Record<string, string>> = {
+  [paths.endpoints()]: "partners/webhooks",
+  [paths.allDeliveries()]: "partners/retries",
+  [paths.sandbox()]: "partners/sandbox",
+  [paths.signatureDoctor()]: "partners/signatures",
+  [paths.auditLog()]: "audit-log",
+  [paths.people()]: "people",
+  [paths.tokens()]: "access",
+  [paths.system()]: "operation",
+};

@@ -1,11 +1,10 @@
-import { Kbd, Modal, Stack, Text } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
-import { useEffect, useRef } from "react";
-import { useTranslation } from "react-i18next";
+import { lazy, Suspense, useEffect, useRef } from "react";
 import { rolesOf, useMe } from "../api/me.ts";
 import { useGo } from "../ui/link.tsx";
-import classes from "./layout.module.css";
 import { navigationOf } from "./navigation.ts";
+
+const ShortcutList = lazy(async () => ({ default: (await import("./shortcut-list.tsx")).ShortcutList }));
 
 /** How long after `g` the letter of a page counts. */
 const SEQUENCE_MS = 1_500;
@@ -14,7 +13,6 @@ const SCANNER_MS = 60;
 
 /** The keys that work on every page, and their list by `?`. */
 export function Shortcuts() {
-  const { t } = useTranslation();
   const [isOpen, { open, close }] = useDisclosure(false);
   const pages = navigationOf(rolesOf(useMe()))
     .flatMap(({ items }) => items)
@@ -25,41 +23,12 @@ export function Shortcuts() {
     ["?", open],
     ["/", () => document.querySelector<HTMLElement>("[data-search-filter]")?.focus()],
   ]);
-  const keys: readonly (readonly [string, string])[] = [
-    ["Ctrl K", t("shortcuts.palette")],
-    ["/", t("shortcuts.search")],
-    ["j", t("shortcuts.next")],
-    ["k", t("shortcuts.previous")],
-    ["Enter", t("shortcuts.open")],
-    ["a", t("orderActions.approve")],
-    ["h", t("orderActions.hold")],
-    ["e", t("shortcuts.edit")],
-    ...pages.map(({ name, key }) => [`g ${key}`, t(`navigation.${name}`)] as const),
-    ["?", t("shortcuts.list")],
-  ];
   return (
-    <Modal
-      opened={isOpen}
-      onClose={close}
-      title={t("shortcuts.title")}
-      size="sm"
-      closeButtonProps={{ "aria-label": t("ui.close") }}
-    >
-      <Stack gap={6}>
-        {keys.map(([key, what]) => (
-          <div key={key} className={classes["shortcut"]}>
-            <Text size="sm">{what}</Text>
-            <span>
-              {key.split(" ").map((part) => (
-                <Kbd key={part} size="xs" ml={4}>
-                  {part}
-                </Kbd>
-              ))}
-            </span>
-          </div>
-        ))}
-      </Stack>
-    </Modal>
+    isOpen && (
+      <Suspense>
+        <ShortcutList pages={pages} close={close} />
+      </Suspense>
+    )
   );
 }
 

@@ -37,8 +37,8 @@ export const theme = createTheme({
   primaryColor: "brand",
   colors: { brand, dark },
   primaryShade: { light: 6, dark: 5 },
-  // The system's own font: no request, and the look of the person's machine.
-  fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
+  // Letters that Inter does not have here are those of the system.
+  fontFamily: "Inter, 'Inter fallback', system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
   fontFamilyMonospace: "ui-monospace, 'SF Mono', Menlo, Consolas, monospace",
   defaultRadius: "md",
   cursorType: "pointer",

@@ -1,23 +1,10 @@
-import {
-  Anchor,
-  type AnchorProps,
-  Button,
-  type ButtonProps,
-  NavLink,
-  type NavLinkProps,
-} from "@mantine/core";
-import { Link, useNavigate, useRouter } from "@tanstack/react-router";
-import type { AnchorHTMLAttributes, FunctionComponent, MouseEvent, ReactNode } from "react";
+import { Anchor, type AnchorProps, Button, type ButtonProps } from "@mantine/core";
+import { useNavigate, useRouter } from "@tanstack/react-router";
+import type { MouseEvent, ReactNode } from "react";
 import { parseSearch } from "../routing/search.ts";
 import classes from "./link.module.css";
 
 type Followed = { readonly to: string; readonly search: object };
-
-type RouterLinkProps = AnchorHTMLAttributes<HTMLAnchorElement> &
-  Followed & { activeOptions?: object; activeProps?: object };
-
-// The router's types know patterns of addresses, `paths.ts` makes complete ones: a test checks that each matches a pattern.
-const RouterLink = Link as unknown as FunctionComponent<RouterLinkProps>;
 
 /** What the router needs of an address of `paths.ts`. */
 function linkTo(address: string): Followed {
@@ -56,7 +43,14 @@ function useLink(to: string, onClick?: OnClick) {
 }
 
 type TextLinkProps = To &
-  AnchorProps & { "data-row-link"?: boolean; "aria-label"?: string; tabIndex?: number; onClick?: OnClick };
+  AnchorProps & {
+    "data-row-link"?: boolean;
+    "aria-label"?: string;
+    "aria-current"?: "page" | undefined;
+    title?: string;
+    tabIndex?: number;
+    onClick?: OnClick;
+  };
 
 export const TextLink = ({ to, onClick, ...rest }: TextLinkProps) => (
   <Anchor {...rest} {...useLink(to, onClick)} />
@@ -71,21 +65,6 @@ export const PlainLink = ({ to, className = "", ...rest }: PlainLinkProps) => (
 
 export const ButtonLink = ({ to, ...rest }: To & ButtonProps) => (
   <Button component="a" {...rest} {...useLink(to)} />
-);
-
-/** `isExact`: the item is marked on its own page only, not on those below. */
-export const NavigationLink = ({
-  to,
-  isExact = false,
-  ...rest
-}: To & NavLinkProps & { isExact?: boolean; title?: string; onClick?: () => void }) => (
-  <NavLink
-    component={RouterLink}
-    {...linkTo(to)}
-    activeOptions={{ exact: isExact, includeSearch: false }}
-    activeProps={{ "data-active": true, "aria-current": "page" }}
-    {...rest}
-  />
 );
 
 /** Goes to an address of `paths.ts`. */

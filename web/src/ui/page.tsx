@@ -1,4 +1,4 @@
-import { Box, Breadcrumbs, Group, Paper, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Box, Breadcrumbs, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { Fragment, type ReactNode, type RefObject, useEffect, useId, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { TextLink } from "./link.tsx";
@@ -13,11 +13,13 @@ type Props = {
   /** Under the title: what the page is for, in a sentence. */
   readonly about?: ReactNode;
   readonly actions?: ReactNode;
+  /** The pages about the same thing: `Tabs`. */
+  readonly tabs?: ReactNode;
   readonly children: ReactNode;
 };
 
 /** The frame of every page: its title, for people and for the browser's tab, and its actions. */
-export function Page({ title, crumbs, beside, about, actions, children }: Props) {
+export function Page({ title, crumbs, beside, about, actions, tabs, children }: Props) {
   const { t } = useTranslation();
   const heading = useFocusWhenOpened();
   useEffect(() => {
@@ -43,6 +45,7 @@ export function Page({ title, crumbs, beside, about, actions, children }: Props)
         </Box>
         {actions !== undefined && <Group gap="xs">{actions}</Group>}
       </Group>
+      {tabs}
       {children}
     </Stack>
   );
@@ -123,20 +126,18 @@ export const Parts = ({ of, between }: PartsProps) =>
 
 type SectionProps = { readonly title: string; readonly actions?: ReactNode; readonly children: ReactNode };
 
-/** A part of a page with a heading of its own. */
+/** A part of a page with a heading of its own, apart from the others by space and a line. It has no frame: a table in it has none. */
 export function Section({ title, actions, children }: SectionProps) {
   const id = useId();
   return (
-    <Paper component="section" withBorder p="md" radius="md" aria-labelledby={id}>
-      <Stack gap="sm">
-        <Group justify="space-between">
-          <Title order={2} size="h5" id={id}>
-            {title}
-          </Title>
-          {actions}
-        </Group>
-        {children}
-      </Stack>
-    </Paper>
+    <section className={classes["section"]} aria-labelledby={id}>
+      <Group justify="space-between" mb="sm" gap="xs">
+        <Title order={2} size="h4" id={id}>
+          {title}
+        </Title>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </Group>
+      <Stack gap="sm">{children}</Stack>
+    </section>
   );
 }

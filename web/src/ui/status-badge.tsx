@@ -84,9 +84,21 @@ export function StatusBadge({ of, status }: Props) {
 /** Longer ones, such as reasons that people write, may be broken. */
 const SHORT = 30;
 
+type PillProps = {
+  readonly tone?: Tone;
+  /** What pointing at it adds. */
+  readonly title?: string;
+  readonly children: string;
+};
+
 /** A short text with a tone. The text says all: the color only repeats it. */
-export const Pill = ({ tone = "neutral", children }: { tone?: Tone; children: string }) => (
-  <span className={classes["pill"]} data-tone={tone} data-long={children.length > SHORT || undefined}>
+export const Pill = ({ tone = "neutral", title, children }: PillProps) => (
+  <span
+    className={classes["pill"]}
+    title={title}
+    data-tone={tone}
+    data-long={children.length > SHORT || undefined}
+  >
     {children}
   </span>
 );

@@ -12,12 +12,13 @@ import { formatLocale, formatNumber } from "../../text/format.ts";
 import { CopiedText } from "../../ui/copy-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
-import { ButtonLink, TextLink } from "../../ui/link.tsx";
+import { TextLink } from "../../ui/link.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Crumbs, Page, Section } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ConnectionUsageSection } from "../../ui/usage-section.tsx";
 import { merchantQuery } from "../merchants/queries.ts";
+import { ConnectionTabs } from "../thing-tabs.tsx";
 import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
 import { EndConnection, StrangersPill } from "./end-connection.tsx";
 import { KeysSection } from "./keys-section.tsx";
@@ -50,25 +51,8 @@ export function ConnectionPage() {
           }
         />
       }
-      actions={
-        <>
-          <ButtonLink to={paths.orders({ connectionId })} size="xs" variant="default">
-            {t("connections.orders")}
-          </ButtonLink>
-          <ButtonLink to={paths.exposedProducts(connectionId)} size="xs" variant="default">
-            {t("products.title")}
-          </ButtonLink>
-          <ButtonLink to={paths.deliveries(connectionId)} size="xs" variant="default">
-            {t("deliveries.title")}
-          </ButtonLink>
-          {isOfStranger && mayEnd && <EndConnection of={connection} />}
-          {seesKeys && (
-            <ButtonLink to={paths.workbench(connectionId)} size="xs" variant="default">
-              {t("sandbox.title")}
-            </ButtonLink>
-          )}
-        </>
-      }
+      tabs={<ConnectionTabs connectionId={connectionId} />}
+      actions={<>{isOfStranger && mayEnd && <EndConnection of={connection} />}</>}
     >
       <Grid gap="md">
         <Grid.Col span={{ base: 12, lg: 8 }}>

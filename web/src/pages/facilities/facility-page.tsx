@@ -14,12 +14,12 @@ import { countryName, formatLocale, formatWeight } from "../../text/format.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { Conflict } from "../../ui/form/conflict.tsx";
 import { useApiForm } from "../../ui/form/use-api-form.ts";
-import { ButtonLink } from "../../ui/link.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Crumbs, Page, Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
+import { FacilityTabs } from "../thing-tabs.tsx";
 import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
 import { facilityQuery, ratesQuery } from "./queries.ts";
 
@@ -41,17 +41,9 @@ export function FacilityPage() {
         )
       }
       about={countryName(facility.countryCode)}
+      tabs={<FacilityTabs facilityId={facilityId} />}
       actions={
         <>
-          <ButtonLink to={paths.stockList(facilityId)} size="xs">
-            {t("stock.title")}
-          </ButtonLink>
-          <ButtonLink to={paths.movements(facilityId)} size="xs" variant="default">
-            {t("stock.movements")}
-          </ButtonLink>
-          <ButtonLink to={paths.work({ facilityId })} size="xs" variant="default">
-            {t("work.title")}
-          </ButtonLink>
           <Rename facility={facility} />
           <OpenOrClose facility={facility} />
         </>

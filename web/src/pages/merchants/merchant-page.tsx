@@ -10,7 +10,7 @@ import { paths } from "../../paths.ts";
 import { CopiedText } from "../../ui/copy-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
-import { ButtonLink, useGo } from "../../ui/link.tsx";
+import { useGo } from "../../ui/link.tsx";
 import { Filters, SearchFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
@@ -18,6 +18,7 @@ import { Crumbs, Section } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { MerchantUsageSection } from "../../ui/usage-section.tsx";
 import { ConnectionName } from "../connections/end-connection.tsx";
+import { MerchantTabs } from "../thing-tabs.tsx";
 import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
 import { merchantConnectionsQuery, merchantQuery } from "./queries.ts";
 
@@ -31,11 +32,11 @@ export function MerchantPage() {
   const { data: merchant } = useSuspenseQuery(merchantQuery(merchantId));
   const mayChange = useHasRole("operator", "merchant");
   const seesEndpoints = useHasRole("operator", "merchant", "support", "monitoring");
-  const seesBusiness = useHasRole("operator", "merchant", "support");
   return (
     <ListPage
       title={merchant.name}
       crumbs={<Crumbs of={[[t("merchants.title"), paths.merchants()]]} />}
+      tabs={<MerchantTabs merchantId={merchantId} />}
       above={
         <Stack gap="md">
           <Grid gap="md">
@@ -51,27 +52,7 @@ export function MerchantPage() {
           {seesEndpoints && <EndpointsSection ownerId={merchantId} />}
         </Stack>
       }
-      actions={
-        <>
-          {seesBusiness && (
-            <ButtonLink to={paths.overview({ merchantId })} size="xs" variant="default">
-              {t("overview.title")}
-            </ButtonLink>
-          )}
-          <ButtonLink to={paths.orders({ merchantId })} size="xs" variant="default">
-            {t("merchants.orders")}
-          </ButtonLink>
-          <ButtonLink to={paths.merchantProducts(merchantId)} size="xs" variant="default">
-            {t("products.title")}
-          </ButtonLink>
-          {seesBusiness && (
-            <ButtonLink to={paths.merchantAccount(merchantId)} size="xs" variant="default">
-              {t("money.account")}
-            </ButtonLink>
-          )}
-          {mayChange && <CreateConnection merchantId={merchantId} />}
-        </>
-      }
+      actions={mayChange && <CreateConnection merchantId={merchantId} />}
       query={merchantConnectionsQuery(merchantId, search)}
       label={t("connections.title")}
       filters={
@@ -88,7 +69,11 @@ export function MerchantPage() {
       rowTo={({ id }) => paths.connection(id)}
       empty={search.q === undefined ? t("connections.empty") : t("connections.emptyFiltered")}
       columns={[
-        { name: t("connections.name"), cell: (connection) => <ConnectionName of={connection} /> },
+        {
+          name: t("connections.name"),
+          cell: (connection) => <ConnectionName of={connection} />,
+          isLong: true,
+        },
         {
           name: t("connections.created"),
           cell: ({ createdAt }) => <Time at={createdAt} />,

@@ -1,5 +1,7 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { meQuery, rolesOf } from "../../api/me.ts";
 import { queryClient } from "../../api/query-client.ts";
+import { paths } from "../../paths.ts";
 import { signedInRoute } from "../../routing/root.tsx";
 import { searchParams, text } from "../../routing/search.ts";
 import { merchantConnectionsQuery, merchantQuery, merchantsQuery } from "./queries.ts";
@@ -11,7 +13,16 @@ export const merchantsRoute = createRoute({
   path: "/merchants",
   validateSearch: merchantsSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ deps }) => void queryClient.prefetchQuery(merchantsQuery(deps)),
+  // A person who sees one merchant only is led to it; an operator creates others here.
+  loader: async ({ deps }) => {
+    const me = await queryClient.ensureQueryData(meQuery());
+    if (rolesOf(me).includes("operator") || Object.keys(deps).length > 0)
+      return void queryClient.prefetchQuery(merchantsQuery(deps));
+    const { data, nextCursor } = await queryClient.ensureQueryData(merchantsQuery(deps));
+    const [merchant, other] = data;
+    if (merchant !== undefined && other === undefined && nextCursor === null)
+      throw redirect({ to: paths.merchant(merchant.id), replace: true } as never); // `paths` makes complete addresses.
+  },
   component: lazyRouteComponent(() => import("./merchants-page.tsx"), "MerchantsPage"),
 });
 

@@ -14,7 +14,7 @@ import { formatNumber } from "../../text/format.ts";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
-import { ButtonLink, TextLink } from "../../ui/link.tsx";
+import { TextLink } from "../../ui/link.tsx";
 import { DayFilter, Filters } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
@@ -22,6 +22,7 @@ import { Crumbs, Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Period, Time } from "../../ui/time.tsx";
 import { merchantQuery } from "../merchants/queries.ts";
+import { MerchantTabs } from "../thing-tabs.tsx";
 import { PaySection } from "./pay-section.tsx";
 import { ChangeCreditLimit } from "./payment-actions.tsx";
 import { accountQuery, failuresQuery, statementQuery, stripeQuery, timesOf } from "./queries.ts";
@@ -47,11 +48,7 @@ export function AccountPage() {
           ]}
         />
       }
-      actions={
-        <ButtonLink to={paths.charges(merchantId)} size="xs" variant="default">
-          {t("money.charges")}
-        </ButtonLink>
-      }
+      tabs={<MerchantTabs merchantId={merchantId} />}
       above={
         <>
           <Declined merchantId={merchantId} />

@@ -10,6 +10,7 @@ import { Crumbs } from "../../ui/page.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { merchantQuery } from "../merchants/queries.ts";
+import { MerchantTabs } from "../thing-tabs.tsx";
 import { useDeclineReason } from "./decline-reason.ts";
 import { CHARGE_KINDS, CHARGE_STATUSES, chargesQuery } from "./queries.ts";
 
@@ -34,6 +35,7 @@ export function ChargesPage() {
           ]}
         />
       }
+      tabs={<MerchantTabs merchantId={merchantId} />}
       query={chargesQuery(merchantId, search)}
       filters={<ChargeFilters />}
       rowKey={({ id }) => id}

@@ -1,4 +1,4 @@
-import { Alert, List, Progress, Stack, Text } from "@mantine/core";
+import { Alert, List, Stack, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -78,8 +78,10 @@ export function BulkActions({ chosen, choose }: Props) {
               <>
                 <Text size="sm">{t(`bulk.effects.${action}`, { count: chosen.size })}</Text>
                 {progress !== null && (
-                  <Progress
-                    value={(100 * progress.done) / progress.of}
+                  <progress
+                    value={progress.done}
+                    max={progress.of}
+                    style={{ width: "100%" }}
                     aria-label={t("bulk.progress", {
                       done: formatNumber(progress.done),
                       of: formatNumber(progress.of),

@@ -12,6 +12,7 @@ import { Crumbs } from "../../ui/page.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { connectionQuery } from "../connections/queries.ts";
+import { ConnectionTabs } from "../thing-tabs.tsx";
 import { exposedProductsQuery, PRODUCT_STATUSES } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/connections/$connectionId/products");
@@ -39,6 +40,7 @@ export function ExposedProductsPage() {
           ]}
         />
       }
+      tabs={<ConnectionTabs connectionId={connectionId} />}
       actions={
         mayChange && (
           <ButtonLink to={toChange} size="xs">

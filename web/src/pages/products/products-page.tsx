@@ -17,6 +17,7 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { connectionQuery } from "../connections/queries.ts";
 import { merchantQuery } from "../merchants/queries.ts";
+import { MerchantTabs } from "../thing-tabs.tsx";
 import { ExposureBar } from "./exposure-bar.tsx";
 import { CreateProduct } from "./product-form.tsx";
 import { merchantConnectionsQuery, PRODUCT_STATUSES, productsCsv, productsQuery } from "./queries.ts";
@@ -44,6 +45,7 @@ export function ProductsPage() {
       label={t("products.title")}
       about={t("products.about")}
       crumbs={<MerchantCrumbs merchant={merchant} />}
+      tabs={<MerchantTabs merchantId={merchantId} />}
       actions={
         <>
           {mayExport && <DownloadButton address={productsCsv(merchantId)} label={t("products.export")} />}

@@ -33,6 +33,7 @@ import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { connectionQuery } from "../connections/queries.ts";
+import { ConnectionTabs } from "../thing-tabs.tsx";
 import { CodeActions } from "./code/code-actions.tsx";
 import { creationOf } from "./code/partner-request.ts";
 import { exposedProductsQuery, testOrdersQuery } from "./queries.ts";
@@ -57,6 +58,7 @@ export function WorkbenchPage() {
           ]}
         />
       }
+      tabs={<ConnectionTabs connectionId={connectionId} />}
     >
       <Grid gap="md">
         {mayChange && (

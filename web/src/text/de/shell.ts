@@ -9,6 +9,7 @@ export const shell: Translated<typeof en> = {
     offline: "Sie sind offline. Was Sie sehen, kann veraltet sein, und Änderungen werden nicht gesendet.",
     noWorker: "Kein Worker läuft",
     noWorkerSince: "Nichts wird zugestellt, abgebucht, angenommen oder gemailt seit",
+    help: "Hilfe",
     skip: "Zum Inhalt springen",
     theme: "Darstellung",
     themes: { auto: "System", light: "Hell", dark: "Dunkel" },
@@ -19,7 +20,15 @@ export const shell: Translated<typeof en> = {
     toStart: "Zur ersten Seite",
   },
   navigation: {
-    groups: { work: "Arbeit", develop: "Entwickeln", operation: "Betrieb" },
+    areas: {
+      home: "Start",
+      orders: "Bestellungen",
+      pack: "Packen",
+      catalogue: "Katalog",
+      money: "Zahlungen",
+      partners: "Partner",
+      settings: "Einstellungen",
+    },
     overview: "Überblick",
     orders: "Bestellungen",
     review: "Prüfung",
@@ -81,6 +90,7 @@ export const shell: Translated<typeof en> = {
   },
   problem: {
     title: "Das hat nicht geklappt",
+    details: "Einzelheiten",
     pageTitle: "Diese Seite kann nicht gezeigt werden",
     forbiddenTitle: "Kein Zugriff",
     notFoundTitle: "Nichts gefunden",

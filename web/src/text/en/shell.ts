@@ -6,6 +6,7 @@ export const shell = {
     offline: "You are offline. This page may be out of date, and changes are not sent.",
     noWorker: "No worker runs",
     noWorkerSince: "Nothing is delivered, charged, accepted or mailed since",
+    help: "Help",
     skip: "Skip to the content",
     theme: "Theme",
     themes: { auto: "System", light: "Light", dark: "Dark" },
@@ -16,7 +17,15 @@ export const shell = {
     toStart: "Go to the first page",
   },
   navigation: {
-    groups: { work: "Work", develop: "Develop", operation: "Operation" },
+    areas: {
+      home: "Home",
+      orders: "Orders",
+      pack: "Pack",
+      catalogue: "Catalogue",
+      money: "Money",
+      partners: "Partners",
+      settings: "Settings",
+    },
     overview: "Overview",
     orders: "Orders",
     review: "Review queue",
@@ -78,6 +87,7 @@ export const shell = {
   },
   problem: {
     title: "That did not work",
+    details: "Details",
     pageTitle: "This page cannot be shown",
     forbiddenTitle: "No access",
     notFoundTitle: "Nothing found",

@@ -66,13 +66,15 @@ export function useApiForm<Values extends object, Output = unknown>({
     // A dialog can end while its request is on the way (docs/design/console.md, "Dialogs").
     showsError: () => isShown.current,
   });
-  const submit = form.onSubmit((values) =>
-    change.mutate(values, {
-      onError: (error) => {
-        if (isProblem(error, "version-changed")) setHasConflict(true);
-        if (error instanceof ApiProblem) form.setErrors(problemToErrors(error));
-      },
-    }),
+  const submit = form.onSubmit(
+    (values) =>
+      change.mutate(values, {
+        onError: (error) => {
+          if (isProblem(error, "version-changed")) setHasConflict(true);
+          if (error instanceof ApiProblem) form.setErrors(problemToErrors(error));
+        },
+      }),
+    (errors) => form.getInputNode(Object.keys(errors)[0] ?? "")?.focus(),
   );
   return {
     form: form as UseFormReturnType<Values>, // Without the type of `validate`, which callers do not need.

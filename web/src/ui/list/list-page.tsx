@@ -36,6 +36,8 @@ type Props<Row> = {
   /** Above the filters, such as facts about what the list belongs to. */
   readonly above?: ReactNode;
   readonly actions?: ReactNode;
+  /** The pages about the same thing: `Tabs`. */
+  readonly tabs?: ReactNode;
   /** The filters of the list: see `filters.tsx`. They are kept in the address. */
   readonly filters?: ReactNode;
   /** What is read: `read("/api/...", { params: { query: search } })`, with the `cursor` of the address. */
@@ -69,6 +71,7 @@ export function ListPage<Row>({
   beside,
   above,
   actions,
+  tabs,
   filters,
   query,
   columns,
@@ -89,7 +92,7 @@ export function ListPage<Row>({
   useRowKeys();
   const waiting = useLiveList<Row>(query, rowKey, live);
   return (
-    <Page title={title} crumbs={crumbs} about={about} beside={beside} actions={actions}>
+    <Page title={title} crumbs={crumbs} about={about} beside={beside} actions={actions} tabs={tabs}>
       {above}
       {filters}
       <NewRows {...waiting} />

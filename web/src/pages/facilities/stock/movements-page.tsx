@@ -2,11 +2,12 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { paths } from "../../../paths.ts";
-import { ButtonLink, TextLink } from "../../../ui/link.tsx";
+import { TextLink } from "../../../ui/link.tsx";
 import { ActiveFilters, Filters, SelectFilter, useSetFilters } from "../../../ui/list/filters.tsx";
 import { ListPage } from "../../../ui/list/list-page.tsx";
 import { Crumbs } from "../../../ui/page.tsx";
 import { productQuery } from "../../products/queries.ts";
+import { FacilityTabs } from "../../thing-tabs.tsx";
 import { facilityQuery, MOVEMENT_KINDS, movementsQuery } from "../queries.ts";
 import { movementKey, useMovementColumns } from "./movement-columns.tsx";
 import { useProductScans } from "./use-product-scans.ts";
@@ -38,11 +39,7 @@ export function MovementsPage() {
           ]}
         />
       }
-      actions={
-        <ButtonLink to={paths.stockList(facilityId)} size="xs" variant="default">
-          {t("stock.title")}
-        </ButtonLink>
-      }
+      tabs={<FacilityTabs facilityId={facilityId} />}
       filters={
         <Filters>
           <SelectFilter

@@ -20,6 +20,7 @@ import { lookUp } from "../../../ui/scan/look-up.ts";
 import { readScan } from "../../../ui/scan/read-scan.ts";
 import { Pill } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { FacilityTabs } from "../../thing-tabs.tsx";
 import { facilityQuery, stockListQuery } from "../queries.ts";
 import { hasStock, useProductScans } from "./use-product-scans.ts";
 
@@ -62,11 +63,9 @@ export function StockListPage() {
           ]}
         />
       }
+      tabs={<FacilityTabs facilityId={facilityId} />}
       actions={
         <>
-          <ButtonLink to={paths.movements(facilityId)} size="xs" variant="default">
-            {t("stock.movements")}
-          </ButtonLink>
           {mayImport && (
             <ButtonLink to={paths.importStock(facilityId)} size="xs" variant="default">
               {t("stockImport.open")}

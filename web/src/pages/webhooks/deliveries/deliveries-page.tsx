@@ -7,6 +7,7 @@ import { endOf, startOf } from "../../../text/format.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { DayFilter, Filters, FlagFilter, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
 import { Crumbs } from "../../../ui/page.tsx";
+import { ConnectionTabs } from "../../thing-tabs.tsx";
 import { EVENT_TYPES } from "../filter-values.ts";
 import { type OwnerKind, ownerKindOf, ownerRoute, useOwnerName } from "../owner.tsx";
 import { type DeliveryFilters, deliveriesQuery, type DeliveryFilters as Search } from "../queries.ts";
@@ -27,6 +28,7 @@ export function DeliveriesPage() {
     <DeliveryList
       about={t("deliveries.about")}
       crumbs={<Crumbs of={[[ownerName, paths.owner(ownerId)]]} />}
+      tabs={ownerKindOf(ownerId) === "connection" && <ConnectionTabs connectionId={ownerId} />}
       actions={<ResendPeriod ownerId={ownerId} filters={search} />}
       query={deliveriesQuery(ownerId, search)}
       filters={<FilterFields kind={ownerKindOf(ownerId)} />}

@@ -18,7 +18,7 @@ import { changeableKinds, ownerKindOf, ownerRoute } from "../owner.tsx";
 
 type Props<Row extends BackOfficeDelivery> = Pick<
   Parameters<typeof ListPage<Row>>[0],
-  "query" | "filters" | "crumbs" | "about" | "empty" | "columns"
+  "query" | "filters" | "crumbs" | "tabs" | "about" | "empty" | "columns"
 > & {
   /** Whose log it is. Undefined: of all owners that the person sees. */
   readonly ownerId: string | undefined;

@@ -10,8 +10,9 @@ import { paths } from "../../../paths.ts";
 import { shortTime, startOf } from "../../../text/format.ts";
 import { CopiedText } from "../../../ui/copy-button.tsx";
 import { Facts } from "../../../ui/facts.tsx";
-import { ConfirmAction, RotateAction } from "../../../ui/form/confirm-action.tsx";
-import { ButtonLink, useGo } from "../../../ui/link.tsx";
+import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import { RotateAction } from "../../../ui/form/rotate-action.tsx";
+import { TextLink, useGo } from "../../../ui/link.tsx";
 import { Crumbs, Page, Section } from "../../../ui/page.tsx";
 import { ShownOnce } from "../../../ui/shown-once.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
@@ -48,9 +49,9 @@ export function EndpointPage() {
         <Section
           title={t("endpoints.health")}
           actions={
-            <ButtonLink to={paths.deliveries(ownerId, { endpointId })} size="xs" variant="default">
+            <TextLink to={paths.deliveries(ownerId, { endpointId })} size="sm">
               {t("deliveries.title")}
-            </ButtonLink>
+            </TextLink>
           }
         >
           <EndpointHealth endpoint={endpoint} />
