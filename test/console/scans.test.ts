@@ -56,7 +56,7 @@ describe("a field for scans", () => {
       expect(await field().inputValue(), name).toBe("");
       expect(await hasFocus(), name).toBe(true);
       await send(name.replaceAll(" ", "-"));
-      await page.getByRole("alert").waitFor();
+      await page.getByRole("alert").getByText("Nothing has the code").waitFor();
     }
   });
 

@@ -35,6 +35,7 @@ import { Feedback } from "../../ui/scan/feedback.tsx";
 import { lookUp, useCodeText } from "../../ui/scan/look-up.ts";
 import type { Scan } from "../../ui/scan/read-scan.ts";
 import { ScanField } from "../../ui/scan/scan-field.tsx";
+import { Time } from "../../ui/time.tsx";
 import { RETURN_CONDITIONS, RETURN_REASONS } from "../packing/return-reason.ts";
 import { canRestock, goodsOf, type LineOut, linesOut } from "./returned-goods.ts";
 
@@ -86,7 +87,7 @@ export function ReturnsPage() {
     },
   });
   return (
-    <Page title={t("returns.title")} about={t("returns.about")}>
+    <Page title={t("returns.title")}>
       <ScanField
         label={t("returns.scan")}
         round={number}
@@ -139,7 +140,18 @@ const OrderChoice = ({ title, orders, onChoice }: ChoiceProps) => {
         {orders.map((order) => (
           <Group key={order.orderId} justify="space-between">
             <Text size="sm">
-              <Parts of={[nameOf(order), order.merchantName, order.shippingAddress.name]} between=" · " />
+              <Parts
+                of={[
+                  nameOf(order),
+                  <Time key="placed" at={order.createdAt} />,
+                  order.merchantName,
+                  [order.shippingAddress.name, order.shippingAddress.city].filter(Boolean).join(", "),
+                  linesOut(order)
+                    .map(({ name }) => name)
+                    .join(", "),
+                ]}
+                between=" · "
+              />
             </Text>
             <Button size="xs" variant="default" onClick={() => onChoice(order)}>
               {t("returns.chooseOne")}

@@ -247,7 +247,6 @@ export const warehouse: Translated<typeof en> = {
   },
   returns: {
     title: "Rücksendungen",
-    about: "Ein Paket an der Tür: die Bestellung finden, dann erfassen, was darin ist.",
     scan: "Paket oder Papier scannen, oder den Namen eingeben",
     noneOut: "Von {{order}} kann nichts zurückkommen: nicht versandt, oder schon zurück.",
     done: "Die Rücksendung von {{order}} ist erfasst. Nächstes Paket.",
@@ -307,7 +306,6 @@ export const warehouse: Translated<typeof en> = {
   stock: {
     title: "Bestand",
     at: "Bestand von {{facility}}",
-    about: "Was da ist, was für Bestellungen reserviert ist, und was bleibt.",
     sku: "SKU",
     barcode: "Barcode",
     available: "Verfügbar",
@@ -346,7 +344,6 @@ export const warehouse: Translated<typeof en> = {
     note: "Notiz",
     movements: "Bewegungen",
     movementsAt: "Bewegungen von {{facility}}",
-    movementsAbout: "Jede Änderung des Vorhandenen in den letzten zwei Jahren, die neueste zuerst.",
     noMovements: "Noch hat sich nichts bewegt.",
     noMovementsFiltered: "Keine Bewegung passt zu diesen Filtern.",
     when: "Wann",

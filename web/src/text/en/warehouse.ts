@@ -240,7 +240,6 @@ export const warehouse = {
   },
   returns: {
     title: "Returns",
-    about: "A parcel at the door: find its order, then record what is in it.",
     scan: "Scan the parcel or its slip, or type the name",
     noneOut: "Nothing of {{order}} can come back: it has not shipped, or is back already.",
     done: "The return of {{order}} is recorded. Next parcel.",
@@ -300,7 +299,6 @@ export const warehouse = {
   stock: {
     title: "Stock",
     at: "Stock of {{facility}}",
-    about: "The units on hand, reserved for orders, and available.",
     sku: "SKU",
     barcode: "Barcode",
     available: "Available",
@@ -337,7 +335,6 @@ export const warehouse = {
     note: "Note",
     movements: "Movements",
     movementsAt: "Movements of {{facility}}",
-    movementsAbout: "Every change of what is on hand in the last two years, newest first.",
     noMovements: "Nothing has moved yet.",
     noMovementsFiltered: "No movement matches these filters.",
     when: "When",

@@ -29,14 +29,17 @@ export function ScanField({ label, onScan, round = 0 }: Props) {
       ref={input}
       label={label}
       description={t("scan.help")}
-      size="xl"
+      size="lg"
       autoComplete="off"
       autoCapitalize="off"
       autoCorrect="off"
       spellCheck={false}
       enterKeyHint="done"
       leftSection={<IconBarcode size={26} stroke={1.6} aria-hidden />}
-      styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+      styles={{
+        input: { fontFamily: "var(--mantine-font-family-monospace)" },
+        description: { fontSize: "var(--mantine-font-size-sm)" },
+      }}
     />
   );
 }

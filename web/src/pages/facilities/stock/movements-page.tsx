@@ -30,7 +30,6 @@ export function MovementsPage() {
   return (
     <ListPage
       title={t("stock.movementsAt", { facility: facility.name })}
-      about={t("stock.movementsAbout")}
       crumbs={
         <Crumbs
           of={[
@@ -41,13 +40,15 @@ export function MovementsPage() {
       }
       tabs={<FacilityTabs facilityId={facilityId} />}
       filters={
-        <Filters>
-          <SelectFilter
-            label={t("stock.what")}
-            name="kind"
-            value={search.kind}
-            options={MOVEMENT_KINDS.map((value) => ({ value, label: t(`movementKinds.${value}`) }))}
-          />
+        <>
+          <Filters>
+            <SelectFilter
+              label={t("stock.what")}
+              name="kind"
+              value={search.kind}
+              options={MOVEMENT_KINDS.map((value) => ({ value, label: t(`movementKinds.${value}`) }))}
+            />
+          </Filters>
           <ActiveFilters
             of={[
               {
@@ -60,7 +61,7 @@ export function MovementsPage() {
               },
             ]}
           />
-        </Filters>
+        </>
       }
       query={movementsQuery(facilityId, search)}
       rowKey={movementKey}

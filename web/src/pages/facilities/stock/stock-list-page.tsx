@@ -54,7 +54,6 @@ export function StockListPage() {
   return (
     <ListPage
       title={t("stock.at", { facility: facility.name })}
-      about={t("stock.about")}
       crumbs={
         <Crumbs
           of={[
