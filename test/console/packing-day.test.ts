@@ -2,8 +2,9 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHOICE, COMMANDS, type Command } from "../../web/src/pages/packing/packing.ts";
 import { commandCode } from "../../web/src/ui/scan/read-scan.ts";
-import { visit } from "../support/browser.ts";
+import { findingsOf, visit } from "../support/browser.ts";
 import { routeAll } from "../support/facilities.ts";
+import { processDuePayments } from "../support/payments.ts";
 import { placeAcceptedOrder } from "../support/real-orders.ts";
 import { BARCODE, type Hall, OTHER_BARCODE, scan, startHall } from "./hall.ts";
 import type { World } from "./world.ts";
@@ -286,6 +287,48 @@ describe("carrier and tracking number", () => {
   });
 });
 
+it("a number on another open parcel is asked about before the order ships with it", async () => {
+  const ids = [await hall.placeReady("day-label-1", 1), await hall.placeReady("day-label-2", 1)];
+  const page = await hall.openTable();
+  await scan(page, "day-label-1", BARCODE, "", "DHL", "LABEL-77");
+  await page.getByText("day-label-1 has shipped.").waitFor();
+  await scan(page, "day-label-2", BARCODE, "", "", "LABEL-77");
+  await page.getByText("LABEL-77 is the number of another open parcel, of day-label-1.").waitFor();
+  await choose(page, 2);
+  await page.getByText("Scan the tracking number").waitFor();
+  expect((await hall.detailOf(ids[1] ?? "")).shipments).toEqual([]);
+  await scan(page, "LABEL-77");
+  await page.getByRole("button", { name: "Yes, ship both with this number" }).click();
+  await page.getByText("day-label-2 has shipped.").waitFor();
+  expect((await hall.detailOf(ids[1] ?? "")).shipments).toMatchObject([{ trackingNumber: "LABEL-77" }]);
+});
+
+it("an operator at the table cancels what is missing, or holds the order while it is not paid", async () => {
+  const ids = [
+    await placeBoth("day-cancel", { pens: 1, ink: 1 }),
+    await placeBoth("day-unpaid", { pens: 1, ink: 1 }),
+  ];
+  const page = await world.open(world.people.operator);
+  await visit(page, "/work/pack", "Packing table");
+  const shipWithoutInk = async (order: string) => {
+    await scan(page, order, BARCODE);
+    await units(page, "Fineliner", "1 / 1");
+    await command(page, "missing");
+    await page.getByRole("button", { name: "Ship the rest, and cancel what is missing" }).click();
+    await scan(page, "", "", "");
+    await page.getByText(`${order} has shipped.`).waitFor();
+  };
+  await shipWithoutInk("day-unpaid");
+  await page.getByText("1 missing unit cannot be canceled now: the order is on hold.").waitFor();
+  expect((await hall.detailOf(ids[1] ?? "")).onHoldReasons).toEqual(["out_of_stock"]);
+  await processDuePayments(world.service);
+  await shipWithoutInk("day-cancel");
+  await page.getByText("1 missing unit is canceled.").waitFor();
+  const { status, lines } = await hall.detailOf(ids[0] ?? "");
+  expect(lines).toMatchObject([{ canceledQuantity: 0 }, { canceledQuantity: 1 }]);
+  expect(status).toBe("COMPLETED");
+});
+
 describe("the table itself", () => {
   it("sounds for right and wrong until it is muted, and remembers that", async () => {
     const page = await hall.openTable();
@@ -324,6 +367,13 @@ describe("the table itself", () => {
     await units(page, "Notebook 0", "1 / 1");
     const eighth = await page.getByRole("listitem", { name: "Notebook 7" }).boundingBox();
     expect((eighth?.y ?? 0) + (eighth?.height ?? 0)).toBeLessThanOrEqual(800);
+    await page.getByRole("button", { name: "Put aside" }).click();
+    await page.getByRole("button", { name: "No packaging" }).waitFor();
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await findingsOf(page), `at ${width} pixels`).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+    }
     const heights = await page.evaluate(
       `[...document.querySelectorAll("main button")].filter((b) => b.offsetParent).map((b) => b.offsetHeight)`,
     );

@@ -39,6 +39,22 @@ describe("the work list", () => {
     await page.getByText("Its orders are free again.").waitFor();
   });
 
+  it("begins with the facility that a person took orders from last", async () => {
+    const other = await createHall(world, "Hall of the work list");
+    const page = await world.open(world.people.warehouse);
+    await visit(page, "/work", "Work list");
+    const take = page.getByRole("button", { name: "Take the oldest" });
+    expect(await take.isDisabled()).toBe(true);
+    await page.getByRole("combobox", { name: "Facility" }).click();
+    await page.getByRole("option", { name: "Hall of the work list" }).click();
+    await page.waitForURL(`**/work?facilityId=${other}`);
+    expect(await take.isEnabled()).toBe(true);
+    await visit(page, "/returns", "Returns");
+    await visit(page, "/work", "Work list");
+    await page.waitForURL(`**/work?facilityId=${other}`);
+    await world.service.backOffice.post(`/api/facilities/${other}/close`);
+  });
+
   it("is downloaded as it is filtered", async () => {
     const [taken, free] = [await hall.placeReady("file-1"), await hall.placeReady("file-2")];
     const batch = { facilityId: hall.facility, takenBy: "Table 4", orderLimit: 100, leaseMinutes: 720 };

@@ -15,7 +15,14 @@ const line = (id: string, quantity: number, shipmentId: string | null = null) =>
   ...{ id, quantity, shipmentId, canceledQuantity: 0 },
 });
 const shipment = (fields: object = {}) => ({
-  ...{ id: "shp_1", carrier: "DHL", trackingNumber: null, weightGrams: 450, ...fields },
+  ...{
+    id: "shp_1",
+    carrier: "DHL",
+    trackingNumber: null,
+    scannedTrackingNumber: null,
+    weightGrams: 450,
+    ...fields,
+  },
 });
 // Only what the rules read.
 const orderOf = (fields: object = {}) =>
@@ -43,6 +50,11 @@ describe("an attempt whose response was lost", () => {
   it("made the shipment that has the goods, carrier, weight and number of the parcel", () => {
     expect(find(shipped())).toBe("shp_1");
     expect(find(shipped({ trackingNumber: "JD01" }), packed(), "JD01")).toBe("shp_1");
+    const label = {
+      trackingNumber: "9400111206213859496247",
+      scannedTrackingNumber: "420100019400111206213859496247",
+    };
+    expect(find(shipped(label), packed(), label.scannedTrackingNumber)).toBe("shp_1");
     const plain = packed({ weightGrams: null, carrier: "" });
     expect(find(shipped({ weightGrams: null, carrier: null }), plain)).toBe("shp_1");
   });

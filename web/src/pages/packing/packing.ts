@@ -510,10 +510,11 @@ export function shipmentOfLostAttempt(
 ): string | null {
   if (!wasSent) return null;
   const made = now.shipments.find(
-    ({ id, carrier, trackingNumber, weightGrams }) =>
+    ({ id, carrier, trackingNumber, scannedTrackingNumber, weightGrams }) =>
       order.shipments.every((before) => before.id !== id) &&
       carrier === (request.carrier ?? null) &&
-      trackingNumber === (request.trackingNumber ?? null) &&
+      // The service takes the number out of what the barcode of a label says, and keeps that beside it.
+      (scannedTrackingNumber ?? trackingNumber) === (request.trackingNumber ?? null) &&
       weightGrams === (request.weightGrams ?? null) &&
       hasCounted(now, id, counts),
   );

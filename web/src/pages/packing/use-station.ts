@@ -64,7 +64,7 @@ export type Message =
 /** What became of the units that were not there. */
 export type RestOutcome = {
   readonly units: number;
-  readonly is: "held" | "canceled" | "failed";
+  readonly is: "held" | "canceled" | "heldInstead" | "failed";
   readonly stock: StockOutcome;
 };
 /** `kept`: units are reserved for orders, so the stock cannot be less. `none`: no stock is recorded. */
@@ -570,15 +570,12 @@ async function sentOrOvertaken(state: OpenPacking, request: ShipRequest): Promis
  * has shipped, so what is left is missing.
  */
 async function settleRest(state: OpenPacking): Promise<RestOutcome> {
-  const { order, missing, rest } = state;
-  const params = { path: { id: order.orderId } };
-  if (rest === "cancel") {
-    const left = linesToPack((await readOrder(order.orderId)) ?? order);
-    const lines = left.map(({ id, quantity }) => ({ lineId: id, quantity }));
-    const reference = `table-${order.orderId}-${left[0]?.id}`;
-    const body = { lines, reason: "out_of_stock" as const, reference };
-    await dataOf(api.POST("/api/orders/{id}/cancel-lines", { params, body }));
-  } else await dataOf(api.POST("/api/orders/{id}/hold", { params, body: { reasons: ["out_of_stock"] } }));
+  const { order, missing } = state;
+  const isCanceled = state.rest === "cancel" && (await cancelRest(order));
+  if (!isCanceled) {
+    const params = { path: { id: order.orderId } };
+    await dataOf(api.POST("/api/orders/{id}/hold", { params, body: { reasons: ["out_of_stock"] } }));
+  }
   const outcomes: StockOutcome[] = [];
   for (const line of linesToPack(order)) {
     const units = missing[line.id] ?? 0;
@@ -587,7 +584,24 @@ async function settleRest(state: OpenPacking): Promise<RestOutcome> {
     outcomes.push(await takeFromStock(order, line.productId, units, "lost", reference));
   }
   const stock = outcomes.find((each) => each !== "adjusted") ?? "adjusted";
-  return { units: unitsMissing(state), is: rest === "cancel" ? "canceled" : "held", stock };
+  const is = isCanceled ? "canceled" : state.rest === "cancel" ? "heldInstead" : "held";
+  return { units: unitsMissing(state), is, stock };
+}
+
+/** False if the order forbids it, such as one whose goods are not paid yet. */
+async function cancelRest(order: ScannedOrder): Promise<boolean> {
+  const params = { path: { id: order.orderId } };
+  const left = linesToPack((await readOrder(order.orderId)) ?? order);
+  const lines = left.map(({ id, quantity }) => ({ lineId: id, quantity }));
+  const reference = `table-${order.orderId}-${left[0]?.id}`;
+  const body = { lines, reason: "out_of_stock" as const, reference };
+  try {
+    await dataOf(api.POST("/api/orders/{id}/cancel-lines", { params, body }));
+    return true;
+  } catch (error) {
+    if (isProblem(error, "transition-refused")) return false;
+    throw error;
+  }
 }
 
 /** The reference makes a retry safe. */

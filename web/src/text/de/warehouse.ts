@@ -177,6 +177,10 @@ export const warehouse: Translated<typeof en> = {
       held_other: "{{count, number}} Stück fehlen: Die Bestellung ist gesperrt.",
       canceled_one: "{{count, number}} fehlendes Stück ist storniert.",
       canceled_other: "{{count, number}} fehlende Stück sind storniert.",
+      heldInstead_one:
+        "{{count, number}} fehlendes Stück lässt sich jetzt nicht stornieren: Die Bestellung ist gesperrt.",
+      heldInstead_other:
+        "{{count, number}} fehlende Stück lassen sich jetzt nicht stornieren: Die Bestellung ist gesperrt.",
       failed_one:
         "{{count, number}} Stück fehlt, das wurde aber nicht gespeichert. Sperren oder stornieren Sie es auf der Seite der Bestellung.",
       failed_other:

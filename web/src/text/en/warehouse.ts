@@ -172,6 +172,8 @@ export const warehouse = {
       held_other: "{{count, number}} units are missing: the order is on hold.",
       canceled_one: "{{count, number}} missing unit is canceled.",
       canceled_other: "{{count, number}} missing units are canceled.",
+      heldInstead_one: "{{count, number}} missing unit cannot be canceled now: the order is on hold.",
+      heldInstead_other: "{{count, number}} missing units cannot be canceled now: the order is on hold.",
       failed_one:
         "{{count, number}} unit is missing, but that was not stored. Hold or cancel it on the order's page.",
       failed_other:
