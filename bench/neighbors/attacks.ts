@@ -294,7 +294,7 @@ export const ATTACKS: readonly Attack[] = [
     seed: { text: LONG_TEXTS, rows: 10_000 },
     run: (attacker) =>
       attacker.attack(() =>
-        atBackOffice(attacker, "GET", "/api/merchants/{merchant}/products.csv", "").catch(() => undefined),
+        atBackOffice(attacker, "GET", "/api/merchants/{merchant}/products/export", "").catch(() => undefined),
       ),
   },
   {

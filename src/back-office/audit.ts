@@ -11,7 +11,8 @@ import {
 import { EXPORTED_ENTRIES_MAX, exportAuditEntries, recordAudit } from "../audit/record-audit.ts";
 import { idErrors, idIn } from "../http/route.ts";
 import { bytesOf, fromTypeId, parseUuid, toTypeId } from "../platform/ids.ts";
-import { csvRow } from "../platform/tables/csv.ts";
+import { rawCsvRow } from "../platform/tables/csv.ts";
+import { writeTable } from "../platform/tables/write-table.ts";
 import { encodeCursor, pagePosition, UUID_MAX } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type ValidationError, validationFailed } from "../platform/wire/problems.ts";
 import {
@@ -25,7 +26,7 @@ import {
 } from "../platform/wire/schemas.ts";
 import { type BackOfficeRoute, operatorOnly, route } from "./access.ts";
 import { ActorSchema, toWireActor } from "./actor-schema.ts";
-import { ExportFormatSchema } from "./lookups.ts";
+import { ExportFormatSchema, tableFiles } from "./lookups.ts";
 
 const textFilter = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 255, format: "text", description }));
@@ -165,14 +166,6 @@ export const auditRoutes: readonly BackOfficeRoute[] = [
 
 type WireEntry = Static<typeof AuditEntrySchema>;
 
-/** A form of the file. `last` ends a file that does not contain everything. */
-type Format = {
-  readonly mediaType: string;
-  readonly head: string;
-  row(entry: WireEntry): string;
-  last(continueBefore: string): string;
-};
-
 const COLUMNS = [
   "id",
   "createdAt",
@@ -187,33 +180,20 @@ const COLUMNS = [
   "details",
 ];
 
-const FORMATS: Readonly<Record<"csv" | "ndjson", Format>> = {
-  csv: {
-    mediaType: "text/csv",
-    head: csvRow(COLUMNS),
-    row: ({ id, createdAt, action, actor, requestId, merchantId, connectionId, subjectIds, details }) =>
-      csvRow([
-        id,
-        createdAt,
-        action,
-        actor.kind,
-        actor.name ?? "",
-        actor.id ?? "",
-        requestId ?? "",
-        merchantId ?? "",
-        connectionId ?? "",
-        subjectIds.join(" "),
-        Object.keys(details).length === 0 ? "" : JSON.stringify(details),
-      ]),
-    last: (continueBefore) => csvRow(["not complete", continueBefore, ...COLUMNS.slice(2).map(() => "")]),
-  },
-  ndjson: {
-    mediaType: "application/x-ndjson",
-    head: "",
-    row: (entry) => `${JSON.stringify(entry)}\n`,
-    last: (continueBefore) => `${JSON.stringify({ isComplete: false, continueBefore })}\n`,
-  },
+const toRow = (entry: WireEntry): unknown[] => {
+  const { id, createdAt, action, actor, requestId, merchantId, connectionId, subjectIds, details } = entry;
+  return [
+    ...[id, createdAt, action, actor.kind, actor.name ?? "", actor.id ?? "", requestId ?? ""],
+    ...[merchantId ?? "", connectionId ?? "", subjectIds.join(" ")],
+    Object.keys(details).length === 0 ? "" : JSON.stringify(details),
+  ];
 };
+
+/** The last row of a file that does not contain everything. */
+const lastRow = (continueBefore: string): unknown[] => [
+  ...["not complete", continueBefore],
+  ...COLUMNS.slice(2).map(() => ""),
+];
 
 const ExportQuery = Type.Object({
   ...auditFields,
@@ -241,9 +221,9 @@ export const auditExportRoutes: readonly BackOfficeRoute[] = [
       200: {
         description: "The entries.",
         file: [
-          { mediaType: FORMATS.csv.mediaType, example: FORMATS.csv.head },
+          ...tableFiles(rawCsvRow(COLUMNS)),
           {
-            mediaType: FORMATS.ndjson.mediaType,
+            mediaType: "application/x-ndjson",
             example: '{"isComplete":false,"continueBefore":"2026-03-01T09:30:00.000Z"}\n',
           },
         ],
@@ -255,7 +235,7 @@ export const auditExportRoutes: readonly BackOfficeRoute[] = [
       if (errors.length > 0) return validationFailed(errors);
       const filter = toAuditFilter(query);
       const range = auditRange({ afterId: UUID_MAX, limit: 0 }, query);
-      const format = FORMATS[query.format ?? "csv"];
+      const { format = "csv" } = query;
       return bulk.export(caller, null, async (context) => {
         await recordAudit(context.db, context, by, {
           merchantId: filter.merchantId,
@@ -264,8 +244,10 @@ export const auditExportRoutes: readonly BackOfficeRoute[] = [
           ids: filter.merchantId === null ? [] : [filter.merchantId],
           details: detailsOf(query),
         });
-        const parts = textsOf(exportAuditEntries(context.db, filter, range), format);
-        return { parts, mediaType: format.mediaType };
+        const parts = exportAuditEntries(context.db, filter, range);
+        if (format !== "ndjson")
+          return writeTable(format, "audit", { columns: COLUMNS, numbers: [] }, rowsOf(parts));
+        return { parts: textsOf(parts), mediaType: "application/x-ndjson", fileName: "audit.ndjson" };
       });
     },
   }),
@@ -281,10 +263,21 @@ const detailsOf = ({ actor, action, subjectId, from, to, format }: Static<typeof
   format,
 });
 
-async function* textsOf(parts: ReturnType<typeof exportAuditEntries>, { head, row, last }: Format) {
-  if (head !== "") yield head;
+type Parts = ReturnType<typeof exportAuditEntries>;
+
+async function* rowsOf(parts: Parts): AsyncGenerator<unknown[][]> {
   for await (const part of parts) {
-    if (part.entries === null) yield last(part.continueBefore.toISOString());
-    else yield part.entries.map((entry) => row(toWireAuditEntry(entry))).join("");
+    if (part.entries === null) yield [lastRow(part.continueBefore.toISOString())];
+    else yield part.entries.map((entry) => toRow(toWireAuditEntry(entry)));
+  }
+}
+
+async function* textsOf(parts: Parts): AsyncGenerator<string> {
+  for await (const part of parts) {
+    const objects: object[] =
+      part.entries === null
+        ? [{ isComplete: false, continueBefore: part.continueBefore.toISOString() }]
+        : part.entries.map(toWireAuditEntry);
+    yield objects.map((object) => `${JSON.stringify(object)}\n`).join("");
   }
 }

@@ -4,6 +4,7 @@ import type { RouteResponse } from "../http/route.ts";
 import { type FixedLimitName, RETRY_SOON, tooManyAtOnce } from "../merchants/limits.ts";
 import type { Database } from "../platform/database/database.ts";
 import { shareDatabase } from "../platform/database/fair-share.ts";
+import { type SentFile, WORKBOOK_TYPE } from "../platform/tables/write-table.ts";
 import { isProblem, type Problem } from "../platform/wire/problems.ts";
 import type { ImportContext } from "../products/import/import-products.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
@@ -29,9 +30,6 @@ const CALLS_MAX = 2;
 const STORING_MAX = 1;
 /** The connections that the gate uses. */
 export const BULK_CONNECTIONS_MAX = CALLS_MAX + STORING_MAX;
-
-/** A file that is sent part by part as it is read. */
-type SentFile = { readonly parts: AsyncIterable<string>; readonly mediaType: string };
 
 type Count = { all: number; readonly byOwner: Map<string, number> };
 
@@ -89,7 +87,11 @@ export class BulkGate {
         left();
         return file;
       }
-      const headers = { "content-type": `${file.mediaType}; charset=utf-8` };
+      const { mediaType, fileName } = file;
+      const headers = {
+        "content-type": mediaType === WORKBOOK_TYPE ? mediaType : `${mediaType}; charset=utf-8`,
+        "content-disposition": `attachment; filename="${fileName}"`,
+      };
       return { status: 200, body: Readable.from(file.parts), headers, ended: left };
     } catch (error) {
       left();

@@ -5,6 +5,7 @@ import { problemOf } from "../http/replies.ts";
 import { readMerchant } from "../merchants/merchants-sql.ts";
 import type { Context } from "../platform/context.ts";
 import { formatMoney } from "../platform/money.ts";
+import { writeTable } from "../platform/tables/write-table.ts";
 import {
   describedErrors,
   isProblem,
@@ -12,16 +13,9 @@ import {
   type Problem,
   problemDocument,
 } from "../platform/wire/problems.ts";
-import {
-  describedAs,
-  enumeration,
-  flagField,
-  MoneySchema,
-  NoParameters,
-  nullable,
-} from "../platform/wire/schemas.ts";
+import { describedAs, enumeration, flagField, MoneySchema, nullable } from "../platform/wire/schemas.ts";
 import { IMPORT_MATCHES, IMPORT_ROWS_MAX } from "../products/import/check-file.ts";
-import { exportProducts } from "../products/import/export-products.ts";
+import { EXPORTED_PRODUCTS, exportProducts } from "../products/import/export-products.ts";
 import {
   IMPORT_CHANGES,
   IMPORTED_LISTED_MAX,
@@ -39,7 +33,7 @@ import {
   tableUpload,
   toWireFindings,
 } from "./imported-files.ts";
-import { findMerchant, MerchantIdParams, seenMerchantId } from "./lookups.ts";
+import { findMerchant, MerchantIdParams, seenMerchantId, tableFiles, tableFormatField } from "./lookups.ts";
 
 const PROGRESS_TYPE = "application/x-ndjson";
 
@@ -203,27 +197,26 @@ export const importRoutes: readonly BackOfficeRoute[] = [
   }),
   route({
     method: "GET",
-    path: "/api/merchants/{id}/products.csv",
+    path: "/api/merchants/{id}/products/export",
     operationId: "exportProducts",
     admits: everyone,
     isList: true,
     tag: "Products",
-    summary: "Export products as CSV",
+    summary: "Export products",
     description:
-      "All products of the merchant, oldest first, with the columns of an import. An exported file can be changed and imported again. An apostrophe stands before a text that a spreadsheet would run as a formula; an import removes it.",
+      "All products of the merchant, oldest first, with the columns of an import. An exported file can be changed and imported again, also with a spreadsheet: as `xlsx`, every identifier stays as it is.",
     params: MerchantIdParams,
-    query: NoParameters,
+    query: Type.Object({ format: tableFormatField }),
     responses: {
-      200: { description: "The products.", file: { mediaType: "text/csv", example: EXPORT_EXAMPLE } },
+      200: { description: "The products.", file: tableFiles(EXPORT_EXAMPLE) },
     },
     problems: ["not-found", "limit-reached", "validation-failed"],
-    handle: async ({ caller, params }, { context, bulk }) => {
+    handle: async ({ caller, params, query: { format = "csv" } }, { context, bulk }) => {
       const merchant = await findMerchant(context, caller, params.id);
       if (merchant === null) return notFound("merchant");
-      return bulk.export(caller, merchant.id, async ({ db }) => ({
-        parts: exportProducts(db, merchant.id),
-        mediaType: "text/csv",
-      }));
+      return bulk.export(caller, merchant.id, async ({ db }) =>
+        writeTable(format, "products", EXPORTED_PRODUCTS, exportProducts(db, merchant.id)),
+      );
     },
   }),
 ];

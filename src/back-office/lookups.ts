@@ -5,9 +5,10 @@ import { findConnectionById } from "../merchants/connections-sql.ts";
 import { type Merchant, readMerchant } from "../merchants/merchants-sql.ts";
 import type { Context } from "../platform/context.ts";
 import { fromTypeId, parseUuid } from "../platform/ids.ts";
+import { TABLE_FILE_FORMATS, WORKBOOK_TYPE } from "../platform/tables/write-table.ts";
 import { parseTime } from "../platform/time.ts";
 import type { ValidationError } from "../platform/wire/problems.ts";
-import { enumeration } from "../platform/wire/schemas.ts";
+import { describedAs, enumeration } from "../platform/wire/schemas.ts";
 import type { Product } from "../products/product.ts";
 import { findProductById } from "../products/products-sql.ts";
 import { type BackOfficeCaller, maySee, maySeeConnection, maySeeFacility } from "./access.ts";
@@ -72,9 +73,24 @@ export function expiryErrors(body: unknown, { clock }: Context): ValidationError
   return parseTime(expiresAt) > clock.now() ? [] : [{ pointer: "/expiresAt", rule: "future" }];
 }
 
-/** The forms of the files that are exported. */
+const FORM_TEXTS =
+  "`csv`: a table for programs, with texts as they are. `spreadsheet`: CSV that a spreadsheet opens: with a byte order mark, and an apostrophe before texts that it would run as formulas. `xlsx`: a workbook, whose identifiers are text.";
+
+/** The forms of every table that is exported. */
+export const TableFormatSchema = enumeration("TableFileFormat", TABLE_FILE_FORMATS, FORM_TEXTS);
+export const tableFormatField = Type.Optional(
+  describedAs(TableFormatSchema, "Form of the file. Default: `csv`."),
+);
+
+/** The forms of files that are more than a table. */
 export const ExportFormatSchema = enumeration(
   "ExportFormat",
-  ["csv", "ndjson"],
-  "`csv`: a table that is safe to open in a spreadsheet. `ndjson`: one JSON object per line.",
+  [...TABLE_FILE_FORMATS, "ndjson"],
+  `${FORM_TEXTS} \`ndjson\`: one JSON object per line.`,
 );
+
+/** The media types of a table, for a description. @param example CSV */
+export const tableFiles = (example: string) => [
+  { mediaType: "text/csv", example },
+  { mediaType: WORKBOOK_TYPE, example: "the bytes of a workbook" },
+];

@@ -2,9 +2,14 @@ import { type Static, Type } from "typebox";
 import { importStock, STOCK_ROWS_LISTED_MAX, type StockImported } from "../fulfilment/import-stock.ts";
 import { rowErrorsSchema } from "../http/openapi/problems.ts";
 import { idErrors, idIn } from "../http/route.ts";
+import type { Queryable } from "../platform/database/database.ts";
+import { toTypeId } from "../platform/ids.ts";
+import { type TableColumns, writeTable } from "../platform/tables/write-table.ts";
+import { UUID_MIN } from "../platform/wire/cursor.ts";
 import { describedErrors, isProblem, notFound, validationFailed } from "../platform/wire/problems.ts";
 import { nullable } from "../platform/wire/schemas.ts";
 import { IMPORT_ROWS_MAX } from "../products/import/check-file.ts";
+import { listStock } from "../stock/stock-sql.ts";
 import { type BackOfficeRoute, route, warehouse } from "./access.ts";
 import {
   findingsFields,
@@ -15,11 +20,14 @@ import {
   tableUpload,
   toWireFindings,
 } from "./imported-files.ts";
-import { FacilityIdParams, findFacility } from "./lookups.ts";
+import { FacilityIdParams, findFacility, tableFiles, tableFormatField } from "./lookups.ts";
 
 const LIMIT_MIB = 256;
 const CSV_EXAMPLE = "sku,onHand\nMUG-01,40\n";
 const JSON_EXAMPLE = '{"sku":"MUG-01","difference":12,"reason":"received","reference":"delivery-77"}\n';
+
+const EXPORT_EXAMPLE =
+  "merchantId,productId,sku,name,barcode,onHand,reserved,available\r\nmer_01m7y7np16fe68bxp4h91tdmdn,019e3f7e-3e2f-7c3d-9a52-0d4f4c1b2a31,MUG-01,Mug,4006381333931,40,2,38\r\n";
 
 const StockImportedSchema = Type.Object(
   {
@@ -101,4 +109,59 @@ export const stockImportRoutes: readonly BackOfficeRoute[] = [
       return isProblem(imported) ? imported : { status: 200, body: toWire(imported) };
     },
   }),
+  route({
+    method: "GET",
+    path: "/api/facilities/{id}/stock/export",
+    operationId: "exportStock",
+    admits: warehouse,
+    isList: true,
+    tag: "Facilities",
+    summary: "Export a facility's stock",
+    description:
+      "All stock records of the facility, the oldest product first, with columns of an import: a file in which `onHand` was changed can be imported. An import ignores `name`, `reserved` and `available`.",
+    params: FacilityIdParams,
+    query: Type.Object({
+      merchantId: Type.Optional(Type.String({ description: "Only products of this merchant." })),
+      format: tableFormatField,
+    }),
+    responses: { 200: { description: "The stock.", file: tableFiles(EXPORT_EXAMPLE) } },
+    problems: ["not-found", "limit-reached", "validation-failed"],
+    handle: async ({ caller, params, query }, { context, bulk }) => {
+      const facility = await findFacility(context, caller, params.id);
+      if (facility === null) return notFound("facility");
+      const errors = idErrors("mer", "merchantId", query);
+      if (errors.length > 0) return validationFailed(errors);
+      const merchantId = idIn("mer", query.merchantId);
+      return bulk.export(caller, null, async ({ db }) =>
+        writeTable(query.format ?? "csv", "stock", EXPORTED_STOCK, stockRows(db, facility.id, merchantId)),
+      );
+    },
+  }),
 ];
+
+const EXPORTED_STOCK: TableColumns = {
+  columns: ["merchantId", "productId", "sku", "name", "barcode", "onHand", "reserved", "available"],
+  numbers: ["onHand", "reserved", "available"],
+};
+
+/** Records in memory at a time. */
+const PAGE_SIZE = 500;
+const ALL = { sku: null, available: null, availableBelow: null, search: null, updatedSince: null };
+
+async function* stockRows(
+  db: Queryable,
+  facilityId: string,
+  merchantId: string | null,
+): AsyncGenerator<unknown[][]> {
+  for (let afterId = UUID_MIN; ; ) {
+    const position = { list: "export", afterId, limit: PAGE_SIZE };
+    const stock = (await listStock(db, facilityId, { ...ALL, merchantId }, position)).slice(0, PAGE_SIZE);
+    const last = stock.at(-1);
+    if (last === undefined) return;
+    yield stock.map(({ merchantId, productId, sku, name, barcode, onHand, reserved }) => [
+      ...[toTypeId("mer", merchantId), productId, sku, name, barcode ?? ""],
+      ...[onHand, reserved, onHand - reserved],
+    ]);
+    afterId = last.productId;
+  }
+}

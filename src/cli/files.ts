@@ -192,8 +192,8 @@ export async function runImport(
     file === "-" ? input : await openFile(file),
   );
   if (response.status >= 400) return reportProblem(output, response, json);
-  const { products: _, ...counts } = response.body; // With --json, the products are shown.
-  const text = json ? `${response.text}\n` : presentObject(counts);
+  const { created, changed, unchanged } = response.body as Record<string, unknown>; // With --json, all is shown.
+  const text = json ? `${response.text}\n` : presentObject({ created, changed, unchanged });
   await (dryRun ? output.write(text) : writeChange(output, text));
   return EXIT.done;
 }

@@ -47,7 +47,7 @@ export function openOverHttp(address: ServiceAddress, limits: TimeLimits = TIME_
       return guarded(address, request.method, deadline, async () => {
         const response = await send(address, sendingOf(request), deadline);
         if (response.status >= 400 || !isOurs(response)) return read(address, response);
-        const decoder = new TextDecoder();
+        const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // A file for spreadsheets keeps its mark.
         for await (const part of partsOf(response)) {
           deadline.stop();
           await write(decoder.decode(part, { stream: true }));

@@ -233,9 +233,12 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
     .option("--until <time>", "only orders created before this time")
     .option("--status <status>", "only orders with this status")
     .addOption(
-      new Option("--format <format>", "csv: one row per order line; ndjson: one object per order")
-        .choices(["csv", "ndjson"])
-        .default("csv"),
+      new Option(
+        "--format <format>",
+        "spreadsheet: one row per order line, safe to open; csv: the same for programs; ndjson: one object per order",
+      )
+        .choices(["spreadsheet", "csv", "ndjson"])
+        .default("spreadsheet"),
     )
     .addOption(serviceOption())
     .action((options) => special.exportOrders(options));

@@ -316,7 +316,7 @@ async function checkStockFile(
 
 /** A row that is valid without regard to other rows, or its errors. */
 function readRow(
-  { line, values }: FileRecord,
+  { line, values, formulas }: FileRecord,
   defaultMerchantId: string | null,
   asWritten: boolean,
 ): ReadRow | { readonly errors: readonly RowError[] } {
@@ -336,7 +336,8 @@ function readRow(
   const errors = [...invalid, ...combinationErrors(line, row)];
   if (row.merchantId !== undefined && merchantId === null)
     errors.push({ line, column: "merchantId", rule: "id_prefix", prefix: "mer_" });
-  const damage = row.reference === undefined || asWritten ? null : damageOf(row.reference);
+  const damage =
+    row.reference === undefined || asWritten ? null : damageOf(row.reference, formulas.includes("reference"));
   if (damage !== null) errors.push({ line, column: "reference", rule: "damaged", damage });
   if (errors.length > 0) return { errors };
   const { sku = null, barcode = null, onHand, difference = 0, reason = null, note = null } = row;
@@ -345,7 +346,7 @@ function readRow(
     onHand === undefined
       ? { kind: "adjusted", difference, reason, note, reference: row.reference ?? "" } // Required beside a difference.
       : { kind: "set", onHand };
-  return { named: { line, merchantId, productId, sku, barcode }, request };
+  return { named: { line, merchantId, productId, sku, barcode, formulas }, request };
 }
 
 /** A row sets or adjusts, and an adjustment has a reason, and a reference so that a repeated file does not repeat it. */

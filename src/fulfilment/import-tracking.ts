@@ -506,7 +506,7 @@ const isSameParcel = (open: Parcel, row: Parcel): boolean =>
 
 /** A row that is valid without regard to other rows, as a parcel, or its errors. */
 function readRow(
-  { line, values }: FileRecord,
+  { line, values, formulas }: FileRecord,
   defaultConnectionId: string | null,
   asWritten: boolean,
 ): Parcel | { readonly errors: readonly RowError[] } {
@@ -521,7 +521,10 @@ function readRow(
   );
   const row = typed as Row; // Valid as far as the check has found no error.
   const errors = [...invalid, ...namingErrors(line, row), ...goodsErrors(line, row)];
-  const damage = row.trackingNumber === undefined || asWritten ? null : damageOf(row.trackingNumber);
+  const damage =
+    row.trackingNumber === undefined || asWritten
+      ? null
+      : damageOf(row.trackingNumber, formulas.includes("trackingNumber"));
   if (damage !== null) errors.push({ line, column: "trackingNumber", rule: "damaged", damage });
   if (errors.length > 0) return { errors };
   const uuidOf = (column: keyof typeof ID_COLUMNS) =>

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { WORKBOOK_TYPE } from "../platform/tables/write-table.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import { malformed, ProblemError } from "../platform/wire/problems.ts";
 import { createBodyTurns, encodingProblem } from "./body.ts";
@@ -39,8 +40,6 @@ function endUnread({ raw }: FastifyRequest, _reply: FastifyReply, done: () => vo
   if (!raw.complete) setTimeout(() => raw.complete || raw.destroy(), UNREAD_MS).unref();
   done();
 }
-
-const WORKBOOK_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 
 /** The media types that a route takes, each with its example. */
 export const uploadExamples = ({

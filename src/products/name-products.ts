@@ -14,6 +14,8 @@ export type NamedProduct = {
   readonly productId: string | null;
   readonly sku: string | null;
   readonly barcode: string | null;
+  /** Columns whose cells are formulas. */
+  readonly formulas: readonly string[];
 };
 
 /** The products that rows name, in their order, each or why it is none (docs/design/fulfilment.md, "Imports of stock"). */
@@ -48,7 +50,7 @@ type Owners = {
 };
 
 function found(
-  { line, merchantId, productId, sku, barcode }: NamedProduct,
+  { line, merchantId, productId, sku, barcode, formulas }: NamedProduct,
   merchantOf: ReadonlyMap<string, string>,
   owners: ReadonlyMap<string, Owners>,
   asWritten: boolean,
@@ -68,7 +70,7 @@ function found(
   const unknown = (column: string, code: string): RowError => {
     const meant = column === "sku" ? withZeros(code).find((each) => own.bySku.has(each)) : undefined;
     if (meant !== undefined) return { line, column, rule: "damaged", damage: "zeros", meant };
-    const damage = asWritten ? null : damageOf(code);
+    const damage = asWritten ? null : damageOf(code, formulas.includes(column));
     return damage === null ? missing(column) : { line, column, rule: "damaged", damage };
   };
   if (sku !== null) {

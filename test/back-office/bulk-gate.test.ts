@@ -197,7 +197,10 @@ describe("exports", () => {
   /** A request for the merchant's products whose response is not read. */
   async function beginExport(merchantId: string): Promise<IncomingMessage> {
     const headers = { authorization: authorizationOf("merchant", merchantId) };
-    const sent = request(`${url}/api/merchants/${merchantId}/products.csv`, { headers, agent: false }).end();
+    const sent = request(`${url}/api/merchants/${merchantId}/products/export`, {
+      headers,
+      agent: false,
+    }).end();
     const [response] = (await once(sent, "response")) as [IncomingMessage];
     response.on("error", () => undefined);
     onTestFinished(() => void response.destroy());
@@ -298,7 +301,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     ...{ limit: "runningExports", ofOne: 2, ofMerchants: 18, table: "account_entries" },
-    begin: ({ merchantId }) => ["GET", `/api/merchants/${merchantId}/statement.csv`],
+    begin: ({ merchantId }) => ["GET", `/api/merchants/${merchantId}/statement/export`],
   },
 ];
 

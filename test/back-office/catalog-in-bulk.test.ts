@@ -20,8 +20,8 @@ afterAll(() => test.close());
 const HEADER = "sku,name,price";
 const importInto = (merchantId: string, csv: string, match?: string) =>
   importCsv(test.backOffice, merchantId, csv, match === undefined ? {} : { match });
-const exported = async (merchantId: string): Promise<string> =>
-  (await test.backOffice.get(`/api/merchants/${merchantId}/products.csv`)).body;
+const exported = async (merchantId: string, format = "csv"): Promise<string> =>
+  (await test.backOffice.get(`/api/merchants/${merchantId}/products/export?format=${format}`)).body;
 const aMerchant = async (): Promise<string> =>
   (await test.backOffice.post("/api/merchants", { name: "M", accountEmail: "m@example.com" })).body.id;
 
@@ -236,40 +236,37 @@ describe("an import with its progress", () => {
   });
 });
 
-describe("GET /api/merchants/{id}/products.csv", () => {
-  it("writes what an import of the same file leaves as it is", async () => {
-    const merchant = await aMerchant();
-    const texts = ["=1+1", "'=1+1", "x;-1", "\t@", "'\r", ' "quoted", and\r\nmore', "🍵 茶", "'", "a;b\tc"];
-    for (const name of texts)
-      await createProduct(test, merchant, { name, sku: name, description: name, weightGrams: 7 });
-    await createProduct(test, merchant, { sku: "plain", description: "" });
-    const csv = await exported(merchant);
-    expect(csv).toMatch(
-      /^id,sku,name,price,weightGrams,description,imageUrl,status,barcode,lowStockBelow\r\n/,
-    );
-    expect((await importInto(merchant, csv)).body).toMatchObject({ created: 0, changed: 0, unchanged: 10 });
-    expect(await exported(merchant)).toBe(csv);
-    expect(csv).not.toMatch(/(^|[,;"\r\n\t])\s*[=+@-]/);
-    // The same texts for products that do not exist yet.
-    const copy = await aMerchant();
-    expect(
-      (
-        await importInto(
-          copy,
-          csv.replace(/^(id|[0-9a-f-]{36})(?=,)/gm, (id) => (id === "id" ? id : "")),
-          "none",
-        )
-      ).body,
-    ).toMatchObject({ created: 10 });
-    const names = async (of: string) =>
-      (await test.backOffice.get(`/api/merchants/${of}/products?limit=100`)).body.data.map(
-        ({ name }: { name: string }) => name,
+describe("GET /api/merchants/{id}/products/export", () => {
+  it.each(["spreadsheet", "csv"])(
+    "writes what an import of the same file leaves as it is: %s",
+    async (format) => {
+      const merchant = await aMerchant();
+      const texts = ["=1+1", "'=1+1", "x;-1", "\t@", "'\r", ' "quoted", and\r\nmore', "🍵 茶", "'", "a;b\tc"];
+      for (const name of texts)
+        await createProduct(test, merchant, { name, sku: name, description: name, weightGrams: 7 });
+      await createProduct(test, merchant, { sku: "plain", description: "" });
+      const csv = await exported(merchant, format);
+      expect(csv).toMatch(
+        /^\uFEFF?id,sku,name,price,weightGrams,description,imageUrl,status,barcode,lowStockBelow\r\n/,
       );
-    expect(await names(copy)).toEqual([...texts, "Product"]);
-  });
+      expect((await importInto(merchant, csv)).body).toMatchObject({ created: 0, changed: 0, unchanged: 10 });
+      expect(await exported(merchant, format)).toBe(csv);
+      if (format === "spreadsheet") expect(csv).not.toMatch(/(^|[,;"\r\n\t])\s*[=+@-]/);
+      // The same texts for products that do not exist yet.
+      const copy = await aMerchant();
+      const rows = csv.replace(/^(id|[0-9a-f-]{36})(?=,)/gm, (id) => (id === "id" ? id : ""));
+      const imported = await importCsv(test.backOffice, copy, rows, { match: "none", asWritten: true });
+      expect(imported.body).toMatchObject({ created: 10 });
+      const names = async (of: string) =>
+        (await test.backOffice.get(`/api/merchants/${of}/products?limit=100`)).body.data.map(
+          ({ name }: { name: string }) => name,
+        );
+      expect(await names(copy)).toEqual([...texts, "Product"]);
+    },
+  );
 
   it("is of one merchant, which must exist", async () => {
     expect((await exported(await aMerchant())).trimEnd().split("\r\n")).toHaveLength(1);
-    expect((await test.backOffice.get("/api/merchants/mer_x/products.csv")).status).toBe(404);
+    expect((await test.backOffice.get("/api/merchants/mer_x/products/export")).status).toBe(404);
   });
 });

@@ -94,7 +94,7 @@ describe("the barcode of a product", () => {
     expect((await importInto("sku,name,price,barcode\nA,A,1,11\nB,B,1,\n")).body).toMatchObject({
       created: 2,
     });
-    const csv = (await test.backOffice.get(`/api/merchants/${merchantId}/products.csv`)).body;
+    const csv = (await test.backOffice.get(`/api/merchants/${merchantId}/products/export`)).body;
     expect(csv).toMatch(/,active,11,\r\n/);
     expect((await importInto(csv)).body).toMatchObject({ unchanged: 2 });
     expect(

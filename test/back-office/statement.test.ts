@@ -44,7 +44,9 @@ async function wholeStatement(partner: Partner, period: Record<string, string>, 
 }
 
 const csv = async (partner: Partner, period: Record<string, string>): Promise<Record<string, string>[]> => {
-  const { status, body, headers } = await test.backOffice.get(`${pathOf(partner, ".csv")}${query(period)}`);
+  const { status, body, headers } = await test.backOffice.get(
+    `${pathOf(partner, "/export")}${query(period)}`,
+  );
   expect(status, JSON.stringify(body)).toBe(200);
   expect(headers["content-type"]).toBe("text/csv; charset=utf-8");
   return parse(body, { columns: true });
@@ -250,7 +252,7 @@ describe("GET /api/merchants/{id}/statement", () => {
     for (const fields of [{ from: "2026-02-01" }, { from: "2026-02-01T00:00:00Z", to: START }])
       expect((await test.backOffice.get(`${pathOf(partner)}${query(fields)}`)).status).toBe(422);
     const future = { from: "2030-01-01T00:00:00Z", to: "2030-02-01T00:00:00Z" };
-    for (const suffix of ["", ".csv"])
+    for (const suffix of ["", "/export"])
       expectErrors(await test.backOffice.get(`${pathOf(partner, suffix)}${query(future)}`), [
         { parameter: "from" },
       ]);
@@ -281,7 +283,7 @@ describe("GET /api/merchants/{id}/statement", () => {
     const charge = `/api/charges/${id.replace("ord_", "chg_")}`;
     for (const path of [
       `${pathOf(partner)}?from=${START}`,
-      `${pathOf(partner, ".csv")}?from=${START}`,
+      `${pathOf(partner, "/export")}?from=${START}`,
       charge,
     ]) {
       expect((await personOf(test, partner.merchantId).get(path)).status, path).toBe(200);

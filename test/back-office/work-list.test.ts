@@ -106,12 +106,12 @@ describe("GET /api/work-list", () => {
     });
     await acceptAll(test);
     await routeAll(test);
-    const { status, headers, text } = await readCsv("/api/work-list/export");
+    const { status, headers, text } = await readCsv("/api/work-list/export?format=spreadsheet");
     expect(status).toBe(200);
     expect(headers["content-type"]).toBe("text/csv; charset=utf-8");
     const [head, ...rows] = text.trimEnd().split("\r\n");
     expect(head).toMatch(
-      /^orderId,externalOrderId,.*,sku,productName,quantity,name,company,.*,pickListId,takenBy,note$/,
+      /^\uFEFForderId,externalOrderId,.*,sku,productName,quantity,name,company,.*,pickListId,takenBy,note$/,
     );
     expect(rows).toHaveLength(2);
     expect(rows[0]).toContain(id);

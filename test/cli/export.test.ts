@@ -69,7 +69,7 @@ describe("order export", () => {
     const { code, output, errors } = await cli(`order export --connection ${shop.connectionId}`);
     expect([code, errors]).toEqual([0, ""]);
     const [head, ...rows] = output.split("\r\n");
-    expect(head).toMatch(/^orderId,externalOrderId,merchantId,connectionId,status,/);
+    expect(head).toMatch(/^\uFEFForderId,externalOrderId,merchantId,connectionId,status,/);
     expect(rows.filter((row) => row !== "")).toHaveLength(6);
     for (const row of rows.slice(0, 6)) {
       expect(row).toMatch(/^ord_\w+,'-\d,mer_\w+,con_\w+,NEW,,2/);
@@ -77,7 +77,7 @@ describe("order export", () => {
       expect(row).toContain(",'@x,");
       expect(row).toContain(',"two\nlines",');
       expect(row).toContain(",'+44 1,line_");
-      expect(row).toMatch(/,SKU-1,\d,10\.00,EUR,,,,,,,,'=1\+1,"\{""shop"":""7""\}"(,[\d.]*){4}$/);
+      expect(row).toMatch(/,SKU-1,\d,0,10\.00,EUR,,,,,,,,'=1\+1,"\{""shop"":""7""\}"(,[\d.]*){4}$/);
     }
   });
 
@@ -127,7 +127,7 @@ describe("order export", () => {
     await processDuePayments(at.test);
     await placeOrder(buyer); // Not charged yet.
     const { output } = await cli(`order export --connection ${buyer.connectionId}`);
-    const rows: Record<string, string>[] = parse(output, { columns: true });
+    const rows: Record<string, string>[] = parse(output, { columns: true, bom: true });
     const sums = ["goodsCharged", "shippingCharged", "refunded", "total"];
     expect(rows.map((row) => sums.map((name) => row[name]))).toEqual([
       ["20.00", "0.00", "2.50", "17.50"],

@@ -20,6 +20,7 @@ import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { createSecretBox } from "../../src/platform/secret-box.ts";
 import { NO_SIGNALS } from "../../src/platform/signals.ts";
+import { WORKBOOK_TYPE } from "../../src/platform/tables/write-table.ts";
 import type { WebhookContext } from "../../src/webhooks/conditions-sql.ts";
 import { type AnswerCheck, answerCheckOf } from "./answer-check.ts";
 import { copyTemplate, createOnNodes, dropCopies } from "./citus.ts";
@@ -312,7 +313,11 @@ function clientOf(
     return {
       status: answer.statusCode,
       headers: answer.headers as Record<string, string | undefined>,
-      body: isJson(answer.headers["content-type"]) ? answer.json() : answer.body || undefined,
+      body: isJson(answer.headers["content-type"])
+        ? answer.json()
+        : answer.headers["content-type"] === WORKBOOK_TYPE
+          ? answer.rawPayload
+          : answer.body || undefined,
     };
   }
   return {

@@ -163,7 +163,7 @@ describe("lowStockBelow of a product", () => {
     expect(status, JSON.stringify(body)).toBe(200);
     const [{ id }] = body.products;
     expect((await test.backOffice.get(`/api/products/${id}`)).body.lowStockBelow).toBe(7);
-    const { body: file } = await test.backOffice.get(`/api/merchants/${partner.merchantId}/products.csv`);
+    const { body: file } = await test.backOffice.get(`/api/merchants/${partner.merchantId}/products/export`);
     expect(String(file)).toMatch(/LOW,.*,7\r\n/);
     const changed = `id,sku,name,price,lowStockBelow\n${id},LOW,Mug,1.00,\n`;
     expect((await importCsv(test.backOffice, partner.merchantId, changed)).body.changed).toBe(1);

@@ -5,6 +5,7 @@ import {
   type Period,
   positionOf,
   readStatementPage,
+  STATEMENT_COLUMNS,
   type StatementPosition,
   startOf,
   statementRows,
@@ -13,6 +14,7 @@ import {
 import type { Context } from "../../platform/context.ts";
 import { bytesOf, toTypeId, uuidOf } from "../../platform/ids.ts";
 import { formatMoney } from "../../platform/money.ts";
+import { writeTable } from "../../platform/tables/write-table.ts";
 import { parseTime } from "../../platform/time.ts";
 import { badCursor, decodeCursor, encodeCursor } from "../../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
@@ -27,7 +29,7 @@ import {
   pageOf,
 } from "../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, merchantSide, route } from "../access.ts";
-import { findMerchant, MerchantIdParams } from "../lookups.ts";
+import { findMerchant, MerchantIdParams, tableFiles, tableFormatField } from "../lookups.ts";
 import { AccountEntrySchema, toWireEntry } from "./account.ts";
 
 const LIST = "statement";
@@ -105,19 +107,17 @@ export const statementRoutes: readonly BackOfficeRoute[] = [
   }),
   route({
     method: "GET",
-    path: "/api/merchants/{id}/statement.csv",
-    operationId: "getStatementCsv",
+    path: "/api/merchants/{id}/statement/export",
+    operationId: "exportStatement",
     admits: merchantSide,
     tag: "Money",
-    summary: "Get a statement of a merchant's account as CSV",
+    summary: "Export a statement of a merchant's account",
     description:
       "All entries of the period, oldest first, between a row with the opening and one with the closing balance. A file without the last row is not complete.",
     isList: true,
     params: MerchantIdParams,
-    query: Type.Object(period),
-    responses: {
-      200: { description: "The statement.", file: { mediaType: "text/csv", example: CSV_EXAMPLE } },
-    },
+    query: Type.Object({ ...period, format: tableFormatField }),
+    responses: { 200: { description: "The statement.", file: tableFiles(CSV_EXAMPLE) } },
     problems: ["not-found", "limit-reached", "validation-failed"],
     handle: async ({ caller, params, query }, { context, bulk }) => {
       const merchant = await findMerchant(context, caller, params.id);
@@ -125,7 +125,8 @@ export const statementRoutes: readonly BackOfficeRoute[] = [
       return bulk.export(caller, merchant.id, async (context) => {
         const found = await findPeriod(context, merchant, query);
         if (isProblem(found)) return found;
-        return { parts: statementRows(context, merchant, found.period), mediaType: "text/csv" };
+        const rows = statementRows(context, merchant, found.period);
+        return writeTable(query.format ?? "csv", "statement", STATEMENT_COLUMNS, rows);
       });
     },
   }),

@@ -5,14 +5,16 @@ import { idErrors, idIn } from "../../http/route.ts";
 import { OrderStatusSchema } from "../../orders/order-wire.ts";
 import type { OrderOwner } from "../../orders/owners-sql.ts";
 import {
-  csvFormat,
+  EXPORTED_LINES,
   type ExportFilter,
-  type ExportFormat,
   exportOrders,
-  ndjsonFormat,
+  toJsonLine,
+  toLineRows,
 } from "../../orders/reading/export-orders.ts";
 import type { Context } from "../../platform/context.ts";
 import { toTypeId } from "../../platform/ids.ts";
+import { rawCsvRow } from "../../platform/tables/csv.ts";
+import { writeTable } from "../../platform/tables/write-table.ts";
 import { timeIn } from "../../platform/time.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { dateTime, describedAs } from "../../platform/wire/schemas.ts";
@@ -24,7 +26,7 @@ import {
   ownerOf,
   route,
 } from "../access.ts";
-import { ExportFormatSchema, findConnection, findMerchant } from "../lookups.ts";
+import { ExportFormatSchema, findConnection, findMerchant, tableFiles } from "../lookups.ts";
 
 const ExportQuery = Type.Object({
   merchantId: Type.Optional(Type.String({ description: "Only orders of this merchant." })),
@@ -41,12 +43,6 @@ const ExportQuery = Type.Object({
   ),
 });
 type ExportQuery = Static<typeof ExportQuery>;
-
-type File = { readonly mediaType: string; readonly format: ExportFormat };
-const FILES: Readonly<Record<"csv" | "ndjson", File>> = {
-  csv: { mediaType: "text/csv", format: csvFormat },
-  ndjson: { mediaType: "application/x-ndjson", format: ndjsonFormat },
-};
 
 export const exportRoutes: readonly BackOfficeRoute[] = [
   route({
@@ -65,8 +61,8 @@ export const exportRoutes: readonly BackOfficeRoute[] = [
       200: {
         description: "The orders.",
         file: [
-          { mediaType: FILES.csv.mediaType, example: csvFormat.head },
-          { mediaType: FILES.ndjson.mediaType, example: '{"id":"ord_01m7y7np16fe68bxp4h91tdmdn"}\n' },
+          ...tableFiles(rawCsvRow(EXPORTED_LINES.columns)),
+          { mediaType: "application/x-ndjson", example: '{"id":"ord_01m7y7np16fe68bxp4h91tdmdn"}\n' },
         ],
       },
     },
@@ -110,14 +106,18 @@ async function toFilter(
 async function startExport(context: Context, caller: BackOfficeCaller, by: Initiator, query: ExportQuery) {
   const filter = await toFilter(context, caller, query);
   if (isProblem(filter)) return filter;
-  const { mediaType, format } = FILES[query.format ?? "csv"];
+  const { format = "csv" } = query;
   await recordExport(context, by, filter);
-  return { parts: textsOf(context, filter, format), mediaType };
+  if (format !== "ndjson") return writeTable(format, "orders", EXPORTED_LINES, rowsOf(context, filter));
+  return { parts: textsOf(context, filter), mediaType: "application/x-ndjson", fileName: "orders.ndjson" };
 }
 
-async function* textsOf(context: Context, filter: ExportFilter, { head, write }: ExportFormat) {
-  if (head !== "") yield head;
-  for await (const exported of exportOrders(context, filter)) yield write(exported);
+async function* rowsOf(context: Context, filter: ExportFilter) {
+  for await (const exported of exportOrders(context, filter)) yield toLineRows(exported);
+}
+
+async function* textsOf(context: Context, filter: ExportFilter) {
+  for await (const exported of exportOrders(context, filter)) yield toJsonLine(exported);
 }
 
 /**

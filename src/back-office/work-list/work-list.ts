@@ -12,6 +12,8 @@ import { listPickListWork, listWork, type WorkFilter } from "../../fulfilment/wo
 import { idErrors, idIn, type RouteResponse } from "../../http/route.ts";
 import type { Context } from "../../platform/context.ts";
 import { fromTypeId } from "../../platform/ids.ts";
+import { rawCsvRow } from "../../platform/tables/csv.ts";
+import { writeTable } from "../../platform/tables/write-table.ts";
 import { MINUTE_MS } from "../../platform/time.ts";
 import { pagePosition, toPage, UUID_MAX } from "../../platform/wire/cursor.ts";
 import { isProblem, notFound, validationFailed } from "../../platform/wire/problems.ts";
@@ -33,19 +35,19 @@ import {
   warehouse,
   warehouseButSupport,
 } from "../access.ts";
-import { findFacility } from "../lookups.ts";
+import { findFacility, tableFiles, tableFormatField } from "../lookups.ts";
 import { findOwner, OrderIdParams } from "../orders/find-order.ts";
 import {
-  csvWorkHead,
   describeWork,
+  EXPORTED_WORK,
   PickListSchema,
   PickListWorkSchema,
   PutAsideReasonSchema,
   PutAsideSchema,
   toCsvWork,
-  toCsvWorkRows,
   toWirePickList,
   toWireWork,
+  toWorkRows,
   WorkSchema,
   workFilterFields,
 } from "./work-wire.ts";
@@ -344,9 +346,9 @@ export const workExportRoutes: readonly BackOfficeRoute[] = [
     description:
       "All orders that the filters of the list match, the oldest first, as one file with a row for each line. Each order is in the state in which it is read. The file is sent while the orders are read: if the connection closes before the end of the response, the file is not complete.",
     isList: true,
-    query: Type.Object(workFilterFields),
+    query: Type.Object({ ...workFilterFields, format: tableFormatField }),
     responses: {
-      200: { description: "The orders.", file: [{ mediaType: "text/csv", example: csvWorkHead }] },
+      200: { description: "The orders.", file: tableFiles(rawCsvRow(EXPORTED_WORK.columns)) },
     },
     problems: ["limit-reached", "validation-failed"],
     handle: async ({ caller, query, by }, { bulk }) => {
@@ -354,16 +356,14 @@ export const workExportRoutes: readonly BackOfficeRoute[] = [
       if (errors.length > 0) return validationFailed(errors);
       const facilityIds = shownFacilities(caller, idIn("fac", query.facilityId));
       const filter = { facilityIds, taken: query.taken ?? null };
-      return bulk.export(caller, null, async (context) => ({
-        parts: textsOf(context, by, filter),
-        mediaType: "text/csv",
-      }));
+      return bulk.export(caller, null, async (context) =>
+        writeTable(query.format ?? "csv", "work-list", EXPORTED_WORK, rowsOf(context, by, filter)),
+      );
     },
   }),
 ];
 
-async function* textsOf(context: Context, by: Initiator, filter: WorkFilter) {
-  yield csvWorkHead;
+async function* rowsOf(context: Context, by: Initiator, filter: WorkFilter) {
   for await (const items of exportWork(context.db, filter, context.clock.now()))
-    yield toCsvWorkRows(await describeWork(context, by, items));
+    yield toWorkRows(await describeWork(context, by, items));
 }

@@ -6,7 +6,8 @@ import type { WorkLine } from "../../fulfilment/work-list-sql.ts";
 import { LABEL_COLUMNS, OrderSchema, toWireOrder } from "../../orders/order-wire.ts";
 import type { Context } from "../../platform/context.ts";
 import { toTypeId } from "../../platform/ids.ts";
-import { csvRow } from "../../platform/tables/csv.ts";
+import { rawCsvRow } from "../../platform/tables/csv.ts";
+import type { TableColumns } from "../../platform/tables/write-table.ts";
 import {
   dateTime,
   enumeration,
@@ -148,54 +149,51 @@ export const toWireWork = ({
   };
 };
 
-const COLUMNS = [
-  "orderId",
-  "externalOrderId",
-  "merchantId",
-  "facilityId",
-  "createdAt",
-  "lineId",
-  "productId",
-  "sku",
-  "productName",
-  "quantity",
-  ...LABEL_COLUMNS,
-  "pickListId",
-  "takenBy",
-  "note",
-];
+export const EXPORTED_WORK: TableColumns = {
+  columns: [
+    "orderId",
+    "externalOrderId",
+    "merchantId",
+    "facilityId",
+    "createdAt",
+    "lineId",
+    "productId",
+    "sku",
+    "productName",
+    "quantity",
+    ...LABEL_COLUMNS,
+    "pickListId",
+    "takenBy",
+    "note",
+  ],
+  numbers: ["quantity"],
+};
 
-export const csvWorkHead = csvRow(COLUMNS);
-
-/** One row for each line, safe to open in a spreadsheet. */
-export const toCsvWorkRows = (work: readonly Static<typeof WorkSchema>[]): string =>
-  work
-    .flatMap((order) =>
-      order.lines.map((line) =>
-        csvRow(
-          [
-            order.orderId,
-            order.externalOrderId,
-            order.merchantId,
-            order.facilityId,
-            order.createdAt,
-            line.id,
-            line.productId,
-            line.sku,
-            line.name,
-            line.quantity,
-            ...LABEL_COLUMNS.map((column) => order.shippingAddress[column]),
-            order.pickList?.id,
-            order.pickList?.takenBy,
-            order.note,
-          ].map((cell) => cell ?? ""),
-        ),
-      ),
-    )
-    .join("");
+/** One row for each line. */
+export const toWorkRows = (work: readonly Static<typeof WorkSchema>[]): unknown[][] =>
+  work.flatMap((order) =>
+    order.lines.map((line) =>
+      [
+        order.orderId,
+        order.externalOrderId,
+        order.merchantId,
+        order.facilityId,
+        order.createdAt,
+        line.id,
+        line.productId,
+        line.sku,
+        line.name,
+        line.quantity,
+        ...LABEL_COLUMNS.map((column) => order.shippingAddress[column]),
+        order.pickList?.id,
+        order.pickList?.takenBy,
+        order.note,
+      ].map((cell) => cell ?? ""),
+    ),
+  );
 
 export const toCsvWork = (work: readonly Static<typeof WorkSchema>[]): string =>
-  csvWorkHead + toCsvWorkRows(work);
+  [EXPORTED_WORK.columns, ...toWorkRows(work)].map(rawCsvRow).join("");
 
 /** Which orders of the work list are shown. */
 export const workFilterFields = {

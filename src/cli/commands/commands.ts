@@ -75,7 +75,7 @@ export const COMMANDS: readonly RequestCommand[] = [
     words: "account statement",
     argument: "merchant",
     operationId: "getStatement",
-    csvOperationId: "getStatementCsv",
+    csvOperationId: "exportStatement",
     columns: ["createdAt", "kind", "amount", "balance", "orderId", "chargeId", "reference"],
   },
   { words: "account pay", argument: "merchant", operationId: "recordAccountPayment" },

@@ -11,7 +11,8 @@ import type { Context } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { toTypeId, uuidAt } from "../../platform/ids.ts";
 import { formatMoney } from "../../platform/money.ts";
-import { CsvNumber, csvRow } from "../../platform/tables/csv.ts";
+import { CsvNumber } from "../../platform/tables/csv.ts";
+import type { TableColumns } from "../../platform/tables/write-table.ts";
 import { after, before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
 import { type PagePosition, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
 import { LABEL_COLUMNS, toWireOrder } from "../order-wire.ts";
@@ -135,9 +136,6 @@ const fits = (order: Order, filter: ExportFilter): boolean => {
   );
 };
 
-/** A file format of an export: `head` begins the file, and `write` returns the complete lines of one order. */
-export type ExportFormat = { readonly head: string; write(exported: ExportedOrder): string };
-
 const COLUMNS = [
   "orderId",
   "externalOrderId",
@@ -173,25 +171,31 @@ const COLUMNS = [
 ] as const;
 type Cells = Readonly<Record<(typeof COLUMNS)[number], unknown>>;
 
-/** CSV for spreadsheets (RFC 4180): one row per order line. See docs/design/api-conventions.md, "Command line". */
-export const csvFormat: ExportFormat = {
-  head: csvRow(COLUMNS),
-  write: (exported) => {
-    const order = toExportObject(exported);
-    return order.lines
-      .map((line, index) => {
-        const cells = { ...cellsOf(order, line), ...(index === 0 && totalCells(order)) };
-        return csvRow(COLUMNS.map((column) => cells[column] ?? ""));
-      })
-      .join("");
-  },
+export const EXPORTED_LINES: TableColumns = {
+  columns: COLUMNS,
+  numbers: [
+    "quantity",
+    "canceledQuantity",
+    "unitPrice",
+    "goodsCharged",
+    "shippingCharged",
+    "refunded",
+    "total",
+  ],
 };
 
+/** A table for spreadsheets: one row for each order line. See docs/design/api-conventions.md, "Command line". */
+export function toLineRows(exported: ExportedOrder): unknown[][] {
+  const order = toExportObject(exported);
+  return order.lines.map((line, index) => {
+    const cells = { ...cellsOf(order, line), ...(index === 0 && totalCells(order)) };
+    return COLUMNS.map((column) => cells[column] ?? "");
+  });
+}
+
 /** Newline-delimited JSON for programs: one object per order, in the form of the API. */
-export const ndjsonFormat: ExportFormat = {
-  head: "",
-  write: (exported) => `${JSON.stringify(toExportObject(exported))}\n`,
-};
+export const toJsonLine = (exported: ExportedOrder): string =>
+  `${JSON.stringify(toExportObject(exported))}\n`;
 
 type ExportObject = ReturnType<typeof toExportObject>;
 

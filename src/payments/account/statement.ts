@@ -3,7 +3,8 @@ import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { formatMoney } from "../../platform/money.ts";
-import { CsvNumber, csvRow } from "../../platform/tables/csv.ts";
+import { CsvNumber } from "../../platform/tables/csv.ts";
+import type { TableColumns } from "../../platform/tables/write-table.ts";
 import { UUID_MIN } from "../../platform/wire/cursor.ts";
 import {
   type AccountEntry,
@@ -63,19 +64,24 @@ const HEAD = [
   "note",
 ];
 
+export const STATEMENT_COLUMNS: TableColumns = {
+  columns: [...HEAD, "amount", "balance", "currency"],
+  numbers: ["amount", "balance"],
+};
+
 /**
- * The statement of a closed period as CSV, page by page: a row for the opening balance, one for each entry, and one for the
+ * The rows of the statement of a closed period, page by page: a row for the opening balance, one for each entry, and one for the
  * closing balance. Without the last one the file is not complete.
  */
 export async function* statementRows(
   { db }: Context,
   { id: merchantId, currency }: Merchant,
   period: Period,
-): AsyncGenerator<string> {
+): AsyncGenerator<unknown[][]> {
   const money = (minor: bigint) => new CsvNumber(formatMoney({ minor, currency }).amount);
-  const balanceRow = (at: Date, kind: string, minor: bigint) =>
-    csvRow([at.toISOString(), kind, ...Array(HEAD.length - 2).fill(""), "", money(minor), currency]);
-  yield csvRow([...HEAD, "amount", "balance", "currency"]);
+  const balanceRow = (at: Date, kind: string, minor: bigint): unknown[][] => [
+    [at.toISOString(), kind, ...Array(HEAD.length - 2).fill(""), "", money(minor), currency],
+  ];
   const { sums, entries: first } = await readStatementPage(
     db,
     merchantId,
@@ -88,11 +94,12 @@ export async function* statementRows(
   yield balanceRow(period.from, "opening", balanceMinor);
   for (;;) {
     const entries = withBalances(balanceMinor, read.slice(0, PAGE_SIZE));
-    yield entries
-      .map((entry) =>
-        csvRow([...cellsOf(entry), money(entry.amountMinor), money(entry.balanceMinor), currency]),
-      )
-      .join("");
+    yield entries.map((entry) => [
+      ...cellsOf(entry),
+      money(entry.amountMinor),
+      money(entry.balanceMinor),
+      currency,
+    ]);
     const last = entries.at(-1);
     balanceMinor = last?.balanceMinor ?? balanceMinor;
     if (last === undefined || read.length <= PAGE_SIZE) break;

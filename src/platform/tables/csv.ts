@@ -14,14 +14,24 @@ export function csvRow(cells: readonly unknown[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;
 }
 
+/**
+ * A row of a CSV file for programs (RFC 4180): the texts as they are, but for those that an import would take for guarded ones, such
+ * as one that begins with `'=`.
+ */
+export const rawCsvRow = (cells: readonly unknown[]): string =>
+  `${cells.map((value) => (value instanceof CsvNumber ? value.text : quoted(rawText(String(value))))).join(",")}\r\n`;
+
+const rawText = (text: string): string => (textOfCell(text) === text ? text : withoutFormula(text));
+
 /** A negative number is no formula, whatever it begins with. */
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
 function csvCell(value: unknown): string {
   if (typeof value === "object" && value instanceof CsvNumber) return value.text;
-  const text = withoutFormula(String(value));
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return quoted(withoutFormula(String(value)));
 }
+
+const quoted = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 /** A cell that holds a number which the service has made: it stays a number for the spreadsheet, also a negative one. */
 export class CsvNumber {

@@ -29,8 +29,12 @@ const DATE = new RegExp(`^(?:${DATES.join("|")})$`, "iu");
 /** True for an error value of a spreadsheet, which is no value of any column. */
 export const isErrorValue = (text: string): boolean => ERROR_VALUE.test(text);
 
-/** What a spreadsheet has probably done to an identifier. Null: nothing that one can see. */
-export function damageOf(text: string): Damage | null {
+/**
+ * What a spreadsheet has probably done to an identifier. Null: nothing that one can see.
+ * @param isFormula its cell is a formula
+ */
+export function damageOf(text: string, isFormula = false): Damage | null {
+  if (isFormula) return "formula";
   if (isErrorValue(text)) return "error_value";
   if (INVISIBLE.test(text)) return "invisible";
   if (EXPONENT.test(text)) return "exponent";

@@ -126,7 +126,7 @@ export async function* validRows<Row extends object>(
     count += 1;
     const { line, values } = record;
     if (count > max) return errors.report([{ line, rule: "max_rows", max }], "file");
-    const damaged = asWritten ? [] : brokenCells(record);
+    const damaged = asWritten ? [] : errorValues(record);
     const row = damaged.length > 0 ? { errors: damaged } : read(record);
     if ("errors" in row) errors.add(row.errors, subjectOf(...named.map((column) => values[column])));
     else yield row;
@@ -140,11 +140,10 @@ export const asInFile = (violation: Violation): Violation =>
     : violation;
 
 /** Cells that hold no value, whatever is stored. */
-const brokenCells = ({ line, values, formulas }: FileRecord): RowError[] =>
-  Object.entries(values).flatMap(([column, value]): RowError[] => {
-    if (isErrorValue(value)) return [{ line, column, rule: "damaged", damage: "error_value" }];
-    return formulas.includes(column) ? [{ line, column, rule: "damaged", damage: "formula" }] : [];
-  });
+const errorValues = ({ line, values }: FileRecord): RowError[] =>
+  Object.entries(values).flatMap(([column, value]) =>
+    isErrorValue(value) ? [{ line, column, rule: "damaged", damage: "error_value" }] : [],
+  );
 
 export async function* inBatches<Row>(rows: AsyncIterable<Row>, size: number): AsyncGenerator<Row[]> {
   let batch: Row[] = [];

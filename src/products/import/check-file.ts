@@ -155,7 +155,10 @@ function damages(row: ImportRow, before: Before | null, padded: PaddedSkus): Row
     const { line } = row;
     if (typeof stored === "string" && hasLostZeros(value, stored))
       return [{ line, column, rule: "damaged", damage: "zeros", meant: stored }];
-    const damage = column === "barcode" && isGtinWithoutZeros(value) ? "zeros" : damageOf(value);
+    const damage =
+      column === "barcode" && isGtinWithoutZeros(value)
+        ? "zeros"
+        : damageOf(value, row.formulas.includes(column));
     return damage === null ? [] : [{ line, column, rule: "damaged", damage }];
   });
 }

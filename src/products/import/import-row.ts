@@ -37,6 +37,8 @@ export type ImportRow = {
   readonly status: ProductStatus | null;
   readonly barcode: string | null;
   readonly lowStockBelow: number | null;
+  /** Columns whose cells are formulas. */
+  readonly formulas: readonly string[];
   /** What its product has in the columns in which it differs. Null: not compared yet, or it creates one. */
   readonly before: Before | null;
 };
@@ -57,7 +59,7 @@ const check = createCheck(RowSchema);
  * its errors.
  */
 export function readRow(
-  { line, values }: FileRecord,
+  { line, values, formulas }: FileRecord,
   currency: string,
 ): ImportRow | { readonly errors: readonly RowError[] } {
   const product = productOf(values, currency);
@@ -70,7 +72,7 @@ export function readRow(
   if (priceRead && price === null) errors.push({ line, column: "price", ...amountError(currency) });
   if (price === null || errors.length > 0) return { errors };
   return {
-    ...{ line, isMatched: false },
+    ...{ line, isMatched: false, formulas },
     id: row.id === undefined ? null : parseUuid(row.id),
     sku: row.sku,
     name: row.name,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CsvNumber, csvRow, withFormula } from "../../../src/platform/tables/csv.ts";
+import { CsvNumber, csvRow, rawCsvRow, textOfCell, withFormula } from "../../../src/platform/tables/csv.ts";
 
 describe("a row of CSV", () => {
   it.each<[string, unknown[], string]>([
@@ -44,6 +44,19 @@ describe("a row of CSV", () => {
         return isGuarded && withFormula(unquoted) === text;
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it("has texts as they are for programs, and an import reads each back", () => {
+    expect(rawCsvRow(["=1+1", "-5", "a,b", new CsvNumber("-5.00"), "'=1", '="01"'])).toBe(
+      `=1+1,-5,"a,b",-5.00,''=1,"'=""01"""\r\n`,
+    );
+    const sign = fc.constantFrom(..."'=+-@;\t\r\n x\"");
+    fc.assert(
+      fc.property(fc.string({ unit: sign }), (text) => {
+        const cell = rawCsvRow([text]).slice(0, -2);
+        return textOfCell(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell) === text;
+      }),
     );
   });
 
