@@ -1,5 +1,5 @@
 import { isExternalOrderId } from "../orders/owners-sql.ts";
-import { idsIn, isCommand } from "../platform/codes.ts";
+import { idsIn, isCommand, readCode } from "../platform/codes.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { CodeMeaning } from "../platform/wire/rules.ts";
 import { findProductOfCode } from "../products/products-sql.ts";
@@ -37,7 +37,7 @@ async function knownAsOther(db: Queryable, merchantId: string, text: string): Pr
   if (isCommand(text)) return "command";
   const [product, isOrder] = await Promise.all([
     findProductOfCode(db, merchantId, text),
-    isExternalOrderId(db, merchantId, text),
+    isExternalOrderId(db, merchantId, readCode(text)),
   ]);
   return product ?? (isOrder ? "external_order_id" : null);
 }

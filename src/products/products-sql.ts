@@ -143,7 +143,7 @@ export async function findProductsByCode(
     .map((row) => ({ ...toProduct(row), matchedBy: row.rank >= 100 ? "sku" : "barcode" }));
 }
 
-/** What of a product of the merchant a code is, as it is. Null if it is nothing of a product. */
+/** What of a product of the merchant a code is: its barcode in any form, or exactly its SKU. Null if it is nothing of a product. */
 export async function findProductOfCode(
   db: Queryable,
   merchantId: string,
@@ -152,10 +152,10 @@ export async function findProductOfCode(
   const [found] = await db.query<{ matchedBy: ProductOfCode["matchedBy"] }>({
     name: "find-product-of-code",
     text: `
-      (select 'barcode' as "matchedBy" from products p where p.merchant_id = $1 and p.barcode_key = $2 limit 1)
+      (select 'barcode' as "matchedBy" from products p where p.merchant_id = $1 and p.barcode_key = any($2::text[]) limit 1)
       union all
       (select 'sku' from products p where p.merchant_id = $1 and p.sku = $3 limit 1)`,
-    values: [merchantId, barcodeKey(readCode(code)), readCode(code)],
+    values: [merchantId, barcodeKeysIn(code), readCode(code)],
   });
   return found?.matchedBy ?? null;
 }

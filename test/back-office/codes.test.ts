@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { barcodeKey } from "../../src/platform/codes.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
 import { asPrinted, commandCode } from "../../web/src/ui/scan/read-scan.ts";
 import { createPartner, createProduct, type Partner, placeTestOrder } from "../support/builders.ts";
@@ -30,6 +31,16 @@ const place = async (fields: object = {}) => {
   await routeAll(test);
   return order;
 };
+
+/** How the database computes a generated column. */
+async function expressionOf(table: string, column: string): Promise<string> {
+  const [found] = await test.db.query<{ expression: string }>({
+    name: "expression-of-column",
+    text: "select generation_expression as expression from information_schema.columns where table_name = $1 and column_name = $2",
+    values: [table, column],
+  });
+  return found?.expression ?? "null";
+}
 
 describe("what a scanner makes of an id", () => {
   it("finds its order: printed digits, prefixes, any case, and keyboards with another layout", async () => {
@@ -100,6 +111,21 @@ describe("what a scanner makes of a product's code", () => {
     expect(await skusOf("112345678905"), "another number").toEqual([]);
   });
 
+  it("compares barcodes as the database does", async () => {
+    const digits = Array.from({ length: 16 }, (_, count) => [
+      `${"0".repeat(count)}7`,
+      "0".repeat(count + 1),
+      `1${"0".repeat(count)}`,
+    ]);
+    const barcodes = [...digits.flat(), "0A", "00 7", "007-", "0.5", "0", "00012345678905"];
+    const rows = await test.db.query<{ barcode: string; key: string }>({
+      name: "keys-of-barcodes",
+      text: `select b.barcode, (${await expressionOf("products", "barcode_key")}) as key from unnest($1::text[]) as b (barcode)`,
+      values: [barcodes],
+    });
+    expect(rows.map(({ key }) => key)).toEqual(barcodes.map(barcodeKey));
+  });
+
   it("finds a SKU in any case, and the exact one first", async () => {
     await createProduct(test, partner.merchantId, { sku: "Mug-Blue" });
     expect(await skusOf("mUG-bLUE")).toEqual(["Mug-Blue"]);
@@ -140,7 +166,9 @@ describe("a code that the service knows as something else is no text of a carrie
       [partner.merchantId, "id"],
       [commandCode(1), "command"],
       ["web-1002", "external_order_id"],
+      ["]C1web-1002", "external_order_id"],
       ["05012345678900", "barcode"],
+      ["(01)05012345678900(10)A1", "barcode"],
       ["CUP-7", "sku"],
     ] as const) {
       const ship = (body: object) => test.backOffice.post(`/api/orders/${order.id}/ship`, body);

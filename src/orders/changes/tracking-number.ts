@@ -38,7 +38,8 @@ const withoutIdentifiers = (text: string): string =>
 
 /** Null if the code has the form of no known label, or a wrong check digit. */
 function numberIn(code: string, carrier: string | null): string | null {
-  if (/^1Z[0-9A-Z]{16}$/i.test(code)) return hasUpsDigit(code.toUpperCase()) ? code : null;
+  // A scanner sends small letters if caps lock is on.
+  if (/^1Z[0-9A-Z]{16}$/i.test(code)) return hasUpsDigit(code.toUpperCase()) ? code.toUpperCase() : null;
   if (!/^\d{12,38}$/.test(code)) return null;
   return uspsNumber(code) ?? fedexNumber(code, carrier) ?? (isSscc(code) ? code : null);
 }

@@ -23,6 +23,7 @@ describe("the printed number is taken out of what a label's barcode says", () =>
     ["FedEx Ground by its other name", "9611020987654312345672", "Federal Express", FEDEX_GROUND],
     ["FedEx Ground in groups", "5682 8361 0012 734", "FedEx", "568283610012734"],
     ["UPS in groups", "1Z 999 AA1 01 2345 6784", "UPS", "1Z999AA10123456784"],
+    ["UPS with caps lock", "1z999aa10123456784", "UPS", "1Z999AA10123456784"],
     ["a parcel's number of GS1", "(00)340434161094042557", "DHL", "00340434161094042557"],
     ["a number in groups of a carrier that is not known", "RR 123 456 785 DE", "Post", "RR123456785DE"],
     ["spaces around it", "  JD01  ", "DHL", "JD01"],
