@@ -5,15 +5,18 @@ create table facilities (
   id               uuid        not null,
   name             text        not null,
   country_code     text        not null,
+  address          json,
   supply_change_id uuid,
   created_at       timestamptz not null,
   closed_at        timestamptz,
   constraint facilities_pkey primary key (id),
   constraint facilities_name_length check (char_length(name) between 1 and 255),
-  constraint facilities_country_code_form check (country_code ~ '^[A-Z]{2}$')
+  constraint facilities_country_code_form check (country_code ~ '^[A-Z]{2}$'),
+  constraint facilities_address_is_object check (json_typeof(address) = 'object')
 );
 create index facilities_supply_change_idx on facilities (id) where supply_change_id is not null;
 comment on table facilities is 'Sites that orders ship from. Without any facility, routing is off.';
+comment on column facilities.address is 'Where parcels come from and come back to, as slips print it. Null if it is not known.';
 comment on column facilities.supply_change_id is 'A new id for each change of the rates: waiting orders must be evaluated again. Null once that is done.';
 comment on column facilities.closed_at is 'When the facility was closed: no order is routed to it. Null while it is open.';
 

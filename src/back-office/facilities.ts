@@ -1,13 +1,15 @@
 import { type Static, Type } from "typebox";
-import { closeFacility, createFacility, renameFacility, setRates } from "../fulfilment/facilities.ts";
+import { changeFacility, closeFacility, createFacility, setRates } from "../fulfilment/facilities.ts";
 import {
   type Facility,
+  type FacilityAddress,
   listFacilities,
   type Rate,
   ratesVersion,
   readRates,
 } from "../fulfilment/facilities-sql.ts";
 import { toTypeId } from "../platform/ids.ts";
+import { normalMailAddress } from "../platform/mail-address.ts";
 import { formatMoney, isCurrency } from "../platform/money.ts";
 import { expectedVersionField, versionField } from "../platform/wire/content-version.ts";
 import { pagePosition, toPage } from "../platform/wire/cursor.ts";
@@ -21,6 +23,7 @@ import {
   limitField,
   MoneyRequestSchema,
   MoneySchema,
+  nullable,
   nullableTime,
   pageOf,
   shortText,
@@ -32,11 +35,72 @@ import { amountErrors, minorOf, valueAt } from "./money/amounts.ts";
 const NAME_TEXT = "Name of the facility.";
 const COUNTRY_TEXT = "ISO 3166-1 country code of two letters.";
 
+const ADDRESS_TEXT =
+  "Where parcels come from and come back to, as slips print it; its country is that of the facility. Null if it is not known.";
+const ADDRESS_TEXTS = {
+  company: "Company, if it is not the name of the facility.",
+  address1: "Street and number, or the first line of the address.",
+  address2: "Second line of the address.",
+  city: "City or town.",
+  zip: "Postal code.",
+  stateCode: "State or province.",
+  phone: "Phone number for questions about a parcel.",
+  email: "Mail address for questions about a parcel.",
+} as const;
+
+const optionalPart = (description: string) =>
+  nullable(Type.String(), `${description} Null if there is none.`);
+export const FacilityAddressSchema = Type.Object(
+  {
+    company: optionalPart(ADDRESS_TEXTS.company),
+    address1: Type.String({ description: ADDRESS_TEXTS.address1 }),
+    address2: optionalPart(ADDRESS_TEXTS.address2),
+    city: Type.String({ description: ADDRESS_TEXTS.city }),
+    zip: optionalPart(ADDRESS_TEXTS.zip),
+    stateCode: optionalPart(ADDRESS_TEXTS.stateCode),
+    phone: optionalPart(ADDRESS_TEXTS.phone),
+    email: optionalPart(ADDRESS_TEXTS.email),
+  },
+  { title: "FacilityAddress", description: "The address of a facility." },
+);
+
+const FacilityAddressRequestSchema = Type.Object(
+  {
+    company: Type.Optional(shortText(ADDRESS_TEXTS.company)),
+    address1: shortText(ADDRESS_TEXTS.address1),
+    address2: Type.Optional(shortText(ADDRESS_TEXTS.address2)),
+    city: shortText(ADDRESS_TEXTS.city),
+    zip: Type.Optional(shortText(ADDRESS_TEXTS.zip)),
+    stateCode: Type.Optional(shortText(ADDRESS_TEXTS.stateCode)),
+    phone: Type.Optional(shortText(ADDRESS_TEXTS.phone)),
+    email: Type.Optional(Type.String({ format: "email", maxLength: 254, description: ADDRESS_TEXTS.email })),
+  },
+  { title: "FacilityAddressRequest", description: "The whole address of a facility." },
+);
+
+/** An address is replaced as a whole. */
+const toAddress = (
+  sent: Static<typeof FacilityAddressRequestSchema> | null | undefined,
+): FacilityAddress | null =>
+  sent == null
+    ? null
+    : {
+        company: sent.company ?? null,
+        address1: sent.address1,
+        address2: sent.address2 ?? null,
+        city: sent.city,
+        zip: sent.zip ?? null,
+        stateCode: sent.stateCode ?? null,
+        phone: sent.phone ?? null,
+        email: sent.email === undefined ? null : normalMailAddress(sent.email),
+      };
+
 const FacilitySchema = Type.Object(
   {
     id: idField("fac", "Id of the facility, set by the service."),
     name: Type.String({ description: NAME_TEXT }),
     countryCode: Type.String({ description: `${COUNTRY_TEXT} Always in upper case.`, examples: ["DE"] }),
+    address: nullable(FacilityAddressSchema, ADDRESS_TEXT),
     createdAt: dateTime("When the facility was created."),
     closedAt: nullableTime("When the facility was closed: no order is routed to it. Null while it is open."),
   },
@@ -47,6 +111,7 @@ const toWireFacility = (facility: Facility): Static<typeof FacilitySchema> => ({
   id: toTypeId("fac", facility.id),
   name: facility.name,
   countryCode: facility.countryCode,
+  address: facility.address,
   createdAt: facility.createdAt.toISOString(),
   closedAt: facility.closedAt?.toISOString() ?? null,
 });
@@ -68,14 +133,16 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
           format: "country-code",
           description: `${COUNTRY_TEXT} In upper or lower case.`,
         }),
+        address: Type.Optional(nullable(FacilityAddressRequestSchema, ADDRESS_TEXT)),
       },
       { title: "FacilityRequest", description: "A new facility." },
     ),
     responses: { 201: { description: "The facility was created.", schema: FacilitySchema } },
     problems: ["forbidden", "validation-failed"],
-    handle: async ({ caller, by, body: { name, countryCode } }, { context }) => {
+    handle: async ({ caller, by, body: { name, countryCode, address } }, { context }) => {
       if (facilitiesOf(caller) !== null) return forbidden;
-      const facility = await createFacility(context, { name, countryCode: countryCode.toUpperCase() }, by);
+      const fields = { name, countryCode: countryCode.toUpperCase(), address: toAddress(address) };
+      const facility = await createFacility(context, fields, by);
       return { status: 201, body: toWireFacility(facility) };
     },
   }),
@@ -128,18 +195,25 @@ export const facilityRoutes: readonly BackOfficeRoute[] = [
     operationId: "updateFacility",
     admits: warehouse,
     tag: "Facilities",
-    summary: "Rename a facility",
+    summary: "Change a facility",
     params: FacilityIdParams,
     body: Type.Object(
-      { name: Type.Optional(shortText(NAME_TEXT)) },
+      {
+        name: Type.Optional(shortText(NAME_TEXT)),
+        address: Type.Optional(nullable(FacilityAddressRequestSchema, ADDRESS_TEXT)),
+      },
       { title: "FacilityUpdate", description: "Changes of a facility. Absent fields keep their values." },
     ),
     responses: { 200: { description: "The changed facility.", schema: FacilitySchema } },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params, by, body: { name } }, { context }) => {
+    handle: async ({ caller, params, by, body: { name, address } }, { context }) => {
       const facility = await findFacility(context, caller, params.id);
       if (facility === null) return notFound("facility");
-      const changed = name === undefined ? facility : await renameFacility(context, facility.id, name, by);
+      const change = {
+        ...(name !== undefined && { name }),
+        ...(address !== undefined && { address: toAddress(address) }),
+      };
+      const changed = await changeFacility(context, facility.id, change, by);
       return changed === null ? notFound("facility") : { status: 200, body: toWireFacility(changed) };
     },
   }),

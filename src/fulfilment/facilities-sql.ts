@@ -6,6 +6,7 @@ type FacilityRow = {
   id: string;
   name: string;
   country_code: string;
+  address: FacilityAddress | null;
   created_at: Date;
   closed_at: Date | null;
 };
@@ -13,15 +14,21 @@ type FacilityRow = {
 export async function insertFacility(db: Queryable, facility: Facility): Promise<void> {
   await db.query({
     name: "insert-facility",
-    text: "insert into facilities (id, name, country_code, created_at) values ($1, $2, $3, $4)",
-    values: [facility.id, facility.name, facility.countryCode, facility.createdAt],
+    text: "insert into facilities (id, name, country_code, address, created_at) values ($1, $2, $3, $4, $5)",
+    values: [
+      facility.id,
+      facility.name,
+      facility.countryCode,
+      facility.address && JSON.stringify(facility.address),
+      facility.createdAt,
+    ],
   });
 }
 
 export async function readFacility(db: Queryable, facilityId: string): Promise<Facility | null> {
   const [row] = await db.query<FacilityRow>({
     name: "read-facility",
-    text: "select id, name, country_code, created_at, closed_at from facilities where id = $1",
+    text: "select id, name, country_code, address, created_at, closed_at from facilities where id = $1",
     values: [facilityId],
   });
   return row === undefined ? null : toFacility(row);
@@ -31,7 +38,7 @@ export async function readFacility(db: Queryable, facilityId: string): Promise<F
 export async function lockFacility(tx: Queryable, facilityId: string): Promise<Facility | null> {
   const [row] = await tx.query<FacilityRow>({
     name: "lock-facility",
-    text: "select id, name, country_code, created_at, closed_at from facilities where id = $1 for no key update",
+    text: "select id, name, country_code, address, created_at, closed_at from facilities where id = $1 for no key update",
     values: [facilityId],
   });
   return row === undefined ? null : toFacility(row);
@@ -63,7 +70,7 @@ export async function listFacilities(
   const rows = await db.query<FacilityRow>({
     name: "list-facilities",
     text: `
-      select id, name, country_code, created_at, closed_at
+      select id, name, country_code, address, created_at, closed_at
       from facilities
       where id > $1 and ($3::text is null or country_code = $3)
         and ($4::boolean is null or $4 = (closed_at is not null)) and ($5::uuid[] is null or id = any($5))
@@ -74,19 +81,18 @@ export async function listFacilities(
   return rows.map(toFacility);
 }
 
-export async function updateFacilityName(
+export async function updateFacility(
   db: Queryable,
-  facilityId: string,
-  name: string,
+  { id, name, address }: Pick<Facility, "id" | "name" | "address">,
 ): Promise<Facility | null> {
   const [row] = await db.query<FacilityRow>({
-    name: "rename-facility",
+    name: "update-facility",
     text: `
       update facilities
-      set name = $2
+      set name = $2, address = $3
       where id = $1
-      returning id, name, country_code, created_at, closed_at`,
-    values: [facilityId, name],
+      returning id, name, country_code, address, created_at, closed_at`,
+    values: [id, name, address && JSON.stringify(address)],
   });
   return row === undefined ? null : toFacility(row);
 }
@@ -103,7 +109,7 @@ export async function updateFacilityClosed(
       update facilities
       set closed_at = $2
       where id = $1 and (closed_at is null) <> ($2::timestamptz is null)
-      returning id, name, country_code, created_at, closed_at`,
+      returning id, name, country_code, address, created_at, closed_at`,
     values: [facilityId, closedAt],
   });
   return row === undefined ? null : toFacility(row);
@@ -113,6 +119,7 @@ const toFacility = (row: FacilityRow): Facility => ({
   id: row.id,
   name: row.name,
   countryCode: row.country_code,
+  address: row.address,
   createdAt: row.created_at,
   closedAt: row.closed_at,
 });
@@ -167,12 +174,26 @@ export async function insertRates(tx: Queryable, facilityId: string, rates: read
   });
 }
 
+/** The address of a facility, in its country. */
+export type FacilityAddress = {
+  readonly company: string | null;
+  readonly address1: string;
+  readonly address2: string | null;
+  readonly city: string;
+  readonly zip: string | null;
+  readonly stateCode: string | null;
+  readonly phone: string | null;
+  readonly email: string | null;
+};
+
 /** A site that orders ship from. */
 export type Facility = {
   readonly id: string;
   readonly name: string;
   /** Two upper-case letters. */
   readonly countryCode: string;
+  /** Null if it is not known. */
+  readonly address: FacilityAddress | null;
   readonly createdAt: Date;
   /** Since when no order is routed to it. Null while it is open. */
   readonly closedAt: Date | null;

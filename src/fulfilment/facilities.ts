@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type Initiator, recordAudit } from "../audit/record-audit.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import { versionChanged } from "../platform/wire/content-version.ts";
@@ -12,14 +13,14 @@ import {
   type Rate,
   ratesVersion,
   readRates,
+  updateFacility,
   updateFacilityClosed,
-  updateFacilityName,
 } from "./facilities-sql.ts";
 
 /** Creates a facility without stock and rates. The first facility turns routing on. */
 export async function createFacility(
   context: Context,
-  fields: Pick<Facility, "name" | "countryCode">,
+  fields: Pick<Facility, "name" | "countryCode" | "address">,
   by: Initiator,
 ): Promise<Facility> {
   const { clock, newId } = context;
@@ -52,20 +53,22 @@ export async function closeFacility(
   });
 }
 
-/** Null if there is no such facility. The name that it has already writes nothing. */
-export async function renameFacility(
+/** Null if there is no such facility. What it has already writes nothing. */
+export async function changeFacility(
   context: Context,
   facilityId: string,
-  name: string,
+  change: Partial<Pick<Facility, "name" | "address">>,
   by: Initiator,
 ): Promise<Facility | null> {
   return inTransaction(context, async (tx) => {
     const before = await lockFacility(tx, facilityId);
-    if (before === null || before.name === name) return before;
-    const renamed = await updateFacilityName(tx, facilityId, name);
-    const fact = { merchantId: null, subject: "fac", ids: [facilityId], details: { name } } as const;
-    if (renamed !== null) await recordAudit(tx, context, by, fact);
-    return renamed;
+    if (before === null) return null;
+    const wanted = { ...before, ...change };
+    if (isDeepStrictEqual(wanted, before)) return before;
+    const changed = await updateFacility(tx, wanted);
+    const fact = { merchantId: null, subject: "fac", ids: [facilityId], details: change } as const;
+    if (changed !== null) await recordAudit(tx, context, by, fact);
+    return changed;
   });
 }
 

@@ -29,13 +29,13 @@ import {
 
 const TEXTS = {
   firstName: "First name of the recipient.",
-  lastName: "Last name of the recipient.",
+  lastName: "Last name of the recipient. `-` if there is none, as for a company: it is never printed.",
   name: "Full name of the recipient, to be printed instead of the first and the last name.",
   company: "Company of the recipient.",
   address1: "Street and number, or the first line of the address.",
   address2: "Second line of the address, such as an apartment.",
   city: "City or town.",
-  zip: "Postal code, in the form of the country.",
+  zip: "Postal code, in the form of the country. `-` if the country has none: it is never printed.",
   stateCode: "State or province, such as `CA` in the United States.",
   countryCode: "ISO 3166-1 country code of two letters.",
   phone: "Phone number for the carrier.",
@@ -348,6 +348,12 @@ export const CreatedOrderSchema = Type.Object(
 );
 type WireCreatedOrder = Static<typeof CreatedOrderSchema>;
 
+/** Without what stands for a name that the recipient does not have. */
+function nameOf({ firstName, lastName }: Order["shippingAddress"]): string {
+  const names = [firstName, lastName].filter((name) => name.trim() !== "-");
+  return names.length === 0 ? firstName : names.join(" ");
+}
+
 /** The order object of reads, cancels, transitions and events. The order must be `asOf` now. */
 export function toWireOrder(order: Order): WireOrder {
   const address = order.shippingAddress;
@@ -361,7 +367,7 @@ export function toWireOrder(order: Order): WireOrder {
     createdAt: order.createdAt.toISOString(),
     updatedAt: order.updatedAt.toISOString(),
     cancelableUntil: cancelableUntil(order)?.toISOString() ?? null,
-    shippingAddress: { ...address, name: address.name ?? `${address.firstName} ${address.lastName}` },
+    shippingAddress: { ...address, name: address.name ?? nameOf(address) },
     note: order.note,
     metadata: { ...order.metadata },
     lines: order.lines.map((line) => ({

@@ -1,6 +1,6 @@
 import { byService } from "../audit/record-audit.ts";
 import { createFacility, setRates } from "../fulfilment/facilities.ts";
-import type { Rate } from "../fulfilment/facilities-sql.ts";
+import type { FacilityAddress, Rate } from "../fulfilment/facilities-sql.ts";
 import { routeAllOrders } from "../fulfilment/routing/waiting-orders.ts";
 import { setStock } from "../fulfilment/set-stock.ts";
 import { placementOf } from "../orders/creation/create-order.ts";
@@ -15,6 +15,7 @@ import { MINUTE_MS } from "../platform/time.ts";
 type Site = {
   readonly name: string;
   readonly countryCode: string;
+  readonly address: Pick<FacilityAddress, "address1" | "city" | "zip" | "email">;
   readonly rates: readonly Rate[];
   /** Units on hand, in the order of the demo's products. */
   readonly onHand: readonly number[];
@@ -36,6 +37,7 @@ const SITES: readonly Site[] = [
   {
     name: "London",
     countryCode: "GB",
+    address: { address1: "Unit 4, Wharf Road", city: "London", zip: "E16 2EZ", email: "parcels@example.com" },
     rates: [
       ...rates(["GB"], 420n, 950n, 8_900n),
       ...rates(["IE"], 690n, 1_450n),
@@ -46,6 +48,7 @@ const SITES: readonly Site[] = [
   {
     name: "Berlin",
     countryCode: "DE",
+    address: { address1: "Speicherstraße 12", city: "Berlin", zip: "10115", email: "pakete@example.com" },
     rates: [...rates(["DE"], 390n, 890n, 7_900n), ...rates(EUROPE, 790n, 1_690n)],
     onHand: [80, 35, 30, 4],
   },
@@ -112,10 +115,18 @@ async function makeSite(
   context: Context,
   merchantId: string,
   productIds: readonly string[],
-  { name, countryCode, rates, onHand }: Site,
+  { name, countryCode, address, rates, onHand }: Site,
 ): Promise<void> {
   const by = byService("createDemo");
-  const facility = await createFacility(context, { name, countryCode }, by);
+  const facility = await createFacility(
+    context,
+    {
+      name,
+      countryCode,
+      address: { company: null, address2: null, stateCode: null, phone: null, ...address },
+    },
+    by,
+  );
   await setRates(context, facility.id, { rates }, by);
   for (const [index, id] of productIds.entries())
     await setStock(context, facility.id, { merchantId, id }, { onHand: onHand[index] ?? 0 }, by);

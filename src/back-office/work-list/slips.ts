@@ -16,6 +16,7 @@ import { fromTypeId, toTypeId } from "../../platform/ids.ts";
 import { notFound } from "../../platform/wire/problems.ts";
 import { idField, nullable } from "../../platform/wire/schemas.ts";
 import { type BackOfficeRoute, route, warehouse } from "../access.ts";
+import { FacilityAddressSchema } from "../facilities.ts";
 import { recordReads } from "../orders/export.ts";
 import { type FoundOrder, findOrder, OrderIdParams } from "../orders/find-order.ts";
 import { PackedLineSchema, toWirePackedLine } from "./scan.ts";
@@ -50,6 +51,7 @@ const PackingSlipSchema = Type.Object(
           id: idField("fac", "Id of the facility."),
           name: Type.String({ description: "Name of the facility." }),
           countryCode: Type.String({ description: "Country of the facility, two upper-case letters." }),
+          address: nullable(FacilityAddressSchema, "Its address. Null if it is not known."),
         },
         { title: "SlipFacility", description: "The facility that ships, to which parcels come back." },
       ),
@@ -180,6 +182,7 @@ function toWireSlip(
       id: toTypeId("fac", facility.id),
       name: facility.name,
       countryCode: facility.countryCode,
+      address: facility.address,
     },
     shippingAddress: wire.shippingAddress,
     note: wire.note,

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, NumberInput, Stack, Text, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Group, NumberInput, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
@@ -7,13 +7,14 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { newReference } from "../../api/reference.ts";
-import type { Facility, Rate, Rates } from "../../api/schema.d.ts";
+import type { Facility, FacilityAddressRequest, Rate, Rates } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { fieldAmount, typedAmount } from "../../text/amount.ts";
 import { countryName, formatLocale, formatWeight } from "../../text/format.ts";
+import { SenderLines } from "../../ui/address.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { Conflict } from "../../ui/form/conflict.tsx";
-import { useApiForm } from "../../ui/form/use-api-form.ts";
+import { filled, useApiForm } from "../../ui/form/use-api-form.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Crumbs, Page, Section } from "../../ui/page.tsx";
@@ -44,11 +45,22 @@ export function FacilityPage() {
       tabs={<FacilityTabs facilityId={facilityId} />}
       actions={
         <>
-          <Rename facility={facility} />
+          <Edit facility={facility} />
           <OpenOrClose facility={facility} />
         </>
       }
     >
+      <Section title={t("facilities.address")}>
+        {facility.address === null ? (
+          <Text size="sm" c="dimmed">
+            {t("facilities.noAddress")}
+          </Text>
+        ) : (
+          <address style={{ fontStyle: "normal" }}>
+            <SenderLines name={facility.name} countryCode={facility.countryCode} address={facility.address} />
+          </address>
+        )}
+      </Section>
       <EndpointsSection ownerId={facilityId} />
       <RatesSection facilityId={facilityId} />
     </Page>
@@ -57,26 +69,61 @@ export function FacilityPage() {
 
 type Props = { readonly facility: Facility };
 
-function Rename({ facility }: Props) {
+const ADDRESS_FIELDS = [
+  "company",
+  "address1",
+  "address2",
+  "zip",
+  "city",
+  "stateCode",
+  "phone",
+  "email",
+] as const;
+
+const addressValues = ({ address }: Facility) =>
+  Object.fromEntries(ADDRESS_FIELDS.map((field) => [field, address?.[field] ?? ""]));
+
+/** The name, and the address as a whole. Without any field, the facility has no address. */
+function Edit({ facility }: Props) {
   const { t } = useTranslation();
   return (
     <ConfirmAction
-      label={t("facilities.rename")}
-      effect={t("facilities.renameEffect")}
-      done={t("facilities.renamed")}
-      initialValues={{ name: facility.name }}
+      label={t("facilities.edit")}
+      effect={t("facilities.editEffect")}
+      done={t("facilities.edited")}
+      initialValues={{ name: facility.name, address: addressValues(facility) }}
       fields={(form) => (
-        <TextInput
-          label={t("facilities.name")}
-          maxLength={255}
-          required
-          data-autofocus
-          {...form.getInputProps("name")}
-        />
+        <Stack gap="sm">
+          <TextInput
+            label={t("facilities.name")}
+            maxLength={255}
+            required
+            data-autofocus
+            {...form.getInputProps("name")}
+          />
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+            {ADDRESS_FIELDS.map((field) => (
+              <TextInput
+                key={field}
+                label={t(`address.${field}`)}
+                maxLength={255}
+                {...form.getInputProps(`address.${field}`)}
+              />
+            ))}
+          </SimpleGrid>
+        </Stack>
       )}
-      run={(_, { changed }) =>
-        dataOf(api.PATCH("/api/facilities/{id}", { params: { path: { id: facility.id } }, body: changed }))
-      }
+      run={(_, { changed: { name, address } }) => {
+        const given = filled(address ?? {});
+        const body = {
+          ...(name !== undefined && { name }),
+          // Fields that are missing are for the service to name.
+          ...(address !== undefined && {
+            address: Object.keys(given).length === 0 ? null : (given as FacilityAddressRequest),
+          }),
+        };
+        return dataOf(api.PATCH("/api/facilities/{id}", { params: { path: { id: facility.id } }, body }));
+      }}
     />
   );
 }

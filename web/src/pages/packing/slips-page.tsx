@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import type { PackingSlip } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { countryName, formatNumber, shortDay } from "../../text/format.ts";
-import { AddressLines } from "../../ui/address.tsx";
+import { AddressLines, SenderLines } from "../../ui/address.tsx";
 import { Crumbs, Page } from "../../ui/page.tsx";
 import { Barcode, PrintButton } from "../../ui/scan/barcode.tsx";
 import classes from "../../ui/scan/paper.module.css";
@@ -117,6 +117,12 @@ export function PackingSheet(props: Props) {
           {slip.carrier !== null && (
             <div>{[slip.carrier, slip.trackingNumber].filter(Boolean).join(" · ")}</div>
           )}
+          {slip.facility !== null && slip.facility.address !== null && (
+            <div style={{ marginTop: "3mm" }}>
+              <div>{t("slips.sender")}</div>
+              <Sender of={slip.facility} merchantName={slip.merchantName} />
+            </div>
+          )}
         </div>
         <Barcode of={slip.orderId} />
       </div>
@@ -148,9 +154,12 @@ export function ReturnSheet(props: Props) {
         <Barcode of={slip.orderId} />
       </div>
       {slip.facility !== null && (
-        <p>
-          {t("slips.returnTo")} {slip.facility.name}, {countryName(slip.facility.countryCode)}
-        </p>
+        <>
+          <p>{t("slips.returnTo")}</p>
+          <address className={classes["address"]}>
+            <Sender of={slip.facility} merchantName={slip.merchantName} />
+          </address>
+        </>
       )}
       <Lines slip={slip} isReturn />
       <p>{t("slips.why")}</p>
@@ -163,6 +172,20 @@ export function ReturnSheet(props: Props) {
       </ul>
     </section>
   );
+}
+
+/** The facility sends for the merchant, whose parcel it recognizes by the name. */
+function Sender({ of, merchantName }: { of: NonNullable<PackingSlip["facility"]>; merchantName: string }) {
+  const { name, countryCode, address } = of;
+  if (address === null)
+    return (
+      <>
+        <div>{name}</div>
+        <div>{countryName(countryCode)}</div>
+      </>
+    );
+  const site = { ...address, company: address.company ?? name };
+  return <SenderLines name={merchantName} countryCode={countryCode} address={site} />;
 }
 
 function Lines({ slip, isReturn = false }: Props & { isReturn?: boolean }) {

@@ -228,6 +228,7 @@ export const orders: Translated<typeof en> = {
     stateCode: "Bundesstaat",
     countryCode: "Ländercode",
     phone: "Telefon",
+    email: "E-Mail",
   },
   orderEffects: {
     accept_and_charge:

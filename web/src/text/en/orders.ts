@@ -223,6 +223,7 @@ export const orders = {
     stateCode: "State",
     countryCode: "Country code",
     phone: "Phone",
+    email: "Mail address",
   },
   orderEffects: {
     accept_and_charge: "The order is accepted, the merchant is charged, and the warehouse can ship it.",
