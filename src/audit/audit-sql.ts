@@ -60,9 +60,13 @@ export type AuditFilter = {
   readonly connectionId: string | null;
   /** The name, the kind or the id of the actor. */
   readonly actor: string | null;
-  readonly action: string | null;
+  readonly actions: readonly string[] | null;
+  readonly kind: AuditKind | null;
   readonly subjectId: string | null;
 };
+
+export const AUDIT_KINDS = ["change", "read", "sign-in"] as const;
+type AuditKind = (typeof AUDIT_KINDS)[number];
 
 /** A part of the log, newest first. Ids sort by time, so they bound the time as well. */
 export type AuditRange = {
@@ -127,7 +131,12 @@ export async function listAuditEntries(
         select part.*
         from part
         where ($5::uuid is null or part.subject_ids @> array[$5]) and ($6::uuid is null or part.merchant_id = $6)
-          and ($7::uuid is null or part.connection_id = $7) and ($8::text is null or part.action = $8)
+          and ($7::uuid is null or part.connection_id = $7) and ($8::text[] is null or part.action = any($8))
+          and ($10::text is null or $10 = case
+            when part.action ~ '^(signIn|signOut|confirm|finishSingleSignOn|requestPasswordReset)' then 'sign-in'
+            when part.action ~ '^(get|list|export|search|scan)' then 'read'
+            else 'change'
+          end)
           and ($9::text is null or $9 in (part.actor_name, part.actor_kind, part.actor_id))
         order by part.id desc
         limit $3 + 1
@@ -141,8 +150,9 @@ export async function listAuditEntries(
       filter.subjectId,
       filter.merchantId,
       filter.connectionId,
-      filter.action,
+      filter.actions,
       filter.actor,
+      filter.kind,
     ],
   });
   const { found, readTo } = toFitting(rows, ENTRIES_READ_MAX);

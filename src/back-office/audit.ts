@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import {
+  AUDIT_KINDS,
   type AuditEntry,
   type AuditFilter,
   auditRange,
@@ -19,6 +20,7 @@ import {
   cursorField,
   dateTime,
   describedAs,
+  enumeration,
   idField,
   limitField,
   nullable,
@@ -36,7 +38,22 @@ const auditFields = {
   merchantId: Type.Optional(Type.String({ description: "Only entries of this merchant." })),
   connectionId: Type.Optional(Type.String({ description: "Only entries of this connection." })),
   actor: textFilter("Only entries of this actor: its name, its kind, or the id of its person or token."),
-  action: textFilter("Only entries of this operation, such as `createKey`."),
+  action: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 5_000,
+      format: "text",
+      description:
+        "Only entries of this operation, such as `createKey`, or of several with commas between them.",
+    }),
+  ),
+  kind: Type.Optional(
+    enumeration(
+      "AuditKind",
+      AUDIT_KINDS,
+      "`change`: something was changed. `read`: personal data was read, or exported. `sign-in`: a person signed in or out, or failed to.",
+    ),
+  ),
   subjectId: textFilter("Only entries about this id, such as that of an order."),
   from: Type.Optional(dateTime("Only entries at or after this time.")),
   to: Type.Optional(dateTime("Only entries before this time.")),
@@ -54,11 +71,19 @@ function auditFilterErrors(query: AuditFields): ValidationError[] {
   ];
 }
 
-const toAuditFilter = ({ merchantId, connectionId, actor, action, subjectId }: AuditFields): AuditFilter => ({
+const toAuditFilter = ({
+  merchantId,
+  connectionId,
+  actor,
+  action,
+  kind,
+  subjectId,
+}: AuditFields): AuditFilter => ({
   merchantId: idIn("mer", merchantId),
   connectionId: idIn("con", connectionId),
   actor: actor ?? null,
-  action: action ?? null,
+  actions: action?.split(",") ?? null,
+  kind: kind ?? null,
   subjectId: subjectId === undefined ? null : subjectIn(subjectId),
 });
 
@@ -254,9 +279,10 @@ export const auditExportRoutes: readonly BackOfficeRoute[] = [
 ];
 
 /** The filters, but for the ids that the entry has elsewhere. */
-const detailsOf = ({ actor, action, subjectId, from, to, format }: Static<typeof ExportQuery>) => ({
+const detailsOf = ({ actor, action, kind, subjectId, from, to, format }: Static<typeof ExportQuery>) => ({
   actor,
   action,
+  kind,
   subjectId,
   from,
   to,

@@ -76,6 +76,20 @@ describe("GET /api/audit-entries", () => {
     expect(await actionsFor(`subjectId=${other.connectionId}`)).toEqual(["createConnection"]);
   });
 
+  it("is narrowed to changes, reads or sign-ins, and to several operations", async () => {
+    const order = await placeOrder(partner);
+    await test.backOffice.get(`/api/orders/${order.id}`);
+    await test.backOffice.get("/api/search?q=lovelace");
+    await test.backOffice.post(`/api/orders/${order.id}/notes`, { text: "Called." });
+    const ofOrder = (query: string) => actionsFor(`subjectId=${order.id}${query}`);
+    expect(await ofOrder("")).toHaveLength(3);
+    expect(await ofOrder("&kind=change")).toEqual(["addOrderNote"]);
+    expect((await ofOrder("&kind=read")).toSorted()).toEqual(["getOrder", "search"]);
+    expect(await ofOrder("&kind=sign-in")).toEqual([]);
+    expect(await ofOrder("&action=addOrderNote,getOrder")).toHaveLength(2);
+    expect((await test.backOffice.get("/api/audit-entries?kind=all")).status).toBe(422);
+  });
+
   it("reads a leap second as the second before it", async () => {
     expect(await actionsFor("to=2016-12-31T23:59:60Z")).toEqual([]);
     expect(await actionsFor("from=2016-12-31T23:59:60Z&limit=100")).toContain("createMerchant");
@@ -248,7 +262,14 @@ describe("GET /api/audit-entries/export", () => {
   });
 
   it("ends a file that would be too large with the time from which the next one continues", async () => {
-    const filter = { merchantId: null, connectionId: null, actor: null, action: null, subjectId: null };
+    const filter = {
+      merchantId: null,
+      connectionId: null,
+      actor: null,
+      actions: null,
+      kind: null,
+      subjectId: null,
+    };
     const range = { beforeId: UUID_MAX, fromId: UUID_MIN };
     const partsOf = async (limits: Parameters<typeof exportAuditEntries>[3]) => {
       const parts = [];

@@ -1,16 +1,20 @@
+import { Modal, UnstyledButton } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { AuditEntry } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { DownloadButton } from "../../ui/download-button.tsx";
+import { Facts } from "../../ui/facts.tsx";
 import { PlainLink } from "../../ui/link.tsx";
-import { DayFilter, Filters, SearchFilter } from "../../ui/list/filters.tsx";
+import { DayFilter, Filters, SearchFilter, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useActorKind } from "../orders/order-text.ts";
 import classes from "./audit-page.module.css";
-import { auditEntriesQuery, auditExportAddress } from "./queries.ts";
+import { useOperationNames } from "./operation-names.ts";
+import { auditEntriesQuery, auditExportAddress, KINDS, kindOf } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/audit-log");
 
@@ -20,50 +24,84 @@ const SUBJECTS_SHOWN = 1;
 export function AuditPage() {
   const { t } = useTranslation();
   const search = route.useSearch();
+  const { nameOf, find } = useOperationNames();
+  const [shown, setShown] = useState<AuditEntry | null>(null);
   const isFiltered = Object.keys(search).length > 0;
+  // What is typed is a name in words or a part of one. Without such a name the service looks for what was typed.
+  const actions = search.action === undefined ? undefined : find(search.action).join(",") || search.action;
+  const filters = { ...search, action: actions };
   return (
-    <ListPage
-      title={t("audit.title")}
-      about={t("audit.about")}
-      query={auditEntriesQuery(search)}
-      actions={(["csv", "ndjson"] as const).map((format) => (
-        <DownloadButton
-          key={format}
-          address={auditExportAddress(search, format)}
-          needsProof
-          label={t("audit.download", { format: format.toUpperCase() })}
-        />
-      ))}
-      filters={<AuditFilters />}
-      rowKey={({ id }) => id}
-      empty={isFiltered ? t("audit.emptyFiltered") : t("audit.empty")}
-      columns={[
-        { name: t("audit.time"), cell: ({ createdAt }) => <Time at={createdAt} /> },
-        { name: t("audit.actor"), cell: ({ actor }) => <Who actor={actor} />, isName: true, phone: "below" },
-        {
-          name: t("audit.action"),
-          cell: ({ action }) => <code className={classes["action"]}>{action}</code>,
-          phone: "beside",
-        },
-        { name: t("audit.subjects"), cell: ({ subjectIds }) => <Subjects ids={subjectIds} />, drop: 3 },
-        { name: t("audit.details"), cell: ({ details }) => detailsOf(details), isLong: true, drop: 2 },
-        {
-          name: t("audit.requestId"),
-          cell: ({ requestId }) => requestId && <RequestId of={requestId} />,
-          isMinor: true,
-        },
-      ]}
-    />
+    <>
+      <ListPage
+        title={t("audit.title")}
+        query={auditEntriesQuery(filters)}
+        actions={(["csv", "ndjson"] as const).map((format) => (
+          <DownloadButton
+            key={format}
+            address={auditExportAddress(filters, format)}
+            needsProof
+            label={t("audit.download", { format: format.toUpperCase() })}
+          />
+        ))}
+        filters={<AuditFilters />}
+        rowKey={({ id }) => id}
+        empty={isFiltered ? t("audit.emptyFiltered") : t("audit.empty")}
+        columns={[
+          { name: t("audit.time"), cell: ({ createdAt }) => <Time at={createdAt} /> },
+          {
+            name: t("audit.actor"),
+            cell: ({ actor }) => <Who actor={actor} />,
+            isName: true,
+            phone: "below",
+          },
+          {
+            name: t("audit.action"),
+            cell: ({ action }) => <span title={action}>{nameOf(action)}</span>,
+            phone: "beside",
+          },
+          { name: t("audit.subjects"), cell: ({ subjectIds }) => <Subjects ids={subjectIds} />, drop: 3 },
+          {
+            name: t("audit.details"),
+            cell: (entry) => (
+              <UnstyledButton
+                className={classes["details"] ?? ""}
+                aria-haspopup="dialog"
+                onClick={() => setShown(entry)}
+              >
+                {detailsOf(entry.details) || t("audit.show")}
+              </UnstyledButton>
+            ),
+            isLong: true,
+            drop: 2,
+          },
+        ]}
+      />
+      <Modal
+        opened={shown !== null}
+        onClose={() => setShown(null)}
+        title={shown === null ? "" : nameOf(shown.action)}
+        closeButtonProps={{ "aria-label": t("ui.close") }}
+      >
+        {shown !== null && <Entry of={shown} />}
+      </Modal>
+    </>
   );
 }
 
 function AuditFilters() {
   const { t } = useTranslation();
-  const { actor, action, subjectId, from, to } = route.useSearch();
+  const search = route.useSearch();
+  const { actor, action, subjectId, from, to } = search;
   return (
     <Filters>
-      <SearchFilter label={t("audit.byActor")} name="actor" value={actor} />
       <SearchFilter label={t("audit.byAction")} name="action" value={action} />
+      <SelectFilter
+        label={t("audit.kind")}
+        name="kind"
+        value={kindOf(search)}
+        options={KINDS.map((value) => ({ value, label: t(`audit.kinds.${value}`) }))}
+      />
+      <SearchFilter label={t("audit.byActor")} name="actor" value={actor} />
       <SearchFilter label={t("audit.bySubject")} name="subjectId" value={subjectId} />
       <DayFilter label={t("audit.from")} name="from" value={from} />
       <DayFilter label={t("audit.to")} name="to" value={to} />
@@ -97,18 +135,32 @@ const Subjects = ({ ids }: { ids: readonly string[] }) => (
   </>
 );
 
-/** The beginning is enough to see what belongs together. The whole id finds the request in the log. */
-function RequestId({ of }: { of: string }) {
+/** All that is known of an entry. Its request id finds the request in the log of the service. */
+function Entry({ of: { createdAt, actor, action, subjectIds, details, requestId } }: { of: AuditEntry }) {
   const { t } = useTranslation();
   return (
-    <span className={classes["request"]}>
-      <span className={classes["id"]} title={of}>
-        {of.length > 10 ? `${of.slice(0, 8)}…` : of}
-      </span>
-      <CopyButton value={of} of={t("audit.requestId")} />
-    </span>
+    <Facts
+      of={[
+        [t("audit.time"), <Time key="time" at={createdAt} as="exact" />],
+        [t("audit.actor"), <Who key="actor" actor={actor} />],
+        [t("audit.action"), <code key="action">{action}</code>],
+        ...(subjectIds.length > 0
+          ? [[t("audit.subjects"), <Ids key="subjects" of={subjectIds} />] as const]
+          : []),
+        ...Object.entries(details).map(([name, value]) => [name, textOf(value)] as const),
+        ...(requestId === null ? [] : [[t("audit.requestId"), <Ids key="id" of={[requestId]} />] as const]),
+      ]}
+    />
   );
 }
+
+const Ids = ({ of }: { of: readonly string[] }) =>
+  of.map((id) => (
+    <div key={id} className={classes["request"]}>
+      <span className={classes["id"]}>{id}</span>
+      <CopyButton value={id} of={id} />
+    </div>
+  ));
 
 const detailsOf = (details: AuditEntry["details"]): string =>
   Object.entries(details)

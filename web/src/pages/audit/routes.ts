@@ -1,13 +1,14 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { queryClient } from "../../api/query-client.ts";
 import { signedInRoute } from "../../routing/root.tsx";
-import { searchParams, text } from "../../routing/search.ts";
+import { oneOf, searchParams, text } from "../../routing/search.ts";
 import { day } from "../../text/format.ts";
-import { auditEntriesQuery } from "./queries.ts";
+import { auditEntriesQuery, KINDS } from "./queries.ts";
 
 const auditSearch = searchParams({
   actor: text,
   action: text,
+  kind: oneOf(KINDS),
   subjectId: text,
   merchantId: text,
   connectionId: text,
@@ -21,6 +22,9 @@ export const auditRoute = createRoute({
   path: "/audit-log",
   validateSearch: auditSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ deps }) => void queryClient.prefetchQuery(auditEntriesQuery(deps)),
+  loader: ({ deps }) => {
+    // What an operation is called is known when the page is loaded.
+    if (deps.action === undefined) void queryClient.prefetchQuery(auditEntriesQuery(deps));
+  },
   component: lazyRouteComponent(() => import("./audit-page.tsx"), "AuditPage"),
 });
