@@ -26,6 +26,37 @@ import { connectionQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/connections/$connectionId");
 
+/** Its name is for people alone: keys, orders and endpoints stay. */
+function RenameConnection({ connection: { id, name } }: { connection: Connection }) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction
+      label={t("connections.rename")}
+      effect={t("connections.renameEffect")}
+      done={t("connections.renamed")}
+      initialValues={{ name }}
+      validate={(values) => (values.name.trim() === "" ? { name: t("ui.required") } : {})}
+      fields={(form) => (
+        <TextInput
+          label={t("connections.name")}
+          maxLength={255}
+          required
+          data-autofocus
+          {...form.getInputProps("name")}
+        />
+      )}
+      run={(values) =>
+        dataOf(
+          api.PATCH("/api/connections/{id}", {
+            params: { path: { id } },
+            body: { name: values.name.trim() },
+          }),
+        )
+      }
+    />
+  );
+}
+
 /** One connection: the access of a partner to the products of a merchant. */
 export function ConnectionPage() {
   const { t } = useTranslation();
@@ -52,7 +83,12 @@ export function ConnectionPage() {
         />
       }
       tabs={<ConnectionTabs connectionId={connectionId} />}
-      actions={<>{isOfStranger && mayEnd && <EndConnection of={connection} />}</>}
+      actions={
+        <>
+          {mayEnd && <RenameConnection connection={connection} />}
+          {isOfStranger && mayEnd && <EndConnection of={connection} />}
+        </>
+      }
     >
       <Grid gap="md">
         <Grid.Col span={{ base: 12, lg: 8 }}>

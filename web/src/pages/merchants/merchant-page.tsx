@@ -1,4 +1,4 @@
-import { Grid, Stack, TextInput, Title } from "@mantine/core";
+import { Checkbox, Grid, Group, Stack, TextInput, Title } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -18,6 +18,7 @@ import { Crumbs, Section } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { MerchantUsageSection } from "../../ui/usage-section.tsx";
 import { ConnectionName } from "../connections/end-connection.tsx";
+import { ChangeCreditLimit } from "../money/payment-actions.tsx";
 import { MerchantTabs } from "../thing-tabs.tsx";
 import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
 import { merchantConnectionsQuery, merchantQuery } from "./queries.ts";
@@ -30,6 +31,7 @@ export function MerchantPage() {
   const { merchantId } = route.useParams();
   const search = route.useSearch();
   const { data: merchant } = useSuspenseQuery(merchantQuery(merchantId));
+  const isOperator = useHasRole("operator");
   const mayChange = useHasRole("operator", "merchant");
   const seesEndpoints = useHasRole("operator", "merchant", "support", "monitoring");
   return (
@@ -41,7 +43,17 @@ export function MerchantPage() {
         <Stack gap="md">
           <Grid gap="md">
             <Grid.Col span={{ base: 12, lg: 5 }}>
-              <Section title={t("merchants.details")}>
+              <Section
+                title={t("merchants.details")}
+                actions={
+                  isOperator && (
+                    <Group gap={6}>
+                      <ChangeMerchant merchant={merchant} />
+                      <ChangeCreditLimit merchant={merchant} />
+                    </Group>
+                  )
+                }
+              >
                 <MerchantFacts merchant={merchant} />
               </Section>
             </Grid.Col>
@@ -102,6 +114,52 @@ function MerchantFacts({ merchant }: { merchant: Merchant }) {
           t(completeWhenShipped ? "merchants.completedByService" : "merchants.completedByWarehouse"),
         ],
       ]}
+    />
+  );
+}
+
+/** What was given when the merchant was created, but its currency, which never changes. */
+function ChangeMerchant({
+  merchant: { id, name, accountEmail, completeWhenShipped },
+}: {
+  merchant: Merchant;
+}) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction
+      label={t("merchants.change")}
+      effect={t("merchants.changeEffect")}
+      done={t("merchants.changed")}
+      initialValues={{ name, accountEmail, completeWhenShipped }}
+      validate={(values) => ({
+        ...(values.name.trim() === "" && { name: t("ui.required") }),
+        ...(values.accountEmail.trim() === "" && { accountEmail: t("ui.required") }),
+      })}
+      fields={(form) => (
+        <Stack gap="sm">
+          <TextInput
+            label={t("merchants.name")}
+            maxLength={255}
+            required
+            data-autofocus
+            {...form.getInputProps("name")}
+          />
+          <TextInput
+            label={t("merchants.email")}
+            description={t("merchants.emailHelp")}
+            type="email"
+            required
+            {...form.getInputProps("accountEmail")}
+          />
+          <Checkbox
+            label={t("merchants.completeWhenShipped")}
+            {...form.getInputProps("completeWhenShipped", { type: "checkbox" })}
+          />
+        </Stack>
+      )}
+      run={(_, { changed }) =>
+        dataOf(api.PATCH("/api/merchants/{id}", { params: { path: { id } }, body: changed }))
+      }
     />
   );
 }

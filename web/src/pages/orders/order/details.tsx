@@ -1,9 +1,12 @@
 import { Code, Group, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
+import { useHasRole } from "../../../api/me.ts";
 import type { Order } from "../../../api/schema.d.ts";
+import { paths } from "../../../paths.ts";
 import { AddressLines, addressText } from "../../../ui/address.tsx";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { Facts } from "../../../ui/facts.tsx";
+import { TextLink } from "../../../ui/link.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 
@@ -12,6 +15,7 @@ type Props = { readonly order: Order };
 /** Whose order it is and when it changed. */
 export function OrderDetails({ order }: Props) {
   const { t } = useTranslation();
+  const seesMerchant = useHasRole("operator", "warehouse", "merchant", "support");
   return (
     <Section title={t("order.details")}>
       <Facts
@@ -23,8 +27,22 @@ export function OrderDetails({ order }: Props) {
               <Id key="external" value={order.externalOrderId} of={t("order.externalId")} />
             ),
           ],
-          [t("orders.merchant"), order.merchantName],
-          [t("orders.connection"), order.connectionName],
+          [
+            t("orders.merchant"),
+            seesMerchant ? (
+              <TextLink key="merchant" to={paths.merchant(order.merchantId)}>
+                {order.merchantName}
+              </TextLink>
+            ) : (
+              order.merchantName
+            ),
+          ],
+          [
+            t("orders.connection"),
+            <TextLink key="connection" to={paths.connection(order.connectionId)}>
+              {order.connectionName}
+            </TextLink>,
+          ],
           [t("orders.created"), <Time key="created" at={order.createdAt} />],
           [t("order.updated"), <Time key="updated" at={order.updatedAt} />],
           [t("order.cancelableUntil"), <CancelableUntil key="until" order={order} />],

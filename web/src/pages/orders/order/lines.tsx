@@ -1,7 +1,10 @@
 import { Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
+import { useHasRole } from "../../../api/me.ts";
 import type { Order, OrderLine } from "../../../api/schema.d.ts";
+import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
+import { TextLink } from "../../../ui/link.tsx";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Money } from "../../../ui/money.tsx";
 import { Section } from "../../../ui/page.tsx";
@@ -10,6 +13,7 @@ import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 /** The lines of the order, with their shipments. */
 export function OrderLines({ order }: { order: Order }) {
   const { t } = useTranslation();
+  const seesProducts = useHasRole("operator", "warehouse", "merchant", "support");
   const shipmentOf = ({ shipmentId }: OrderLine) => order.shipments.find(({ id }) => id === shipmentId);
   return (
     <Section title={t("order.lines")}>
@@ -20,9 +24,9 @@ export function OrderLines({ order }: { order: Order }) {
         columns={[
           {
             name: t("order.product"),
-            cell: ({ name, sku }) => (
+            cell: ({ productId, name, sku }) => (
               <span>
-                {name}{" "}
+                {seesProducts ? <TextLink to={paths.product(productId)}>{name}</TextLink> : name}{" "}
                 <Text span c="dimmed" size="xs" ff="monospace">
                   {sku}
                 </Text>
