@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findingsOf, visit } from "../support/browser.ts";
+import { createFacility, setStock } from "../support/facilities.ts";
 import { startWorld, type World } from "./world.ts";
 
 let world: World;
@@ -38,6 +39,19 @@ describe("what was created can be changed", () => {
     await dialog.getByLabel("Name").fill("Corner shop");
     await dialog.getByRole("button", { name: "Rename" }).click();
     await page.getByRole("heading", { level: 1, name: "Corner shop" }).waitFor();
+  });
+});
+
+describe("a merchant", () => {
+  it("sees its own stock, by facility", async () => {
+    const { service, partner, people } = world;
+    const facility = await createFacility(service);
+    await setStock(service, facility, partner.productIds[0], 7);
+    const page = await world.open(people.merchant);
+    await visit(page, `/merchants/${partner.merchantId}/stock`, /^Stock of/);
+    const row = page.getByRole("row").filter({ hasText: "Facility: 7" });
+    await row.waitFor();
+    expect(await findingsOf(page), "the stock").toEqual([]);
   });
 });
 

@@ -74,6 +74,12 @@ export const PAGES: readonly TestedPage[] = [
     heading: "Account of Merchant",
   },
   {
+    name: "stock-of-merchant",
+    path: ({ partner }) => `/merchants/${partner.merchantId}/stock`,
+    person: "merchant",
+    heading: "Stock of Merchant",
+  },
+  {
     name: "charges",
     path: ({ partner }) => `/merchants/${partner.merchantId}/charges`,
     person: "merchant",

@@ -23,6 +23,8 @@ export const paths = {
   orders: (search: Search = {}) => `/orders${stringifySearch(search)}`,
   order: (orderId: string) => `/orders/${part(orderId)}`,
   merchants: (search: Search = {}) => `/merchants${stringifySearch(search)}`,
+  merchantStock: (merchantId: string, search: Search = {}) =>
+    `/merchants/${part(merchantId)}/stock${stringifySearch(search)}`,
   merchantAccount: (merchantId: string, search: Search = {}) =>
     `/merchants/${part(merchantId)}/account${stringifySearch(search)}`,
   charges: (merchantId: string, search: Search = {}) =>

@@ -10,7 +10,7 @@ import {
   stockListRoute,
   stockRoute,
 } from "./pages/facilities/routes.ts";
-import { merchantRoute, merchantsRoute } from "./pages/merchants/routes.ts";
+import { merchantRoute, merchantStockRoute, merchantsRoute } from "./pages/merchants/routes.ts";
 import { chargesRoute, failuresRoute, merchantAccountRoute } from "./pages/money/routes.ts";
 import { orderRoute, ordersRoute } from "./pages/orders/routes.ts";
 import { overviewRoute } from "./pages/overview/routes.ts";
@@ -61,6 +61,7 @@ const routeTree = rootRoute.addChildren([
     orderRoute,
     merchantsRoute,
     merchantRoute,
+    merchantStockRoute,
     merchantAccountRoute,
     chargesRoute,
     failuresRoute,

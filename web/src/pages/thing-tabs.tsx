@@ -34,6 +34,7 @@ export function MerchantTabs({ merchantId }: { merchantId: string }) {
         [t("products.title"), paths.merchantProducts(merchantId)],
         ...(seesBusiness
           ? ([
+              [t("stock.title"), paths.merchantStock(merchantId)],
               [t("money.account"), paths.merchantAccount(merchantId)],
               [t("money.charges"), paths.charges(merchantId)],
             ] as const)

@@ -12,3 +12,12 @@ export const merchantConnectionsQuery = (
   read("/api/merchants/{id}/connections", {
     params: { path: { id }, query: { limit: 50, ...filters } },
   });
+
+type StockFilters = {
+  readonly q?: string | undefined;
+  readonly available?: boolean | undefined;
+  readonly cursor?: string | undefined;
+};
+
+export const merchantStockQuery = (id: string, filters: StockFilters) =>
+  read("/api/merchants/{id}/stock", { params: { path: { id }, query: { limit: 50, ...filters } } });

@@ -3,8 +3,8 @@ import { meQuery, rolesOf } from "../../api/me.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { paths } from "../../paths.ts";
 import { signedInRoute } from "../../routing/root.tsx";
-import { searchParams, text } from "../../routing/search.ts";
-import { merchantConnectionsQuery, merchantQuery, merchantsQuery } from "./queries.ts";
+import { flag, searchParams, text } from "../../routing/search.ts";
+import { merchantConnectionsQuery, merchantQuery, merchantStockQuery, merchantsQuery } from "./queries.ts";
 
 const merchantsSearch = searchParams({ q: text, cursor: text });
 
@@ -36,4 +36,18 @@ export const merchantRoute = createRoute({
     return queryClient.ensureQueryData(merchantQuery(params.merchantId));
   },
   component: lazyRouteComponent(() => import("./merchant-page.tsx"), "MerchantPage"),
+});
+
+const stockSearch = searchParams({ q: text, available: flag, cursor: text });
+
+export const merchantStockRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/merchants/$merchantId/stock",
+  validateSearch: stockSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ params: { merchantId }, deps }) => {
+    void queryClient.prefetchQuery(merchantStockQuery(merchantId, deps));
+    return queryClient.ensureQueryData(merchantQuery(merchantId));
+  },
+  component: lazyRouteComponent(() => import("./stock-page.tsx"), "MerchantStockPage"),
 });
