@@ -1,7 +1,7 @@
 /**
  * A text as searches compare it (docs/design/api-conventions.md, "Searching orders"): without case, accents and apostrophes, in one
- * Unicode form, with `ß` as `ss` and letters with a stroke as plain ones. What two texts have in common for a person's eye, they have
- * in common here. The SQL function `folded` does the same (functions/folded.sql).
+ * Unicode form, with `ß` as `ss` and letters with a stroke as plain ones. Texts that look alike to a person are alike
+ * here.
  */
 export const foldText = (text: string): string =>
   text
