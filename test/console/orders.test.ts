@@ -79,6 +79,15 @@ describe("the list of orders", () => {
   });
 });
 
+it("a page of a list that does not exist any more offers the first one", async () => {
+  const page = await world.open(world.people.operator);
+  await page.goto("/orders?cursor=of-another-list");
+  await page.getByText("This page of the list does not exist any more.").waitFor();
+  await page.getByRole("button", { name: "To the first page" }).click();
+  await page.getByRole("link", { name: "shop-1003" }).waitFor();
+  expect(page.url()).not.toContain("cursor");
+});
+
 describe("the keyboard", () => {
   it("opens the palette, which finds pages, orders, connections and people, and lists the shortcuts", async () => {
     const page = await world.open(world.people.operator);

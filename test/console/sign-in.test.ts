@@ -86,6 +86,16 @@ describe("an invitation", () => {
 });
 
 describe("the page of an invitation", () => {
+  it("with a link leads to where the person was going before the mail", async () => {
+    const page = await world.open(null);
+    await page.goto(`/orders/${world.orders.held}`);
+    await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
+    const tab = await page.context().newPage();
+    await tab.goto(`/sign-in#token=${await linkToken(world.service, world.people.operator, "sign-in")}`);
+    await tab.getByRole("button", { name: "Continue" }).click();
+    await tab.getByRole("heading", { level: 1, name: "shop-1002" }).waitFor();
+  });
+
   it("that is loaded again after the link still lets the person choose a password", async () => {
     const person = await createPerson(world.service);
     const page = await world.open(null);

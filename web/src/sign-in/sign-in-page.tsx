@@ -1,10 +1,11 @@
 import { Alert } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { queryClient } from "../api/query-client.ts";
 import { signInGate } from "../api/sign-in-gate.ts";
 import { paths } from "../paths.ts";
+import { readStored, store } from "../stored.ts";
 import { useGo } from "../ui/link.tsx";
 import { LinkForm, SignInFrame } from "./sign-in-parts.tsx";
 import { SignInWays } from "./sign-in-ways.tsx";
@@ -15,12 +16,15 @@ const route = getRouteApi("/sign-in");
 /** The first page of a person who is not signed in: a link's button, or a password. */
 export function SignInPage() {
   const { t } = useTranslation();
-  const { next, error } = route.useSearch();
+  const { next: asked, error } = route.useSearch();
+  const [next] = useState(() => asked ?? keptDestination());
+  useEffect(() => keepDestination(asked), [asked]);
   const [token, setToken] = useState(tokenOfAddress);
   const go = useGo();
   const enter = async () => {
     signInGate.leave(); // The page showed another person, perhaps.
     queryClient.clear(); // What that one has seen.
+    store(DESTINATION, "");
     await go(ownAddress(next), { replace: true });
   };
   return (
@@ -37,6 +41,22 @@ export function SignInPage() {
       )}
     </SignInFrame>
   );
+}
+
+const DESTINATION = "sign-in-destination";
+/** A link of a mail is good for as long. */
+const KEPT_MS = 3_600_000;
+
+/** Where the person was going, for a link of a mail, which opens the sign-in page in another tab. */
+function keepDestination(next: string | undefined): void {
+  if (next !== undefined) store(DESTINATION, JSON.stringify({ next, at: Date.now() }));
+}
+
+/** It counts until a person has signed in, and not for long: the browser may be another person's then. */
+function keptDestination(): string | undefined {
+  const kept: { next?: unknown; at?: unknown } = JSON.parse(readStored(DESTINATION) || "{}");
+  const isFresh = typeof kept.at === "number" && Date.now() - kept.at < KEPT_MS;
+  return isFresh && typeof kept.next === "string" ? kept.next : undefined;
 }
 
 /** An address of the console. One of another site would make the sign-in page a way to it. */

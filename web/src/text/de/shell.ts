@@ -66,6 +66,8 @@ export const shell: Translated<typeof en> = {
     copyOf: "{{of}} kopieren",
     clear: "Leeren",
     retry: "Noch einmal versuchen",
+    oldPage: "Diese Seite der Liste gibt es nicht mehr.",
+    firstPage: "Zur ersten Seite",
     nextPage: "Weiter",
     previousPage: "Zurück",
     cancel: "Abbrechen",

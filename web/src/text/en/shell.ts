@@ -63,6 +63,8 @@ export const shell = {
     copyOf: "Copy {{of}}",
     clear: "Clear",
     retry: "Try again",
+    oldPage: "This page of the list does not exist any more.",
+    firstPage: "To the first page",
     nextPage: "Next",
     previousPage: "Previous",
     cancel: "Cancel",

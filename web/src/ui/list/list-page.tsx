@@ -1,4 +1,4 @@
-import { Button, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { IconArrowLeft, IconArrowRight, IconArrowUp } from "@tabler/icons-react";
 import {
   keepPreviousData,
@@ -20,6 +20,7 @@ import { formatNumber } from "../../text/format.ts";
 import { Page } from "../page.tsx";
 import { isFinal, ProblemMessage } from "../problem-message.tsx";
 import { type Column, DataTable, type Selection, useRowKeys } from "./data-table.tsx";
+import { useSetFilters } from "./filters.tsx";
 import type { LiveRule } from "./live-rule.ts";
 
 type ListPage<Row> = { readonly data: readonly Row[]; readonly nextCursor: string | null };
@@ -96,7 +97,11 @@ export function ListPage<Row>({
       {above}
       {filters}
       <NewRows {...waiting} />
-      {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
+      {isOldPage(error) ? (
+        <OldPage />
+      ) : (
+        error !== null && <ProblemMessage error={error} retry={() => void refetch()} />
+      )}
       {rows === undefined ? (
         error === null && <RowsSkeleton />
       ) : rows.length === 0 ? (
@@ -115,6 +120,23 @@ export function ListPage<Row>({
       )}
       <Paging nextCursor={data?.nextCursor ?? null} count={data?.data.length} />
     </Page>
+  );
+}
+
+/** The position in the address is of another list, or of an older form of it. */
+const isOldPage = (error: Error | null): boolean =>
+  error instanceof ApiProblem && error.errors.some(({ rule }) => rule === "cursor");
+
+/** The way out of an address that was kept for too long. */
+function OldPage() {
+  const { t } = useTranslation();
+  const setFilters = useSetFilters();
+  return (
+    <Alert variant="light" role="alert" title={t("ui.oldPage")}>
+      <Button size="xs" variant="default" onClick={() => setFilters({})}>
+        {t("ui.firstPage")}
+      </Button>
+    </Alert>
   );
 }
 
