@@ -77,7 +77,7 @@ const FORM_TEXTS =
   "`csv`: a table for programs, with texts as they are. `spreadsheet`: CSV that a spreadsheet opens: with a byte order mark, and an apostrophe before texts that it would run as formulas. `xlsx`: a workbook, whose identifiers are text.";
 
 /** The forms of every table that is exported. */
-export const TableFormatSchema = enumeration("TableFileFormat", TABLE_FILE_FORMATS, FORM_TEXTS);
+const TableFormatSchema = enumeration("TableFileFormat", TABLE_FILE_FORMATS, FORM_TEXTS);
 export const tableFormatField = Type.Optional(
   describedAs(TableFormatSchema, "Form of the file. Default: `csv`."),
 );

@@ -51,7 +51,7 @@ type Edit = {
   readonly locale: string;
 };
 
-const hasOffice = (): boolean => {
+const hasSpreadsheet = (): boolean => {
   try {
     execFileSync("soffice", ["--version"], { stdio: "ignore", timeout: 60_000 });
     return true;
@@ -63,7 +63,7 @@ const hasOffice = (): boolean => {
 const WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
 const run = promisify(execFile);
 
-describe.skipIf(!hasOffice())("export, edit in a spreadsheet, import", () => {
+describe.skipIf(!hasSpreadsheet())("export, edit in a spreadsheet, import", () => {
   let test: TestService;
   let folder: string;
   let merchantId: string;
@@ -71,7 +71,7 @@ describe.skipIf(!hasOffice())("export, edit in a spreadsheet, import", () => {
 
   beforeAll(async () => {
     test = await startTestService();
-    folder = await mkdtemp(join(tmpdir(), "partner-orders-office-"));
+    folder = await mkdtemp(join(tmpdir(), "partner-orders-sheets-"));
     const merchant = { name: "M", accountEmail: "m@example.com" };
     merchantId = (await test.backOffice.post("/api/merchants", merchant)).body.id;
     for (const product of PRODUCTS) {
@@ -92,7 +92,7 @@ describe.skipIf(!hasOffice())("export, edit in a spreadsheet, import", () => {
     { sku: "'quoted", name: "TRUE", description: "#N/A is no error here" },
   ];
 
-  const soffice = async (locale: string, macro: string): Promise<void> => {
+  const spreadsheet = async (locale: string, macro: string): Promise<void> => {
     const profile = join(folder, locale);
     const basic = join(profile, "user/basic/Standard");
     const base = [`-env:UserInstallation=file://${profile}`, "--headless", "--norestore"];
@@ -113,7 +113,7 @@ describe.skipIf(!hasOffice())("export, edit in a spreadsheet, import", () => {
     await writeFile(source, exported.body);
     const opening = from === "xlsx" ? "" : OPENED_BY_DOUBLE_CLICK;
     const texts = [source, opening, "D3", "9.25", target, filter, options].map((text) => `"${text}"`);
-    await soffice(locale, `macro:///Standard.Module1.Edit(${texts.join(",")})`);
+    await spreadsheet(locale, `macro:///Standard.Module1.Edit(${texts.join(",")})`);
     return readFile(target);
   }
 

@@ -27,4 +27,4 @@ export const auditEntriesQuery = (filters: AuditFilters) =>
 
 /** Where the browser downloads all that the filters show. */
 export const auditExportAddress = ({ cursor: _page, ...filters }: AuditFilters, format: "csv" | "ndjson") =>
-  `/api/audit-entries/export${stringifySearch({ ...toQuery(filters, kindOf(filters)), format })}`;
+  `/api/audit-entries/export${stringifySearch({ ...toQuery(filters, kindOf(filters)), format: format === "csv" ? "spreadsheet" : format })}`;

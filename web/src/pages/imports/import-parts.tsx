@@ -3,6 +3,7 @@ import { IconAlertTriangle, IconDownload, IconFileSpreadsheet } from "@tabler/ic
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { ApiProblem } from "../../api/problem.ts";
+import type { RecognisedTable, ValidationError } from "../../api/schema.d.ts";
 import { explained } from "../../text/explanations.ts";
 import { formatBytes, formatNumber } from "../../text/format.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
@@ -11,13 +12,35 @@ import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { csvOf } from "./csv-of.ts";
 import { type ImportState, UnknownOutcome, UnreadableFile } from "./use-import.ts";
 
-type Props = { readonly error: unknown; readonly retry: () => void };
+/** What a person can decide about a file with errors. */
+export type FileChoice = { readonly skipInvalid: boolean; readonly asWritten: boolean };
+export const AS_IT_IS: FileChoice = { skipInvalid: false, asWritten: false };
+
+/** The parameters of a choice. What is not chosen is absent. */
+export const fileQuery = ({ skipInvalid, asWritten }: FileChoice) => ({
+  ...(skipInvalid && { skipInvalid }),
+  ...(asWritten && { asWritten }),
+});
+
+const MEDIA_TYPES: readonly [RegExp, string][] = [
+  [/\.xlsx$/i, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"],
+  [/\.(json|jsonl|ndjson)$/i, "application/x-ndjson"],
+];
+export const mediaTypeOf = (file: File): string =>
+  MEDIA_TYPES.find(([ending]) => ending.test(file.name))?.[1] ?? "text/csv";
+
+type Props = {
+  readonly error: unknown;
+  readonly retry: () => void;
+  /** Checks the file again with a choice. */
+  readonly retryWith: (choice: Partial<FileChoice>) => void;
+};
 
 /** Why nothing is imported: the lines of the file that are wrong, or what went wrong on the way. */
-export function ImportFailure({ error, retry }: Props) {
+export function ImportFailure({ error, retry, retryWith }: Props) {
   const { t } = useTranslation();
   if (error instanceof ApiProblem && error.errors.some(({ line }) => line !== undefined))
-    return <LineErrors problem={error} retry={retry} />;
+    return <LineErrors problem={error} retry={retry} retryWith={retryWith} />;
   if (error instanceof UnreadableFile || error instanceof UnknownOutcome)
     return (
       <Alert
@@ -41,17 +64,20 @@ export function ImportFailure({ error, retry }: Props) {
 function LineErrors({
   problem: { errors, members, requestId },
   retry,
-}: {
-  problem: ApiProblem;
-  retry: () => void;
-}) {
+  retryWith,
+}: Omit<Props, "error"> & { readonly problem: ApiProblem }) {
   const { t } = useTranslation();
   // The description of the problem says so.
   const count = typeof members["errorCount"] === "number" ? members["errorCount"] : errors.length;
   const download = () => {
-    const rows = errors.map((error) => [String(error.line), error.column ?? "", explained(error)]);
+    const rows = errors.map((error) => [
+      ...[String(error.line), error.column ?? "", error.subject ?? ""],
+      explained(error),
+    ]);
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([csvOf([["line", "column", "problem"], ...rows])]));
+    link.href = URL.createObjectURL(
+      new Blob([`\uFEFF${csvOf([["line", "column", "row", "problem"], ...rows])}`]),
+    );
     link.download = "errors.csv";
     link.click();
     URL.revokeObjectURL(link.href);
@@ -64,6 +90,16 @@ function LineErrors({
           <Button size="xs" variant="default" leftSection={<IconDownload size={14} />} onClick={download}>
             {t("importing.downloadErrors")}
           </Button>
+          {errors.some(({ rule }) => rule === "damaged") && (
+            <Button size="xs" variant="default" onClick={() => retryWith({ asWritten: true })}>
+              {t("importing.asWritten")}
+            </Button>
+          )}
+          {errors.every(({ rule }) => !OF_FILES.includes(rule)) && (
+            <Button size="xs" variant="default" onClick={() => retryWith({ skipInvalid: true })}>
+              {t("importing.skipInvalid")}
+            </Button>
+          )}
           <Button size="xs" onClick={retry}>
             {t("importing.checkAgain")}
           </Button>
@@ -81,20 +117,65 @@ function LineErrors({
           </Text>
         )}
       </Alert>
-      <DataTable
-        label={t("importing.errorsTitle")}
-        rows={errors}
-        rowKey={({ line, column, detail }) => `${line} ${column} ${detail}`}
-        columns={[
-          { name: t("importing.line"), cell: ({ line }) => (line === undefined ? "" : formatNumber(line)) },
-          {
-            name: t("importing.column"),
-            cell: ({ column }) => (column === undefined ? t("importing.wholeRow") : <Code>{column}</Code>),
-          },
-          { name: t("importing.problem"), cell: explained },
-        ]}
-      />
+      <RowErrors label={t("importing.errorsTitle")} errors={errors} />
     </Section>
+  );
+}
+
+/** Errors after which no row is read: leaving out rows does not help. */
+const OF_FILES: readonly string[] = [
+  ...["file", "header_row", "unknown_column", "missing_column", "duplicate_column", "max_rows"],
+];
+
+/** Rows of a file, each with its problem and what it is about. */
+export function RowErrors({
+  label,
+  errors,
+}: {
+  readonly label: string;
+  readonly errors: readonly ValidationError[];
+}) {
+  const { t } = useTranslation();
+  return (
+    <DataTable
+      label={label}
+      rows={errors}
+      rowKey={({ line, column, detail }) => `${line} ${column} ${detail}`}
+      columns={[
+        { name: t("importing.line"), cell: ({ line }) => (line === undefined ? "" : formatNumber(line)) },
+        {
+          name: t("importing.column"),
+          cell: ({ column }) => (column === undefined ? t("importing.wholeRow") : <Code>{column}</Code>),
+        },
+        { name: t("importing.problem"), cell: explained },
+        { name: t("importing.row"), cell: ({ subject }) => subject ?? "" },
+      ]}
+    />
+  );
+}
+
+type FindingsProps = { readonly recognised: RecognisedTable; readonly warnings: readonly ValidationError[] };
+
+/** What the file was read as, and rows that may be wrong. */
+export function Findings({ recognised, warnings }: FindingsProps) {
+  const { t } = useTranslation();
+  const { format, separator, encoding, decimalSeparator, sheet } = recognised;
+  const parts =
+    format === "xlsx"
+      ? [t("importing.formats.xlsx", { sheet })]
+      : [
+          t(`importing.formats.${format}`),
+          ...(separator === null ? [] : [t(`importing.separators.${separator}`)]),
+          ...(decimalSeparator === "comma" ? [t("importing.decimalComma")] : []),
+          ...(encoding === null ? [] : [encoding.toUpperCase()]),
+        ];
+  return (
+    <>
+      <Text size="sm" c="dimmed">
+        {t("importing.recognised", { form: parts.join(", ") })}
+      </Text>
+      {warnings.length > 0 && <RowErrors label={t("importing.warnings")} errors={warnings} />}
+    </>
   );
 }
 

@@ -35,7 +35,7 @@ export function AccountPage() {
   const { merchantId } = route.useParams();
   const search = route.useSearch();
   const { data: merchant } = useSuspenseQuery(merchantQuery(merchantId));
-  const csv = `/api/merchants/${merchantId}/statement/export${stringifySearch(timesOf(search))}`;
+  const csv = `/api/merchants/${merchantId}/statement/export${stringifySearch({ ...timesOf(search), format: "spreadsheet" })}`;
   return (
     <ListPage
       title={t("money.accountOf", { name: merchant.name })}

@@ -33,6 +33,7 @@ export const ordersCsv = ({
     status,
     since: filters.createdSince,
     until: filters.createdUntil,
+    format: "xlsx",
   })}`;
 
 export const orderQuery = (id: string) => read("/api/orders/{id}", { params: { path: { id } } });

@@ -48,4 +48,4 @@ export const openFacilitiesQuery = () => read("/api/facilities", { params: { que
 
 /** All orders that the filters match, as a file for the browser to store. */
 export const workCsv = ({ facilityId, taken }: WorkFilters): string =>
-  `/api/work-list/export${stringifySearch({ facilityId, taken })}`;
+  `/api/work-list/export${stringifySearch({ facilityId, taken, format: "spreadsheet" })}`;

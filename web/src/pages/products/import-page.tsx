@@ -1,4 +1,4 @@
-import { Button, Code, Group, Radio, SegmentedControl, Stack, Text } from "@mantine/core";
+import { Button, Group, Radio, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -6,13 +6,23 @@ import { useTranslation } from "react-i18next";
 import type { ImportChange, ImportMatch, ImportResult } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { stringifySearch } from "../../routing/search.ts";
-import { formatNumber } from "../../text/format.ts";
+import { formatMoney, formatNumber } from "../../text/format.ts";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { ButtonLink, TextLink } from "../../ui/link.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { Pill, type Tone } from "../../ui/status-badge.tsx";
-import { FileDrop, ImportFailure, Uploading } from "../imports/import-parts.tsx";
+import {
+  AS_IT_IS,
+  type FileChoice,
+  FileDrop,
+  Findings,
+  fileQuery,
+  ImportFailure,
+  mediaTypeOf,
+  RowErrors,
+  Uploading,
+} from "../imports/import-parts.tsx";
 import { type Import, type ImportState, useImport } from "../imports/use-import.ts";
 import { merchantQuery } from "../merchants/queries.ts";
 import { MerchantCrumbs } from "./products-page.tsx";
@@ -20,18 +30,22 @@ import { productsCsv } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/products/of/$merchantId/import");
 
-type Running = Import<ImportResult, ImportMatch>;
+type Choice = FileChoice & { readonly match: ImportMatch };
+type Running = Import<ImportResult, Choice>;
 
 /** Products from a file: the file is checked at once, and imported when the person has seen what would change. */
 export function ImportPage() {
   const { t } = useTranslation();
   const { merchantId } = route.useParams();
   const { data: merchant } = useSuspenseQuery(merchantQuery(merchantId));
-  const running = useImport<ImportResult, ImportMatch>({
-    first: "sku",
-    targetOf: (match, _, isDryRun) => ({
-      address: importAddress(merchantId, { match, ...(isDryRun ? { dryRun: true } : { progress: true }) }),
-      mediaType: "text/csv",
+  const running = useImport<ImportResult, Choice>({
+    first: { match: "sku", ...AS_IT_IS },
+    targetOf: ({ match, ...choice }, file, isDryRun) => ({
+      address: importAddress(merchantId, {
+        ...{ match, ...fileQuery(choice) },
+        ...(isDryRun ? { dryRun: true } : { progress: true }),
+      }),
+      mediaType: mediaTypeOf(file),
     }),
     done: t("importing.done"),
   });
@@ -53,7 +67,11 @@ export function ImportPage() {
         <Uploading state={state} name={running.file?.name ?? ""} cancel={running.cancel} />
       )}
       {state.phase === "failed" && (
-        <ImportFailure error={state.error} retry={() => running.choose(running.file, running.choice)} />
+        <ImportFailure
+          error={state.error}
+          retry={() => running.choose(running.file, running.choice)}
+          retryWith={(choice) => running.choose(running.file, { ...running.choice, ...choice })}
+        />
       )}
       {(state.phase === "checked" || state.phase === "stored") && (
         <Result running={running} state={state} merchantId={merchantId} />
@@ -65,23 +83,23 @@ export function ImportPage() {
 const importAddress = (merchantId: string, query: Record<string, string | boolean>): string =>
   `/api/merchants/${encodeURIComponent(merchantId)}/products/import${stringifySearch(query)}`;
 
-function ChooseFile({ running: { file, choice: match, state, choose } }: { running: Running }) {
+function ChooseFile({ running: { file, choice, state, choose } }: { running: Running }) {
   const { t } = useTranslation();
   const isBusy = state.phase === "storing";
   return (
     <Section title={t("importing.file")}>
       <FileDrop
         label={t("importing.chooseFile")}
-        accept=".csv,text/csv"
+        accept=".csv,.txt,.xlsx,text/csv"
         file={file}
         isBusy={isBusy}
-        choose={(chosen) => choose(chosen, match)}
+        choose={(chosen) => choose(chosen, { ...choice, ...AS_IT_IS })}
       >
         <Radio.Group
           label={t("importing.match")}
-          value={match}
+          value={choice.match}
           // The radio buttons have these two values.
-          onChange={(value) => choose(file, value as ImportMatch)}
+          onChange={(value) => choose(file, { ...choice, match: value as ImportMatch })}
         >
           <Stack gap={6} mt={6}>
             <Radio value="sku" label={t("importing.matchSku")} disabled={isBusy} />
@@ -140,7 +158,7 @@ function Result({ running, state: { phase, result }, merchantId }: ResultProps) 
       }
     >
       <Group gap="xl" role="status">
-        {(["created", "changed", "unchanged"] as const).map((change) => (
+        {OUTCOMES.filter((outcome) => outcome !== "rejected" || result.rejected > 0).map((change) => (
           <div key={change}>
             <Text fz={24} fw={600} lh={1.2} style={{ fontVariantNumeric: "tabular-nums" }}>
               {formatNumber(result[change])}
@@ -156,11 +174,16 @@ function Result({ running, state: { phase, result }, merchantId }: ResultProps) 
           {t(count === 0 ? "importing.nothing" : "importing.importEffect")}
         </Text>
       )}
+      <Findings {...result} />
+      {result.rejections.length > 0 && (
+        <RowErrors label={t("importing.rejected")} errors={result.rejections} />
+      )}
       <ImportRows result={result} />
     </Section>
   );
 }
 
+const OUTCOMES = ["created", "changed", "unchanged", "rejected"] as const;
 /** Rows that are drawn at a time: the service lists up to 10 000. */
 const STEP = 100;
 const CHANGES = ["all", "created", "changed", "unchanged"] as const;
@@ -210,15 +233,15 @@ function ImportRows({ result: { products, created, changed, unchanged } }: { res
             name: t("importing.change"),
             cell: ({ change }) => <Pill tone={TONES[change]}>{t(`importing.${change}`)}</Pill>,
           },
+          { name: t("products.name"), cell: ({ name }) => name, isLong: true },
+          { name: t("products.price"), cell: ({ price }) => formatMoney(price), align: "right" },
           {
-            name: t("importing.columns"),
-            cell: ({ columns }) => (
-              <Group gap={4} component="span">
-                {columns.map((column) => (
-                  <Code key={column}>{column}</Code>
-                ))}
-              </Group>
-            ),
+            name: t("importing.before"),
+            cell: ({ before }) =>
+              Object.entries(before)
+                .map(([column, value]) => `${column}: ${value ?? "–"}`)
+                .join(", "),
+            isLong: true,
           },
         ]}
       />

@@ -36,4 +36,4 @@ export const merchantConnectionsQuery = (merchantId: string, q?: string) =>
 
 /** All products as a file for the browser to store. */
 export const productsCsv = (merchantId: string): string =>
-  `/api/merchants/${encodeURIComponent(merchantId)}/products/export`;
+  `/api/merchants/${encodeURIComponent(merchantId)}/products/export?format=xlsx`;

@@ -379,9 +379,9 @@ export const warehouse: Translated<typeof en> = {
     title: "Bestand importieren",
     open: "Importieren",
     about: "Viele Mengen aus einer Datei. Sie sehen zuerst, was sich ändern würde.",
-    chooseFile: "CSV- oder JSON-Datei wählen",
+    chooseFile: "CSV-, Excel- oder JSON-Datei wählen",
     fileHelp:
-      "CSV in UTF-8, deren erste Zeile die Spalten nennt, oder ein JSON-Objekt in jeder Zeile. Eine Zeile nennt ein Produkt mit productId, sku oder barcode.",
+      "Eine Tabelle, deren erste Zeile die Spalten nennt, oder ein JSON-Objekt in jeder Zeile. Eine Zeile nennt ein Produkt mit productId, sku oder barcode.",
     quantity:
       "Sie hat onHand, die neue Menge, oder difference mit reason und reference, und vielleicht eine note.",
     repeat: "Dieselbe Datei noch einmal zählt keine Differenz doppelt und setzt jede Zählung neu.",

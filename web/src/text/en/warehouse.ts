@@ -368,9 +368,9 @@ export const warehouse = {
     title: "Import stock",
     open: "Import",
     about: "Many quantities from a file. You see first what would change.",
-    chooseFile: "Choose a CSV or JSON file",
+    chooseFile: "Choose a CSV, Excel or JSON file",
     fileHelp:
-      "CSV in UTF-8 whose first line names the columns, or a JSON object in each line. A row names a product by productId, sku or barcode.",
+      "A table whose first line names the columns, or a JSON object in each line. A row names a product by productId, sku or barcode.",
     quantity:
       "It has onHand, which is the new quantity, or difference with a reason and a reference, and perhaps a note.",
     repeat: "The same file again counts no difference twice, and sets each count again.",

@@ -1,4 +1,4 @@
-import { Button, Code, Group, Select, Stack, Text } from "@mantine/core";
+import { Button, Group, Select, Stack, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -7,13 +7,22 @@ import { useTranslation } from "react-i18next";
 import type { StockImportResult } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { stringifySearch } from "../../../routing/search.ts";
-import { explained } from "../../../text/explanations.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { ButtonLink, PlainLink } from "../../../ui/link.tsx";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Crumbs, Page, Section } from "../../../ui/page.tsx";
 import { thingsQuery } from "../../access/things.ts";
-import { FileDrop, ImportFailure, Uploading } from "../../imports/import-parts.tsx";
+import {
+  AS_IT_IS,
+  type FileChoice,
+  FileDrop,
+  Findings,
+  fileQuery,
+  ImportFailure,
+  mediaTypeOf,
+  RowErrors,
+  Uploading,
+} from "../../imports/import-parts.tsx";
 import { type Import, type ImportState, useImport } from "../../imports/use-import.ts";
 import { facilityQuery } from "../queries.ts";
 
@@ -24,7 +33,7 @@ const SHOWN_MAX = 200;
 /** Waits for the end of a word, so that each letter is not a request. */
 const TYPING_MS = 200;
 
-type Choice = {
+type Choice = FileChoice & {
   /** The merchant of rows that name none. Null: each row names one, or a product by its id. */
   readonly merchantId: string | null;
 };
@@ -36,10 +45,13 @@ export function StockImportPage() {
   const { facilityId } = route.useParams();
   const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
   const running = useImport<StockImportResult, Choice>({
-    first: { merchantId: null },
-    targetOf: ({ merchantId }, file, isDryRun) => ({
-      address: importAddress(facilityId, { merchantId, ...(isDryRun && { dryRun: true }) }),
-      mediaType: /\.(json|jsonl|ndjson)$/i.test(file.name) ? "application/x-ndjson" : "text/csv",
+    first: { merchantId: null, ...AS_IT_IS },
+    targetOf: ({ merchantId, ...choice }, file, isDryRun) => ({
+      address: importAddress(facilityId, {
+        ...{ merchantId, ...fileQuery(choice) },
+        ...(isDryRun && { dryRun: true }),
+      }),
+      mediaType: mediaTypeOf(file),
     }),
     done: t("stockImport.done"),
   });
@@ -63,7 +75,11 @@ export function StockImportPage() {
         <Uploading state={state} name={running.file?.name ?? ""} cancel={running.cancel} />
       )}
       {state.phase === "failed" && (
-        <ImportFailure error={state.error} retry={() => running.choose(running.file, running.choice)} />
+        <ImportFailure
+          error={state.error}
+          retry={() => running.choose(running.file, running.choice)}
+          retryWith={(choice) => running.choose(running.file, { ...running.choice, ...choice })}
+        />
       )}
       {(state.phase === "checked" || state.phase === "stored") && (
         <Result running={running} state={state} facilityId={facilityId} />
@@ -82,15 +98,15 @@ function ChooseFile({ running: { file, choice, state, choose } }: { running: Run
     <Section title={t("importing.file")}>
       <FileDrop
         label={t("stockImport.chooseFile")}
-        accept=".csv,.json,.jsonl,.ndjson,text/csv,application/x-ndjson"
+        accept=".csv,.txt,.xlsx,.json,.jsonl,.ndjson,text/csv,application/x-ndjson"
         file={file}
         isBusy={isBusy}
-        choose={(chosen) => choose(chosen, choice)}
+        choose={(chosen) => choose(chosen, { ...choice, ...AS_IT_IS })}
       >
         <MerchantOfRows
           value={choice.merchantId}
           isBusy={isBusy}
-          onChange={(merchantId) => choose(file, { merchantId })}
+          onChange={(merchantId) => choose(file, { ...choice, merchantId })}
         />
         {file === null && (
           <Stack gap={2}>
@@ -200,20 +216,9 @@ function Result({ running, state: { phase, result }, facilityId }: ResultProps) 
           {t(changed === 0 ? "stockImport.nothing" : "stockImport.importEffect")}
         </Text>
       )}
+      <Findings {...result} />
       {rejections.length > 0 && (
-        <DataTable
-          label={t("stockImport.rejected")}
-          rows={rejections.slice(0, SHOWN_MAX)}
-          rowKey={({ line, column }) => `${line} ${column}`}
-          columns={[
-            { name: t("importing.line"), cell: ({ line = 0 }) => formatNumber(line) },
-            {
-              name: t("importing.column"),
-              cell: ({ column }) => (column === undefined ? t("importing.wholeRow") : <Code>{column}</Code>),
-            },
-            { name: t("importing.problem"), cell: explained },
-          ]}
-        />
+        <RowErrors label={t("stockImport.rejected")} errors={rejections.slice(0, SHOWN_MAX)} />
       )}
       {changes.length > 0 && (
         <DataTable
