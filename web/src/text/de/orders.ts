@@ -120,6 +120,7 @@ export const orders: Translated<typeof en> = {
     notServed: "versendet nicht an diese Adresse",
     stockForWarehouse:
       "Korrigieren Sie den Bestand an einem Standort, und die Bestellung geht weiter. Die ältesten bekommen neue Ware zuerst.",
+    shipRest: "Oder stornieren Sie, was fehlt, und der Rest wird versandt.",
     stockForMerchant:
       "Schicken Sie Ware an einen Standort, und die Bestellung geht weiter. Die ältesten bekommen sie zuerst.",
     declined: "{{amount}} wurde abgelehnt ({{reason}}),",

@@ -115,6 +115,7 @@ export const orders = {
     notServed: "does not ship to this address",
     stockForWarehouse:
       "Adjust the stock at a facility and the order continues. The oldest orders get new stock first.",
+    shipRest: "Or cancel what is missing, and the rest ships.",
     stockForMerchant: "Send goods to a facility and the order continues. The oldest orders get them first.",
     declined: "{{amount}} was declined ({{reason}}),",
     nextAttempt: "Next attempt:",

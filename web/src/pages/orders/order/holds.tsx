@@ -42,7 +42,8 @@ export function OrderHolds({ order }: Props) {
 export const actionsInBoxes = ({ status, holds }: Order): readonly OrderActionName[] => [
   ...(status === "PROCESSING" ? (["approve", "reject"] as const) : []),
   ...(holds.length === 1 ? (["releaseHold"] as const) : []),
-  ...holds.flatMap(({ payment, destination }) => [
+  ...holds.flatMap(({ products, payment, destination }) => [
+    ...(products === null ? [] : (["cancelLines"] as const)),
     ...(payment === null ? [] : (["retryPayment"] as const)),
     ...(destination === null ? [] : (["updateShippingAddress"] as const)),
   ]),
@@ -72,6 +73,7 @@ function HoldBox({ order, hold }: Props & { hold: Hold }) {
       hold={reason}
       actions={
         <>
+          {products !== null && <Actions order={order} names={["cancelLines"]} />}
           {payment !== null && <PaymentRemedy order={order} payment={payment} />}
           {destination !== null && <AddressRemedy order={order} />}
           {order.holds.length === 1 && <Actions order={order} names={["releaseHold"]} />}
@@ -79,7 +81,10 @@ function HoldBox({ order, hold }: Props & { hold: Hold }) {
       }
     >
       {products !== null ? (
-        <MissingStock products={products} />
+        <MissingStock
+          products={products}
+          canShipRest={order.actions.some(({ name, allowed }) => name === "cancelLines" && allowed)}
+        />
       ) : payment !== null ? (
         <DeclinedPayment payment={payment} />
       ) : destination !== null ? (
@@ -143,8 +148,14 @@ function ReleasedBy({ order, hold: { reason } }: Props & { hold: Hold }) {
   return <Text size="sm">{t(isMine ? "holdHelp.release" : "holdHelp.waits")}</Text>;
 }
 
+type MissingProps = {
+  readonly products: readonly NeededProduct[];
+  /** What is missing can be canceled, so that the rest ships. */
+  readonly canShipRest: boolean;
+};
+
 /** What is missing and where there is some. Routing gives new stock to the oldest orders first. */
-function MissingStock({ products }: { products: readonly NeededProduct[] }) {
+function MissingStock({ products, canShipRest }: MissingProps) {
   const { t } = useTranslation();
   const mayAdjust = useHasRole("operator", "warehouse");
   const isShort = ({ needed, available }: NeededProduct) => available < needed;
@@ -213,7 +224,10 @@ function MissingStock({ products }: { products: readonly NeededProduct[] }) {
           },
         ]}
       />
-      <Text size="sm">{t(mayAdjust ? "holdHelp.stockForWarehouse" : "holdHelp.stockForMerchant")}</Text>
+      <Text size="sm">
+        {t(mayAdjust ? "holdHelp.stockForWarehouse" : "holdHelp.stockForMerchant")}
+        {canShipRest && ` ${t("holdHelp.shipRest")}`}
+      </Text>
     </>
   );
 }
