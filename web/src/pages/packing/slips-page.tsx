@@ -11,9 +11,9 @@ import { Crumbs, Page } from "../../ui/page.tsx";
 import { Barcode, PrintButton } from "../../ui/scan/barcode.tsx";
 import classes from "../../ui/scan/paper.module.css";
 import { commandCode } from "../../ui/scan/read-scan.ts";
+import { RETURN_REASONS } from "../returns/returned-goods.ts";
 import { CHOICE, CHOICES_MAX, COMMANDS, type Command } from "./packing.ts";
 import { slipQuery, slipsQuery } from "./queries.ts";
-import { useReturnReason } from "./return-reason.ts";
 
 const route = getRouteApi("/signed-in/work/slips/$orderId");
 
@@ -186,6 +186,15 @@ function Sender({ of, merchantName }: { of: NonNullable<PackingSlip["facility"]>
     );
   const site = { ...address, company: address.company ?? name };
   return <SenderLines name={merchantName} countryCode={countryCode} address={site} />;
+}
+
+/** A reason of a return in words. One that is not known is shown as it is. */
+function useReturnReason(): (reason: string) => string {
+  const { t } = useTranslation();
+  return (reason) => {
+    const known = RETURN_REASONS.find((each) => each === reason);
+    return known === undefined ? reason : t(`returnReasons.${known}`);
+  };
 }
 
 function Lines({ slip, isReturn = false }: Props & { isReturn?: boolean }) {

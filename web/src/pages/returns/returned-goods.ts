@@ -1,4 +1,4 @@
-import type { ReturnRequest, ScannedOrder } from "../../api/schema.d.ts";
+import type { ReturnCondition, ReturnReason, ReturnRequest, ScannedOrder } from "../../api/schema.d.ts";
 
 export type LineOut = ScannedOrder["lines"][number] & { readonly out: number };
 
@@ -32,3 +32,21 @@ export function goodsOf(
 /** Goods that are broken are not sold again: the service rejects that. */
 export const canRestock = (condition: ReturnRequest["condition"] | null): boolean =>
   condition !== "damaged" && condition !== "defective";
+
+export const RETURN_REASONS = [
+  "undeliverable",
+  "refused",
+  "unwanted",
+  "damaged",
+  "defective",
+  "wrong_item",
+  "not_as_described",
+  "other",
+] as const satisfies readonly ReturnReason[];
+
+export const RETURN_CONDITIONS = [
+  "unopened",
+  "opened",
+  "damaged",
+  "defective",
+] as const satisfies readonly ReturnCondition[];

@@ -36,8 +36,14 @@ import { lookUp, useCodeText } from "../../ui/scan/look-up.ts";
 import type { Scan } from "../../ui/scan/read-scan.ts";
 import { ScanField } from "../../ui/scan/scan-field.tsx";
 import { Time } from "../../ui/time.tsx";
-import { RETURN_CONDITIONS, RETURN_REASONS } from "../packing/return-reason.ts";
-import { canRestock, goodsOf, type LineOut, linesOut } from "./returned-goods.ts";
+import {
+  canRestock,
+  goodsOf,
+  type LineOut,
+  linesOut,
+  RETURN_CONDITIONS,
+  RETURN_REASONS,
+} from "./returned-goods.ts";
 
 type Shown =
   | { readonly kind: "nothing" | "none-out"; readonly code: string }
