@@ -195,7 +195,7 @@ const LIMITS: Readonly<Record<KnownLimitName, (maximum: string) => string>> = {
 
 /** Why a transition of an order is not possible. `maximum` is that of the rules that have one. */
 const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) => string)>> = {
-  order_on_hold: "Eine gesperrte Bestellung kann nicht versandt werden.",
+  order_on_hold: "Eine angehaltene Bestellung kann nicht versandt werden.",
   unshipped_lines: "Eine Bestellung, von der noch etwas zu versenden ist, kann nicht abgeschlossen werden.",
   order_settled:
     "Die Bestellung ist schon abgeschlossen, storniert oder zurückgesandt. Nur eine Rücksendung ist noch möglich.",
@@ -231,8 +231,8 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
   shipping_charge_pending: "Die Versandkosten werden gerade abgebucht. Versuchen Sie es danach noch einmal.",
   too_many_corrections: (maximum) => `Die Adresse der Bestellung wurde schon ${maximum}-mal korrigiert.`,
   hold_not_releasable:
-    "Die Bestellung ist aus Gründen gesperrt, die Ihre Rolle nicht aufheben kann, oder die Sie wählen müssen. Bei jeder Sperre steht, von wem sie ist.",
-  too_many_hold_reasons: (maximum) => `Eine Bestellung kann aus höchstens ${maximum} Gründen gesperrt sein.`,
+    "Die Bestellung ist aus Gründen angehalten, die Ihre Rolle nicht aufheben kann, oder die Sie wählen müssen. Bei jeder Sperre steht, von wem sie ist.",
+  too_many_hold_reasons: (maximum) => `Eine Bestellung kann aus höchstens ${maximum} Gründen angehalten sein.`,
   too_many_changes: (maximum) =>
     `Der Verlauf der Bestellung hat ${maximum} Einträge. Möglich ist nur noch, was sie zu Ende bringt.`,
 };

@@ -90,7 +90,7 @@ export const merchants: Translated<typeof en> = {
     newAbout: "Geben Sie diesen Schlüssel den Entwicklern des Partners auf einem sicheren Weg.",
     lastUsed: "Zuletzt benutzt",
     neverUsed: "Nie",
-    rotate: "Wechseln",
+    rotate: "Ersetzen",
     rotateEffect:
       "Ein neuer Schlüssel mit gleichem Namen und Modus entsteht. Der Schlüssel {{prefix}}… bleibt während der Überlappung gültig.",
     rotatedDone: "Der Schlüssel wurde gewechselt.",

@@ -41,14 +41,14 @@ export const sandbox: Translated<typeof en> = {
     noChange: "Möglich, würde aber jetzt nichts ändern.",
     noEvent: "Es wird kein Ereignis gesendet.",
     publishes: "Gesendet wird {{events}}.",
-    holdWith: "Mit Gründen sperren",
+    holdWith: "Mit Gründen anhalten",
     shipWith: "Mit Sendungsnummer versenden",
     returnWith: "Sendung wählen",
     reasonsHelp: "Nach jedem Enter drücken. Jedes Wort ist möglich. Leer: out_of_stock.",
     transitions: {
       process: "Prüfen",
       accept: "Annehmen",
-      hold: "Sperren",
+      hold: "Anhalten",
       releaseHold: "Aufheben",
       ship: "Versenden",
       returnShipment: "Rücksenden",
@@ -66,7 +66,7 @@ export const sandbox: Translated<typeof en> = {
       cancel: "Die Bestellung wird storniert, gleich welchen Status sie hat. Ihre API storniert nur neue.",
     },
     rules: {
-      order_on_hold: "Eine gesperrte Bestellung wird nicht versandt. Heben Sie erst die Sperre auf.",
+      order_on_hold: "Eine angehaltene Bestellung wird nicht versandt. Heben Sie erst die Sperre auf.",
       unshipped_lines:
         "Eine Bestellung mit einer nicht versandten Position wird nicht abgeschlossen. Versenden Sie sie erst.",
       order_settled:

@@ -206,7 +206,7 @@ export const warehouse: Translated<typeof en> = {
     unknownCode: "Nichts hat den Code {{code}}.",
     severalOrders: "Mehrere Bestellungen haben den Code {{code}}. Scannen Sie den Barcode des Lieferscheins.",
     cannotShip: "{{order}} kann nicht versandt werden.",
-    isOnHold: "Sie ist gesperrt.",
+    isOnHold: "Sie ist angehalten.",
     allShipped: "Alles davon ist schon versandt.",
     goodsChanged:
       "Was von {{order}} noch zu versenden ist, hat sich seit dem Öffnen geändert. Zählen Sie den Inhalt noch einmal.",

@@ -38,7 +38,7 @@ export const webhooks: Translated<typeof en> = {
     recovered: "Wartende und fehlgeschlagene Zustellungen werden gesendet.",
     since: "Erster Tag",
     sinceHelp: "Höchstens vor 30 Tagen.",
-    rotate: "Schlüssel wechseln",
+    rotate: "Schlüssel ersetzen",
     rotateEffect: "Ein neuer Schlüssel signiert ab jetzt. Während der Überlappung signiert der alte daneben.",
     rotated: "Der Schlüssel wurde gewechselt.",
     overlapHours: "Überlappung in Stunden",
