@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { type FullLook, findingsOf, take, visit } from "../support/browser.ts";
+import { cutOn, type FullLook, findingsOf, speak, take, visit } from "../support/browser.ts";
 import { anAddress } from "../support/builders.ts";
 import { placeAcceptedOrder } from "../support/real-orders.ts";
 import { type Floor, openFloor } from "./floor.ts";
@@ -15,6 +15,8 @@ const FOLDER = process.env["SCREENSHOTS"];
 /** A screen, and the narrowest page of WCAG 1.4.10: a small phone, or a screen of 1280 pixels at 400 %. */
 const WIDE = 1440;
 const NARROW = 320;
+/** Screens, a tablet and a phone: nothing is cut on them. Each of the two suites has a language and a scheme of its own. */
+const WIDTHS = [1440, 1280, 820, 390] as const;
 /** All pages of a person, one after the other. */
 const PAGES_MS = 240_000;
 
@@ -79,6 +81,17 @@ async function checkMenu(page: Page, name: string): Promise<void> {
   await page.locator(MENU).waitFor({ state: "detached" });
 }
 
+/** Nothing is cut at any width, in German where English is checked otherwise: its words are longer. */
+async function checkWidths(page: Page, name: string, { scheme }: FullLook): Promise<void> {
+  const language = FOR_A_RELEASE ? "en" : "de";
+  if (language === "de") await speak(page, "de");
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    expect.soft(await cutOn(page), `${name}, ${width} pixels wide, ${scheme}, in ${language}`).toEqual([]);
+  }
+  if (language === "de") await speak(page, "en");
+}
+
 async function checkPage(page: Page, { name }: TestedPage): Promise<void> {
   for (const look of LOOKS) {
     const named = `${name}, ${look.width} pixels wide and ${look.scheme}`;
@@ -87,6 +100,7 @@ async function checkPage(page: Page, { name }: TestedPage): Promise<void> {
     if (FOLDER === undefined) {
       await checkDialogs(page, named);
       await checkMenu(page, named);
+      await checkWidths(page, name, look);
     } else
       await page.screenshot({ path: `${FOLDER}/${name}-${look.width}-${look.scheme}.png`, fullPage: true });
   }

@@ -162,6 +162,64 @@ export async function take(page: Page, { width, scheme }: FullLook): Promise<voi
   await page.evaluate("Promise.allSettled(document.getAnimations().map(({ finished }) => finished))");
 }
 
+/**
+ * What is cut on a page at its present width, as sentences: pills, buttons and texts that are larger than their boxes or reach
+ * out of them, tables that hide a column, and a page that is wider than the screen. A text that ends in an ellipsis is not cut.
+ */
+export const cutOn = (page: Page): Promise<string[]> => page.evaluate(CUT);
+
+const CUT = `(async () => {
+  const frames = async (number) => {
+    for (let left = number; left > 0; left -= 1) await new Promise((done) => requestAnimationFrame(done));
+  };
+  await frames(2); // Tables have chosen their columns.
+  const found = [];
+  // What screen readers alone read is not shown, such as the head of a list on a phone.
+  const isClipped = (element) => {
+    for (let each = element; each !== null; each = each.parentElement)
+      if (each.clientWidth === 1 || each.getBoundingClientRect().width <= 1) return true;
+    return false;
+  };
+  const isShown = (element) => element.checkVisibility() && !isClipped(element);
+  const add = (what, element) => found.push(what + ": " + element.outerHTML.slice(0, 160));
+  const root = document.documentElement;
+  if (root.scrollWidth > root.clientWidth) add("the page is wider than the screen", root);
+  for (const element of document.querySelectorAll("main [data-tone], main button, main a, main th")) {
+    if (!isShown(element)) continue;
+    if (element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0 && !element.closest("[data-ellipsis]")) {
+      const { textOverflow } = getComputedStyle(element);
+      if (textOverflow !== "ellipsis") add("cut", element);
+    }
+    const cell = element.closest("td, th");
+    if (cell !== null && element.matches("[data-tone], button")) {
+      const [inner, outer] = [element, cell].map((each) => each.getBoundingClientRect());
+      if (inner.right > outer.right + 1 || inner.left < outer.left - 1) add("reaches out of its cell", element);
+    }
+  }
+  for (const table of document.querySelectorAll("main table")) {
+    const frame = table.parentElement;
+    if (frame.scrollWidth > frame.clientWidth + 1) add("a table is wider than its place", table);
+    const last = [...table.querySelectorAll("thead th")].at(-1);
+    if (last !== undefined && last.getClientRects().length === 0) add("the last column is hidden", last);
+  }
+  for (const element of document.querySelectorAll("main *")) {
+    if (element.childElementCount > 0 || element.textContent.trim() === "" || !isShown(element)) continue;
+    const { display, overflowX } = getComputedStyle(element);
+    if (display !== "inline" && overflowX === "visible" && element.scrollWidth > element.clientWidth + 1)
+      add("a text reaches out of its box", element);
+  }
+  return [...new Set(found)];
+})()`;
+
+/** Shows the console in another language, as a choice in another tab does. */
+export async function speak(page: Page, language: "en" | "de"): Promise<void> {
+  await page.evaluate(
+    `localStorage.setItem("language", "${language}");
+    dispatchEvent(new StorageEvent("storage", { key: "language", newValue: "${language}" }));`,
+  );
+  await page.locator(`html[lang=${language}]`).waitFor();
+}
+
 let axe: string | undefined;
 
 /**

@@ -53,6 +53,10 @@ export async function startTexts(): Promise<void> {
   // As all other numbers of the console: in the person's own regional form.
   i18n.services.formatter?.add("number", (value: number) => value.toLocaleString(formatLocale()));
   document.documentElement.lang = language;
+  // A choice in one tab is that of all.
+  window.addEventListener("storage", ({ key, newValue }) => {
+    if (key === STORED && isLanguage(newValue)) void changeLanguage(newValue);
+  });
 }
 
 export async function changeLanguage(language: Language): Promise<void> {

@@ -225,7 +225,8 @@ const attributesOf = <Row,>(
   "data-name": name,
   "data-align": align,
   "data-minor": isMinor,
-  "data-drop": drop ?? (isMinor ? 1 : undefined),
+  // The last one stays: the eye looks for it at the edge.
+  "data-drop": index === columns.length - 1 ? undefined : (drop ?? (isMinor ? 1 : undefined)),
   "data-room": isLong ? "long" : isName ? "name" : undefined,
   "data-phone": index === 0 ? "title" : (phone ?? (index === 1 && isPlain(columns) ? "below" : undefined)),
 });
