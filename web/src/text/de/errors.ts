@@ -232,7 +232,8 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
   too_many_corrections: (maximum) => `Die Adresse der Bestellung wurde schon ${maximum}-mal korrigiert.`,
   hold_not_releasable:
     "Die Bestellung ist aus Gründen angehalten, die Ihre Rolle nicht aufheben kann, oder die Sie wählen müssen. Bei jeder Sperre steht, von wem sie ist.",
-  too_many_hold_reasons: (maximum) => `Eine Bestellung kann aus höchstens ${maximum} Gründen angehalten sein.`,
+  too_many_hold_reasons: (maximum) =>
+    `Eine Bestellung kann aus höchstens ${maximum} Gründen angehalten sein.`,
   too_many_changes: (maximum) =>
     `Der Verlauf der Bestellung hat ${maximum} Einträge. Möglich ist nur noch, was sie zu Ende bringt.`,
 };
