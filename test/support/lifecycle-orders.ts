@@ -13,7 +13,8 @@ export function anOrder(fields: Partial<Order> = {}): Order {
     externalOrderId: null,
     status: "NEW",
     holdReasons: [],
-    shippingAddress: {} as Order["shippingAddress"], // The lifecycle does not read it.
+    // The lifecycle reads no address, its representation the names.
+    shippingAddress: { firstName: "Ada", lastName: "Lovelace" } as Order["shippingAddress"],
     lines: [
       {
         id: "line-1",

@@ -32,7 +32,6 @@ export const orders: Translated<typeof en> = {
       true: "Mit einem Ereignis, das nicht ankam",
       false: "Ohne Ereignisse, die nicht ankamen",
     },
-    oldestFirst: "Älteste zuerst",
     ofMerchant: "Eines Händlers",
     ofConnection: "Einer Verbindung",
     ofFacility: "Eines Standorts",

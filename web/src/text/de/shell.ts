@@ -88,7 +88,6 @@ export const shell: Translated<typeof en> = {
     rangeOfMore: "{{first}}–{{last}} von mehr",
     filters: "Filter",
     moreFilters: "Weitere Filter",
-    filtersSet: "{{count}} gesetzt",
   },
   problem: {
     title: "Das hat nicht geklappt",

@@ -29,7 +29,6 @@ export const orders = {
       true: "With an event that did not arrive",
       false: "Without events that did not arrive",
     },
-    oldestFirst: "Oldest first",
     ofMerchant: "Of one merchant",
     ofConnection: "Of one connection",
     ofFacility: "Of one facility",

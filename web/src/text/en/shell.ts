@@ -83,7 +83,6 @@ export const shell = {
     rangeOfMore: "{{first}}–{{last}} of more",
     filters: "Filters",
     moreFilters: "More filters",
-    filtersSet: "{{count}} set",
     shownOnce: "This is shown only now. Store it before you close this.",
     stored: "I have stored it",
   },
