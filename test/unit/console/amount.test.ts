@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { fractionDigits, isCurrency } from "../../../src/platform/money.ts";
 import { decimalsOf, fieldAmount, typedAmount } from "../../../web/src/text/amount.ts";
-import { formatMoney, shortPeriod } from "../../../web/src/text/format.ts";
+import { formatMoney, setFormatLanguage, shortPeriod } from "../../../web/src/text/format.ts";
 
 describe("an amount that a person types", () => {
   it.each([
@@ -83,11 +83,13 @@ describe("an amount that is shown", () => {
     ["-39779.21", "EUR", "−€39,779.21"],
     ["90071992547409.93", "EUR", "€90,071,992,547,409.93"],
   ])("%s %s is %s: with its decimals, and a true minus", (amount, currency, shown) => {
+    setFormatLanguage("en");
     vi.stubGlobal("navigator", { languages: ["en-US"] });
     expect(formatMoney({ amount, currency }).replace(/\s/g, " ")).toBe(shown);
   });
 
   it("of a period names each day once", () => {
+    setFormatLanguage("en");
     vi.stubGlobal("navigator", { languages: ["en-US"] });
     const period = (from: Date, to: Date) => shortPeriod(from, to).replace(/\s/g, " ");
     expect(period(new Date(2026, 10, 1), new Date(2026, 11, 1))).toBe("Nov 1 – 30, 2026");

@@ -183,10 +183,8 @@ export function useStation({
     }
     if (attempt.outcome === "tracking-used") {
       line.dropWaiting();
-      const question = {
-        ...{ about: "tracking", trackingNumber: trackingNumber ?? "" },
-        order: attempt.order,
-      } as const;
+      const { order } = attempt;
+      const question = { about: "tracking", trackingNumber: trackingNumber ?? "", order } as const;
       return show({ ...state, question }, { outcome: "asked" });
     }
     store(CARRIER, state.carrier);
