@@ -36,6 +36,7 @@ describe("POST /api/facilities", () => {
       id: expect.stringMatching(/^fac_[0-9a-z]{26}$/),
       name: "Leipzig",
       countryCode: "DE",
+      address: null,
       closedAt: null,
       createdAt: test.clock.now().toISOString(),
     });

@@ -74,7 +74,10 @@ const REQUESTS: Record<Action["name"], { path: string; body?: object; method?: s
   cancelLines: { path: "cancel-lines" },
   cancel: { path: "cancel" },
   retryPayment: { path: "retry-payment" },
-  refund: { path: "refund", body: { reference: "ticket-1", reason: "goodwill" } },
+  refund: {
+    path: "refund",
+    body: { amount: { amount: "1.00", currency: "EUR" }, reference: "ticket-1", reason: "goodwill" },
+  },
   erasePersonalData: { path: "erase-personal-data" },
 };
 const request = async (id: string, name: Action["name"], client: Client = test.backOffice) => {

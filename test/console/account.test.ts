@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { readXlsx } from "hucre/xlsx";
 import type { Page } from "playwright-core";
 import decodeQR from "qr/decode.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -94,11 +95,12 @@ describe("recent authentication", () => {
     world.service.clock.advance({ minutes: 15 });
     await page.goto("/audit-log");
     const download = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Download CSV" }).click();
+    await page.getByRole("button", { name: "Download XLSX" }).click();
     const confirm = page.getByRole("dialog", { name: "Confirm that it is you" });
     await confirm.getByLabel("Password", { exact: true }).fill(PASSWORD);
     await confirm.getByRole("button", { name: "Confirm" }).click();
-    expect(await readFile(await (await download).path(), "utf8")).toContain("action");
+    const { sheets } = await readXlsx(await readFile(await (await download).path()));
+    expect(sheets[0]?.rows[0]).toContain("action");
   });
 
   it("takes a backup code of a person who has no password", async () => {

@@ -53,8 +53,8 @@ describe("the money of a merchant", () => {
     await page.getByRole("row").filter({ hasText: "declined-1" }).waitFor();
     expect(await page.getByText("A payment was declined").count()).toBe(0);
     const download = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Download CSV" }).click();
-    expect((await download).suggestedFilename()).toMatch(/csv$/);
+    await page.getByRole("button", { name: "Download" }).click();
+    expect((await download).suggestedFilename()).toMatch(/xlsx$/);
   });
 
   it("a statement shows its period to the second, and begins with a month of the person's zone", async () => {

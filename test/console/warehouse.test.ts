@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { readXlsx } from "hucre/xlsx";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
@@ -63,10 +64,11 @@ describe("the work list", () => {
     const page = await world.open(world.people.warehouse);
     await visit(page, "/work?taken=true", "Work list");
     const download = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Download CSV" }).click();
-    const file = await readFile(await (await download).path(), "utf8");
-    for (const id of [taken, free]) expect(file).toContain(id);
-    expect(file).not.toContain("file-3");
+    await page.getByRole("button", { name: "Download" }).click();
+    const { sheets } = await readXlsx(await readFile(await (await download).path()));
+    const cells = sheets.flatMap(({ rows }) => rows.flat());
+    expect(cells).toEqual(expect.arrayContaining([taken, free]));
+    expect(cells).not.toContain("file-3");
     await world.service.backOffice.post(`/api/pick-lists/${body.pickList.id}/release`);
   });
 

@@ -90,7 +90,16 @@ const HARMLESS: Readonly<Record<string, Readonly<Record<string, readonly string[
 /** Tables that say nothing about an order's buyer. A new table belongs here, or its columns above. */
 const WITHOUT_BUYERS: Readonly<Record<string, readonly string[]>> = {
   "merchants, their connections and what they sell": [
-    ...["merchants", "connections", "api_keys", "products", "facilities", "facility_rates", "pick_lists"],
+    ...[
+      "merchants",
+      "bank_details",
+      "connections",
+      "api_keys",
+      "products",
+      "facilities",
+      "facility_rates",
+      "pick_lists",
+    ],
     ...["account_entries", "stripe_methods", "payment_mail_times", "payment_retries", "rate_limits"],
   ],
   "endpoints and what is sent to them": [

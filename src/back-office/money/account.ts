@@ -342,20 +342,17 @@ export const bankRoutes: readonly BackOfficeRoute[] = [
     admits: operatorOnly,
     tag: "Money",
     summary: "List the bank accounts that merchants pay to",
-    description: "At most one for each currency. A merchant sees its own with its account.",
+    description: "At most one for each currency, all on one page. A merchant sees its own with its account.",
     responses: {
       200: {
         description: "All of them, by currency.",
-        schema: Type.Object(
-          { data: Type.Array(BankDetailsSchema, { description: "The accounts." }) },
-          { title: "BankDetailsList", description: "The operator's bank accounts." },
-        ),
+        schema: pageOf(BankDetailsSchema, "BankDetailsPage"),
       },
     },
     problems: [],
     handle: async (_request, { context }) => {
       const all = await listBankDetails(context.db);
-      return { status: 200, body: { data: all.map(toWireBank) } };
+      return { status: 200, body: { data: all.map(toWireBank), nextCursor: null } };
     },
   }),
   route({

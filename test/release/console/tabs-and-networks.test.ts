@@ -167,7 +167,7 @@ describe("a network", () => {
     const page = await world.open(world.people.operator);
     await visit(page, "/audit-log", "Audit log");
     await page.route("**/api/me", (route) => route.abort());
-    await page.getByRole("button", { name: "Download CSV" }).click();
+    await page.getByRole("button", { name: "Download XLSX" }).click();
     await page.getByText("The service cannot be reached.").waitFor();
   });
 

@@ -37,7 +37,7 @@ export function DownloadButton({ address, label, needsProof = false }: DownloadB
       leftSection={<IconDownload size={14} />}
       onClick={() => void download().catch(announce.failed)}
     >
-      {label ?? t("ui.downloadCsv")}
+      {label ?? t("ui.download")}
     </Button>
   );
 }

@@ -35,7 +35,7 @@ export function AuditPage() {
       <ListPage
         title={t("audit.title")}
         query={auditEntriesQuery(filters)}
-        actions={(["csv", "ndjson"] as const).map((format) => (
+        actions={(["xlsx", "ndjson"] as const).map((format) => (
           <DownloadButton
             key={format}
             address={auditExportAddress(filters, format)}

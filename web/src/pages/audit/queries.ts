@@ -26,5 +26,5 @@ export const auditEntriesQuery = (filters: AuditFilters) =>
   read("/api/audit-entries", { params: { query: { limit: 50, ...toQuery(filters, kindOf(filters)) } } });
 
 /** Where the browser downloads all that the filters show. */
-export const auditExportAddress = ({ cursor: _page, ...filters }: AuditFilters, format: "csv" | "ndjson") =>
-  `/api/audit-entries/export${stringifySearch({ ...toQuery(filters, kindOf(filters)), format: format === "csv" ? "spreadsheet" : format })}`;
+export const auditExportAddress = ({ cursor: _page, ...filters }: AuditFilters, format: "xlsx" | "ndjson") =>
+  `/api/audit-entries/export${stringifySearch({ ...toQuery(filters, kindOf(filters)), format })}`;

@@ -40,3 +40,7 @@ export const worksEverywhere = ({ grants }: Me): boolean =>
   grants.some(
     ({ role, facilityIds }) => role === "operator" || (role === "warehouse" && facilityIds === null),
   );
+
+/** All stock of a facility, as a workbook that an import reads. */
+export const stockFile = (id: string): string =>
+  `/api/facilities/${encodeURIComponent(id)}/stock/export?format=xlsx`;

@@ -35,7 +35,7 @@ export function AccountPage() {
   const { merchantId } = route.useParams();
   const search = route.useSearch();
   const { data: merchant } = useSuspenseQuery(merchantQuery(merchantId));
-  const csv = `/api/merchants/${merchantId}/statement/export${stringifySearch({ ...timesOf(search), format: "spreadsheet" })}`;
+  const file = `/api/merchants/${merchantId}/statement/export${stringifySearch({ ...timesOf(search), format: "xlsx" })}`;
   return (
     <ListPage
       title={t("money.accountOf", { name: merchant.name })}
@@ -63,7 +63,7 @@ export function AccountPage() {
           </Grid>
           <StatementSection
             query={statementQuery(merchantId, search)}
-            actions={<DownloadButton address={csv} />}
+            actions={<DownloadButton address={file} />}
           >
             <Filters>
               <DayFilter label={t("money.from")} name="from" value={search.from} />

@@ -28,7 +28,7 @@ import { BulkActions } from "./bulk-actions.tsx";
 import { liveOrders } from "./live-orders.ts";
 import { useHoldReason } from "./order-text.ts";
 import classes from "./orders-page.module.css";
-import { ORDER_STATUSES, ordersCsv, ordersQuery } from "./queries.ts";
+import { ORDER_STATUSES, ordersFile, ordersQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/orders");
 
@@ -52,7 +52,7 @@ export function OrdersPage() {
             page="orders"
             to={(query) => paths.orders(Object.fromEntries(new URLSearchParams(query)))}
           />
-          {mayChange && <DownloadButton address={ordersCsv(search)} needsProof label={t("orders.export")} />}
+          {mayChange && <DownloadButton address={ordersFile(search)} needsProof label={t("orders.export")} />}
         </>
       }
       query={ordersQuery(search)}

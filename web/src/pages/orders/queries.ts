@@ -19,7 +19,7 @@ export const ordersQuery = (filters: OrderFilters) =>
   read("/api/orders", { params: { query: { limit: 50, ...filters } } });
 
 /** The orders of the list as a file. An export has fewer filters. */
-export const ordersCsv = ({
+export const ordersFile = ({
   merchantId,
   connectionId,
   facilityId,

@@ -47,5 +47,5 @@ export const slipsQuery = (id: string) =>
 export const openFacilitiesQuery = () => read("/api/facilities", { params: { query: { limit: 100 } } });
 
 /** All orders that the filters match, as a file for the browser to store. */
-export const workCsv = ({ facilityId, taken }: WorkFilters): string =>
-  `/api/work-list/export${stringifySearch({ facilityId, taken, format: "spreadsheet" })}`;
+export const workFile = ({ facilityId, taken }: WorkFilters): string =>
+  `/api/work-list/export${stringifySearch({ facilityId, taken, format: "xlsx" })}`;

@@ -23,7 +23,7 @@ import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { useScans } from "../../ui/scan/use-scans.ts";
 import { Pill } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { openFacilitiesQuery, openPickListsQuery, workCsv, workQuery } from "./queries.ts";
+import { openFacilitiesQuery, openPickListsQuery, workFile, workQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/work");
 /** The text beside the button says so. */
@@ -51,7 +51,7 @@ export function WorkPage() {
       <ListPage
         title={t("work.title")}
         about={t("work.about")}
-        actions={<WorkActions csv={workCsv(search)} packs={packs} />}
+        actions={<WorkActions file={workFile(search)} packs={packs} />}
         filters={
           <Stack gap="md">
             {packs && <TakeOrders facilityId={search.facilityId} />}
@@ -116,17 +116,17 @@ export function WorkPage() {
 
 type WorkActionsProps = {
   /** Address of the table as a file. */
-  readonly csv: string;
+  readonly file: string;
   /** True if the person packs, and does not only read. */
   readonly packs: boolean;
 };
 
-function WorkActions({ csv, packs }: WorkActionsProps) {
+function WorkActions({ file, packs }: WorkActionsProps) {
   const { t } = useTranslation();
   if (!packs) return null;
   return (
     <>
-      <DownloadButton address={csv} needsProof />
+      <DownloadButton address={file} needsProof />
       <ButtonLink to={paths.station()} size="xs" variant="default" leftSection={<IconBarcode size={14} />}>
         {t("work.openStation")}
       </ButtonLink>

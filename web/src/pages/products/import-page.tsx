@@ -26,7 +26,7 @@ import {
 import { type Import, type ImportState, useImport } from "../imports/use-import.ts";
 import { merchantQuery } from "../merchants/queries.ts";
 import { MerchantCrumbs } from "./products-page.tsx";
-import { productsCsv } from "./queries.ts";
+import { productsFile } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/products/of/$merchantId/import");
 
@@ -60,7 +60,7 @@ export function ImportPage() {
           below={[[t("products.title"), paths.merchantProducts(merchant.id)]]}
         />
       }
-      actions={<DownloadButton address={productsCsv(merchantId)} label={t("products.exportOf")} />}
+      actions={<DownloadButton address={productsFile(merchantId)} label={t("products.exportOf")} />}
     >
       <ChooseFile running={running} />
       {(state.phase === "checking" || state.phase === "storing") && (

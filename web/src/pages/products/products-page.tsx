@@ -20,7 +20,7 @@ import { merchantQuery } from "../merchants/queries.ts";
 import { MerchantTabs } from "../thing-tabs.tsx";
 import { ExposureBar } from "./exposure-bar.tsx";
 import { CreateProduct } from "./product-form.tsx";
-import { merchantConnectionsQuery, PRODUCT_STATUSES, productsCsv, productsQuery } from "./queries.ts";
+import { merchantConnectionsQuery, PRODUCT_STATUSES, productsFile, productsQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/products/of/$merchantId");
 
@@ -48,7 +48,7 @@ export function ProductsPage() {
       tabs={<MerchantTabs merchantId={merchantId} />}
       actions={
         <>
-          {mayExport && <DownloadButton address={productsCsv(merchantId)} label={t("products.export")} />}
+          {mayExport && <DownloadButton address={productsFile(merchantId)} label={t("products.export")} />}
           {mayChange && (
             <ButtonLink
               to={paths.importProducts(merchantId)}

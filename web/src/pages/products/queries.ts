@@ -35,5 +35,5 @@ export const merchantConnectionsQuery = (merchantId: string, q?: string) =>
   });
 
 /** All products as a file for the browser to store. */
-export const productsCsv = (merchantId: string): string =>
+export const productsFile = (merchantId: string): string =>
   `/api/merchants/${encodeURIComponent(merchantId)}/products/export?format=xlsx`;

@@ -172,7 +172,7 @@ export const catalog: Translated<typeof english> = {
     problem: "Fehler",
     import_one: "{{count, number}} Produkt importieren",
     import_other: "{{count, number}} Produkte importieren",
-    importEffect: "Alle Zeilen werden importiert, oder keine.",
+    importEffect: "Alle Zeilen ohne Fehler werden auf einmal importiert.",
     show: "Zeigen",
     more: "Mehr zeigen",
     listed: "Die ersten {{number}} Zeilen der Datei sind aufgeführt.",

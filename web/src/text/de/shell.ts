@@ -79,7 +79,7 @@ export const shell: Translated<typeof en> = {
     shownOnce: "Dies wird nur jetzt gezeigt. Speichern Sie es, bevor Sie schließen.",
     stored: "Ich habe es gespeichert",
     removeFilter: "Den Filter {{filter}} entfernen",
-    downloadCsv: "CSV herunterladen",
+    download: "Herunterladen",
     print: "Drucken",
     wideTable: "Breite Tabelle: {{table}}",
     rows_one: "{{number}} Zeile",

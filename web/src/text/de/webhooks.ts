@@ -129,6 +129,7 @@ export const webhooks: Translated<typeof en> = {
     response: "Antwort",
     headers: "Kopfzeilen",
     body: "Inhalt",
+    bodyAsSent: "Inhalt, wie gesendet",
     bodyGone: "Der Inhalt ist nicht mehr da: Ereignisse werden 30 Tage aufbewahrt.",
     requestUnknown: "Es ist nicht bekannt, ob eine Anfrage gesendet wurde.",
     noResponse: "Es gab keine Antwort.",

@@ -163,7 +163,7 @@ export const catalog = {
     problem: "Problem",
     import_one: "Import {{count, number}} product",
     import_other: "Import {{count, number}} products",
-    importEffect: "All rows are imported, or none.",
+    importEffect: "All rows without errors are imported at once.",
     show: "Show",
     more: "Show more",
     listed: "The first {{number}} rows of the file are listed.",

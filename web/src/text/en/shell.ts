@@ -74,7 +74,7 @@ export const shell = {
     required: "This is needed.",
     crumbs: "Way to this page",
     removeFilter: "Remove the filter {{filter}}",
-    downloadCsv: "Download CSV",
+    download: "Download",
     print: "Print",
     wideTable: "Wide table: {{table}}",
     rows_one: "{{number}} row",

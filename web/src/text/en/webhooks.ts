@@ -124,6 +124,7 @@ export const webhooks = {
     response: "Response",
     headers: "Headers",
     body: "Body",
+    bodyAsSent: "the body as it was sent",
     bodyGone: "The body is not kept any more: events are kept for 30 days.",
     requestUnknown: "It is not known whether a request was sent.",
     noResponse: "There was no response.",

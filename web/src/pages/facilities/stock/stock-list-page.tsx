@@ -11,6 +11,7 @@ import { ApiProblem } from "../../../api/problem.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { useAnnounce } from "../../../ui/announce.ts";
+import { DownloadButton } from "../../../ui/download-button.tsx";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { ButtonLink, useGo } from "../../../ui/link.tsx";
 import { Filters, SearchFilter, SelectFilter, useSetFilters } from "../../../ui/list/filters.tsx";
@@ -21,7 +22,7 @@ import { readScan } from "../../../ui/scan/read-scan.ts";
 import { Pill } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { FacilityTabs } from "../../thing-tabs.tsx";
-import { facilityQuery, stockListQuery } from "../queries.ts";
+import { facilityQuery, stockFile, stockListQuery } from "../queries.ts";
 import { hasStock, useProductScans } from "./use-product-scans.ts";
 
 const route = getRouteApi("/signed-in/facilities/$facilityId/stock");
@@ -70,6 +71,7 @@ export function StockListPage() {
               {t("stockImport.open")}
             </ButtonLink>
           )}
+          {mayImport && <DownloadButton address={stockFile(facilityId)} />}
           <RecordStock facilityId={facilityId} code={search.q ?? ""} />
         </>
       }

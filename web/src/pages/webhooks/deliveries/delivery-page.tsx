@@ -152,7 +152,12 @@ function AttemptSection({ attempt, doctorTo }: Props) {
               {request.body === null ? (
                 <Text size="sm">{t("deliveries.bodyGone")}</Text>
               ) : (
-                <Block of={t("deliveries.body")} text={request.body} />
+                <Block
+                  of={t("deliveries.body")}
+                  text={request.body}
+                  shown={indented(request.body)}
+                  copyOf={t("deliveries.bodyAsSent")}
+                />
               )}
               <Group>
                 <ButtonLink to={doctorTo} size="xs" variant="default">
@@ -182,8 +187,30 @@ function AttemptSection({ attempt, doctorTo }: Props) {
 const outcomeOf = ({ error, responseStatus }: DeliveryAttemptDetails): string =>
   error ?? `HTTP ${responseStatus}`;
 
-/** The text as it was sent: to the byte, because the signature is over these bytes. */
-function Block({ of, text }: { of: string; text: string }) {
+/** The body of an event is JSON without spaces, which has one line. */
+function indented(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}
+
+/**
+ * @param text as it was sent, to the byte, because the signature is over these bytes: it is copied
+ * @param shown the same for people, if that is another one
+ */
+function Block({
+  of,
+  text,
+  shown = text,
+  copyOf = of,
+}: {
+  of: string;
+  text: string;
+  shown?: string;
+  copyOf?: string;
+}) {
   return (
     <Group gap="xs" align="flex-start" wrap="nowrap">
       <Code
@@ -198,9 +225,9 @@ function Block({ of, text }: { of: string; text: string }) {
           overflow: "auto",
         }}
       >
-        {text}
+        {shown}
       </Code>
-      <CopyButton value={text} of={of} />
+      <CopyButton value={text} of={copyOf} />
     </Group>
   );
 }
