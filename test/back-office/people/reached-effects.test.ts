@@ -5,7 +5,7 @@ import { createPartner, type Partner, placeOrder } from "../../support/builders.
 import { acceptAll, aRate, createFacility, routeAll } from "../../support/facilities.ts";
 import { processDuePayments, setCreditLimit } from "../../support/payments.ts";
 import { type Browser, createPerson, signIn } from "../../support/people.ts";
-import { operationApplied } from "../../support/real-orders.ts";
+import { operationApplied, readDetail } from "../../support/real-orders.ts";
 import { startTestService, type TestService } from "../../support/test-service.ts";
 
 let test: TestService;
@@ -30,6 +30,7 @@ const EFFECTS: Readonly<Record<string, string>> = {
   credit: "select * from account_entries where kind = 'payment'",
   limit: "select id, credit_limit_minor from merchants where credit_limit_minor is not null",
   "method of payment": "select * from stripe_methods",
+  "bank account": "select * from bank_details",
   address: "select id, url from webhook_endpoints",
   secret: "select id from webhook_secrets",
   key: "select id from api_keys",
@@ -58,7 +59,7 @@ const since = async (before: ReadonlyMap<string, ReadonlySet<string>>): Promise<
   );
 
 async function charged(partner: Partner): Promise<string> {
-  const { id } = await placeOrder(partner);
+  const { id } = await placeOrder(partner, { lines: [{ productId: partner.productIds[0], quantity: 2 }] });
   await processDuePayments(test);
   return id;
 }
@@ -93,6 +94,7 @@ const BODIES: Readonly<Record<string, object>> = {
   releaseOrderHold: { reasons: ["payment_failed"] },
   updateShippingAddress: { countryCode: "DE" },
   updatePerson: { email: "other@example.com" },
+  cancelLines: { reason: "damaged", reference: "ticket-1" },
   addOrderNote: { text: "Call first" },
 };
 
@@ -105,7 +107,9 @@ function requestsOf({ operationId, method, path }: Changing): (() => Promise<Cha
   if (path.startsWith("/api/orders/{id}/"))
     return Object.values(ORDERS).map((make) => async () => {
       const id = await make(await createPartner(test));
-      return [method, path.replace("{id}", id), body ?? {}];
+      const { lines } = await readDetail(test, id);
+      const parts = operationId === "cancelLines" && { lines: [{ lineId: lines[0].id, quantity: 1 }] };
+      return [method, path.replace("{id}", id), { ...body, ...parts }];
     });
   const make = backOfficeChanges(world)[operationId];
   if (make === undefined) throw new Error(`Add a request of ${operationId} to audited-changes.ts.`);
@@ -124,8 +128,9 @@ async function stale(): Promise<Browser> {
   return browser;
 }
 
-/** What asks although it moves none of these: it removes how a person signs in, or takes over what an ended token has set. */
+/** What asks although it moves none of these: it removes an account to pay to or how a person signs in, or takes over what an ended token has set. */
 const CAREFUL = [
+  "deleteBankDetails",
   "unlinkSingleSignOn",
   "removeSignInMethods",
   ...["", "Merchant", "Facility"].flatMap((word) => [
