@@ -48,10 +48,13 @@ const auditFields = {
     }),
   ),
   kind: Type.Optional(
-    enumeration(
-      "AuditKind",
-      AUDIT_KINDS,
-      "`change`: something was changed. `read`: personal data was read, or exported. `sign-in`: a person signed in or out, or failed to.",
+    describedAs(
+      enumeration(
+        "AuditKind",
+        AUDIT_KINDS,
+        "`change`: something was changed. `read`: personal data was read, or exported. `sign-in`: a person signed in or out, or failed to.",
+      ),
+      "Only entries of this kind.",
     ),
   ),
   subjectId: textFilter("Only entries about this id, such as that of an order."),

@@ -229,7 +229,7 @@ const OverviewSchema = Type.Object(
         {
           reason: Type.String({ description: "The reason of the hold." }),
           count: countField,
-          oldestAt: nullableTime("When the oldest of them was created."),
+          oldestAt: nullableTime("When the oldest of them was created. Null if there is none."),
           query: queryField,
         },
         { title: "HeldOrders", description: "Orders on hold for a reason." },

@@ -55,7 +55,12 @@ export async function runAuditExport(
     limit: "100",
     ...(merchantId !== null && { merchantId }),
     ...(connectionId !== null && { connectionId }),
-    ...textsOf({ actor: options["actor"], action: options["action"], subjectId: options["subject"] }),
+    ...textsOf({
+      actor: options["actor"],
+      action: options["action"],
+      kind: options["kind"],
+      subjectId: options["subject"],
+    }),
     ...(from !== null && { from }),
     ...(to !== null && { to }),
   };

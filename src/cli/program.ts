@@ -249,6 +249,9 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
     .option("--connection <id>", "only entries of this connection")
     .option("--actor <actor>", "only entries of this actor: its name, or its kind")
     .option("--action <action>", "only entries of this operation, such as createKey")
+    .addOption(
+      new Option("--kind <kind>", "only entries of this kind").choices(["change", "read", "sign-in"]),
+    )
     .option("--subject <id>", "only entries about this id, such as that of an order")
     .option("--from <time>", "only entries at or after this time, such as 2026-01-31 or 2026-01-31T12:00:00Z")
     .option("--to <time>", "only entries before this time")

@@ -24,10 +24,10 @@ afterAll(() => test.close());
 /** Copies the only product, as older ones. The last of the copies is discontinued, and the first one alone is not exposed. */
 const copyProduct = (): Promise<void> =>
   test.db.runScript(`
-    insert into products
-    select (jsonb_populate_record(null::products, to_jsonb(p) || jsonb_build_object(
-             'id', '01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'), 'sku', 'COPY-' || n,
-             'status', case when n = ${STORED} then 'discontinued' else 'active' end))).*
+    insert into products (id, sku, status, merchant_id, name, price_minor, currency, created_at, updated_at)
+    select ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'COPY-' || n,
+           case when n = ${STORED} then 'discontinued' else 'active' end,
+           p.merchant_id, p.name, p.price_minor, p.currency, p.created_at, p.updated_at
     from (select * from products limit 1) p, generate_series(1, ${STORED}) n;
     insert into exposed_products
     select (jsonb_populate_record(null::exposed_products, to_jsonb(e) || jsonb_build_object('product_id', p.id))).*

@@ -79,6 +79,7 @@ const REJECTED = new Set([
   "shipOrder",
   "returnShipment",
   "importProducts",
+  "deleteBankDetails",
 ]);
 
 describe("a repeated request of the back office", () => {

@@ -17,7 +17,7 @@ it("what was begun on the page of an order ends with it, and the next page begin
   await visit(page, `/orders/${first.id}`, "page-first");
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Search" }).fill("page-second");
-  await page.getByRole("option", { name: /page-second/ }).click();
+  await page.getByRole("option", { name: /^page-second/ }).click();
   await visit(page, null, "page-second");
   await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("page-second");
   await page.getByRole("button", { name: "Cancel order" }).click();

@@ -84,8 +84,8 @@ itOnPlainPostgres("The statements of a function run on the node of the merchant.
         name: "test-copy-product",
         text: `
           with copied as (
-            insert into products
-            select (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid()))).*
+            insert into products (merchant_id, id, sku, name, price_minor, currency, status, created_at, updated_at)
+            select merchant_id, gen_random_uuid(), sku, name, price_minor, currency, status, created_at, updated_at
             from products p, generate_series(1, ${STORED})
             returning merchant_id, id
           )

@@ -123,7 +123,7 @@ const OtherCodeSchema = Type.Object(
     kind: enumeration(
       "OtherCode",
       ["order", "testOrder", "shipment", "pickList", "merchant", "connection", "facility", "id", "command"],
-      "What the code is by its form. `order`, `shipment`: an id of one that the caller does not see, or that does not exist. `id`: another id of the service. `command`: a command of the packing table.",
+      "What the code is by its form. `order`, `testOrder`, `shipment`, `pickList`: an id of one that the caller does not see, or that does not exist. `merchant`, `connection`, `facility`: an id of one. `id`: another id of the service. `command`: a command of the packing table.",
     ),
     id: nullable(Type.String(), "The id as the API writes it. Null for a command."),
     name: nullable(

@@ -81,6 +81,9 @@ async function* cellsOf(rows: TableRows, isNumber: readonly boolean[]): AsyncGen
     for (const row of part) yield row.map((value, index) => cellOf(value, isNumber[index] ?? false));
 }
 
+/** Workbooks write a character by its number so. A text that has this form is not such a character. */
+const ESCAPE = /_(?=x[0-9A-Fa-f]{4}_)/g;
+
 /** More characters are no cell. */
 const CELL_LENGTH_MAX = 32_767;
 
@@ -88,5 +91,6 @@ function cellOf(value: unknown, isNumber: boolean): CellValue {
   const text = value instanceof CsvNumber ? value.text : String(value);
   if (text === "") return null;
   if (isNumber) return Number(text);
-  return text.length > CELL_LENGTH_MAX ? `${text.slice(0, CELL_LENGTH_MAX - 1)}…` : text;
+  const cut = text.length > CELL_LENGTH_MAX ? `${text.slice(0, CELL_LENGTH_MAX - 1)}…` : text;
+  return cut.replace(ESCAPE, "_x005F_");
 }
