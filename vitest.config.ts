@@ -23,8 +23,8 @@ const ON_POSTGRES: TestUserConfig = {
   hookTimeout: 180_000,
 };
 
-/** They run in both suites: for a release models take longer, and pages are seen in their other look. */
-const LONGER_FOR_A_RELEASE = ["test/**/*-model.test.ts", "test/console/pages.test.ts"];
+/** They run in both suites, and take longer for a release. */
+const LONGER_FOR_A_RELEASE = ["test/**/*-model.test.ts"];
 
 export default defineConfig({
   test: {

@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take longest. Without their times of a run before, vitest begins with those that have the most bytes. */
-const LONGEST = ["test/release/docs/image.test.ts", "test/console/pages.test.ts"];
+const LONGEST = ["test/release/docs/image.test.ts", "test/release/console/pages.test.ts"];
 
 /**
  * Begins with the longest files, so that no process waits for one that another began last

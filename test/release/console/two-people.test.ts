@@ -195,7 +195,7 @@ it("who looks at the name of a facility, and saves it as it is, does not undo an
   const path = `/facilities/${await createFacility(service)}`;
   const page = await world.open(world.people.operator);
   await visit(page, path, "Facility");
-  await page.getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("button", { name: "Edit", exact: true }).click();
   await service.backOffice.request("PATCH", `/api${path}`, { body: { name: "Hall 7" } });
   await page.getByRole("dialog").getByRole("button", { name: "Edit" }).click();
   await page.getByRole("heading", { level: 1, name: "Hall 7" }).waitFor();

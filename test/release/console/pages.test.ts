@@ -1,21 +1,19 @@
 import { mkdir } from "node:fs/promises";
 import type { Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { cutOn, type FullLook, findingsOf, speak, take, visit } from "../support/browser.ts";
-import { anAddress } from "../support/builders.ts";
-import { placeAcceptedOrder } from "../support/real-orders.ts";
-import { type Floor, openFloor } from "./floor.ts";
-import { PAGES, type TestedPage } from "./pages.ts";
-import { startWorld, type World } from "./world.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Floor, openFloor } from "../../console/floor.ts";
+import { PAGES, type TestedPage } from "../../console/pages.ts";
+import { startWorld, type World } from "../../console/world.ts";
+import { cutOn, type FullLook, findingsOf, speak, take, visit } from "../../support/browser.ts";
+import { anAddress } from "../../support/builders.ts";
+import { placeAcceptedOrder } from "../../support/real-orders.ts";
 
-/** Each page is checked in two looks, which takes twice as long as one: `npm test` has one of them, a release the other. */
-const FOR_A_RELEASE = inject("suite") === "release";
 /** `npm run screenshots` sets it: then each page is drawn, wide and narrow, light and dark. */
 const FOLDER = process.env["SCREENSHOTS"];
 /** A screen, and the narrowest page of WCAG 1.4.10: a small phone, or a screen of 1280 pixels at 400 %. */
 const WIDE = 1440;
 const NARROW = 320;
-/** Screens, a tablet and a phone: nothing is cut on them. Each of the two suites has a language and a scheme of its own. */
+/** Screens, a tablet and a phone: nothing is cut on them. */
 const WIDTHS = [1440, 1280, 820, 390] as const;
 /** Known findings that are not corrected yet. */
 const STILL_CUT: ReadonlySet<string> = new Set([
@@ -35,17 +33,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const NARROW_AND_DARK: FullLook = { width: NARROW, scheme: "dark" };
-
-/** Two looks cover both widths and both schemes. `npm test` has the one that authors do not work with. */
-function looksOf(): readonly FullLook[] {
-  if (FOLDER !== undefined)
-    return [WIDE, NARROW].flatMap((width) =>
-      (["light", "dark"] as const).map((scheme) => ({ width, scheme })),
-    );
-  return [FOR_A_RELEASE ? { width: WIDE, scheme: "light" } : NARROW_AND_DARK];
-}
-const LOOKS = looksOf();
+/** Two looks cover both widths and both schemes. */
+const LOOKS: readonly FullLook[] =
+  FOLDER === undefined
+    ? [
+        { width: WIDE, scheme: "light" },
+        { width: NARROW, scheme: "dark" },
+      ]
+    : [WIDE, NARROW].flatMap((width) => (["light", "dark"] as const).map((scheme) => ({ width, scheme })));
 
 /** Axe finds nothing, and nothing is wider than its place. */
 async function check(page: Page, name: string, part = "html"): Promise<void> {
@@ -88,30 +83,33 @@ async function checkMenu(page: Page, name: string): Promise<void> {
   await page.locator(MENU).waitFor({ state: "detached" });
 }
 
-/** Nothing is cut at any width, in German where English is checked otherwise: its words are longer. */
-async function checkWidths(page: Page, name: string, { scheme }: FullLook): Promise<void> {
-  const language = FOR_A_RELEASE ? "en" : "de";
-  if (language === "de") await speak(page, "de");
-  for (const width of WIDTHS) {
-    if (STILL_CUT.has(`${name} ${width}`)) continue;
-    await page.setViewportSize({ width, height: 900 });
-    expect.soft(await cutOn(page), `${name}, ${width} pixels wide, ${scheme}, in ${language}`).toEqual([]);
+/** Nothing is cut at any width, in either language. */
+async function checkWidths(page: Page, name: string): Promise<void> {
+  for (const language of ["en", "de"] as const) {
+    await speak(page, language);
+    for (const width of WIDTHS) {
+      if (STILL_CUT.has(`${name} ${width}`)) continue;
+      await page.setViewportSize({ width, height: 900 });
+      expect.soft(await cutOn(page), `${name}, ${width} pixels wide, in ${language}`).toEqual([]);
+    }
   }
-  if (language === "de") await speak(page, "en");
+  await speak(page, "en");
 }
 
-async function checkPage(page: Page, { name }: TestedPage): Promise<void> {
-  for (const look of LOOKS) {
+/** @param index of the page. Dialogs are checked in the one look on every other page, in the other look on those between. */
+async function checkPage(page: Page, { name }: TestedPage, index: number): Promise<void> {
+  for (const [place, look] of LOOKS.entries()) {
     const named = `${name}, ${look.width} pixels wide and ${look.scheme}`;
     await take(page, look);
     await check(page, named);
-    if (FOLDER === undefined) {
+    if (FOLDER !== undefined)
+      await page.screenshot({ path: `${FOLDER}/${name}-${look.width}-${look.scheme}.png`, fullPage: true });
+    else if (place === index % LOOKS.length) {
       await checkDialogs(page, named);
       await checkMenu(page, named);
-      await checkWidths(page, name, look);
-    } else
-      await page.screenshot({ path: `${FOLDER}/${name}-${look.width}-${look.scheme}.png`, fullPage: true });
+    }
   }
+  if (FOLDER === undefined) await checkWidths(page, name);
 }
 
 /**
@@ -134,7 +132,7 @@ describe("axe finds nothing, and nothing is wider than the screen:", () => {
       const pages = PAGES.filter((each) => each.person === person);
       for (const [index, tested] of pages.entries()) {
         await openNext(page, tested, pages[index - 1]);
-        await checkPage(page, tested);
+        await checkPage(page, tested, index);
       }
     },
     PAGES_MS,
