@@ -290,7 +290,7 @@ describe("orders that are closed short, by random histories with several request
           await expectAllAgrees(world, true);
         },
       ),
-      histories({ change: 25, release: 60 }),
+      histories({ change: 10, release: 30 }),
     );
   }, 300_000); // Long enough to find the shortest history that fails.
 });

@@ -158,6 +158,10 @@ export async function take(page: Page, { width, scheme }: FullLook): Promise<voi
   await page.emulateMedia({ colorScheme: scheme });
   await page.setViewportSize({ width, height: 900 });
   await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor();
+  // Tables choose their columns for the width.
+  await page.evaluate(`(async () => {
+    for (let left = 4; left > 0; left -= 1) await new Promise((done) => requestAnimationFrame(done));
+  })()`);
   // Colors change over some milliseconds.
   await page.evaluate("Promise.allSettled(document.getAnimations().map(({ finished }) => finished))");
 }

@@ -186,17 +186,14 @@ function WorkersNotice() {
     retry: false,
   });
   const since = data?.stoppedSince ?? null;
+  if (since === null) return null;
   return (
-    <div role="alert">
-      {since !== null && (
-        <Alert color="red" mb="md" icon={<IconAlertTriangle size={18} />} title={t("shell.noWorker")}>
-          {t("shell.noWorkerSince")} <Time at={since} />.{" "}
-          <TextLink to={paths.system()} inherit>
-            {t("navigation.system")}
-          </TextLink>
-        </Alert>
-      )}
-    </div>
+    <Alert role="alert" color="red" mb="md" icon={<IconAlertTriangle size={18} />} title={t("shell.noWorker")}>
+      {t("shell.noWorkerSince")} <Time at={since} />.{" "}
+      <TextLink to={paths.system()} inherit>
+        {t("navigation.system")}
+      </TextLink>
+    </Alert>
   );
 }
 

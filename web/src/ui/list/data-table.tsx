@@ -165,7 +165,8 @@ function widthsOf<Row>(columns: readonly Column<Row>[]): readonly ({ width: stri
   return shares.map((share) => (share === 0 ? undefined : { width: `${(100 * share) / all}%` }));
 }
 
-const DROPS = 4;
+/** The priorities of columns, and after them a step in which texts are cut earlier. */
+const DROPS = 5;
 
 /**
  * Leaves out columns by their priority until the table fits into its frame. What fits depends on the texts, their language and
