@@ -188,7 +188,13 @@ function WorkersNotice() {
   const since = data?.stoppedSince ?? null;
   if (since === null) return null;
   return (
-    <Alert role="alert" color="red" mb="md" icon={<IconAlertTriangle size={18} />} title={t("shell.noWorker")}>
+    <Alert
+      role="alert"
+      color="red"
+      mb="md"
+      icon={<IconAlertTriangle size={18} />}
+      title={t("shell.noWorker")}
+    >
       {t("shell.noWorkerSince")} <Time at={since} />.{" "}
       <TextLink to={paths.system()} inherit>
         {t("navigation.system")}
