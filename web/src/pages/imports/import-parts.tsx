@@ -6,11 +6,12 @@ import { ApiProblem } from "../../api/problem.ts";
 import type { RecognisedTable, ValidationError } from "../../api/schema.d.ts";
 import { explained } from "../../text/explanations.ts";
 import { formatBytes, formatNumber } from "../../text/format.ts";
+import { ButtonLink } from "../../ui/link.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { csvOf } from "./csv-of.ts";
-import { type ImportState, UnknownOutcome, UnreadableFile } from "./use-import.ts";
+import { type Import, type ImportState, UnknownOutcome, UnreadableFile } from "./use-import.ts";
 
 /** What a person can decide about a file with errors. */
 export type FileChoice = { readonly skipInvalid: boolean; readonly asWritten: boolean };
@@ -29,6 +30,136 @@ const MEDIA_TYPES: readonly [RegExp, string][] = [
 export const mediaTypeOf = (file: File): string =>
   MEDIA_TYPES.find(([ending]) => ending.test(file.name))?.[1] ?? "text/csv";
 
+type StepsProps<Result, Choice extends FileChoice> = {
+  readonly running: Import<Result, Choice>;
+  /** What the field for the file says, and the types that the browser offers. */
+  readonly label: string;
+  readonly accept: string;
+  /** Sentences for those who have chosen no file yet. */
+  readonly help: readonly string[];
+  /** What is chosen beside the file. */
+  readonly field: (isBusy: boolean) => ReactNode;
+  /** What would change, or has changed. */
+  readonly result: (result: Result, isStored: boolean) => ReactNode;
+};
+
+/** An import from the choice of a file to its result: it is checked at once, and stored when the person has seen what it changes. */
+export function ImportSteps<Result, Choice extends FileChoice>({
+  running: { file, choice, state, choose, cancel },
+  label,
+  accept,
+  help,
+  field,
+  result,
+}: StepsProps<Result, Choice>) {
+  const { t } = useTranslation();
+  const isBusy = state.phase === "storing";
+  return (
+    <>
+      <Section title={t("importing.file")}>
+        <FileDrop
+          label={label}
+          accept={accept}
+          file={file}
+          isBusy={isBusy}
+          choose={(chosen) => choose(chosen, { ...choice, ...AS_IT_IS })}
+        >
+          {field(isBusy)}
+          {file === null && (
+            <Stack gap={2}>
+              {help.map((sentence) => (
+                <Text key={sentence} size="sm" c="dimmed">
+                  {sentence}
+                </Text>
+              ))}
+            </Stack>
+          )}
+          {state.phase === "choosing" && state.isCanceled && (
+            <Text size="sm" role="status">
+              {t("importing.canceled")}
+            </Text>
+          )}
+        </FileDrop>
+      </Section>
+      {(state.phase === "checking" || state.phase === "storing") && (
+        <Uploading state={state} name={file?.name ?? ""} cancel={cancel} />
+      )}
+      {state.phase === "failed" && (
+        <ImportFailure
+          error={state.error}
+          retry={() => choose(file, choice)}
+          retryWith={(decided) => choose(file, { ...choice, ...decided })}
+        />
+      )}
+      {(state.phase === "checked" || state.phase === "stored") &&
+        result(state.result, state.phase === "stored")}
+    </>
+  );
+}
+
+type OutcomeProps = FindingsProps & {
+  readonly isStored: boolean;
+  /** How many rows have each outcome, by its name. */
+  readonly counts: readonly (readonly [name: string, count: number])[];
+  /** The button that stores what was checked. Null: nothing would change. */
+  readonly store: { readonly label: string; readonly run: () => void } | null;
+  /** What the button does, or that there is nothing to do. */
+  readonly effect: string;
+  readonly another: () => void;
+  /** The page that shows what was stored. */
+  readonly to: { readonly address: string; readonly label: string };
+  readonly children: ReactNode;
+};
+
+/** What a file changes, or has changed: the numbers, what it was read as, and its rows. */
+export function ImportOutcome(props: OutcomeProps) {
+  const { isStored, counts, store, effect, another, to, recognised, warnings, children } = props;
+  const { t } = useTranslation();
+  return (
+    <Section
+      title={t(isStored ? "importing.result" : "importing.preview")}
+      actions={
+        isStored ? (
+          <Group gap="xs">
+            <Button size="xs" variant="default" onClick={another}>
+              {t("importing.another")}
+            </Button>
+            <ButtonLink to={to.address} size="xs">
+              {to.label}
+            </ButtonLink>
+          </Group>
+        ) : (
+          store !== null && (
+            <Button size="sm" onClick={store.run}>
+              {store.label}
+            </Button>
+          )
+        )
+      }
+    >
+      <Group gap="xl" role="status">
+        {counts.map(([name, count]) => (
+          <div key={name}>
+            <Text fz={24} fw={600} lh={1.2} style={{ fontVariantNumeric: "tabular-nums" }}>
+              {formatNumber(count)}
+            </Text>
+            <Text size="sm" c="dimmed">
+              {name}
+            </Text>
+          </div>
+        ))}
+      </Group>
+      {!isStored && (
+        <Text size="sm" c="dimmed">
+          {effect}
+        </Text>
+      )}
+      <Findings recognised={recognised} warnings={warnings} />
+      {children}
+    </Section>
+  );
+}
+
 type Props = {
   readonly error: unknown;
   readonly retry: () => void;
@@ -37,7 +168,7 @@ type Props = {
 };
 
 /** Why nothing is imported: the lines of the file that are wrong, or what went wrong on the way. */
-export function ImportFailure({ error, retry, retryWith }: Props) {
+function ImportFailure({ error, retry, retryWith }: Props) {
   const { t } = useTranslation();
   if (error instanceof ApiProblem && error.errors.some(({ line }) => line !== undefined))
     return <LineErrors problem={error} retry={retry} retryWith={retryWith} />;
@@ -157,7 +288,7 @@ export function RowErrors({
 type FindingsProps = { readonly recognised: RecognisedTable; readonly warnings: readonly ValidationError[] };
 
 /** What the file was read as, and rows that may be wrong. */
-export function Findings({ recognised, warnings }: FindingsProps) {
+function Findings({ recognised, warnings }: FindingsProps) {
   const { t } = useTranslation();
   const { format, separator, encoding, decimalSeparator, sheet } = recognised;
   const parts =
@@ -190,7 +321,7 @@ type FileDropProps = {
 };
 
 /** A field for a file, which can also be dropped on it, and what is chosen beside it. */
-export function FileDrop({ label, accept, file, isBusy, choose, children }: FileDropProps) {
+function FileDrop({ label, accept, file, isBusy, choose, children }: FileDropProps) {
   const { t } = useTranslation();
   return (
     <Stack
@@ -231,7 +362,7 @@ type UploadingProps = {
 };
 
 /** The service checks the file as it arrives: what is sent is what is checked, but for a few rows. Then it stores them. */
-export function Uploading({ state, name, cancel }: UploadingProps) {
+function Uploading({ state, name, cancel }: UploadingProps) {
   const { t } = useTranslation();
   const { phase, sent } = state;
   const stored = state.phase === "storing" ? state.stored : null;

@@ -8,22 +8,20 @@ import { paths } from "../../paths.ts";
 import { stringifySearch } from "../../routing/search.ts";
 import { formatMoney, formatNumber } from "../../text/format.ts";
 import { DownloadButton } from "../../ui/download-button.tsx";
-import { ButtonLink, TextLink } from "../../ui/link.tsx";
+import { TextLink } from "../../ui/link.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
-import { Page, Section } from "../../ui/page.tsx";
+import { Page } from "../../ui/page.tsx";
 import { Pill, type Tone } from "../../ui/status-badge.tsx";
 import {
   AS_IT_IS,
   type FileChoice,
-  FileDrop,
-  Findings,
   fileQuery,
-  ImportFailure,
+  ImportOutcome,
+  ImportSteps,
   mediaTypeOf,
   RowErrors,
-  Uploading,
 } from "../imports/import-parts.tsx";
-import { type Import, type ImportState, useImport } from "../imports/use-import.ts";
+import { type Import, useImport } from "../imports/use-import.ts";
 import { merchantQuery } from "../merchants/queries.ts";
 import { MerchantCrumbs } from "./products-page.tsx";
 import { productsFile } from "./queries.ts";
@@ -49,7 +47,6 @@ export function ImportPage() {
     }),
     done: t("importing.done"),
   });
-  const { state } = running;
   return (
     <Page
       title={t("importing.title")}
@@ -62,20 +59,30 @@ export function ImportPage() {
       }
       actions={<DownloadButton address={productsFile(merchantId)} label={t("products.exportOf")} />}
     >
-      <ChooseFile running={running} />
-      {(state.phase === "checking" || state.phase === "storing") && (
-        <Uploading state={state} name={running.file?.name ?? ""} cancel={running.cancel} />
-      )}
-      {state.phase === "failed" && (
-        <ImportFailure
-          error={state.error}
-          retry={() => running.choose(running.file, running.choice)}
-          retryWith={(choice) => running.choose(running.file, { ...running.choice, ...choice })}
-        />
-      )}
-      {(state.phase === "checked" || state.phase === "stored") && (
-        <Result running={running} state={state} merchantId={merchantId} />
-      )}
+      <ImportSteps
+        running={running}
+        label={t("importing.chooseFile")}
+        accept=".csv,.txt,.xlsx,text/csv"
+        help={(["fileHelp", "price", "start"] as const).map((name) => t(`importing.${name}`))}
+        field={(isBusy) => (
+          <Radio.Group
+            label={t("importing.match")}
+            value={running.choice.match}
+            // The radio buttons have these two values.
+            onChange={(value) =>
+              running.choose(running.file, { ...running.choice, match: value as ImportMatch })
+            }
+          >
+            <Stack gap={6} mt={6}>
+              <Radio value="sku" label={t("importing.matchSku")} disabled={isBusy} />
+              <Radio value="id" label={t("importing.matchId")} disabled={isBusy} />
+            </Stack>
+          </Radio.Group>
+        )}
+        result={(result, isStored) => (
+          <Result running={running} result={result} isStored={isStored} merchantId={merchantId} />
+        )}
+      />
     </Page>
   );
 }
@@ -83,103 +90,34 @@ export function ImportPage() {
 const importAddress = (merchantId: string, query: Record<string, string | boolean>): string =>
   `/api/merchants/${encodeURIComponent(merchantId)}/products/import${stringifySearch(query)}`;
 
-function ChooseFile({ running: { file, choice, state, choose } }: { running: Running }) {
-  const { t } = useTranslation();
-  const isBusy = state.phase === "storing";
-  return (
-    <Section title={t("importing.file")}>
-      <FileDrop
-        label={t("importing.chooseFile")}
-        accept=".csv,.txt,.xlsx,text/csv"
-        file={file}
-        isBusy={isBusy}
-        choose={(chosen) => choose(chosen, { ...choice, ...AS_IT_IS })}
-      >
-        <Radio.Group
-          label={t("importing.match")}
-          value={choice.match}
-          // The radio buttons have these two values.
-          onChange={(value) => choose(file, { ...choice, match: value as ImportMatch })}
-        >
-          <Stack gap={6} mt={6}>
-            <Radio value="sku" label={t("importing.matchSku")} disabled={isBusy} />
-            <Radio value="id" label={t("importing.matchId")} disabled={isBusy} />
-          </Stack>
-        </Radio.Group>
-        {file === null && (
-          <Stack gap={2}>
-            {(["fileHelp", "price", "start"] as const).map((name) => (
-              <Text key={name} size="sm" c="dimmed">
-                {t(`importing.${name}`)}
-              </Text>
-            ))}
-          </Stack>
-        )}
-        {state.phase === "choosing" && state.isCanceled && (
-          <Text size="sm" role="status">
-            {t("importing.canceled")}
-          </Text>
-        )}
-      </FileDrop>
-    </Section>
-  );
-}
-
 type ResultProps = {
   readonly running: Running;
-  readonly state: Extract<ImportState<ImportResult>, { phase: "checked" | "stored" }>;
+  readonly result: ImportResult;
+  readonly isStored: boolean;
   readonly merchantId: string;
 };
 
-function Result({ running, state: { phase, result }, merchantId }: ResultProps) {
+function Result({ running, result, isStored, merchantId }: ResultProps) {
   const { t } = useTranslation();
   const count = result.created + result.changed;
-  const isStored = phase === "stored";
   return (
-    <Section
-      title={t(isStored ? "importing.result" : "importing.preview")}
-      actions={
-        isStored ? (
-          <Group gap="xs">
-            <Button size="xs" variant="default" onClick={() => running.choose(null, running.choice)}>
-              {t("importing.another")}
-            </Button>
-            <ButtonLink to={paths.merchantProducts(merchantId)} size="xs">
-              {t("importing.toProducts")}
-            </ButtonLink>
-          </Group>
-        ) : (
-          count > 0 && (
-            <Button size="sm" onClick={running.store}>
-              {t("importing.import", { count })}
-            </Button>
-          )
-        )
-      }
+    <ImportOutcome
+      {...result}
+      isStored={isStored}
+      counts={OUTCOMES.filter((outcome) => outcome !== "rejected" || result.rejected > 0).map((outcome) => [
+        t(`importing.${outcome}`),
+        result[outcome],
+      ])}
+      store={count === 0 ? null : { label: t("importing.import", { count }), run: running.store }}
+      effect={t(count === 0 ? "importing.nothing" : "importing.importEffect")}
+      another={() => running.choose(null, running.choice)}
+      to={{ address: paths.merchantProducts(merchantId), label: t("importing.toProducts") }}
     >
-      <Group gap="xl" role="status">
-        {OUTCOMES.filter((outcome) => outcome !== "rejected" || result.rejected > 0).map((change) => (
-          <div key={change}>
-            <Text fz={24} fw={600} lh={1.2} style={{ fontVariantNumeric: "tabular-nums" }}>
-              {formatNumber(result[change])}
-            </Text>
-            <Text size="sm" c="dimmed">
-              {t(`importing.${change}`)}
-            </Text>
-          </div>
-        ))}
-      </Group>
-      {!isStored && (
-        <Text size="sm" c="dimmed">
-          {t(count === 0 ? "importing.nothing" : "importing.importEffect")}
-        </Text>
-      )}
-      <Findings {...result} />
       {result.rejections.length > 0 && (
         <RowErrors label={t("importing.rejected")} errors={result.rejections} />
       )}
       <ImportRows result={result} />
-    </Section>
+    </ImportOutcome>
   );
 }
 

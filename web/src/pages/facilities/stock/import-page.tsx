@@ -1,4 +1,4 @@
-import { Button, Group, Select, Stack, Text } from "@mantine/core";
+import { Select, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -8,22 +8,20 @@ import type { StockImportResult } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { stringifySearch } from "../../../routing/search.ts";
 import { formatNumber } from "../../../text/format.ts";
-import { ButtonLink, PlainLink } from "../../../ui/link.tsx";
+import { PlainLink } from "../../../ui/link.tsx";
 import { DataTable } from "../../../ui/list/data-table.tsx";
-import { Crumbs, Page, Section } from "../../../ui/page.tsx";
+import { Crumbs, Page } from "../../../ui/page.tsx";
 import { thingsQuery } from "../../access/things.ts";
 import {
   AS_IT_IS,
   type FileChoice,
-  FileDrop,
-  Findings,
   fileQuery,
-  ImportFailure,
+  ImportOutcome,
+  ImportSteps,
   mediaTypeOf,
   RowErrors,
-  Uploading,
 } from "../../imports/import-parts.tsx";
-import { type Import, type ImportState, useImport } from "../../imports/use-import.ts";
+import { type Import, useImport } from "../../imports/use-import.ts";
 import { facilityQuery } from "../queries.ts";
 
 const route = getRouteApi("/signed-in/facilities/$facilityId/stock/import");
@@ -55,7 +53,6 @@ export function StockImportPage() {
     }),
     done: t("stockImport.done"),
   });
-  const { state } = running;
   return (
     <Page
       title={t("stockImport.title")}
@@ -70,62 +67,28 @@ export function StockImportPage() {
         />
       }
     >
-      <ChooseFile running={running} />
-      {(state.phase === "checking" || state.phase === "storing") && (
-        <Uploading state={state} name={running.file?.name ?? ""} cancel={running.cancel} />
-      )}
-      {state.phase === "failed" && (
-        <ImportFailure
-          error={state.error}
-          retry={() => running.choose(running.file, running.choice)}
-          retryWith={(choice) => running.choose(running.file, { ...running.choice, ...choice })}
-        />
-      )}
-      {(state.phase === "checked" || state.phase === "stored") && (
-        <Result running={running} state={state} facilityId={facilityId} />
-      )}
+      <ImportSteps
+        running={running}
+        label={t("stockImport.chooseFile")}
+        accept=".csv,.txt,.xlsx,.json,.jsonl,.ndjson,text/csv,application/x-ndjson"
+        help={(["fileHelp", "quantity", "repeat"] as const).map((name) => t(`stockImport.${name}`))}
+        field={(isBusy) => (
+          <MerchantOfRows
+            value={running.choice.merchantId}
+            isBusy={isBusy}
+            onChange={(merchantId) => running.choose(running.file, { ...running.choice, merchantId })}
+          />
+        )}
+        result={(result, isStored) => (
+          <Result running={running} result={result} isStored={isStored} facilityId={facilityId} />
+        )}
+      />
     </Page>
   );
 }
 
 const importAddress = (facilityId: string, query: Record<string, unknown>): string =>
   `/api/facilities/${encodeURIComponent(facilityId)}/stock/import${stringifySearch(query)}`;
-
-function ChooseFile({ running: { file, choice, state, choose } }: { running: Running }) {
-  const { t } = useTranslation();
-  const isBusy = state.phase === "storing";
-  return (
-    <Section title={t("importing.file")}>
-      <FileDrop
-        label={t("stockImport.chooseFile")}
-        accept=".csv,.txt,.xlsx,.json,.jsonl,.ndjson,text/csv,application/x-ndjson"
-        file={file}
-        isBusy={isBusy}
-        choose={(chosen) => choose(chosen, { ...choice, ...AS_IT_IS })}
-      >
-        <MerchantOfRows
-          value={choice.merchantId}
-          isBusy={isBusy}
-          onChange={(merchantId) => choose(file, { ...choice, merchantId })}
-        />
-        {file === null && (
-          <Stack gap={2}>
-            {(["fileHelp", "quantity", "repeat"] as const).map((name) => (
-              <Text key={name} size="sm" c="dimmed">
-                {t(`stockImport.${name}`)}
-              </Text>
-            ))}
-          </Stack>
-        )}
-        {state.phase === "choosing" && state.isCanceled && (
-          <Text size="sm" role="status">
-            {t("importing.canceled")}
-          </Text>
-        )}
-      </FileDrop>
-    </Section>
-  );
-}
 
 type MerchantProps = {
   readonly value: string | null;
@@ -169,54 +132,29 @@ function MerchantOfRows({ value, isBusy, onChange }: MerchantProps) {
 
 type ResultProps = {
   readonly running: Running;
-  readonly state: Extract<ImportState<StockImportResult>, { phase: "checked" | "stored" }>;
+  readonly result: StockImportResult;
+  readonly isStored: boolean;
   readonly facilityId: string;
 };
 
-function Result({ running, state: { phase, result }, facilityId }: ResultProps) {
+function Result({ running, result, isStored, facilityId }: ResultProps) {
   const { t } = useTranslation();
-  const isStored = phase === "stored";
   const { changed, rejected, changes, rejections } = result;
   return (
-    <Section
-      title={t(isStored ? "importing.result" : "importing.preview")}
-      actions={
-        isStored ? (
-          <Group gap="xs">
-            <Button size="xs" variant="default" onClick={() => running.choose(null, running.choice)}>
-              {t("importing.another")}
-            </Button>
-            <ButtonLink to={paths.stockList(facilityId)} size="xs">
-              {t("stock.title")}
-            </ButtonLink>
-          </Group>
-        ) : (
-          changed > 0 && (
-            <Button size="sm" onClick={running.store}>
-              {t("stockImport.import", { count: changed })}
-            </Button>
-          )
-        )
+    <ImportOutcome
+      {...result}
+      isStored={isStored}
+      counts={(["changed", "unchanged", "rejected"] as const).map((outcome) => [
+        t(`stockImport.${outcome}`),
+        result[outcome],
+      ])}
+      store={
+        changed === 0 ? null : { label: t("stockImport.import", { count: changed }), run: running.store }
       }
+      effect={t(changed === 0 ? "stockImport.nothing" : "stockImport.importEffect")}
+      another={() => running.choose(null, running.choice)}
+      to={{ address: paths.stockList(facilityId), label: t("stock.title") }}
     >
-      <Group gap="xl" role="status">
-        {(["changed", "unchanged", "rejected"] as const).map((outcome) => (
-          <div key={outcome}>
-            <Text fz={24} fw={600} lh={1.2} style={{ fontVariantNumeric: "tabular-nums" }}>
-              {formatNumber(result[outcome])}
-            </Text>
-            <Text size="sm" c="dimmed">
-              {t(`stockImport.${outcome}`)}
-            </Text>
-          </div>
-        ))}
-      </Group>
-      {!isStored && (
-        <Text size="sm" c="dimmed">
-          {t(changed === 0 ? "stockImport.nothing" : "stockImport.importEffect")}
-        </Text>
-      )}
-      <Findings {...result} />
       {rejections.length > 0 && (
         <RowErrors label={t("stockImport.rejected")} errors={rejections.slice(0, SHOWN_MAX)} />
       )}
@@ -251,6 +189,6 @@ function Result({ running, state: { phase, result }, facilityId }: ResultProps) 
           {t("stockImport.listed")}
         </Text>
       )}
-    </Section>
+    </ImportOutcome>
   );
 }
