@@ -114,16 +114,16 @@ export async function findOrdersByExternalId(
   }));
 }
 
-/** Whether a real order of the merchant has this as the partner's own id. */
+/** Whether a real order of the merchant has this as the partner's own id, or this in capitals or in small letters. */
 export async function isExternalOrderId(db: Queryable, merchantId: string, text: string): Promise<boolean> {
   const [found] = await db.query({
     name: "is-external-order-id",
     text: `
       select 1
       from orders o
-      where o.merchant_id = $1 and o.external_order_id = $2 and not o.test_mode
+      where o.merchant_id = $1 and o.external_order_id = any($2::text[]) and not o.test_mode
       limit 1`,
-    values: [merchantId, text],
+    values: [merchantId, [text, text.toUpperCase(), text.toLowerCase()]],
   });
   return found !== undefined;
 }

@@ -143,7 +143,7 @@ export async function findProductsByCode(
     .map((row) => ({ ...toProduct(row), matchedBy: row.rank >= 100 ? "sku" : "barcode" }));
 }
 
-/** What of a product of the merchant a code is: its barcode in any form, or exactly its SKU. Null if it is nothing of a product. */
+/** What of a product of the merchant a code is: its barcode in any form, or its SKU in any case. Null if it is nothing of a product. */
 export async function findProductOfCode(
   db: Queryable,
   merchantId: string,
@@ -154,7 +154,7 @@ export async function findProductOfCode(
     text: `
       (select 'barcode' as "matchedBy" from products p where p.merchant_id = $1 and p.barcode_key = any($2::text[]) limit 1)
       union all
-      (select 'sku' from products p where p.merchant_id = $1 and p.sku = $3 limit 1)`,
+      (select 'sku' from products p where p.merchant_id = $1 and lower(p.sku) = lower($3) limit 1)`,
     values: [merchantId, barcodeKeysIn(code), readCode(code)],
   });
   return found?.matchedBy ?? null;

@@ -170,6 +170,8 @@ describe("a code that the service knows as something else is no text of a carrie
       ["05012345678900", "barcode"],
       ["(01)05012345678900(10)A1", "barcode"],
       ["CUP-7", "sku"],
+      ["cup-7", "sku"],
+      ["WEB-1002", "external_order_id"],
     ] as const) {
       const ship = (body: object) => test.backOffice.post(`/api/orders/${order.id}/ship`, body);
       const known = { rule: "known_code", knownAs };

@@ -84,6 +84,15 @@ describe("PUT /api/bank-details/{currency}", () => {
     expect(list.data.map(({ currency }: { currency: string }) => currency)).toContain("USD");
   });
 
+  it("needs a holder and a number that are more than spaces", async () => {
+    const blank = await setBank({ accountHolder: " ", accountNumber: " \u00a0 " });
+    expect(blank.status).toBe(422);
+    expect(blank.body.errors).toMatchObject([
+      { pointer: "/accountHolder", rule: "required" },
+      { pointer: "/accountNumber", rule: "required" },
+    ]);
+  });
+
   it("is for the operator only", async () => {
     const { merchantId } = await createPartner(test);
     const merchant = personOf(test, merchantId);

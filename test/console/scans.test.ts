@@ -43,7 +43,7 @@ describe("a field for scans", () => {
     const ways: Record<string, (code: string) => Promise<unknown>> = {
       "ends with Enter": (code) => scan(page, code),
       "ends with Tab": (code) => type(code).then(() => press("Tab")),
-      "ends with both": (code) => scan(page, code).then(() => press("Tab")),
+      "ends with both": (code) => scanWithBoth(page, code),
       "ends with nothing": (code) => scanFast(page, code, null),
       "begins with Enter": (code) => scan(page, "", code),
       "is slow": (code) => type(code, 40).then(() => press("Enter")),
@@ -120,6 +120,21 @@ describe("a field for scans", () => {
     await isUnknown("nothing-1");
   });
 });
+
+/** Enter and then Tab, as fast as a scanner sends them: the Tab leaves the field if it comes later. */
+async function scanWithBoth(page: Page, code: string): Promise<void> {
+  const keyboard = await page.context().newCDPSession(page);
+  const suffixes = [
+    { key: "Enter", code: "Enter", text: "\r", windowsVirtualKeyCode: 13 },
+    { key: "Tab", code: "Tab", windowsVirtualKeyCode: 9 },
+  ];
+  await Promise.all(
+    [...[...code].map((key) => ({ key, text: key })), ...suffixes].map((key) =>
+      keyboard.send("Input.dispatchKeyEvent", { type: "text" in key ? "keyDown" : "rawKeyDown", ...key }),
+    ),
+  );
+  await keyboard.detach();
+}
 
 /** All keys in one task of the browser, as fast as a scanner, to whatever has the focus. */
 const scanFast = (page: Page, code: string, suffix: "Enter" | "Tab" | null = "Enter") =>

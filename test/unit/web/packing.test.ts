@@ -276,15 +276,23 @@ describe("a command, from a button or a printed barcode", () => {
 describe("a carrier", () => {
   const packed = () => scanAll(open(line("a")), "2*400a", "").state;
 
-  it("is chosen by number or name: the last one, those of the merchant, common ones, and never a number of a parcel", () => {
-    expect(carriersOf(packed()).slice(0, 3)).toEqual(["DHL", "Österreichische Post", "UPS"]);
-    expect(applyScan(packed(), "2").state).toMatchObject({
+  it("is chosen by number or name, in the order of their names, and never a number of a parcel", () => {
+    const names = ["DHL", "DPD", "FedEx", "GLS", "Österreichische Post", "Royal Mail", "UPS", "USPS"];
+    expect(carriersOf(packed())).toEqual(names);
+    expect(carriersOf({ ...packed(), carrier: "UPS" })).toEqual(names);
+    expect(applyScan(packed(), "5").state).toMatchObject({
       carrier: "Österreichische Post",
       step: "tracking",
     });
     expect(applyScan(packed(), "ups").state.carrier).toBe("UPS");
     const other = applyScan(packed(), String(carriersOf(packed()).length + 1));
     expect(other.state).toMatchObject({ step: "carrier", question: { about: "carrier" } });
+  });
+
+  it("is no tracking number, nor is the key that chose it", () => {
+    const chosen = applyScan(packed(), "ups").state;
+    for (const code of ["UPS", "dhl", "7", "SHOP-1"])
+      expect(applyScan(chosen, code).outcome).toMatchObject({ outcome: "not-tracking", code });
   });
 
   it("is typed with a name, not scanned", () => {

@@ -81,6 +81,12 @@ describe("a code that was typed as it is", () => {
       expect(readScan(text)).toEqual({ code: text, others: [], isOtherLayout: false });
   });
 
+  it("is not taken for another layout if it is a name", () => {
+    for (const text of ["Müller", "Weiß", "Æbelø", "Anne-Marie L’Écuyer"])
+      expect(readScan(text).isOtherLayout, text).toBe(false);
+    expect(readScan("WEBßNONE").isOtherLayout).toBe(true);
+  });
+
   it("has the other case as a second one with caps lock", () => {
     expect(readScan("wEB-1", true)).toEqual({ code: "wEB-1", others: ["Web-1"], isOtherLayout: false });
   });

@@ -29,11 +29,7 @@ export function Time({ at, as = "short" }: Props) {
 /** From a time of the API to another one, which is not included. Pointing at it shows both exactly. */
 export function Period({ from, to }: { from: string; to: string }) {
   const [start, end] = [new Date(from), new Date(to)];
-  return (
-    <span title={`${exactTime(start)} – ${exactTime(end)}`} className={classes["time"]}>
-      {shortPeriod(start, end)}
-    </span>
-  );
+  return <span title={`${exactTime(start)} – ${exactTime(end)}`}>{shortPeriod(start, end)}</span>;
 }
 
 /** It says something else after a while, also on a page that nothing else changes. */

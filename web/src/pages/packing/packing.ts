@@ -420,12 +420,16 @@ const COMMON_CARRIERS = ["DHL", "UPS", "FedEx", "DPD", "GLS", "USPS", "Royal Mai
 /** A number of a parcel that someone took for a carrier is no choice. */
 const isCarrierName = (text: string): boolean => /\p{L}{2}/u.test(text) && !/\d{4}/.test(text);
 
-/** The carriers to choose from: that of the parcel before, those that the merchant's parcels had, and common ones. */
+/**
+ * The carriers to choose from: that of the parcel before, those that the merchant's parcels had, and common ones. By their names,
+ * so that a number which hands have learned stays that of its carrier.
+ */
 export function carriersOf({ carrier, order }: Pick<OpenPacking, "carrier" | "order">): readonly string[] {
   const names = [carrier, ...order.carriers, ...COMMON_CARRIERS].filter(isCarrierName);
   return names
     .filter((name, index) => names.findIndex((each) => each.toLowerCase() === name.toLowerCase()) === index)
-    .slice(0, CHOICES_MAX - 1);
+    .slice(0, CHOICES_MAX - 1)
+    .sort((one, other) => one.localeCompare(other));
 }
 
 /** By its number or its name in the list. An empty scan keeps the carrier of the parcel before. */
@@ -452,7 +456,12 @@ export const isNameOfCarrier = (state: OpenPacking, text: string): boolean =>
   isCarrierName(text) && !isCodeOf(state.order, readScan(text));
 
 function track(state: OpenPacking, scan: Scan): Scanned<OpenPacking> {
-  if (isCodeOf(state.order, scan)) return { state, outcome: { outcome: "not-tracking", code: scan.code } };
+  // A key or a name of the step before is no number of a parcel.
+  const isAnswer = [...carriersOf(state), state.carrier].some(
+    (name) => name.toLowerCase() === scan.code.toLowerCase(),
+  );
+  if (scan.code !== "" && (isAnswer || /^\d$/.test(scan.code) || isCodeOf(state.order, scan)))
+    return { state, outcome: { outcome: "not-tracking", code: scan.code } };
   const trackingNumber = scan.code === "" ? null : scan.code;
   return { state, outcome: { outcome: "ship", trackingNumber, isConfirmed: false } };
 }
@@ -460,7 +469,8 @@ function track(state: OpenPacking, scan: Scan): Scanned<OpenPacking> {
 /** Goods are often scanned once more by mistake, also many at once; that must become nothing else of the parcel. */
 function isCodeOf(order: PackedOrder, typed: Scan): boolean {
   const { scan } = readTimes(order, typed);
-  return typed.code !== "" && (scan.code === order.externalOrderId || withCode(order.lines, scan).length > 0);
+  const isOrder = scan.code.toLowerCase() === order.externalOrderId?.toLowerCase();
+  return typed.code !== "" && (isOrder || withCode(order.lines, scan).length > 0);
 }
 
 // The parcel, and what the service has of the order by now.

@@ -22,11 +22,18 @@ export function readScan(typed: string, isCapsLock = false): Scan {
   const isSure = (one: string) => isOwnCode(one) || (isMovedDigits(code) && /^\d{4,}$/.test(one));
   const sure = readings.filter(isSure);
   const [first = code, ...rest] = [...sure, ...readings.filter((one) => !isSure(one))];
-  return { code: first, others: rest.slice(0, READINGS_MAX), isOtherLayout: isMoved && sure.length === 0 };
+  return {
+    code: first,
+    others: rest.slice(0, READINGS_MAX),
+    isOtherLayout: isMoved && sure.length === 0 && !NAME.test(code),
+  };
 }
 
 /** Digits as a keyboard has them that needs Shift for digits, or has another sign in the place of 0. */
 const isMovedDigits = (code: string): boolean => !/[0-9A-Za-z]/.test(code) || /^[\dö]+$/.test(code);
+
+/** A name with an accent, which a person has typed: letters, some of them small. */
+const NAME = /^(?=.*[a-z].*[a-z])[\p{L}\p{M}][\p{L}\p{M}'’ .-]*$/u;
 
 /** Each reading is a request, if the ones before it are unknown. */
 const READINGS_MAX = 3;
