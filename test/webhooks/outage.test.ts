@@ -116,7 +116,8 @@ describe("after an outage of eight hours", () => {
       const waiting = await waitingCount(); // One of them may be due already.
       expect(waiting).toBeGreaterThan(0);
       const { body } = await requests[operation]();
-      expect(body.deliveryCount).toBe(waiting);
+      // One that was due in this moment is counted or not.
+      expect([waiting, waiting + 1]).toContain(body.deliveryCount);
       await work();
       expect(sequences(receiver.arrived)).toEqual(Array(4).fill([1, 2, 3]));
       expect(await statuses()).toEqual(new Set(["succeeded"]));
