@@ -15,7 +15,7 @@ export type ImportOptions = {
   readonly asWritten: boolean;
 };
 
-/** What all imports tell of a file. */
+/** What the answers of all imports say about a file. */
 export type FileFindings = {
   readonly recognised: Recognised;
   /** The first rows that may be wrong, and are imported. */

@@ -11,7 +11,7 @@ import { stockQuery } from "../queries.ts";
 
 type Props = {
   readonly onProduct: (product: ScannedProduct, code: string) => void | Promise<void>;
-  /** Several products have the code, of one merchant or of several. Default: the person is told. */
+  /** Several products have the code, of one merchant or of several. Default: a message says so. */
   readonly onSeveral?: (code: string) => void;
 };
 
