@@ -9,11 +9,10 @@ import { type Gateway, type RespondedPayment, recordResponses } from "./record-r
 /** A worker that has recorded no outcome by then has crashed or stalled. Another one sends the entry again. */
 const LEASE_MS = MINUTE_MS;
 
-/**
- * Batches that one connection can fill in a run: with the built-in gateway 2 000 payments a second. If orders arrive
- * faster, creating them matters more than charging them at once, because charging has hours of time.
- */
+/** Batches that one connection can fill before the connections are listed again, so that it keeps no other waiting for long. */
 const BATCHES_MAX = 2;
+/** Then the run ends, also with more work: only its end reports what it has done. */
+const ROUNDS_MAX = 50;
 
 /**
  * Sends due payments to one gateway and records its responses. Returns how many payments it sent. Connections share the batches
@@ -24,6 +23,22 @@ export async function processPayments(
   gateway: Gateway,
   stopping?: AbortSignal,
 ): Promise<number> {
+  let count = 0;
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const turns: Turn[] = [];
+    count += await sendRound(context, gateway, turns, stopping);
+    if (stopping?.aborted || !turns.some(({ hasMore }) => hasMore)) break;
+  }
+  return count;
+}
+
+/** Sends payments of all connections that have any due, of each up to `BATCHES_MAX` batches. Adds their turns to `turns`. */
+async function sendRound(
+  context: Context,
+  gateway: Gateway,
+  turns: Turn[],
+  stopping?: AbortSignal,
+): Promise<number> {
   const payers = await listPayers(context.db, gateway.name, context.clock.now());
   const shares = Array.from({ length: gateway.concurrency }, (_, share) =>
     payers.filter((_payer, index) => index % gateway.concurrency === share),
@@ -31,7 +46,7 @@ export async function processPayments(
   const ends = await Promise.allSettled(
     shares.map((share) =>
       runInTurn(
-        eachUntilDone(inBatches(share, gateway.batchSize).map((batch) => newTurn(gateway, batch))),
+        eachUntilDone(inBatches(share, gateway.batchSize).map((batch) => addTurn(turns, gateway, batch))),
         (turn, failures) => processBatch(context, gateway, turn, failures),
         stopping,
       ),
@@ -42,15 +57,18 @@ export async function processPayments(
   return ends.reduce((sum, end) => sum + (end.status === "fulfilled" ? end.value : 0), 0);
 }
 
-/** A connection, and how many more of its payments the run sends. */
+/** A connection, and how many more of its payments the round sends. */
 type Payer = ConnectionKey & { readonly paymentsLeft: number };
 
-/** Connections that share their batches, as long as they have due payments. */
-type Turn = { payers: readonly Payer[] };
+/** Connections that share their batches, as long as they have due payments. `hasMore`: one may have more than the round sends. */
+type Turn = { payers: readonly Payer[]; hasMore: boolean };
 
-const newTurn = ({ batchSize }: Gateway, connections: readonly ConnectionKey[]): Turn => ({
-  payers: connections.map((connection) => ({ ...connection, paymentsLeft: BATCHES_MAX * batchSize })),
-});
+function addTurn(turns: Turn[], { batchSize }: Gateway, connections: readonly ConnectionKey[]): Turn {
+  const paymentsLeft = BATCHES_MAX * batchSize;
+  const turn = { payers: connections.map((connection) => ({ ...connection, paymentsLeft })), hasMore: false };
+  turns.push(turn);
+  return turn;
+}
 
 /** Claims, sends and records in separate transactions, so that none waits for a gateway. */
 async function processBatch(
@@ -65,6 +83,7 @@ async function processBatch(
   turn.payers = turn.payers.flatMap((payer) => {
     const claimed = byConnection.get(payer.connectionId)?.length ?? 0;
     const paymentsLeft = payer.paymentsLeft - claimed;
+    if (paymentsLeft <= 0) turn.hasMore = true;
     return claimed === 0 || paymentsLeft <= 0 ? [] : [{ ...payer, paymentsLeft }];
   });
   const responded = await Promise.all(payments.map((payment) => sendPayment(context, gateway, payment)));
