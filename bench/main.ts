@@ -4,6 +4,8 @@ import { measureConnections } from "./connections/connections.ts";
 import { measureConsole } from "./console/console.ts";
 import { measureLists } from "./console/lists.ts";
 import { measureCreation } from "./creation.ts";
+import { measureLifeCounts } from "./life/counts.ts";
+import { COUNTED } from "./life/log-counts.ts";
 import { CONNECTIONS } from "./loads.ts";
 import { ATTACKS, attacksOf } from "./neighbors/attacks.ts";
 import { measureNeighbors } from "./neighbors/neighbors.ts";
@@ -30,6 +32,8 @@ const { values, positionals } = parseArgs({
     due: { type: "string", default: "100000" },
     /** Orders of the comparison of few connections with many. */
     orders: { type: "string", default: "10000" },
+    /** Of a life, only the counts of so many orders. */
+    count: { type: "string" },
     /** The connections of its larger side. */
     "connection-count": { type: "string", default: "5000" },
     /** The report of an earlier run, to compare with: a copy of bench/results/latest.json. */
@@ -62,6 +66,7 @@ const PARTS: Record<string, (postgres: Postgres) => Promise<Figure[]>> = {
     return figures;
   },
   jobs: (postgres) => measureOrderJobs(postgres, { ...settings, say }),
+  life: (postgres) => measureLifeCounts(postgres, { count: Number(values.count ?? 200), say }),
   connections: (postgres) =>
     measureConnections(postgres, {
       rounds: settings.rounds,
@@ -108,7 +113,12 @@ if (noAttack !== undefined) {
 }
 // Read first: this run writes its own report over the latest one.
 const earlier = values.compare === undefined ? null : await readReport(values.compare).catch(endWith);
-const postgres = await startPostgres(parts.includes("stored") ? COUNTING : {});
+const counting = parts.includes("stored")
+  ? COUNTING
+  : parts.includes("life") && values.count !== undefined
+    ? COUNTED
+    : {};
+const postgres = await startPostgres(counting);
 try {
   await measure(postgres);
 } finally {

@@ -11,6 +11,9 @@ export type Figure = {
   p50Ms?: number;
   p99Ms?: number;
   p99MaxMs?: number;
+  /** What is counted, such as index entries of an order. */
+  count?: number;
+  countMax?: number;
   note?: string;
 };
 
@@ -30,8 +33,9 @@ export function quantiles(times: readonly number[]): { p50Ms: number; p99Ms: num
 export const against = (limit: number, measured: number) => ({ ratio: limit / measured, ratioMin: 1 });
 
 /** True if a figure reaches what it should. Empty if nothing is required of it. */
-function verdict({ ratio, ratioMin, p99Ms, p99MaxMs }: Figure): string {
+function verdict({ ratio, ratioMin, p99Ms, p99MaxMs, count, countMax }: Figure): string {
   const reached = [
+    ...(count === undefined || countMax === undefined ? [] : [count <= countMax]),
     ...(ratio === undefined || ratioMin === undefined ? [] : [ratio >= ratioMin]),
     ...(p99Ms === undefined || p99MaxMs === undefined ? [] : [p99Ms <= p99MaxMs]),
   ];
@@ -46,7 +50,8 @@ const COLUMNS: readonly [title: string, cell: (figure: Figure) => string][] = [
   ["at least", ({ ratioMin }) => ratioMin?.toFixed(2) ?? ""],
   ["p50 ms", ({ p50Ms }) => number(p50Ms)],
   ["p99 ms", ({ p99Ms }) => number(p99Ms)],
-  ["at most", ({ p99MaxMs }) => number(p99MaxMs)],
+  ["count", ({ count }) => (count === undefined ? "" : count < 1_000 ? count.toFixed(1) : number(count))],
+  ["at most", ({ p99MaxMs, countMax }) => number(p99MaxMs ?? countMax)],
   ["", verdict],
   ["note", ({ note }) => note ?? ""],
 ];
@@ -54,11 +59,14 @@ const COLUMNS: readonly [title: string, cell: (figure: Figure) => string][] = [
 const number = (value: number | undefined): string =>
   value === undefined ? "" : Math.round(value).toLocaleString("en");
 
-export const table = (figures: readonly Figure[]): string =>
-  aligned([
-    COLUMNS.map(([title]) => title),
-    ...figures.map((figure) => COLUMNS.map(([, cell]) => cell(figure))),
+/** Without columns that no figure fills. */
+export function table(figures: readonly Figure[]): string {
+  const columns = COLUMNS.filter(([, cell]) => figures.some((figure) => cell(figure) !== ""));
+  return aligned([
+    columns.map(([title]) => title),
+    ...figures.map((figure) => columns.map(([, cell]) => cell(figure))),
   ]);
+}
 
 /** Figures beside those of an earlier run with the same names. A ratio is comparable between machines, a speed is not. */
 export function comparison(figures: readonly Figure[], earlier: readonly Figure[]): string {
@@ -72,9 +80,9 @@ export function comparison(figures: readonly Figure[], earlier: readonly Figure[
 
 const comparedRow = (now: Figure, before: Figure): string[] => [
   now.name,
-  number(before.perSecond),
-  number(now.perSecond),
-  change(before.perSecond, now.perSecond),
+  number(before.perSecond ?? before.count),
+  number(now.perSecond ?? now.count),
+  change(before.perSecond ?? before.count, now.perSecond ?? now.count),
   before.ratio?.toFixed(2) ?? "",
   now.ratio?.toFixed(2) ?? "",
   number(before.p99Ms),
@@ -94,7 +102,7 @@ export async function readReport(file: string): Promise<Figure[]> {
   return report.figures;
 }
 
-function aligned(rows: readonly (readonly string[])[]): string {
+export function aligned(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? "").length)),
   );
