@@ -26,8 +26,6 @@ export function encodingProblem({
   return sent.toLowerCase() === "identity" ? null : ENCODED;
 }
 
-const MISSING = malformed("The request has no body.");
-
 /** A body without required fields may be absent. It then counts as `{}`. */
 export function isBodyRequired(schema: TSchema): boolean {
   const { required = [] } = schema as { required?: readonly string[] }; // Of an object's schema.
@@ -68,10 +66,12 @@ export function ignoreBody(request: FastifyRequest, _reply: FastifyReply, done: 
 /** Runs before validation, to distinguish an absent body from an invalid one. */
 export function bodyCheck(schema: TSchema) {
   const required = isBodyRequired(schema);
+  const { required: names = [] } = schema as { required?: readonly string[] }; // As in `isBodyRequired`.
+  const problem = malformed(`The request has no body: send a JSON object with ${names.join(", ")}.`);
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     const missing = request.body === undefined;
     if (missing && !required) request.body = {};
-    done(missing && required ? new ProblemError(MISSING) : undefined);
+    done(missing && required ? new ProblemError(problem) : undefined);
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ErrorObject } from "ajv";
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from "fastify";
 import type { TSchema } from "typebox";
+import { isBlank } from "../platform/wire/absent-fields.ts";
 import {
   createCompile,
   keepKnownFields,
@@ -21,6 +22,7 @@ export function closedQuery(query: TSchema): TSchema {
 }
 
 const compile = createCompile();
+const compileBody = createCompile({ refusesBlank: true });
 const compiled = new WeakMap<TSchema, Compiled>();
 const compiledUpdates = new WeakMap<TSchema, Compiled>();
 
@@ -33,12 +35,9 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   const kept = isUpdate ? compiledUpdates : compiled;
   const known = kept.get(schema);
   if (known !== undefined) return known;
-  const validate = compile(schema);
-  const wanted = validatorOf(
-    httpPart,
-    schema,
-    httpPart === "body" ? withoutNothing(schema, isUpdate, validate) : validate,
-  );
+  const validate =
+    httpPart === "body" ? withoutNothing(schema, isUpdate, compileBody(schema)) : compile(schema);
+  const wanted = validatorOf(httpPart, schema, validate);
   kept.set(schema, wanted);
   return wanted;
 };
@@ -93,6 +92,9 @@ function afterReadingText(schema: TSchema, validate: Validate): Compiled {
   const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
   const validated = asCompiled(withKnownParameters(Object.keys(properties), validate));
   return (query: Record<string, unknown>) => {
+    // What a search field sends that nothing was typed into.
+    if (properties["q"] !== undefined && typeof query["q"] === "string" && isBlank(query["q"]))
+      delete query["q"];
     for (const [name, { type }] of Object.entries(properties)) {
       const text = query[name];
       if (type === "integer" && typeof text === "string" && /^-?\d{1,15}$/.test(text))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { created, createPartner, type Partner } from "../support/builders.ts";
+import { anOrder, created, createPartner, type Partner } from "../support/builders.ts";
 import { dumpTables } from "../support/tables.ts";
 import { type RequestOptions, startTestService, type TestService } from "../support/test-service.ts";
 
@@ -53,9 +53,71 @@ describe("a body whose fields are all optional", () => {
     expect(await dumpTables(test)).toEqual(before);
   });
 
-  it("must be present if it has a required field", async () => {
-    for (const path of ["/api/merchants", `/api/merchants/${partner.merchantId}/connections`])
-      expect((await test.backOffice.post(path)).status).toBe(400);
+  it("must be present if it has a required field, and the problem says what it must be", async () => {
+    for (const path of ["/api/merchants", `/api/merchants/${partner.merchantId}/connections`]) {
+      const absent = await test.backOffice.post(path);
+      expect(absent.status).toBe(400);
+      expect(absent.body.detail).toMatch(/^The request has no body: send a JSON object with .*name/);
+      for (const other of ["null", "[]", '"name"']) {
+        const headers = { "content-type": "application/json" };
+        const { status, body } = await test.backOffice.request("POST", path, { rawBody: other, headers });
+        expect(status, other).toBe(422);
+        expect(body.errors).toMatchObject([{ pointer: "", rule: "json_object" }]);
+        expect(body.errors[0].detail).toMatch(/^must be a JSON object with .*name/);
+      }
+    }
+  });
+});
+
+describe("a text of which nothing can be seen", () => {
+  const BLANK = " \u200b";
+
+  it("names nothing: neither what is created nor what is changed", async () => {
+    const products = `/api/merchants/${partner.merchantId}/products`;
+    const price = { amount: "1.00", currency: "EUR" };
+    const product = { sku: BLANK, name: BLANK, price, description: BLANK };
+    const refused = await test.backOffice.post(products, product);
+    expect([refused.status, refused.body.errors]).toMatchObject([
+      422,
+      [
+        { pointer: "/sku", rule: "blank", detail: expect.stringMatching(/^must not be blank/) },
+        { pointer: "/name", rule: "blank" },
+      ],
+    ]);
+    const kept = { sku: "A", name: "A" };
+    const { id } = await created(test.backOffice.post(products, { ...product, ...kept }));
+    expect(
+      (await test.backOffice.request("PATCH", `/api/products/${id}`, { body: { name: BLANK } })).status,
+    ).toBe(422);
+    const { body } = await test.backOffice.get(`/api/products/${id}`);
+    expect(body).toMatchObject({ ...kept, description: null });
+  });
+
+  it("is no search", async () => {
+    const path = `/api/merchants/${partner.merchantId}/products`;
+    const all = await test.backOffice.get(path);
+    for (const q of ["", "%20", "%E2%80%8B"])
+      expect((await test.backOffice.get(`${path}?q=${q}`)).body).toEqual(all.body);
+    expect((await test.backOffice.get("/api/search?q=")).body.errors).toMatchObject([
+      { parameter: "q", rule: "required" },
+    ]);
+    for (const filter of ["status", "merchantId"])
+      expect((await test.backOffice.get(`/api/orders?${filter}=`)).status, filter).toBe(422);
+  });
+
+  it("makes the same request of a partner as none", async () => {
+    const { client } = partner;
+    const order = anOrder(partner, { note: BLANK, externalOrderId: "\u3000" });
+    expect((await client.post("/v1/orders", order)).body.code).toBe("idempotency-key-missing");
+    const headers = { "idempotency-key": "blank" };
+    const first = await client.request("POST", "/v1/orders", { body: order, headers });
+    expect([first.status, first.body.externalOrderId]).toEqual([201, null]);
+    const again = await client.request("POST", "/v1/orders", {
+      body: anOrder(partner, { externalOrderId: null }),
+      headers,
+    });
+    expect([again.status, again.body.id]).toEqual([200, first.body.id]);
+    expect((await client.get("/v1/orders/%20")).status, "an id in a path is exact").toBe(404);
   });
 });
 

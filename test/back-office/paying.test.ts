@@ -88,8 +88,8 @@ describe("PUT /api/bank-details/{currency}", () => {
     const blank = await setBank({ accountHolder: " ", accountNumber: " \u00a0 " });
     expect(blank.status).toBe(422);
     expect(blank.body.errors).toMatchObject([
-      { pointer: "/accountHolder", rule: "required" },
-      { pointer: "/accountNumber", rule: "required" },
+      { pointer: "/accountHolder", rule: "blank" },
+      { pointer: "/accountNumber", rule: "blank" },
     ]);
   });
 

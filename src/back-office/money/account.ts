@@ -369,10 +369,6 @@ export const bankRoutes: readonly BackOfficeRoute[] = [
     responses: { 200: { description: "The account.", schema: BankDetailsSchema } },
     problems: ["not-found", "validation-failed"],
     bodyErrors: async ({ body }) => {
-      const blank = (["accountHolder", "accountNumber"] as const).filter((field) =>
-        /^\s*$/.test(String(valueAt(body, `/${field}`) ?? "-")),
-      );
-      if (blank.length > 0) return blank.map((field) => ({ pointer: `/${field}`, rule: "required" }));
       const number = valueAt(body, "/accountNumber");
       const iban = typeof number === "string" ? unspaced(number) : "";
       return looksLikeIban(iban) && !isIban(iban) ? [{ pointer: "/accountNumber", rule: "iban" }] : [];

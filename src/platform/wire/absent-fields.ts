@@ -14,6 +14,14 @@ type SchemaOfFields = {
   readonly allOf?: readonly SchemaOfFields[];
 };
 
+/**
+ * True if nothing of a text can be seen: it is empty, or has only white space and characters that are drawn as nothing, such as
+ * U+200B, the filler U+3164, or a cell of Braille without dots.
+ */
+export const isBlank = (text: string): boolean => !VISIBLE.test(text);
+
+const VISIBLE = /[^\s\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 /** Formats of texts, none of which may be empty. */
 const TEXT_FORMATS: readonly (string | undefined)[] = ["web-address", "barcode", "email"];
 
@@ -22,10 +30,10 @@ type Drop = (value: unknown) => boolean;
 
 /**
  * Removes what says nothing, at any depth and in place: optional fields that are null although their schema does not know
- * null, and optional texts that are empty. A text that may be null becomes null. Returns true if it changed something, so
+ * null, and optional texts that are empty or blank. A text that may be null becomes null. Returns true if it changed something, so
  * that the value is validated again (docs/design/api-conventions.md, "Nothing"). Null if the schema has no such field.
  *
- * @param isUpdate absent fields keep their values, so an empty text that cannot be removed stays, and is rejected
+ * @param isUpdate absent fields keep their values, so a blank text that cannot be removed stays, and is rejected
  */
 export function dropNothing(schema: TSchema, isUpdate = false): Drop | null {
   return dropOf([schema as SchemaOfFields], isUpdate); // A JSON Schema object.
@@ -96,9 +104,10 @@ function memberDropOf(
   const knowsNull = variants.some(({ type, const: only }) => only === null || [type].flat().includes("null"));
   const mayBeEmpty = variants.some(isText);
   return (object: Record<string, unknown>, value: unknown): boolean => {
-    if (value === "" && mayBeEmpty && knowsNull) object[name] = null;
+    const isNothing = mayBeEmpty && typeof value === "string" && isBlank(value);
+    if (isNothing && knowsNull) object[name] = null;
     else if (value === null && isOptional && !knowsNull) Reflect.deleteProperty(object, name);
-    else if (value === "" && mayBeEmpty && isOptional && !keepsEmpty) Reflect.deleteProperty(object, name);
+    else if (isNothing && isOptional && !keepsEmpty) Reflect.deleteProperty(object, name);
     else return inside?.(value) ?? false;
     return true;
   };

@@ -193,6 +193,11 @@ export const SHARED_RULES = {
     ["types"],
     ({ types }) => `must be ${types.map(withArticle).join(" or ")}`,
   ),
+  json_object: rule(
+    "A body that is a JSON object. `known` has the fields that it must have, or else those that it can have.",
+    ["known"],
+    ({ known }) => `must be a JSON object${known.length === 0 ? "" : ` with ${known.join(", ")}`}`,
+  ),
   one_of: rule("One of the values.", ["allowed"], ({ allowed }) => `must be one of ${allowed.join(", ")}`),
   minimum: rule("A number that is at least `min`.", ["min"], ({ min }) => `must be at least ${min}`),
   maximum: rule("A number that is at most `max`.", ["max"], ({ max }) => `must be at most ${max}`),
@@ -200,6 +205,11 @@ export const SHARED_RULES = {
     "Text of at least `min` characters.",
     ["min"],
     ({ min }) => `must have at least ${counted(min, "character")}`,
+  ),
+  blank: rule(
+    "Text with a character that can be seen.",
+    [],
+    () => "must not be blank: it has no character that can be seen",
   ),
   max_length: rule(
     "Text of at most `max` characters.",

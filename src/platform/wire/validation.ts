@@ -4,7 +4,7 @@ import { parseUuid } from "../ids.ts";
 import { isMailAddress } from "../mail-address.ts";
 import { isAmount, isCurrency } from "../money.ts";
 import { parseTime } from "../time.ts";
-import { dropNothing } from "./absent-fields.ts";
+import { dropNothing, isBlank } from "./absent-fields.ts";
 import { COUNTRY_CODE_FORM, countryCodeError, isCountryCode } from "./countries.ts";
 import { isStorableText, type ValidationError } from "./problems.ts";
 import { type FormatName, isFormatName, type Violation } from "./rules.ts";
@@ -14,9 +14,12 @@ export type Validate = (value: unknown) => readonly ErrorObject[];
 /**
  * A compiler of validators with the service's own formats. A validator returns all errors of a value at once, but looks
  * no further into an array than the first item that is too many.
+ * @param refusesBlank a text that must not be empty must not be blank either. Not for what a path or a header field names: the
+ *   specification only limits its length.
  */
-export function createCompile(): (schema: TSchema) => Validate {
+export function createCompile({ refusesBlank = false } = {}): (schema: TSchema) => Validate {
   const ajv = createAjv();
+  if (refusesBlank) refuseBlankTexts(ajv);
   return (schema) => {
     const validate = ajv.compile(schema);
     const cutArrays = arrayCutOf(schema);
@@ -44,9 +47,22 @@ function createAjv(): Ajv {
   return ajv;
 }
 
+/** `minLength` means characters of which at least one can be seen (docs/design/api-conventions.md, "Nothing"). */
+function refuseBlankTexts(ajv: Ajv): void {
+  ajv.removeKeyword("minLength");
+  ajv.addKeyword({
+    keyword: "minLength",
+    type: "string",
+    schemaType: "number",
+    // Two code units can be one character, so the characters of a short text are counted.
+    validate: (min: number, text: string) =>
+      (text.length >= 2 * min || [...text].length >= min) && (min === 0 || !isBlank(text)),
+  });
+}
+
 /**
  * A validator of values without what says nothing. A valid value is not looked through: no schema has an optional text
- * that may be empty.
+ * that may be empty or blank.
  */
 export function withoutNothing(schema: TSchema, isUpdate: boolean, validate: Validate): Validate {
   const drop = dropNothing(schema, isUpdate);
@@ -64,7 +80,7 @@ export function withoutNothing(schema: TSchema, isUpdate: boolean, validate: Val
 export function createCheck(
   schema: TSchema,
 ): (value: unknown) => ({ readonly pointer: string } & Violation)[] {
-  const validate = withoutNothing(schema, false, createCompile()(schema));
+  const validate = withoutNothing(schema, false, createCompile({ refusesBlank: true })(schema));
   return (value) => violationsOf(validate(value)).map(([pointer, violation]) => ({ pointer, ...violation }));
 }
 
@@ -104,7 +120,7 @@ function positionOf(part: RequestPart, path: string) {
 const violationOf = (error: ErrorObject): Violation =>
   error.propertyName === undefined ? ruleOf(error) : { ...ruleOf(error), of: "key" };
 
-function ruleOf({ keyword, params, data, parentSchema }: ErrorObject): Violation {
+function ruleOf({ keyword, params, data, parentSchema, instancePath }: ErrorObject): Violation {
   switch (keyword) {
     case "required":
       return { rule: "required" };
@@ -119,7 +135,9 @@ function ruleOf({ keyword, params, data, parentSchema }: ErrorObject): Violation
         ? { rule: "format", format: "country-code" }
         : { rule: "pattern", pattern: params["pattern"] };
     case "type":
-      return { rule: "type", types: [params["type"]].flat() };
+      return instancePath === "" && params["type"] === "object"
+        ? { rule: "json_object", known: namesToSend(parentSchema) }
+        : { rule: "type", types: [params["type"]].flat() };
     case "enum":
       return { rule: "one_of", allowed: params["allowedValues"].map(String) };
     case "const":
@@ -129,7 +147,7 @@ function ruleOf({ keyword, params, data, parentSchema }: ErrorObject): Violation
     case "maximum":
       return { rule: "maximum", max: params["limit"] };
     case "minLength":
-      return { rule: "min_length", min: params["limit"] };
+      return minLengthRule(Number(parentSchema?.["minLength"]), String(data));
     case "maxLength":
       return { rule: "max_length", max: params["limit"] };
     case "minItems":
@@ -149,6 +167,16 @@ function unknownName(params: ErrorObject["params"], parentSchema: ErrorObject["p
   return known === undefined
     ? { rule: "unknown_field", known: Object.keys(parentSchema?.["properties"] ?? {}) }
     : { rule: "unknown_parameter", known };
+}
+
+function minLengthRule(min: number, text: string): Violation {
+  return [...text].length < min ? { rule: "min_length", min } : { rule: "blank" };
+}
+
+/** The fields that a body must have, or those that it can have. */
+function namesToSend(schema: ErrorObject["parentSchema"]): string[] {
+  const required: string[] = schema?.["required"] ?? [];
+  return required.length > 0 ? required : Object.keys(schema?.["properties"] ?? {});
 }
 
 function formatRule(format: string, text: string): Violation {

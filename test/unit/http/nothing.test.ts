@@ -65,6 +65,10 @@ const read = (schema: Parameters<typeof compileValidator>[0]["schema"], method: 
   return { value, errors: errorsOf(error, "body") };
 };
 
+/** White space, and signs of Unicode that are drawn as nothing. */
+const BLANKS = [" ", "\t\r\n", "\u00a0", "\u3000 ", "\u200b", "\ufeff", "\u2800", "\u3164", "\u00ad"];
+const BLANK = "\u00a0 \u200b";
+
 const ADDRESS = {
   ...{ firstName: "Ada", lastName: "Lovelace", address1: "St James's Square 12" },
   ...{ city: "London", zip: "SW1Y 4JH", countryCode: "GB" },
@@ -83,7 +87,7 @@ describe("an optional field of a body", () => {
   });
 
   it.each(bodies)(
-    "may be an empty text in $operationId if it is a text of the caller",
+    "may be an empty or blank text in $operationId if it is a text of the caller",
     ({ schema, method, optional }) => {
       for (const { name, pointer, node, isFilter, body } of optional) {
         const variants = [node, ...(node.anyOf ?? [])];
@@ -91,17 +95,18 @@ describe("an optional field of a body", () => {
         if (isFilter) continue;
         if (!variants.some(({ minLength = 0 }) => minLength > 0) || (method === "PATCH" && !knowsNull))
           continue;
-        expect(read(schema, method, body("")).errors).not.toContainEqual(
-          expect.objectContaining({ pointer: `${pointer}/${name}` }),
-        );
+        for (const nothing of ["", BLANK])
+          expect(read(schema, method, body(nothing)).errors).not.toContainEqual(
+            expect.objectContaining({ pointer: `${pointer}/${name}` }),
+          );
       }
     },
   );
 
   it.each(["address2", "company", "phone", "stateCode", "name"])(
-    "is absent if %s is null or empty",
+    "is absent if %s is null, empty or blank",
     (name) => {
-      for (const nothing of [null, ""]) {
+      for (const nothing of [null, "", ...BLANKS]) {
         const sent = structuredClone({ ...ORDER, shippingAddress: { ...ADDRESS, [name]: nothing } });
         expect(read(OrderRequestSchema, "POST", sent)).toEqual({ value: ORDER, errors: [] });
       }
@@ -109,9 +114,49 @@ describe("an optional field of a body", () => {
   );
 
   it("is absent beside any other that is", () => {
-    const nothing = { externalOrderId: "", note: null, metadata: { a: null, b: "" }, testMode: null };
-    const { value } = read(OrderRequestSchema, "POST", { ...structuredClone(ORDER), ...nothing });
-    expect(value).toEqual({ ...ORDER, metadata: { b: "" } });
+    const metadata = { a: null, b: "", c: " " };
+    for (const text of ["", BLANK]) {
+      const nothing = { externalOrderId: text, note: text, metadata: { ...metadata }, testMode: null };
+      const { value } = read(OrderRequestSchema, "POST", { ...structuredClone(ORDER), ...nothing });
+      expect(value, "a value of metadata is exact").toEqual({ ...ORDER, metadata: { b: "", c: " " } });
+    }
+  });
+});
+
+/** A member of a body that is a text of a person, and the body that has it alone. */
+const textsOf = (schema: Node, pointer = "", wrap = (value: unknown) => value): [string, unknown][] => [
+  ...Object.entries(schema.properties ?? {}).flatMap(([name, node]): [string, unknown][] => {
+    const within = (value: unknown) => wrap({ [name]: value });
+    const isText = [node.type].flat().includes("string") && (node.minLength ?? 0) > 0;
+    return isText ? [[`${pointer}/${name}`, within(BLANK)]] : textsOf(node, `${pointer}/${name}`, within);
+  }),
+  ...(schema.items === undefined ? [] : textsOf(schema.items, `${pointer}/0`, (value) => wrap([value]))),
+];
+
+describe("a text of which nothing can be seen", () => {
+  it.each(bodies)("is never stored by $operationId: it is refused, or is nothing", ({ schema, method }) => {
+    for (const [pointer, body] of textsOf(schema as Node)) {
+      const { errors } = read(schema, method, body); // What is nothing is removed in place.
+      const isRefused = errors.some((error) => "pointer" in error && error.pointer === pointer);
+      expect(isRefused || !JSON.stringify(body).includes(BLANK), pointer).toBe(true);
+    }
+  });
+
+  it.each(BLANKS)("is refused by its name if it is required: %j", (text) => {
+    const address = { ...ADDRESS, city: text };
+    const { errors } = read(OrderRequestSchema, "POST", { ...ORDER, shippingAddress: address });
+    expect(errors).toEqual([{ pointer: "/shippingAddress/city", rule: "blank" }]);
+  });
+
+  it.each(["-", "茶", ".", "\u200b.", "👩\u200d🔧", "\u0301"])("is not %j", (text) => {
+    const address = { ...ADDRESS, city: text };
+    expect(read(OrderRequestSchema, "POST", { ...ORDER, shippingAddress: address }).errors).toEqual([]);
+  });
+
+  it("is refused in a change, where the text cannot be removed", () => {
+    expect(read(AddressUpdateSchema, "PATCH", { city: BLANK, address2: BLANK })).toMatchObject({
+      errors: [{ pointer: "/city", rule: "blank" }],
+    });
   });
 });
 
@@ -133,8 +178,8 @@ describe("what is not nothing", () => {
 
   it.each(["q", "sku"])("is an empty %s in a filter, which would choose everything", (name) => {
     const { schema } = bodies.find(({ operationId }) => operationId === "withdrawProducts") ?? {};
-    const { value } = read(schema ?? {}, "POST", { filter: { [name]: "" } });
-    expect(value).not.toEqual({ filter: {} });
+    for (const nothing of ["", BLANK])
+      expect(read(schema ?? {}, "POST", { filter: { [name]: nothing } }).value).not.toEqual({ filter: {} });
   });
 
   it("is an empty text in a change: it removes a text, and is refused where none can be removed", () => {

@@ -243,10 +243,12 @@ export const errors: ErrorTexts = {
   rules: {
     required: () => "wird gebraucht",
     type: ({ types }) => `muss ${formatAlternatives(types.map((type) => TYPES[type] ?? type))} sein`,
+    json_object: ({ known }) => `muss ein JSON-Objekt mit ${known.join(", ")} sein`,
     one_of: ({ allowed }) => `muss einer dieser Werte sein: ${allowed.join(", ")}`,
     minimum: ({ min }) => `muss mindestens ${formatNumber(min)} sein`,
     maximum: ({ max }) => `darf höchstens ${formatNumber(max)} sein`,
     min_length: ({ min }) => `muss mindestens ${formatNumber(min)} Zeichen haben`,
+    blank: () => "darf nicht leer sein",
     max_length: ({ max }) => `darf höchstens ${formatNumber(max)} Zeichen haben`,
     min_items: ({ min }) =>
       `muss mindestens ${formatNumber(min)} ${min === 1 ? "Eintrag" : "Einträge"} haben`,

@@ -224,10 +224,12 @@ export const errors: ErrorTexts = {
   rules: {
     required: () => "is required",
     type: ({ types }) => `must be ${formatAlternatives(types.map((type) => TYPES[type] ?? type))}`,
+    json_object: ({ known }) => `must be a JSON object with ${known.join(", ")}`,
     one_of: ({ allowed }) => `must be one of ${allowed.join(", ")}`,
     minimum: ({ min }) => `must be at least ${formatNumber(min)}`,
     maximum: ({ max }) => `must be at most ${formatNumber(max)}`,
     min_length: ({ min }) => `must have at least ${counted(min, "character")}`,
+    blank: () => "must not be blank",
     max_length: ({ max }) => `must have at most ${counted(max, "character")}`,
     min_items: ({ min }) => `must have at least ${counted(min, "item")}`,
     max_items: ({ max }) => `must have at most ${counted(max, "item")}`,
