@@ -36,7 +36,7 @@ export async function countJobs({ db }: Pick<Site, "db">): Promise<Counts> {
              (select count(*) from timeline_entries where operation = 'accept') as accepted,
              (select count(*) from orders where status = 'ACCEPTED' and routed_at is null) as unrouted,
              (select count(*) from due_payments) as unpaid,
-             (select count(*) from ledger_outcomes where outcome = 'succeeded') as paid`,
+             (select count(*) from ledger_entries where outcome = 'succeeded') as paid`,
     values: [],
   });
   if (row === undefined) throw new Error("A count has a row.");

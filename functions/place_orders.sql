@@ -136,13 +136,10 @@ begin
   select p.merchant_id, p.id, p.words
   from unnest(placed) p;
 
-  insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, request_id, created_at)
-  select p.merchant_id, p.id, p.id, 'goods', 1, p.goods_minor, p.request_id, placed_at
-  from unnest(placed) p
-  where p.charge;
-
-  insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
-  select p.merchant_id, p.connection_id, p.id, p.id, placed_at, 0, false
+  insert into due_payments (
+    merchant_id, connection_id, order_id, entry_id, kind, attempt, amount_minor, request_id, created_at, due_at, attempt_count,
+    recheck_requested)
+  select p.merchant_id, p.connection_id, p.id, p.id, 'goods', 1, p.goods_minor, p.request_id, placed_at, placed_at, 0, false
   from unnest(placed) p
   where p.charge;
 

@@ -1,7 +1,8 @@
 -- Charges and refunds of merchants for orders, and their payment (docs/design/money.md).
 --
--- The ledger is append-only. An entry states that an amount must be moved; its outcome, recorded once, states how that
--- ended. An entry without an outcome is pending. Amounts are in the order's currency, which only the order's row names.
+-- An entry states that an amount must be moved. While it is pending it is a row of due_payments. It moves to ledger_entries with
+-- its outcome, and rows there are only added (docs/design/money.md, "The ledger is append-only"). Amounts are in the order's
+-- currency, which only the order's row names.
 
 -- A refund by request returns an amount, which several entries may move (docs/design/money.md, "Refunds").
 create table refunds (
@@ -41,16 +42,21 @@ comment on column refunds.actor_kind is 'Who requested it, as in timeline_entrie
 comment on column refunds.actor_id is 'The id on the wire of the token that was used. Null if there was none.';
 
 create table ledger_entries (
-  merchant_id  uuid        not null,
-  order_id     uuid        not null,
-  id           uuid        not null,
-  kind         text        not null,
-  attempt      integer     not null,
-  refund_of    uuid,
-  refund_id    uuid,
-  amount_minor bigint      not null,
-  request_id   text,
-  created_at   timestamptz not null,
+  merchant_id       uuid        not null,
+  order_id          uuid        not null,
+  id                uuid        not null,
+  kind              text        not null,
+  attempt           integer     not null,
+  refund_of         uuid,
+  refund_id         uuid,
+  amount_minor      bigint      not null,
+  request_id        text,
+  outcome           text        not null,
+  gateway           text,
+  gateway_reference text,
+  reason            text,
+  created_at        timestamptz not null,
+  processed_at      timestamptz not null,
   constraint ledger_entries_pkey primary key (merchant_id, order_id, id),
   constraint ledger_entries_refund_of_fkey foreign key (merchant_id, order_id, refund_of)
     references ledger_entries (merchant_id, order_id, id),
@@ -59,49 +65,36 @@ create table ledger_entries (
   constraint ledger_entries_refund_of_refunds check ((kind = 'refund') = (refund_of is not null)),
   constraint ledger_entries_attempt_positive check (attempt >= 1),
   constraint ledger_entries_amount_positive check (amount_minor > 0),
-  -- The primary key thus makes the first charge for an order's goods unique, so creation maintains one index less.
+  -- The primary key thus makes the first charge for an order's goods unique, so most entries are in one index.
   constraint ledger_entries_first_charge_has_order_id check ((kind = 'goods' and attempt = 1) = (id = order_id)),
   constraint ledger_entries_refund_id_refunds check (refund_id is null or kind = 'refund'),
-  constraint ledger_entries_request_id_length check (char_length(request_id) <= 100)
+  constraint ledger_entries_request_id_length check (char_length(request_id) <= 100),
+  constraint ledger_entries_outcome_known check (outcome in ('succeeded', 'failed', 'canceled')),
+  constraint ledger_entries_gateway_known check (gateway in ('account', 'stripe')),
+  constraint ledger_entries_canceled_never_sent check ((outcome = 'canceled') = (gateway is null)),
+  constraint ledger_entries_success_has_reference check ((outcome = 'succeeded') = (gateway_reference is not null)),
+  constraint ledger_entries_failure_has_reason check ((outcome = 'failed') = (reason is not null))
 );
 create unique index ledger_entries_attempt_of_refund_key
   on ledger_entries (merchant_id, order_id, kind, refund_of, refund_id, attempt) nulls not distinct
   where kind <> 'goods' or attempt > 1;
--- A charge is found by its id alone (docs/design/money.md, "Statements"). Creation does not maintain either index: the first
--- charge for goods has the id of its order, and ledger_entries_pkey finds it.
+-- A charge is found by its id alone (docs/design/money.md, "Statements"). The first charge for goods has the id of its order,
+-- and ledger_entries_pkey finds it.
 create index ledger_entries_id_idx on ledger_entries (id) where kind <> 'goods' or attempt > 1;
-comment on table ledger_entries is 'Charges and refunds of orders. Rows are only added. A failed entry is final: a retry is the next attempt, with its own id.';
+-- Declined charges are looked up when a merchant has paid.
+create index ledger_entries_failed_idx on ledger_entries (merchant_id, order_id) where outcome = 'failed';
+comment on table ledger_entries is 'Charges and refunds of orders that have ended. Rows are only added. A failed entry is final: a retry is the next attempt, with its own id.';
 comment on column ledger_entries.id is 'The idempotency key at the gateway. The first charge for the goods has the order''s own id.';
 comment on column ledger_entries.kind is 'goods and shipping charge the merchant; refund returns a charge to the merchant.';
 comment on column ledger_entries.refund_of is 'The charge that a refund returns, or a part of it; null for charges.';
 comment on column ledger_entries.refund_id is 'The request that a refund belongs to. Null for charges, and for the refund of a canceled order.';
 comment on column ledger_entries.amount_minor is 'Minor units of the order''s currency; always positive.';
 comment on column ledger_entries.request_id is 'The x-request-id of the request that caused the entry. Null if the service itself made it.';
-
-create table ledger_outcomes (
-  merchant_id       uuid        not null,
-  order_id          uuid        not null,
-  entry_id          uuid        not null,
-  outcome           text        not null,
-  gateway           text,
-  gateway_reference text,
-  reason            text,
-  created_at        timestamptz not null,
-  constraint ledger_outcomes_pkey primary key (merchant_id, order_id, entry_id),
-  constraint ledger_outcomes_entry_fkey foreign key (merchant_id, order_id, entry_id)
-    references ledger_entries (merchant_id, order_id, id),
-  constraint ledger_outcomes_outcome_known check (outcome in ('succeeded', 'failed', 'canceled')),
-  constraint ledger_outcomes_gateway_known check (gateway in ('account', 'stripe')),
-  constraint ledger_outcomes_canceled_never_sent check ((outcome = 'canceled') = (gateway is null)),
-  constraint ledger_outcomes_success_has_reference check ((outcome = 'succeeded') = (gateway_reference is not null)),
-  constraint ledger_outcomes_failure_has_reason check ((outcome = 'failed') = (reason is not null))
-);
--- Declined charges are looked up when a merchant has paid.
-create index ledger_outcomes_failed_idx on ledger_outcomes (merchant_id, order_id) where outcome = 'failed';
-comment on table ledger_outcomes is 'How entries ended: at most one row for each entry, never changed.';
-comment on column ledger_outcomes.gateway is 'The gateway that moved the money or declined to. A refund uses the gateway of its charge. Null when the entry was canceled before it was sent to a gateway.';
-comment on column ledger_outcomes.gateway_reference is 'The gateway''s id of the payment.';
-comment on column ledger_outcomes.reason is 'The gateway''s code for the decline, shown in the back office.';
+comment on column ledger_entries.gateway is 'The gateway that moved the money or declined to. A refund uses the gateway of its charge. Null when the entry was canceled before it was sent to a gateway.';
+comment on column ledger_entries.gateway_reference is 'The gateway''s id of the payment.';
+comment on column ledger_entries.reason is 'The gateway''s code for the decline, shown in the back office.';
+comment on column ledger_entries.created_at is 'When the entry was made, and became due.';
+comment on column ledger_entries.processed_at is 'When its outcome was recorded.';
 
 -- Payment methods at Stripe; a merchant has at most one in use. Only ended_at of a row ever changes, so that a payment
 -- that was started with it is repeated with exactly the same parameters.
@@ -119,13 +112,23 @@ create unique index stripe_methods_in_use_key on stripe_methods (merchant_id) wh
 comment on table stripe_methods is 'The Stripe customer and payment method for a merchant''s new charges. Without a method in use, charges go to the merchant''s account with the service.';
 comment on column stripe_methods.ended_at is 'New charges do not use the method from this time on.';
 
--- No foreign key to entries: a row is written in the same transaction as its entry, which is never deleted. The fill
--- factor leaves room for claims, which change no indexed column.
+-- What the payment is for is its primary key, so an order has one pending attempt at each. No foreign keys for refunds: the
+-- transaction that adds one has read its charge and written its request, and ledger_entries has them. Half of a page is left to
+-- the claims, which change no indexed column: so each row can be claimed once in its page before a vacuum.
 create table due_payments (
   merchant_id        uuid        not null,
   connection_id      uuid        not null,
   order_id           uuid        not null,
   entry_id           uuid        not null,
+  kind               text        not null,
+  attempt            integer     not null,
+  refund_of          uuid,
+  refund_id          uuid,
+  purpose            text        not null generated always as (
+    kind || ' ' || attempt::text || coalesce(' ' || refund_of::text, '') || coalesce(' ' || refund_id::text, '')) stored,
+  amount_minor       bigint      not null,
+  request_id         text,
+  created_at         timestamptz not null,
   due_at             timestamptz not null,
   attempt_count      integer     not null,
   first_attempted_at timestamptz,
@@ -135,15 +138,26 @@ create table due_payments (
   gateway            text,
   stripe_method_id   uuid,
   gateway_reference  text,
-  constraint due_payments_pkey primary key (merchant_id, order_id, entry_id),
+  constraint due_payments_pkey primary key (merchant_id, order_id, purpose),
   constraint due_payments_stripe_method_fkey foreign key (merchant_id, stripe_method_id) references stripe_methods (merchant_id, id),
+  constraint due_payments_kind_known check (kind in ('goods', 'shipping', 'refund')),
+  constraint due_payments_refund_of_refunds check ((kind = 'refund') = (refund_of is not null)),
+  constraint due_payments_attempt_positive check (attempt >= 1),
+  constraint due_payments_amount_positive check (amount_minor > 0),
+  constraint due_payments_first_charge_has_order_id check ((kind = 'goods' and attempt = 1) = (entry_id = order_id)),
+  constraint due_payments_refund_id_refunds check (refund_id is null or kind = 'refund'),
+  constraint due_payments_request_id_length check (char_length(request_id) <= 100),
   constraint due_payments_gateway_known check (gateway in ('account', 'stripe')),
   constraint due_payments_attempt_count_not_negative check (attempt_count >= 0),
   constraint due_payments_attempted_since check ((attempt_count = 0) = (first_attempted_at is null) and (attempt_count = 0) = (claim_id is null)),
   constraint due_payments_attempted_at_a_gateway check (attempt_count = 0 or gateway is not null)
-) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
 create index due_payments_due_idx on due_payments (connection_id, due_at);
-comment on table due_payments is 'Entries that must be sent to a gateway. Rows are deleted when their outcome is recorded, so the table stays small.';
+-- Like ledger_entries_id_idx. Creation does not maintain it.
+create index due_payments_entry_idx on due_payments (entry_id) where kind <> 'goods' or attempt > 1;
+comment on table due_payments is 'Pending entries of the ledger, which must be sent to a gateway. The transaction that records the outcome moves the row to ledger_entries, so the table stays small.';
+comment on column due_payments.entry_id is 'As ledger_entries.id, like the columns that follow.';
+comment on column due_payments.purpose is 'What the payment is for.';
 comment on column due_payments.attempt_count is 'Number of claims so far. 0: the entry was never sent to a gateway.';
 comment on column due_payments.first_attempted_at is 'Time of the first claim. Gateways remember an idempotency key for a limited time from then on.';
 comment on column due_payments.claim_id is 'The last claim, which rows of a batch share. Only the worker that made this claim may record an outcome.';

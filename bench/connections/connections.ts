@@ -56,7 +56,7 @@ async function openSide(postgres: Postgres, count: number, receiver: Started): P
   return { site, partnersFile };
 }
 
-const TABLES = `orders, order_lines, shipments, events, timeline_entries, ledger_entries, ledger_outcomes, due_payments,
+const TABLES = `orders, order_lines, shipments, events, timeline_entries, ledger_entries, due_payments,
   account_entries, merchant_accounts, stock_reservations, attempts, due_deliveries, deliveries`;
 
 /** Nothing but the deliveries is due: each of the others has a statement that makes it due. */
@@ -106,7 +106,7 @@ export async function countFinished({ db }: Pick<Site, "db">): Promise<Counts> {
       select (select count(*) from attempts where response_status = 200) as delivered,
              (select count(*) from orders where status = 'ACCEPTED') as accepted,
              (select count(*) from orders where facility_id is not null) as routed,
-             (select count(*) from ledger_outcomes where outcome = 'succeeded') as charged`,
+             (select count(*) from ledger_entries where outcome = 'succeeded') as charged`,
     values: [],
   });
   if (row === undefined) throw new Error("A count has a row.");

@@ -83,20 +83,16 @@ export const FILL_STATEMENTS: readonly FillStatement[] = [
       ('returnShipment', 'RETURNED', interval '23 hours', filled.status = 'RETURNED')) as step (operation, status, after, applies)
     where step.applies`),
   forever(`
-    insert into ledger_entries (merchant_id, order_id, id, kind, attempt, refund_of, amount_minor, request_id, created_at)
-    select merchant_id, order_id, entry, kind, 1, refund_of, 4500, order_id::text, created_at
+    insert into ledger_entries (
+      merchant_id, order_id, id, kind, attempt, refund_of, amount_minor, request_id, created_at, outcome, gateway, gateway_reference,
+      processed_at)
+    select merchant_id, order_id, entry, kind, 1, refund_of, 4500, order_id::text, created_at, 'succeeded', 'account', entry::text,
+           created_at
     from filled
     cross join lateral (values
       (order_id, 'goods', null::uuid, true),
       (shipping_entry, 'shipping', null, status not in ('WAITING', 'CANCELED')),
       (event_2, 'refund', order_id, status = 'CANCELED')) as e (entry, kind, refund_of, applies)
-    where e.applies`),
-  forever(`
-    insert into ledger_outcomes (merchant_id, order_id, entry_id, outcome, gateway, gateway_reference, created_at)
-    select merchant_id, order_id, entry, 'succeeded', 'account', entry::text, created_at
-    from filled
-    cross join lateral (values
-      (order_id, true), (shipping_entry, status not in ('WAITING', 'CANCELED')), (event_2, status = 'CANCELED')) as e (entry, applies)
     where e.applies`),
   forever(`
     insert into account_entries (merchant_id, id, kind, amount_minor, created_at)

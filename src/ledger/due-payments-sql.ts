@@ -17,14 +17,85 @@ export type PaymentOutcome = {
   readonly reason: string | null;
 };
 
-/** Removes payments of one claim from the due list. Returns those whose claim was still held. */
-export async function endClaims(
+type EndedRow = {
+  merchant_id: string;
+  order_id: string;
+  entry_id: string;
+  kind: EntryKind;
+  attempt: number;
+  refund_of: string | null;
+  refund_id: string | null;
+  amount_minor: bigint;
+  request_id: string | null;
+  created_at: Date;
+};
+
+/**
+ * Moves payments of one claim from the due list to the ledger, with their outcomes. Returns those whose claim was still held. The
+ * caller has locked the orders.
+ */
+export async function recordOutcomes(
   tx: Queryable,
   outcomes: readonly PaymentOutcome[],
+  now: Date,
 ): Promise<PaymentOutcome[]> {
+  const ended = await endClaims(tx, outcomes);
+  const recorded = outcomes.flatMap((outcome) => {
+    const entry = ended.get(outcome.payment.entryId);
+    return entry === undefined ? [] : [{ entry, outcome }];
+  });
+  if (recorded.length === 0) return [];
+  await tx.query({
+    name: "insert-ledger-entries",
+    text: `
+      insert into ledger_entries (
+        merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, request_id, created_at, outcome, gateway,
+        gateway_reference, reason, processed_at)
+      select merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, request_id, created_at, outcome, gateway,
+             gateway_reference, reason, $15
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::integer[], $6::uuid[], $7::uuid[], $8::bigint[], $9::text[],
+                  $10::timestamptz[], $11::text[], $12::text[], $13::text[], $14::text[])
+        as input (merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, request_id, created_at, outcome,
+                  gateway, gateway_reference, reason)`,
+    values: [
+      recorded.map(({ entry }) => entry.merchant_id),
+      recorded.map(({ entry }) => entry.order_id),
+      recorded.map(({ entry }) => entry.entry_id),
+      recorded.map(({ entry }) => entry.kind),
+      recorded.map(({ entry }) => entry.attempt),
+      recorded.map(({ entry }) => entry.refund_of),
+      recorded.map(({ entry }) => entry.refund_id),
+      recorded.map(({ entry }) => entry.amount_minor.toString()),
+      recorded.map(({ entry }) => entry.request_id),
+      recorded.map(({ entry }) => entry.created_at),
+      recorded.map(({ outcome }) => outcome.outcome),
+      recorded.map(({ outcome }) => outcome.payment.gateway),
+      recorded.map(({ outcome }) => outcome.reference),
+      recorded.map(({ outcome }) => outcome.reason),
+      now,
+    ],
+  });
+  recordCharges(
+    tx,
+    now,
+    recorded.map(({ entry, outcome: { outcome } }) => ({
+      merchantId: entry.merchant_id,
+      orderId: entry.order_id,
+      id: entry.entry_id,
+      ...(outcome === "failed" && { events: ["charge.failed"] }),
+    })),
+  );
+  return recorded.map(({ outcome }) => outcome);
+}
+
+/** Removes payments of one claim from the due list. Returns those whose claim was still held, by their entries. */
+async function endClaims(
+  tx: Queryable,
+  outcomes: readonly PaymentOutcome[],
+): Promise<ReadonlyMap<string, EndedRow>> {
   const [first] = outcomes;
-  if (first === undefined) return [];
-  const rows = await tx.query<{ entry_id: string }>({
+  if (first === undefined) return new Map();
+  const rows = await tx.query<EndedRow>({
     name: "end-payment-claims",
     text: `
       delete from due_payments d
@@ -34,7 +105,8 @@ export async function endClaims(
         as ended (merchant_id, order_id, entry_id)
       where d.merchant_id = ended.merchant_id and d.order_id = ended.order_id and d.entry_id = ended.entry_id
         and d.claim_id = $4 and ($5::uuid[] is null or d.merchant_id = any($5))
-      returning d.entry_id`,
+      returning d.merchant_id, d.order_id, d.entry_id, d.kind, d.attempt, d.refund_of, d.refund_id, d.amount_minor, d.request_id,
+                d.created_at`,
     values: [
       outcomes.map(({ payment }) => payment.merchantId),
       outcomes.map(({ payment }) => payment.orderId),
@@ -46,46 +118,7 @@ export async function endClaims(
       ),
     ],
   });
-  const ended = new Set(rows.map((row) => row.entry_id));
-  return outcomes.filter(({ payment }) => ended.has(payment.entryId));
-}
-
-/** Records outcomes of payments whose claims this transaction has ended. */
-export async function insertOutcomes(
-  tx: Queryable,
-  outcomes: readonly PaymentOutcome[],
-  now: Date,
-): Promise<void> {
-  if (outcomes.length === 0) return;
-  await tx.query({
-    name: "insert-ledger-outcomes",
-    text: `
-      insert into ledger_outcomes (
-        merchant_id, order_id, entry_id, outcome, gateway, gateway_reference, reason, created_at)
-      select merchant_id, order_id, entry_id, outcome, gateway, reference, reason, $8
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[])
-        as input (merchant_id, order_id, entry_id, outcome, gateway, reference, reason)`,
-    values: [
-      outcomes.map(({ payment }) => payment.merchantId),
-      outcomes.map(({ payment }) => payment.orderId),
-      outcomes.map(({ payment }) => payment.entryId),
-      outcomes.map(({ outcome }) => outcome),
-      outcomes.map(({ payment }) => payment.gateway),
-      outcomes.map(({ reference }) => reference),
-      outcomes.map(({ reason }) => reason),
-      now,
-    ],
-  });
-  recordCharges(
-    tx,
-    now,
-    outcomes.map(({ payment: { merchantId, orderId, entryId }, outcome }) => ({
-      merchantId,
-      orderId,
-      id: entryId,
-      ...(outcome === "failed" && { events: ["charge.failed"] }),
-    })),
-  );
+  return new Map(rows.map((row) => [row.entry_id, row]));
 }
 
 /** When a payment without an outcome is checked again. */
@@ -344,20 +377,19 @@ export async function claimPayments(
           from due
           where d.merchant_id = due.merchant_id and d.ctid = due.row_position -- Locked just before, so it has not moved.
             and ($8::uuid is null or d.merchant_id = $8)
-          returning d.merchant_id, d.connection_id, d.order_id, d.entry_id, d.due_at, d.attempt_count, d.first_attempted_at,
-                    d.gateway_reference, d.stripe_method_id
+          returning d.merchant_id, d.connection_id, d.order_id, d.entry_id, d.kind, d.attempt, d.refund_of, d.amount_minor,
+                    d.due_at, d.attempt_count, d.first_attempted_at, d.gateway_reference, d.stripe_method_id
         )
-        select c.merchant_id, c.connection_id, c.order_id, c.entry_id, e.kind, e.attempt, e.amount_minor, o.currency,
+        select c.merchant_id, c.connection_id, c.order_id, c.entry_id, c.kind, c.attempt, c.amount_minor, o.currency,
                c.attempt_count, c.first_attempted_at, c.gateway_reference, x.gateway_reference as charge_reference, m.customer_id,
                m.payment_method_id
         from claimed c
-        join ledger_entries e on e.merchant_id = c.merchant_id and e.order_id = c.order_id and e.id = c.entry_id
         join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
-        left join ledger_outcomes x on x.merchant_id = c.merchant_id and x.order_id = c.order_id and x.entry_id = e.refund_of
+        left join ledger_entries x on x.merchant_id = c.merchant_id and x.order_id = c.order_id and x.id = c.refund_of
           and ($8::uuid is null or x.merchant_id = $8)
         left join stripe_methods m on m.merchant_id = c.merchant_id and m.id = c.stripe_method_id
           and ($8::uuid is null or m.merchant_id = $8)
-        where ($8::uuid is null or e.merchant_id = $8)
+        where ($8::uuid is null or o.merchant_id = $8)
         order by c.due_at, c.entry_id`,
       values: [...connectionColumns(own), now, leasedUntil, gateway, share, claimId, merchantId],
     }),

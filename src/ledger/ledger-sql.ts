@@ -25,13 +25,18 @@ export async function readLedgers(
   const rows = await db.query<LedgerRow>({
     name: "read-ledgers",
     text: `
-      select e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
-             coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.request_id, e.created_at
+      select e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency, e.outcome as status,
+             e.gateway, e.reason, e.request_id, e.created_at
       from ledger_entries e
       join orders o on o.merchant_id = $1 and o.id = e.order_id
-      left join ledger_outcomes x on x.merchant_id = $1 and x.order_id = e.order_id and x.entry_id = e.id
       where e.merchant_id = $1 and e.order_id = any($2::uuid[])
-      order by e.id`,
+      union all
+      select d.order_id, d.entry_id, d.kind, d.attempt, d.refund_of, d.refund_id, d.amount_minor, o.currency, 'pending', null, null,
+             d.request_id, d.created_at
+      from due_payments d
+      join orders o on o.merchant_id = $1 and o.id = d.order_id
+      where d.merchant_id = $1 and d.order_id = any($2::uuid[])
+      order by id`,
     values: [connection.merchantId, orderIds],
   });
   return toLedgers(rows);
@@ -42,15 +47,22 @@ export async function readLedgersByKey(db: Queryable, orders: readonly OrderKey[
   const rows = await db.query<LedgerRow>({
     name: "read-ledgers-by-key",
     text: `
-      select e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
-             coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.request_id, e.created_at
-      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, order_id)
-      join ledger_entries e on e.merchant_id = listed.merchant_id and e.order_id = listed.order_id
-      join orders o on o.merchant_id = e.merchant_id and o.id = e.order_id
-      left join ledger_outcomes x on x.merchant_id = e.merchant_id and x.order_id = e.order_id and x.entry_id = e.id
-        and ($3::uuid[] is null or x.merchant_id = any($3))
-      where ($3::uuid[] is null or e.merchant_id = any($3)) and ($3::uuid[] is null or o.merchant_id = any($3))
-      order by e.id`,
+      select l.*
+      from (
+        select e.merchant_id, e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
+               e.outcome as status, e.gateway, e.reason, e.request_id, e.created_at
+        from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, order_id)
+        join ledger_entries e on e.merchant_id = listed.merchant_id and e.order_id = listed.order_id
+        join orders o on o.merchant_id = e.merchant_id and o.id = e.order_id
+        where ($3::uuid[] is null or e.merchant_id = any($3)) and ($3::uuid[] is null or o.merchant_id = any($3))
+        union all
+        select d.merchant_id, d.order_id, d.entry_id, d.kind, d.attempt, d.refund_of, d.refund_id, d.amount_minor, o.currency,
+               'pending', null, null, d.request_id, d.created_at
+        from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, order_id)
+        join due_payments d on d.merchant_id = listed.merchant_id and d.order_id = listed.order_id
+        join orders o on o.merchant_id = d.merchant_id and o.id = d.order_id
+        where ($3::uuid[] is null or d.merchant_id = any($3)) and ($3::uuid[] is null or o.merchant_id = any($3))) as l
+      order by l.id`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ id }) => id),
@@ -110,19 +122,13 @@ export async function insertGoodsCharges(
   const rows = await tx.query<{ merchant_id: string; order_id: string }>({
     name: "insert-goods-charges",
     text: `
-      with charged as (
-        insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, request_id, created_at)
-        select o.merchant_id, o.id, o.id, 'goods', 1, o.goods_minor, approved.request_id, $3
-        from unnest($1::uuid[], $2::uuid[], $4::text[]) as approved (merchant_id, order_id, request_id)
-        join orders o on o.merchant_id = approved.merchant_id and o.id = approved.order_id
-        where not o.test_mode and o.goods_minor > 0 and ($5::uuid[] is null or o.merchant_id = any($5))
-        returning merchant_id, order_id, id
-      )
-      insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
-      select c.merchant_id, o.connection_id, c.order_id, c.id, $3, 0, false
-      from charged c
-      join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
-      where ($5::uuid[] is null or o.merchant_id = any($5))
+      insert into due_payments (
+        merchant_id, connection_id, order_id, entry_id, kind, attempt, amount_minor, request_id, created_at, due_at, attempt_count,
+        recheck_requested)
+      select o.merchant_id, o.connection_id, o.id, o.id, 'goods', 1, o.goods_minor, approved.request_id, $3, $3, 0, false
+      from unnest($1::uuid[], $2::uuid[], $4::text[]) as approved (merchant_id, order_id, request_id)
+      join orders o on o.merchant_id = approved.merchant_id and o.id = approved.order_id
+      where not o.test_mode and o.goods_minor > 0 and ($5::uuid[] is null or o.merchant_id = any($5))
       returning merchant_id, order_id`,
     values: [
       orders.map(({ merchantId }) => merchantId),
@@ -171,21 +177,17 @@ export async function insertEntries(
 ): Promise<void> {
   if (entries.length === 0) return;
   await tx.query({
-    name: "insert-ledger-entries",
+    name: "insert-due-payments",
     text: `
-      with added as (
-        insert into ledger_entries (
-          merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, request_id, created_at)
-        select merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, request_id, $12
-        from unnest($1::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::integer[], $7::uuid[], $8::bigint[], $11::uuid[],
-                    $13::text[])
-          as input (merchant_id, order_id, id, kind, attempt, refund_of, amount_minor, refund_id, request_id)
-      )
-      insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested, gateway)
-      select merchant_id, connection_id, order_id, id, due_at, 0, false, gateway
-      -- Not what the first insert returns: Citus would send it to all nodes.
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $9::timestamptz[], $10::text[])
-        as input (merchant_id, connection_id, order_id, id, due_at, gateway)`,
+      insert into due_payments (
+        merchant_id, connection_id, order_id, entry_id, kind, attempt, refund_of, amount_minor, due_at, gateway, refund_id,
+        request_id, created_at, attempt_count, recheck_requested)
+      select merchant_id, connection_id, order_id, id, kind, attempt, refund_of, amount_minor, due_at, gateway, refund_id,
+             request_id, $12, 0, false
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::integer[], $7::uuid[], $8::bigint[],
+                  $9::timestamptz[], $10::text[], $11::uuid[], $13::text[])
+        as input (merchant_id, connection_id, order_id, id, kind, attempt, refund_of, amount_minor, due_at, gateway, refund_id,
+                  request_id)`,
     values: [
       entries.map(({ order }) => order.merchantId),
       entries.map(({ order }) => order.connectionId),
@@ -211,7 +213,7 @@ export async function insertEntries(
 
 /**
  * Adds first charges for shipping, over all connections. Returns how many it added. A charge that is not in its order's
- * currency is left out. The caller has locked the orders.
+ * currency is left out, and one for shipping that was charged before. The caller has locked the orders.
  */
 export async function insertShippingCharges(
   tx: Queryable,
@@ -226,20 +228,17 @@ export async function insertShippingCharges(
   const rows = await tx.query<{ merchant_id: string; order_id: string; entry_id: string }>({
     name: "insert-shipping-charges",
     text: `
-      with charged as (
-        insert into ledger_entries (merchant_id, order_id, id, kind, attempt, amount_minor, created_at)
-        select o.merchant_id, o.id, input.id, 'shipping', 1, input.amount_minor, $6
-        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::text[])
-          as input (merchant_id, order_id, id, amount_minor, currency)
-        join orders o on o.merchant_id = input.merchant_id and o.id = input.order_id and o.currency = input.currency
-        where o.merchant_id = any($1::uuid[]) and not o.test_mode
-        returning merchant_id, order_id, id
-      )
-      insert into due_payments (merchant_id, connection_id, order_id, entry_id, due_at, attempt_count, recheck_requested)
-      select c.merchant_id, o.connection_id, c.order_id, c.id, $6, 0, false
-      from charged c
-      join orders o on o.merchant_id = c.merchant_id and o.id = c.order_id
-      where o.merchant_id = any($1::uuid[])
+      insert into due_payments (
+        merchant_id, connection_id, order_id, entry_id, kind, attempt, amount_minor, created_at, due_at, attempt_count,
+        recheck_requested)
+      select o.merchant_id, o.connection_id, o.id, input.id, 'shipping', 1, input.amount_minor, $6, $6, 0, false
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::text[])
+        as input (merchant_id, order_id, id, amount_minor, currency)
+      join orders o on o.merchant_id = input.merchant_id and o.id = input.order_id and o.currency = input.currency
+      where o.merchant_id = any($1::uuid[]) and not o.test_mode
+        and not exists (
+          select from ledger_entries e
+          where e.merchant_id = o.merchant_id and e.merchant_id = any($1::uuid[]) and e.order_id = o.id and e.kind = 'shipping')
       returning merchant_id, order_id, entry_id`,
     values: [
       charges.map(({ merchantId }) => merchantId),
@@ -276,12 +275,15 @@ export async function cancelUnsentEntries(
       with unsent as (
         delete from due_payments d
         where d.merchant_id = $1 and d.order_id = any($2::uuid[]) and d.entry_id = any($3::uuid[]) and d.attempt_count = 0
-        returning d.merchant_id, d.order_id, d.entry_id
+        returning d.merchant_id, d.order_id, d.entry_id, d.kind, d.attempt, d.refund_of, d.refund_id, d.amount_minor,
+                  d.request_id, d.created_at
       )
-      insert into ledger_outcomes (merchant_id, order_id, entry_id, outcome, created_at)
-      select merchant_id, order_id, entry_id, 'canceled', $4
+      insert into ledger_entries (
+        merchant_id, order_id, id, kind, attempt, refund_of, refund_id, amount_minor, request_id, created_at, outcome, processed_at)
+      select merchant_id, order_id, entry_id, kind, attempt, refund_of, refund_id, amount_minor, request_id, created_at, 'canceled',
+             $4
       from unsent
-      returning order_id, entry_id`,
+      returning order_id, id as entry_id`,
     values: [merchantId, orderIds, entryIds, now],
   });
   recordCharges(
@@ -317,24 +319,38 @@ export async function findCharge(db: Queryable, id: string): Promise<FoundCharge
     name: "find-charge",
     text: `
       with found as materialized ( -- Of all shards. Citus joins only what it has read, and a limit makes it read.
-        (select g.*
+        (select g.merchant_id, g.order_id, g.id, g.kind, g.attempt, g.refund_of, g.refund_id, g.amount_minor, g.outcome as status,
+                g.gateway, g.reason, g.request_id, g.created_at, g.gateway_reference, g.processed_at
         from merchants m
         cross join lateral (
           select e.* from ledger_entries e where e.merchant_id = m.id and e.order_id = $1 and e.id = $1 offset 0) as g
         limit 1)
         union all
-        (select x.*
+        (select x.merchant_id, x.order_id, x.id, x.kind, x.attempt, x.refund_of, x.refund_id, x.amount_minor, x.outcome, x.gateway,
+                x.reason, x.request_id, x.created_at, x.gateway_reference, x.processed_at
         from merchants m
         join ledger_entries x on x.merchant_id = m.id
         where x.id = $1 and (x.kind <> 'goods' or x.attempt > 1)
         limit 1)
+        union all
+        (select p.merchant_id, p.order_id, p.entry_id, p.kind, p.attempt, p.refund_of, p.refund_id, p.amount_minor, 'pending', null,
+                null, p.request_id, p.created_at, null, null
+        from merchants m
+        cross join lateral (
+          select d.* from due_payments d
+          where d.merchant_id = m.id and d.order_id = $1 and d.purpose = 'goods 1' offset 0) as p
+        limit 1)
+        union all
+        (select y.merchant_id, y.order_id, y.entry_id, y.kind, y.attempt, y.refund_of, y.refund_id, y.amount_minor, 'pending', null,
+                null, y.request_id, y.created_at, null, null
+        from merchants m
+        join due_payments y on y.merchant_id = m.id
+        where y.entry_id = $1 and (y.kind <> 'goods' or y.attempt > 1)
+        limit 1)
       )
-      select e.merchant_id, e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
-             coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.request_id, e.created_at, x.gateway_reference,
-             x.created_at as processed_at
+      select e.*, o.currency
       from found e
-      join orders o on o.merchant_id = e.merchant_id and o.id = e.order_id
-      left join ledger_outcomes x on x.merchant_id = o.merchant_id and x.order_id = o.id and x.entry_id = e.id`,
+      join orders o on o.merchant_id = e.merchant_id and o.id = e.order_id`,
     values: [id],
   });
   if (row === undefined) return null;
@@ -390,11 +406,22 @@ export async function listCharges(
     name: "list-charges",
     text: `
       with part as materialized (
-        select g.merchant_id, g.order_id, g.id
-        from ledger_entries g
-        where g.merchant_id = $1 and (g.order_id, g.id) < ($2::uuid, $3::uuid)
-          and g.order_id >= $4 and g.order_id < $5
-        order by g.order_id desc, g.id desc
+        (select e.merchant_id, e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, e.outcome as status,
+                e.gateway, e.reason, e.request_id, e.created_at, e.gateway_reference, e.processed_at
+        from ledger_entries e
+        where e.merchant_id = $1 and (e.order_id, e.id) < ($2::uuid, $3::uuid)
+          and e.order_id >= $4 and e.order_id < $5
+        order by e.order_id desc, e.id desc
+        limit 5000)
+        union all
+        (select d.merchant_id, d.order_id, d.entry_id, d.kind, d.attempt, d.refund_of, d.refund_id, d.amount_minor, 'pending', null,
+                null, d.request_id, d.created_at, null, null
+        from due_payments d
+        where d.merchant_id = $1 and d.order_id <= $2 and (d.order_id, d.entry_id) < ($2::uuid, $3::uuid)
+          and d.order_id >= $4 and d.order_id < $5
+        order by d.order_id desc, d.entry_id desc
+        limit 5000)
+        order by order_id desc, id desc
         limit 5000
       ), ending as (
         select count(*)::integer as read_count, (array_agg(p.order_id order by p.order_id, p.id))[1] as last_order_id,
@@ -404,15 +431,11 @@ export async function listCharges(
       select n.read_count, n.last_order_id, n.last_id, f.*
       from ending n
       left join lateral (
-        select e.merchant_id, e.order_id, e.id, e.kind, e.attempt, e.refund_of, e.refund_id, e.amount_minor, o.currency,
-               coalesce(x.outcome, 'pending') as status, x.gateway, x.reason, e.request_id, e.created_at, x.gateway_reference,
-               x.created_at as processed_at, o.external_order_id
+        select p.*, o.currency, o.external_order_id
         from part p
-        join ledger_entries e on e.merchant_id = $1 and e.order_id = p.order_id and e.id = p.id
-        join orders o on o.merchant_id = $1 and o.id = e.order_id
-        left join ledger_outcomes x on x.merchant_id = $1 and x.order_id = e.order_id and x.entry_id = e.id
-        where ($6::text is null or e.kind = $6) and ($7::text is null or coalesce(x.outcome, 'pending') = $7)
-        order by e.order_id desc, e.id desc
+        join orders o on o.merchant_id = $1 and o.id = p.order_id
+        where ($6::text is null or p.kind = $6) and ($7::text is null or p.status = $7)
+        order by p.order_id desc, p.id desc
         limit $8 + 1
       ) as f on true
       order by f.order_id desc, f.id desc`,

@@ -283,10 +283,9 @@ export const listOpenFailures = (
       join orders o on o.merchant_id = m.id and o.id = found.order_id
       join connections c on c.merchant_id = m.id and c.id = o.connection_id
       cross join lateral (
-        select e.amount_minor, e.attempt, x.gateway
-        from ledger_outcomes x
-        join ledger_entries e on e.merchant_id = m.id and e.order_id = x.order_id and e.id = x.entry_id
-        where x.merchant_id = m.id and x.order_id = found.order_id and x.outcome = 'failed' and e.kind <> 'refund'
+        select e.amount_minor, e.attempt, e.gateway
+        from ledger_entries e
+        where e.merchant_id = m.id and e.order_id = found.order_id and e.outcome = 'failed' and e.kind <> 'refund'
         order by e.id desc
         limit 1) as declined
       where $3::uuid[] is null or m.id = any($3)
@@ -309,10 +308,9 @@ export async function readOpenFailure(
       from payment_failures f
       join orders o on o.merchant_id = $1 and o.id = $2
       cross join lateral (
-        select e.amount_minor, e.attempt, x.gateway
-        from ledger_outcomes x
-        join ledger_entries e on e.merchant_id = $1 and e.order_id = $2 and e.id = x.entry_id
-        where x.merchant_id = $1 and x.order_id = $2 and x.outcome = 'failed' and e.kind <> 'refund'
+        select e.amount_minor, e.attempt, e.gateway
+        from ledger_entries e
+        where e.merchant_id = $1 and e.order_id = $2 and e.outcome = 'failed' and e.kind <> 'refund'
         order by e.id desc
         limit 1) as declined
       where f.merchant_id = $1 and f.order_id = $2 and f.resolved_at is null`,
@@ -359,10 +357,9 @@ export const listFailuresByMerchant = (
               order by f.order_id
               limit $4) as open
         cross join lateral (
-          select e.amount_minor, x.gateway
-          from ledger_outcomes x
-          join ledger_entries e on e.merchant_id = m.id and e.order_id = x.order_id and e.id = x.entry_id
-          where x.merchant_id = m.id and x.order_id = open.order_id and x.outcome = 'failed' and e.kind <> 'refund'
+          select e.amount_minor, e.gateway
+          from ledger_entries e
+          where e.merchant_id = m.id and e.order_id = open.order_id and e.outcome = 'failed' and e.kind <> 'refund'
           order by e.id desc
           limit 1) as declined
         left join lateral (

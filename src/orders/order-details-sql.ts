@@ -112,12 +112,16 @@ export async function readOrderDetails(
                     where l.merchant_id = $1 and l.order_id = $3) as line) as lines,
              (select json_agg(charge)
               from (select e.id, e.kind, e.attempt, e.refund_of as "refundOf", e.refund_id as "refundId",
-                           e.amount_minor::text as "amountMinor", coalesce(x.outcome, 'pending') as status, x.gateway,
-                           x.reason as "failureReason", e.request_id as "requestId", e.created_at as "createdAt"
+                           e.amount_minor::text as "amountMinor", e.outcome as status, e.gateway,
+                           e.reason as "failureReason", e.request_id as "requestId", e.created_at as "createdAt"
                     from ledger_entries e
-                    left join ledger_outcomes x on x.merchant_id = $1 and x.order_id = $3 and x.entry_id = e.id
                     where e.merchant_id = $1 and e.order_id = $3
-                    order by e.id) as charge) as charges,
+                    union all
+                    select d.entry_id, d.kind, d.attempt, d.refund_of, d.refund_id, d.amount_minor::text, 'pending', null, null,
+                           d.request_id, d.created_at
+                    from due_payments d
+                    where d.merchant_id = $1 and d.order_id = $3
+                    order by id) as charge) as charges,
              (select json_agg(refund)
               from (select f.id, f.amount_minor::text as "amountMinor", f.reason, f.note,
                            f.reference, f.actor_kind as "actorKind", f.actor_name as "actorName",

@@ -1,10 +1,9 @@
 import {
   type ClaimedPayment,
-  endClaims,
-  insertOutcomes,
   type PaymentOutcome,
   type Postponement,
   postponePayments,
+  recordOutcomes,
 } from "../ledger/due-payments-sql.ts";
 import {
   attemptAfter,
@@ -134,8 +133,7 @@ async function recordUnderLock(
       ofLocked.flatMap(({ responded }) => responded),
       at.now,
     );
-    const recorded = await endClaims(tx, outcomes);
-    await insertOutcomes(tx, recorded, at.now);
+    const recorded = await recordOutcomes(tx, outcomes, at.now);
     await postponePayments(tx, postponements);
     const concerning = recorded.filter((outcome) => concernsOrder(outcome, orders));
     if (concerning.length > 0) await applyConsequences(tx, context, concerning, at);

@@ -140,7 +140,7 @@ export async function readOldestPaymentRetry(db: Queryable): Promise<Date | null
 
 /**
  * A merchant's orders after a position of which a charge or refund was ever declined, in the order of their ids: those of at most
- * `limit` declines. Uses ledger_outcomes_failed_idx.
+ * `limit` declines. Uses ledger_entries_failed_idx.
  */
 export async function listDeclinedOrders(
   db: Queryable,
@@ -154,7 +154,7 @@ export async function listDeclinedOrders(
       select distinct page.order_id
       from (
         select order_id
-        from ledger_outcomes
+        from ledger_entries
         where merchant_id = $1 and outcome = 'failed' and order_id > $2
         order by order_id
         limit $3) as page
@@ -178,15 +178,17 @@ export async function listGivenUpOrders(
     name: "list-given-up-orders",
     text: `
       select distinct o.connection_id, o.id
-      from ledger_outcomes x
-      join ledger_entries e on e.merchant_id = $1 and e.order_id = x.order_id and e.id = x.entry_id
-      join orders o on o.merchant_id = $1 and o.id = x.order_id
-      where x.merchant_id = $1 and x.order_id = any($2::uuid[]) and x.outcome = 'failed' and e.kind <> 'refund'
+      from ledger_entries e
+      join orders o on o.merchant_id = $1 and o.id = e.order_id
+      where e.merchant_id = $1 and e.order_id = any($2::uuid[]) and e.outcome = 'failed' and e.kind <> 'refund'
         and o.canceled_at is null
         and not exists (
           select from ledger_entries later
           where later.merchant_id = $1 and later.order_id = e.order_id
             and later.kind = e.kind and later.attempt > e.attempt)
+        and not exists (
+          select from due_payments d
+          where d.merchant_id = $1 and d.order_id = e.order_id and d.kind = e.kind and d.attempt > e.attempt)
       order by o.id`,
     values: [merchantId, orderIds],
   });

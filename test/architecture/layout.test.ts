@@ -91,13 +91,9 @@ const SHARED_TABLES: SharedTables = {
     changes: "notes when an order changed, if the change was not of its row",
     orders: "the slice of the table",
   },
-  ledger_entries: {
-    ledger: "charges and refunds orders that exist",
-    orders: "stores the first charge of a new order in the call that stores the order",
-  },
   due_payments: {
-    ledger: "makes entries due, and records their outcomes",
-    orders: "makes the first charge of a new order due",
+    ledger: "charges and refunds orders that exist, and records the outcomes",
+    orders: "stores the first charge of a new order in the call that stores the order",
   },
 };
 

@@ -54,7 +54,7 @@ onCitus(
     for (const id of [...ordersOfHealthy, ...ordersOfLost])
       expect(await readOperations(test, id)).toEqual(["accept", "route", "ship", "complete"]);
     // Goods and shipping of each order.
-    expect(await countRows(test, "ledger_outcomes")).toBe(2 * 2 * ORDERS);
+    expect(await countRows(test, "ledger_entries")).toBe(2 * 2 * ORDERS);
     expect(await countRows(test, "account_entries")).toBe(2 * 2 * ORDERS);
   },
 );

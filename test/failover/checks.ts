@@ -63,12 +63,11 @@ async function findWrongCharges(session: pg.Client, orders: readonly PlacedOrder
   }>(`
     select
       o.external_order_id,
-      count(*) filter (where e.kind = 'goods' and p.outcome = 'succeeded')::int as goods,
-      count(*) filter (where e.kind = 'refund' and p.outcome = 'succeeded')::int as refunds,
+      count(*) filter (where e.kind = 'goods' and e.outcome = 'succeeded')::int as goods,
+      count(*) filter (where e.kind = 'refund' and e.outcome = 'succeeded')::int as refunds,
       count(a.id)::int as booked
     from orders o
     left join ledger_entries e on e.merchant_id = o.merchant_id and e.order_id = o.id
-    left join ledger_outcomes p on p.merchant_id = e.merchant_id and p.order_id = e.order_id and p.entry_id = e.id
     left join account_entries a on a.merchant_id = e.merchant_id and a.id = e.id
     group by o.external_order_id`);
   const charged = new Map(rows.map((row) => [row.external_order_id, row]));

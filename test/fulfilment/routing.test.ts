@@ -265,7 +265,7 @@ describe("a crash during routing", () => {
   it.each([
     ["after the order was given its facility", "stock_reservations", "insert"],
     ["after its stock was kept", "facility_stock", "update"],
-    ["before its shipping was charged", "ledger_entries", "insert"],
+    ["before its shipping was charged", "due_payments", "insert"],
     ["before its timeline was written", "timeline_entries", "insert"],
   ])("leaves nothing behind: %s", async (_title, table, operation) => {
     const facility = await createFacility(test);

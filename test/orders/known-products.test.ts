@@ -183,10 +183,10 @@ describe("a product that a process has read for an order before", () => {
         select (select count(*)::int from orders where merchant_id = $1) as orders,
                (select count(*)::int from order_lines where merchant_id = $1) as order_lines,
                (select count(*)::int from events where merchant_id = $1 and order_id is not null) as events,
-               (select count(*)::int from ledger_entries where merchant_id = $1) as ledger_entries`,
+               (select count(*)::int from due_payments where merchant_id = $1) as due_payments`,
       values: [connectionKey(partner).merchantId],
     });
-    expect(stored).toEqual({ orders: 4, order_lines: 6, events: 4, ledger_entries: 4 });
+    expect(stored).toEqual({ orders: 4, order_lines: 6, events: 4, due_payments: 4 });
   });
 
   it.each([

@@ -89,13 +89,13 @@ describe("charges of many small connections", () => {
     const { id } = await placeOrder(unlucky);
     await test.db.runScript(`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
-      create trigger refuse before insert on ledger_outcomes for each row
+      create trigger refuse before insert on ledger_entries for each row
         when (new.order_id = '${orderUuid(id)}') execute function refuse();`);
     const { context, names } = countStatements(test.context);
     await expect(processPayments(context, accountGateway(context))).rejects.toThrow("1 batches or items");
     expect(await readDuePayments(test)).toHaveLength(1);
     expect(names.filter((name) => name === "transaction").length).toBeLessThan(25);
-    await test.db.runScript("drop trigger refuse on ledger_outcomes");
+    await test.db.runScript("drop trigger refuse on ledger_entries");
     test.clock.advance({ seconds: 60 });
     expect(await processDuePayments(test)).toBe(1);
     expect(await moves(test, unlucky, id)).toEqual(["goods 1 succeeded"]);

@@ -135,7 +135,10 @@ export async function readOperations(test: TestService, orderId: string): Promis
 export async function readShippingCharges(test: TestService, orderId: string): Promise<bigint[]> {
   const rows = await test.db.query<{ amount_minor: bigint }>({
     name: "test-read-shipping-charges",
-    text: "select amount_minor from ledger_entries where order_id = $1 and kind = 'shipping'",
+    text: `
+      select amount_minor from ledger_entries where order_id = $1 and kind = 'shipping'
+      union all
+      select amount_minor from due_payments where order_id = $1 and kind = 'shipping'`,
     values: [uuidOfOrder(orderId)],
   });
   return rows.map((row) => row.amount_minor);

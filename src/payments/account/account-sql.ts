@@ -321,6 +321,14 @@ export async function listAccountEntries(
         select x.order_id, x.kind, x.refund_of
         from ledger_entries x
         where x.merchant_id = $1 and x.id = e.id and (x.kind <> 'goods' or x.attempt > 1) and e.kind <> 'payment'
+        union all -- Booked, and its outcome not recorded yet.
+        select d.order_id, d.kind, d.refund_of
+        from due_payments d
+        where d.merchant_id = $1 and d.order_id = e.id and d.purpose = 'goods 1' and e.kind = 'charge'
+        union all
+        select y.order_id, y.kind, y.refund_of
+        from due_payments y
+        where y.merchant_id = $1 and y.entry_id = e.id and (y.kind <> 'goods' or y.attempt > 1) and e.kind <> 'payment'
       ) as l on true
       left join orders o on o.merchant_id = $1 and o.id = l.order_id
       order by e.id desc`,
@@ -346,10 +354,17 @@ export async function listAccountEntriesOfOrder(
     text: `
       select e.id, e.kind, e.amount_minor, e.reference, e.note, e.created_at,
              e.actor_kind, e.actor_name, e.actor_id, l.order_id, o.external_order_id, l.kind as charge_kind, l.refund_of
-      from ledger_entries l
+      from (
+        select g.order_id, g.id, g.kind, g.refund_of
+        from ledger_entries g
+        where g.merchant_id = $1 and g.order_id = $5
+        union all -- Booked, and its outcome not recorded yet.
+        select d.order_id, d.entry_id, d.kind, d.refund_of
+        from due_payments d
+        where d.merchant_id = $1 and d.order_id = $5) as l
       join account_entries e on e.merchant_id = $1 and e.id = l.id
       join orders o on o.merchant_id = $1 and o.id = l.order_id
-      where l.merchant_id = $1 and l.order_id = $5 and e.id < $2 and ($4::text is null or e.kind = $4)
+      where e.id < $2 and ($4::text is null or e.kind = $4)
       order by e.id desc
       limit $3 + 1`,
     values: [merchantId, afterId, limit, kind, orderId],

@@ -210,6 +210,14 @@ export async function readStatementPage(
         select x.order_id, x.kind, x.refund_of
         from ledger_entries x
         where x.merchant_id = $1 and x.id = e.id and (x.kind <> 'goods' or x.attempt > 1) and e.kind <> 'payment'
+        union all -- Booked, and its outcome not recorded yet.
+        select d.order_id, d.kind, d.refund_of
+        from due_payments d
+        where d.merchant_id = $1 and d.order_id = e.id and d.purpose = 'goods 1' and e.kind = 'charge'
+        union all
+        select y.order_id, y.kind, y.refund_of
+        from due_payments y
+        where y.merchant_id = $1 and y.entry_id = e.id and (y.kind <> 'goods' or y.attempt > 1) and e.kind <> 'payment'
       ) as l on true
       left join orders o on o.merchant_id = $1 and o.id = l.order_id
       order by e.created_at, e.id`,
@@ -255,6 +263,14 @@ async function readFurtherEntries(
         select x.order_id, x.kind, x.refund_of
         from ledger_entries x
         where x.merchant_id = $1 and x.id = e.id and (x.kind <> 'goods' or x.attempt > 1) and e.kind <> 'payment'
+        union all -- Booked, and its outcome not recorded yet.
+        select d.order_id, d.kind, d.refund_of
+        from due_payments d
+        where d.merchant_id = $1 and d.order_id = e.id and d.purpose = 'goods 1' and e.kind = 'charge'
+        union all
+        select y.order_id, y.kind, y.refund_of
+        from due_payments y
+        where y.merchant_id = $1 and y.entry_id = e.id and (y.kind <> 'goods' or y.attempt > 1) and e.kind <> 'payment'
       ) as l on true
       left join orders o on o.merchant_id = $1 and o.id = l.order_id
       order by e.created_at, e.id`,

@@ -25,8 +25,8 @@ afterAll(() => test.close());
 
 /** What a person needs recent authentication for: each row of these that is new, or new in this form. */
 const EFFECTS: Readonly<Record<string, string>> = {
-  refund: "select * from ledger_entries where kind = 'refund'",
-  waiver: "select * from ledger_outcomes where outcome = 'canceled'",
+  refund: `select id from ledger_entries where kind = 'refund' union select entry_id from due_payments where kind = 'refund'`,
+  waiver: "select * from ledger_entries where outcome = 'canceled'",
   credit: "select * from account_entries where kind = 'payment'",
   limit: "select id, credit_limit_minor from merchants where credit_limit_minor is not null",
   "method of payment": "select * from stripe_methods",
