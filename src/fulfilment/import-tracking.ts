@@ -556,13 +556,10 @@ function namingErrors(line: number, row: Row): RowError[] {
   return isNamed ? wrong : [...wrong, { line, column: "orderId", rule: "required" }];
 }
 
-function goodsErrors(line: number, { shipmentId, sku, quantity, trackingNumber }: Row): RowError[] {
-  const blank: RowError[] =
-    trackingNumber?.trim() === "" ? [{ line, column: "trackingNumber", rule: "required" }] : [];
+function goodsErrors(line: number, { shipmentId, sku, quantity }: Row): RowError[] {
   if (sku === undefined)
-    return quantity === undefined
-      ? blank
-      : [...blank, { line, column: "quantity", rule: "only_with", field: "sku" }];
-  if (shipmentId === undefined) return blank;
-  return [...blank, { line, column: "sku", rule: "not_combinable", field: "shipmentId" }];
+    return quantity === undefined ? [] : [{ line, column: "quantity", rule: "only_with", field: "sku" }];
+  return shipmentId === undefined
+    ? []
+    : [{ line, column: "sku", rule: "not_combinable", field: "shipmentId" }];
 }

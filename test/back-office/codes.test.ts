@@ -149,6 +149,11 @@ describe("what a scanner makes of a product's code", () => {
 });
 
 describe("a code that the service knows as something else is no text of a carrier", () => {
+  const importTracking = (rawBody: string) =>
+    test.backOffice.request("POST", "/api/shipments/import", {
+      rawBody,
+      headers: { "content-type": "text/csv" },
+    });
   const errorsOf = ({ status, body }: { status: number; body: { errors: object[] } }) => {
     expect(status).toBe(422);
     return body.errors;
@@ -198,6 +203,42 @@ describe("a code that the service knows as something else is no text of a carrie
     ]);
   });
 
+  it.each(["15501234567890", "1Z999AA10123456784", "RR 123 456 785 DE", "9400-1112", "--", " TBA305 "])(
+    "in place of a carrier, known or not: %s",
+    async (carrier) => {
+      const { id } = await place();
+      const known = { rule: "known_code", knownAs: "number" };
+      const refused = await test.backOffice.post(`/api/orders/${id}/ship`, {
+        carrier,
+        trackingNumber: "TBA-305",
+      });
+      expect(errorsOf(refused)).toMatchObject([{ pointer: "/carrier", ...known }]);
+      expect(refused.body.errors[0].detail).toContain("give its name, such as DHL");
+      const row = `orderId,carrier,trackingNumber\n${id},${carrier},TBA-305\n`;
+      const { body } = await importTracking(row);
+      expect(body).toMatchObject({ shipped: 0, rejected: 1 });
+      expect(body.rejections).toMatchObject([{ line: 2, errors: [{ column: "carrier", ...known }] }]);
+      expect((await readDetail(test, id)).shipments).toEqual([]);
+    },
+  );
+
+  it("but a carrier may have digits in its name, also in a change", async () => {
+    const { id } = await place();
+    const { shipments } = await operationApplied(test, id, "ship", { carrier: "4PX" });
+    for (const [carrier, status] of [
+      ["17TRACK", 200],
+      ["Kurier 2000", 200],
+      ["J&T", 200],
+      ["123", 422],
+      ["Kurier 2000", 200],
+    ] as const) {
+      const path = `/api/shipments/${shipments[0].id}`;
+      expect((await test.backOffice.request("PATCH", path, { body: { carrier } })).status, carrier).toBe(
+        status,
+      );
+    }
+  });
+
   it("when a shipment changes, unless it has the number already", async () => {
     const { id } = await place();
     const { shipments } = await operationApplied(test, id, "ship", {
@@ -220,10 +261,7 @@ describe("a code that the service knows as something else is no text of a carrie
     await operationApplied(test, id, "ship", { carrier: "DHL", trackingNumber: "JD-88" });
     await place({ externalOrderId: "JD-88" });
     const file = `orderId,carrier,trackingNumber\n${id},DHL,JD-88\n${good.id},DHL,JD-99\n${bad.id},DHL,web-2002\n`;
-    const { body } = await test.backOffice.request("POST", "/api/shipments/import", {
-      rawBody: file,
-      headers: { "content-type": "text/csv" },
-    });
+    const { body } = await importTracking(file);
     expect(body).toMatchObject({ shipped: 1, unchanged: 1, rejected: 1 });
     expect(body.rejections).toMatchObject([
       { line: 4, errors: [{ column: "trackingNumber", knownAs: "external_order_id" }] },

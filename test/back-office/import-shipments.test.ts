@@ -442,7 +442,7 @@ describe("POST /api/shipments/import refuses", () => {
       { line: 11, column: "weightGrams", rule: "format", format: "whole-number" },
       { line: 14, column: "trackingNumber", rule: "earlier_row" },
       { line: 15, column: "trackingNumber", rule: "earlier_row" },
-      { line: 16, column: "trackingNumber", rule: "required" },
+      { line: 16, column: "trackingNumber", rule: "blank" },
       { line: 17, rule: "cell_count", count: 2, expected: 10 },
     ]);
   });

@@ -67,6 +67,7 @@ const KNOWN_CODES = {
   external_order_id: "is the external id of an order",
   barcode: "is the barcode of a product",
   sku: "is the SKU of a product",
+  number: "is a number, not the name of a carrier",
 } as const;
 export type CodeMeaning = keyof typeof KNOWN_CODES;
 
@@ -474,7 +475,8 @@ export const BACK_OFFICE_RULES = {
   known_code: rule(
     "A text of the carrier, which the service does not know as anything else.",
     ["knownAs"],
-    ({ knownAs }) => `${KNOWN_CODES[knownAs]}: scan the label of the carrier, or leave it out`,
+    ({ knownAs }) =>
+      `${KNOWN_CODES[knownAs]}: ${knownAs === "number" ? "give its name, such as DHL" : "scan the label of the carrier"}, or leave it out`,
   ),
   voided_shipment: rule(
     "A number that no voided shipment of the order has.",

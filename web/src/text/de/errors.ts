@@ -68,6 +68,7 @@ const CODE_MEANINGS: Readonly<Record<KnownCodeMeaning, string>> = {
   external_order_id: "ist die Bestellnummer eines Partners",
   barcode: "ist der Barcode eines Produkts",
   sku: "ist die SKU eines Produkts",
+  number: "ist eine Nummer, nicht der Name eines Versanddienstes",
 };
 
 const NOT_READ = "die folgenden Zeilen wurden nicht gelesen";
@@ -319,7 +320,8 @@ export const errors: ErrorTexts = {
       `wird gebraucht, denn die Sendungsnummer kann zu ${formatAlternatives([...shipmentIds])} gehören oder zu Ware, die noch nicht versandt ist: für diese die sku nennen`,
     known_code: ({ knownAs }) => {
       const text = CODE_MEANINGS[knownAs as KnownCodeMeaning];
-      return text === undefined ? undefined : `${text}: das Etikett des Paketdienstes scannen`;
+      if (text === undefined || knownAs === "number") return text;
+      return `${text}: das Etikett des Paketdienstes scannen`;
     },
     voided_shipment: () =>
       "ist die Nummer einer stornierten Sendung: die Bestellung auf ihrer Seite neu versenden",

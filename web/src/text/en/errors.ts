@@ -70,6 +70,7 @@ const CODE_MEANINGS: Readonly<Record<KnownCodeMeaning, string>> = {
   external_order_id: "is the partner's own id of an order",
   barcode: "is the barcode of a product",
   sku: "is the SKU of a product",
+  number: "is a number, not the name of a carrier",
 };
 
 const NOT_READ = "the following rows were not read";
@@ -298,7 +299,8 @@ export const errors: ErrorTexts = {
       `is required, because the tracking number could be that of ${formatAlternatives([...shipmentIds])}, or of goods that have not shipped: for these name their sku`,
     known_code: ({ knownAs }) => {
       const text = CODE_MEANINGS[knownAs as KnownCodeMeaning];
-      return text === undefined ? undefined : `${text}: scan the label of the carrier`;
+      if (text === undefined || knownAs === "number") return text;
+      return `${text}: scan the label of the carrier`;
     },
     voided_shipment: () => "is the number of a shipment that was voided: ship the order again on its page",
     which_shipment: ({ shipmentIds }) =>
