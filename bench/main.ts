@@ -5,6 +5,7 @@ import { measureConsole } from "./console/console.ts";
 import { measureLists } from "./console/lists.ts";
 import { measureCreation } from "./creation.ts";
 import { measureLifeCounts } from "./life/counts.ts";
+import { measureLife } from "./life/life.ts";
 import { COUNTED } from "./life/log-counts.ts";
 import { CONNECTIONS } from "./loads.ts";
 import { ATTACKS, attacksOf } from "./neighbors/attacks.ts";
@@ -34,6 +35,8 @@ const { values, positionals } = parseArgs({
     orders: { type: "string", default: "10000" },
     /** Of a life, only the counts of so many orders. */
     count: { type: "string" },
+    /** Orders that one stage of a life may have or wait for. */
+    open: { type: "string", default: "3000" },
     /** The connections of its larger side. */
     "connection-count": { type: "string", default: "5000" },
     /** The report of an earlier run, to compare with: a copy of bench/results/latest.json. */
@@ -66,7 +69,10 @@ const PARTS: Record<string, (postgres: Postgres) => Promise<Figure[]>> = {
     return figures;
   },
   jobs: (postgres) => measureOrderJobs(postgres, { ...settings, say }),
-  life: (postgres) => measureLifeCounts(postgres, { count: Number(values.count ?? 200), say }),
+  life: (postgres) =>
+    values.count === undefined
+      ? measureLife(postgres, { seconds: 4 * settings.seconds, open: Number(values.open), say })
+      : measureLifeCounts(postgres, { count: Number(values.count), say }),
   connections: (postgres) =>
     measureConnections(postgres, {
       rounds: settings.rounds,

@@ -47,6 +47,16 @@ export const startBareServer = (orderFile: string, productsFile: string): Promis
 export const startWebhookReceiver = (slowEvery = 0, slowMs = 0): Promise<Started> =>
   startServer("webhook-receiver.ts", String(slowEvery), String(slowMs));
 
+/** What a receiver of webhooks has seen. */
+type Stats = { count: number; delays: number[] };
+export const stats = async (receiver: Started): Promise<Stats> =>
+  (await (await fetch(`${receiver.url}/stats`)).json()) as Stats; // Written by webhook-receiver.ts.
+export const arrivedCount = async (receiver: Started): Promise<number> =>
+  Number(await (await fetch(`${receiver.url}/count`)).text());
+export const forget = async (receiver: Started): Promise<void> => {
+  await fetch(`${receiver.url}/stats`, { method: "DELETE" });
+};
+
 /** Sends a number of webhooks in a bare loop; returns webhooks per second. */
 export async function runBareSender(
   url: string,
@@ -78,7 +88,6 @@ export async function startService(
       BACK_OFFICE_PORT: String(backOfficePort),
       OPERATOR_TOKEN: token,
       RATE_LIMIT_PER_MINUTE: "0",
-      LOG_LEVEL: "warn",
       WEBHOOK_ALLOW_PRIVATE_NETWORKS: "true",
       WEBHOOK_SECRET_KEYS: SECRET_KEY.toString("base64"),
       ...environment,

@@ -67,7 +67,7 @@ export async function sendSteadily({ origin, connections, seconds, perSecond, ne
 }
 
 /** The status of a response that was read to its end. A stream for each would make the collector stop this process longer. */
-function request(agent: Agent, options: Dispatcher.DispatchOptions): Promise<number> {
+export function request(agent: Agent, options: Dispatcher.DispatchOptions): Promise<number> {
   const ended = Promise.withResolvers<number>();
   let status = 0;
   agent.dispatch(options, {

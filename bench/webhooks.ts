@@ -1,6 +1,14 @@
 import { activateEndpoints, addBacklog, addEndpoints, countDeliveries, emptyWebhooks } from "./backlog.ts";
 import { createOrders, creation } from "./loads.ts";
-import { runBareSender, type Started, startWebhookReceiver, stop } from "./processes.ts";
+import {
+  arrivedCount,
+  forget,
+  runBareSender,
+  type Started,
+  startWebhookReceiver,
+  stats,
+  stop,
+} from "./processes.ts";
 import { type Figure, median, quantiles } from "./report.ts";
 import { addPartners, emptyOrders, type Site } from "./site.ts";
 
@@ -217,14 +225,5 @@ async function placeOne(site: Site): Promise<void> {
   const answer = await fetch(url, { method: "POST", headers, body: bodyTemplate.replace("{id}", id) });
   if (answer.status !== 201) throw new Error(`A creation returned ${answer.status}.`);
 }
-
-type Stats = { count: number; delays: number[] };
-const stats = async (receiver: Started): Promise<Stats> =>
-  (await (await fetch(`${receiver.url}/stats`)).json()) as Stats; // Written by webhook-receiver.ts.
-const arrivedCount = async (receiver: Started): Promise<number> =>
-  Number(await (await fetch(`${receiver.url}/count`)).text());
-const forget = async (receiver: Started): Promise<void> => {
-  await fetch(`${receiver.url}/stats`, { method: "DELETE" });
-};
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -11,6 +11,7 @@ import {
 } from "../../../bench/backlog.ts";
 import { ACCEPT, CHARGE, countFinished, DEFER, ROUTE } from "../../../bench/connections/connections.ts";
 import { addSmallPartners } from "../../../bench/connections/small-partners.ts";
+import { readBacklogs } from "../../../bench/life/life.ts";
 import { countUnsentMails } from "../../../bench/life/staff.ts";
 import { countJobs } from "../../../bench/order-jobs.ts";
 import { preloadOrders } from "../../../bench/preload.ts";
@@ -47,6 +48,7 @@ it("the benchmark's own statements fit the schema", async ({ skip }) => {
   expect(await countOrders(site)).toBe(3);
   expect(await countJobs(site)).toMatchObject({ orders: 3, accepted: 0 });
   expect(await countUnsentMails(site)).toBe(0);
+  expect(await readBacklogs(site)).toEqual({ unaccepted: 3, unrouted: 0, unpaid: 0, undelivered: 0 });
 
   await emptyOrders(site);
   expect(await countOrders(site)).toBe(0);
