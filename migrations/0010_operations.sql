@@ -48,12 +48,14 @@ create table outgoing_mails (
   body          text        not null,
   due_at        timestamptz not null,
   attempt_count integer     not null,
+  leased_until  timestamptz,
   sent_at       timestamptz,
   failed_at     timestamptz,
   constraint outgoing_mails_pkey primary key (merchant_id, id),
   constraint outgoing_mails_ended_once check (sent_at is null or failed_at is null)
-);
+) with (fillfactor = 70);
 create index outgoing_mails_due_idx on outgoing_mails (connection_id, due_at) where sent_at is null and failed_at is null;
+comment on column outgoing_mails.leased_until is 'End of the lease of the worker that has claimed the mail. A column of its own, so that a claim changes no index.';
 comment on table outgoing_mails is 'Mail to merchants and to people of the back office, queued in the transaction that causes it and sent by a worker. The zero UUID as merchant: it is to a person, and its body is emptied when it was sent, because it has a link to sign in with.';
 
 -- The processes of the service that run, and how their jobs do (docs/design/database.md, "Processes report themselves"). An

@@ -1,6 +1,11 @@
-import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
+import {
+  type ConnectionKey,
+  type ConnectionKeyRow,
+  connectionColumns,
+  toConnectionKey,
+} from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
-import { merchantsOf, searchReachable } from "../platform/database/citus.ts";
+import { merchantByMerchant, merchantsOf, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
 import { before, LOG_KEPT_MS } from "../platform/time.ts";
@@ -36,7 +41,8 @@ export async function listConnectionsWithDueMails(db: Queryable, now: Date): Pro
       text: `
         select merchant_id, connection_id
         from outgoing_mails
-        where sent_at is null and failed_at is null and due_at <= $1 and ($2::uuid[] is null or merchant_id = any($2))
+        where sent_at is null and failed_at is null and due_at <= $1 and (leased_until is null or leased_until <= $1)
+          and ($2::uuid[] is null or merchant_id = any($2))
         group by merchant_id, connection_id
         order by min(due_at)`,
       values: [now, merchants],
@@ -46,7 +52,7 @@ export async function listConnectionsWithDueMails(db: Queryable, now: Date): Pro
 }
 
 /** A mail that this worker has claimed. `attemptCount` includes this attempt. */
-export type ClaimedMail = {
+export type ClaimedMail = ConnectionKey & {
   readonly id: string;
   readonly recipient: string;
   readonly subject: string;
@@ -54,71 +60,80 @@ export type ClaimedMail = {
   readonly attemptCount: number;
 };
 
-/** Claims the mail of a connection that has been due longest. No other worker sends it before `leasedUntil`. */
-export async function claimMail(
-  db: Queryable,
-  connection: ConnectionKey,
-  now: Date,
-  leasedUntil: Date,
-): Promise<ClaimedMail | null> {
-  const [mail] = await db.query<ClaimedMail>({
-    name: "claim-mail",
-    text: `
-      update outgoing_mails
-      set due_at = $4, attempt_count = attempt_count + 1
-      where merchant_id = $1 and connection_id = $2 and id = (
-        select m.id
-        from outgoing_mails m
-        where m.merchant_id = $1 and m.connection_id = $2 and m.sent_at is null and m.failed_at is null
-          and m.due_at <= $3
-        order by m.due_at, m.id
-        limit 1
-        for update skip locked
-      )
-      returning id, recipient, subject, body, attempt_count as "attemptCount"`,
-    values: [connection.merchantId, connection.connectionId, now, leasedUntil],
-  });
-  return mail ?? null;
-}
+type Claim = { readonly now: Date; readonly leasedUntil: Date; readonly share: number };
 
-export async function markMailSent(
+/** Claims mails of connections, of each its share of those due longest. No other worker sends them before `leasedUntil`. */
+export const claimMails = (
   db: Queryable,
-  connection: ConnectionKey,
-  id: string,
-  sentAt: Date,
-): Promise<void> {
+  connections: readonly ConnectionKey[],
+  { now, leasedUntil, share }: Claim,
+): Promise<ClaimedMail[]> =>
+  merchantByMerchant(db, connections, (own, merchantId) =>
+    db.query<ClaimedMail>({
+      name: "claim-mails",
+      text: `
+        with due as (
+          select claimable.merchant_id, claimable.row_position
+          from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
+          cross join lateral (
+            select d.merchant_id, d.ctid as row_position
+            from outgoing_mails d
+            where d.merchant_id = listed.merchant_id and d.connection_id = listed.connection_id and d.sent_at is null
+              and d.failed_at is null and d.due_at <= $3 and (d.leased_until is null or d.leased_until <= $3)
+              and ($6::uuid is null or d.merchant_id = $6)
+            order by d.due_at, d.id
+            limit $5
+            for update skip locked) as claimable
+        )
+        update outgoing_mails m
+        set leased_until = $4, attempt_count = m.attempt_count + 1
+        from due
+        where m.merchant_id = due.merchant_id and m.ctid = due.row_position -- Locked just before, so it has not moved.
+          and ($6::uuid is null or m.merchant_id = $6)
+        returning m.merchant_id as "merchantId", m.connection_id as "connectionId", m.id, m.recipient, m.subject, m.body,
+                  m.attempt_count as "attemptCount"`,
+      values: [...connectionColumns(own), now, leasedUntil, share, merchantId],
+    }),
+  );
+
+/** What became of a claimed mail. */
+export type MailEnd = { readonly mail: ClaimedMail } & (
+  | { readonly sentAt: Date }
+  | { readonly failedAt: Date }
+  | { readonly dueAt: Date }
+  /** Its time was too short, so the attempt does not count. */
+  | { readonly isUnsent: true }
+);
+
+/** Records what became of claimed mails. One that was sent is sent, even if this worker does not hold its claim any more. */
+export async function recordMails(db: Queryable, ends: readonly MailEnd[]): Promise<void> {
   await db.query({
-    name: "mark-mail-sent",
+    name: "record-mails",
     text: `
-      update outgoing_mails
-      set sent_at = $4, failed_at = null,
+      update outgoing_mails m
+      set sent_at = ended.sent_at, failed_at = ended.failed_at, due_at = coalesce(ended.due_at, m.due_at), leased_until = null,
+          attempt_count = m.attempt_count - ended.unsent,
           -- A mail to a person has a link to sign in with.
-          body = case when merchant_id = '00000000-0000-0000-0000-000000000000' then '' else body end
-      where merchant_id = $1 and connection_id = $2 and id = $3 and sent_at is null`,
-    values: [connection.merchantId, connection.connectionId, id, sentAt],
-  });
-}
-
-/** Reschedules or fails a mail, if this worker still holds the claim. */
-export async function markMailFailed(
-  db: Queryable,
-  connection: ConnectionKey,
-  { id, attemptCount }: ClaimedMail,
-  next: { dueAt: Date } | { failedAt: Date },
-): Promise<void> {
-  await db.query({
-    name: "mark-mail-failed",
-    text: `
-      update outgoing_mails set due_at = coalesce($5, due_at), failed_at = $6
-      where merchant_id = $1 and connection_id = $2 and id = $3 and attempt_count = $4 and sent_at is null
-        and failed_at is null`,
+          body = case
+            when ended.sent_at is not null and m.merchant_id = '00000000-0000-0000-0000-000000000000' then ''
+            else m.body end
+      from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::integer[])
+        as ended (merchant_id, id, attempt_count, sent_at, failed_at, due_at, unsent)
+      where m.merchant_id = ended.merchant_id and m.id = ended.id and m.sent_at is null
+        and (ended.sent_at is not null or (m.attempt_count = ended.attempt_count and m.failed_at is null))
+        and ($8::uuid[] is null or m.merchant_id = any($8))`,
     values: [
-      connection.merchantId,
-      connection.connectionId,
-      id,
-      attemptCount,
-      "dueAt" in next ? next.dueAt : null,
-      "failedAt" in next ? next.failedAt : null,
+      ends.map(({ mail }) => mail.merchantId),
+      ends.map(({ mail }) => mail.id),
+      ends.map(({ mail }) => mail.attemptCount),
+      ends.map((end) => ("sentAt" in end ? end.sentAt : null)),
+      ends.map((end) => ("failedAt" in end ? end.failedAt : null)),
+      ends.map((end) => ("dueAt" in end ? end.dueAt : null)),
+      ends.map((end) => ("isUnsent" in end ? 1 : 0)),
+      await merchantsOf(
+        db,
+        ends.map(({ mail }) => mail),
+      ),
     ],
   });
 }
@@ -200,7 +215,7 @@ export async function readOldestDueMail(db: Queryable, now: Date): Promise<Date 
     text: `
       select min(due_at) as since
       from outgoing_mails
-      where sent_at is null and failed_at is null and due_at <= $1`,
+      where sent_at is null and failed_at is null and due_at <= $1 and (leased_until is null or leased_until <= $1)`,
     values: [now],
   });
   return row?.since ?? null;

@@ -5,20 +5,22 @@ import type { Config } from "../platform/config.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Context } from "../platform/context.ts";
 import { isThisMachine } from "../platform/database/servers.ts";
-import { listedEachPass, runInTurn } from "../platform/run-in-turn.ts";
+import { inBatches, listedEachPass, runInTurn, shareOf } from "../platform/run-in-turn.ts";
 import { after, HOUR_MS, MINUTE_MS } from "../platform/time.ts";
 import {
   type ClaimedMail,
-  claimMail,
+  claimMails,
   listConnectionsWithDueMails,
-  markMailFailed,
-  markMailSent,
+  type MailEnd,
+  recordMails,
 } from "./mails-sql.ts";
 
 /** A worker that has recorded no outcome by then has crashed. The mail is sent again. */
 const LEASE_MS = MINUTE_MS;
-/** Shorter than the lease, so that no other worker sends the mail at the same time. */
+/** Of each mail. */
 const DEADLINE_MS = 45_000;
+/** Mails of one claim, which connections share. After a crash as many can be sent twice. */
+const BATCH_SIZE = 16;
 /** How many mails are sent at the same time. A distant mail server needs much time for each. */
 const CONCURRENCY = 4;
 const RETRY_FIRST_MS = MINUTE_MS;
@@ -27,44 +29,67 @@ export const ATTEMPTS_MAX = 20;
 
 /** Sends mails that are due. Returns how many it attempted to send. */
 export async function sendDueMails(context: Context, stopping?: AbortSignal): Promise<number> {
-  const listDue = () => listConnectionsWithDueMails(context.db, context.clock.now());
+  const listDue = async () =>
+    inBatches(await listConnectionsWithDueMails(context.db, context.clock.now()), BATCH_SIZE);
   if ((await listDue()).length === 0) return 0;
   const mailer = createMailer(context.config);
   try {
-    // Each sender claims mails that the others have not claimed.
-    const senders = Array.from({ length: CONCURRENCY }, () =>
-      runInTurn(listedEachPass(listDue), (connection) => sendNext(context, mailer, connection), stopping),
+    return await runInTurn(
+      listedEachPass(listDue),
+      (connections) => sendBatch(context, mailer, connections),
+      stopping,
     );
-    const ends = await Promise.allSettled(senders);
-    const failed = ends.find((end) => end.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
-    return ends.reduce((sum, end) => sum + (end.status === "fulfilled" ? end.value : 0), 0);
   } finally {
     mailer.close();
   }
 }
 
-/** Claims, sends and records one mail in separate transactions, so that none waits for a mail server. */
-async function sendNext(context: Context, mailer: Mailer, connection: ConnectionKey): Promise<number> {
-  const { db, clock, log } = context;
+/** Claims, sends and records mails in separate transactions, so that none waits for a mail server. */
+async function sendBatch(
+  context: Context,
+  mailer: Mailer,
+  connections: readonly ConnectionKey[],
+): Promise<number> {
+  const now = context.clock.now();
+  const leasedUntil = after(now, LEASE_MS);
+  const mails = await claimMails(context.db, connections, {
+    now,
+    leasedUntil,
+    share: shareOf(BATCH_SIZE, connections.length),
+  });
+  if (mails.length === 0) return 0;
+  const waiting = mails.values();
+  const ends: MailEnd[] = [];
+  const sendWaiting = async () => {
+    for (const mail of waiting) ends.push(await sendMail(context, mailer, mail, leasedUntil));
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, sendWaiting));
+  await recordMails(context.db, ends);
+  return ends.filter((end) => !("isUnsent" in end)).length;
+}
+
+async function sendMail(
+  { clock, log }: Context,
+  mailer: Mailer,
+  mail: ClaimedMail,
+  leasedUntil: Date,
+): Promise<MailEnd> {
   const now = clock.now();
-  const mail = await claimMail(db, connection, now, after(now, LEASE_MS));
-  if (mail === null) return 0;
+  // Another worker would send it at the same time.
+  if (after(now, DEADLINE_MS) > leasedUntil) return { mail, isUnsent: true };
   try {
     await withinDeadline(mailer.send({ ...mail, date: now }));
   } catch (error) {
     const failed = {
       mail: { id: mail.id },
-      connection: { id: connection.connectionId },
+      connection: { id: mail.connectionId },
       attemptCount: mail.attemptCount,
     };
     // The error's message is not logged, because mail servers repeat the address in it.
     log.warn({ ...failed, ...codesOf(error) }, "mail not sent");
-    await markMailFailed(db, connection, mail, afterFailure(mail, clock.now()));
-    return 1;
+    return { mail, ...afterFailure(mail, clock.now()) };
   }
-  await markMailSent(db, connection, mail.id, clock.now());
-  return 1;
+  return { mail, sentAt: clock.now() };
 }
 
 function afterFailure({ attemptCount }: ClaimedMail, now: Date): { dueAt: Date } | { failedAt: Date } {
@@ -115,6 +140,10 @@ function createMailer({ smtpUrl, mailFrom, dataDir }: Config): Mailer {
   if (smtpUrl === null) return fileMailer(join(dataDir, "mail"), mailFrom);
   const transport = createTransport({
     url: smtpUrl,
+    // Mails of a run share connections. One that ends while a mail is sent is not known to have failed: it is sent once more.
+    pool: true,
+    maxConnections: CONCURRENCY,
+    maxRequeues: 1,
     connectionTimeout: EXCHANGE_TIMEOUT_MS,
     greetingTimeout: EXCHANGE_TIMEOUT_MS,
     socketTimeout: EXCHANGE_TIMEOUT_MS,

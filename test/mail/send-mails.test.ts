@@ -6,6 +6,7 @@ import { ATTEMPTS_MAX } from "../../src/mail/send-mails.ts";
 import { inTransaction } from "../../src/platform/context.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner } from "../support/builders.ts";
+import { countStatements, statementsOfBatch } from "../support/counted-statements.ts";
 import { runJob } from "../support/jobs.ts";
 import { type MailServer, parseMail, startMailServer } from "../support/mail-server.ts";
 import { temporaryFolder } from "../support/main-process.ts";
@@ -128,6 +129,29 @@ describe("send-mails", () => {
     },
   );
 
+  it("sends many over few connections, and claims and records them together", async () => {
+    const { test, partner, server } = await start();
+    const other = await createPartner(test);
+    for (let count = 0; count < 20; count += 1) await queue(test, count % 2 === 0 ? partner : other);
+    const { context, names } = countStatements(test.context);
+    expect(await send({ ...test, context })).toBe(20);
+    expect(new Set(server.mails.map(({ headers }) => headers["message-id"])).size).toBe(20);
+    expect(server.connectionCount()).toBeLessThanOrEqual(4);
+    expect(statementsOfBatch(names).filter((name) => /^(claim|record)-mails$/.test(name))).toHaveLength(4);
+  });
+
+  it("begins none that another worker could claim before it is sent, and counts no attempt at it", async () => {
+    const { test, partner, server } = await start();
+    for (let count = 0; count < 6; count += 1) await queue(test, partner);
+    server.onMail(() => test.clock.advance({ seconds: 16 }));
+    const { context, names } = countStatements(test.context);
+    expect(await send({ ...test, context })).toBe(6);
+    expect(names.filter((name) => name === "claim-mails").length).toBeGreaterThan(1);
+    expect((await stored(test)).map(({ attemptCount, sentAt }) => [attemptCount, sentAt !== null])).toEqual(
+      Array(6).fill([1, true]),
+    );
+  });
+
   it("does not let the content of a mail add headers or recipients", async () => {
     const { test, partner, server } = await start();
     await queue(test, partner, { subject: "One\r\nBcc: all@shop.example", recipient: RECIPIENT });
@@ -219,7 +243,7 @@ describe("a worker that crashes between sending a mail and noting it", () => {
   it("lets it be sent a second time, after a minute, and recognised by its id", async () => {
     const { test, partner, server } = await start();
     await queue(test, partner);
-    await expect(send(failingAt(test, "mark-mail-sent"))).rejects.toThrow();
+    await expect(send(failingAt(test, "record-mails"))).rejects.toThrow();
     expect(server.mails).toHaveLength(1);
     test.clock.advance({ minutes: 1, ms: -1 });
     expect(await send(test)).toBe(0);

@@ -15,6 +15,10 @@ export type MailServer = {
   readonly url: string;
   /** Mails that were taken over. */
   readonly mails: readonly ReceivedMail[];
+  /** How many connections there have been. */
+  connectionCount(): number;
+  /** Is called for each mail from now on. */
+  onMail(listener: () => void): void;
   /** Responds to every recipient with this SMTP code from now on; null: accepts everything. */
   rejectWith(code: number | null): void;
   /** Says of no mail that it was taken over until so many have come. */
@@ -27,10 +31,16 @@ export async function startMailServer(): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   let rejection: number | null = null;
   let answersFrom = 0;
+  let connections = 0;
+  let listener = (): void => undefined;
   const waiting: (() => void)[] = [];
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ["STARTTLS", "AUTH"], // Its certificate would not be trusted.
+    onConnect(_session, callback) {
+      connections += 1;
+      callback();
+    },
     onRcptTo({ address }, _session, callback) {
       if (rejection === null) return callback();
       callback(Object.assign(new Error(`<${address}> not now`), { responseCode: rejection }));
@@ -42,6 +52,7 @@ export async function startMailServer(): Promise<MailServer> {
         const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address;
         const to = envelope.rcptTo.map(({ address }) => address);
         mails.push({ from, to, ...parseMail(Buffer.concat(chunks).toString("utf8")) });
+        listener();
         waiting.push(callback);
         if (mails.length >= answersFrom) for (const answer of waiting.splice(0)) answer();
       });
@@ -60,6 +71,10 @@ export async function startMailServer(): Promise<MailServer> {
   return {
     url: `smtp://127.0.0.1:${port}`,
     mails,
+    connectionCount: () => connections,
+    onMail: (called) => {
+      listener = called;
+    },
     rejectWith: (code) => {
       rejection = code;
     },
