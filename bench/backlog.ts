@@ -98,7 +98,7 @@ export async function countDeliveries({ db }: Pick<Site, "db">): Promise<{ due: 
     name: "bench-count-deliveries",
     text: `
       select (select count(*) from due_deliveries) as due,
-             (select count(*) from attempts where response_status = 200 and error is null) as delivered`,
+             (select count(*) from deliveries where status = 'succeeded') as delivered`,
     values: [],
   });
   return { due: Number(row?.due), delivered: Number(row?.delivered) };

@@ -156,10 +156,16 @@ create table deliveries (
   stream_id     uuid not null,
   not_after     timestamptz,
   status        text not null,
+  trigger         text,
+  started_at      timestamptz,
+  duration_ms     integer,
+  response_status integer,
+  response_body   text,
   constraint deliveries_pkey primary key (merchant_id, connection_id, id),
   constraint deliveries_endpoint_fkey foreign key (merchant_id, endpoint_id) references webhook_endpoints (merchant_id, id),
   constraint deliveries_status_known check (status in ('pending', 'succeeded', 'failed')),
-  constraint deliveries_stream_is_order_or_event check (stream_id = coalesce(order_id, event_id))
+  constraint deliveries_stream_is_order_or_event check (stream_id = coalesce(order_id, event_id)),
+  constraint deliveries_attempt_succeeded check (started_at is null or status = 'succeeded')
 ) with (fillfactor = 50);
 create index deliveries_endpoint_idx on deliveries (endpoint_id, id);
 -- Also finds the deliveries of an order, because the events of an order are a stream. No index contains the status, so
@@ -168,6 +174,7 @@ create index deliveries_stream_idx on deliveries (stream_id, endpoint_id, sequen
 comment on table deliveries is 'One row for each event and each endpoint that subscribes to its type, written with the event. This is the log that partners see.';
 comment on column deliveries.id is 'The id of the event with the number of the endpoint in its last 32 bits, so that an event has at most one delivery for an endpoint.';
 comment on column deliveries.stream_id is 'The order, or the event if it is not about an order. The deliveries of a stream to one endpoint are sent one after another.';
+comment on column deliveries.started_at is 'When the attempt started that succeeded and ended the stream, as nearly every delivery ends. This and the columns beside it are that attempt, and attempts has the others. Null if there is none.';
 comment on column deliveries.not_after is 'The time at which a test order is erased. Nothing is sent from this time on.';
 
 create table due_deliveries (
@@ -215,7 +222,7 @@ create table attempts (
   constraint attempts_duration_not_negative check (duration_ms >= 0),
   constraint attempts_status_or_error check (response_status is not null or error is not null)
 ) partition by range (id);
-comment on table attempts is 'Every attempt to send a delivery. Append-only. Partitioned by day on the id, which is the id of the claim.';
+comment on table attempts is 'The attempts to send deliveries, but for those in the rows of deliveries. Append-only. Partitioned by day on the id, which is the id of the claim.';
 comment on column attempts.duration_ms is 'Null when the worker ended before it could record the outcome.';
 
 -- What is due at an endpoint is removed in batches after the endpoint was paused or deleted

@@ -103,7 +103,7 @@ export async function countFinished({ db }: Pick<Site, "db">): Promise<Counts> {
   const [row] = await db.query<Record<keyof Counts, bigint>>({
     name: "bench-count-finished",
     text: `
-      select (select count(*) from attempts where response_status = 200) as delivered,
+      select (select count(*) from deliveries where status = 'succeeded') as delivered,
              (select count(*) from orders where status = 'ACCEPTED') as accepted,
              (select count(*) from orders where facility_id is not null) as routed,
              (select count(*) from ledger_entries where outcome = 'succeeded') as charged`,

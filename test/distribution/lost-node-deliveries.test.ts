@@ -2,6 +2,7 @@ import { expect, inject, it, vi } from "vitest";
 import { countRows, placeOrder } from "../support/builders.ts";
 import { loseNode } from "../support/citus-nodes.ts";
 import {
+  readAttempts,
   readDeliveries,
   sendDue,
   startDispatcher,
@@ -62,7 +63,7 @@ onCitus(
     expect((await readDeliveries(test)).map(({ status }) => status)).toEqual(
       times(2 * ORDERS + 2, () => "succeeded"),
     );
-    expect(await countRows(test, "attempts")).toBe(2 * ORDERS + 2);
+    expect(await readAttempts(test)).toHaveLength(2 * ORDERS + 2);
     expect(await countRows(test, "due_deliveries")).toBe(0);
   },
 );
@@ -92,6 +93,6 @@ onCitus(
       times(2 * ORDERS, () => "succeeded"),
     );
     expect(receiver.requests).toHaveLength(2 * ORDERS);
-    expect(await countRows(test, "attempts")).toBe(2 * ORDERS);
+    expect(await readAttempts(test)).toHaveLength(2 * ORDERS);
   },
 );

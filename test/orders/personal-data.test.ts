@@ -86,6 +86,7 @@ describe("POST /api/orders/{id}/erase-personal-data", () => {
     await createEndpoint(shop, { url });
     const { id } = await completedOrder(service, shop);
     const canceled = (await placeOrder(shop, { shippingAddress: BUYER, ...SAID })).id;
+    await sendFor(service, shop);
     await operationApplied(service, canceled, "cancel", { reason: "Zebulon called" });
     await processDuePayments(service);
     const note = "Zebulon sent it back";
@@ -99,6 +100,7 @@ describe("POST /api/orders/{id}/erase-personal-data", () => {
     const before = await countRowsNaming(service, ...TEXTS);
     expect(Object.keys(before).some((table) => table.startsWith("events"))).toBe(true);
     expect(Object.keys(before).some((table) => table.startsWith("attempts"))).toBe(true);
+    expect(Object.keys(before)).toContain("deliveries");
 
     for (const each of [id, canceled]) expect((await erase(service, each)).status).toBe(200);
     expect(await countRowsNaming(service, ...TEXTS)).toEqual({});

@@ -37,6 +37,7 @@ const ERASED: Readonly<Record<string, readonly string[]>> = {
   line_cancellations: ["note"],
   refunds: ["note"],
   events: ["body"],
+  deliveries: ["response_body"],
   attempts: ["response_body"],
   outgoing_mails: ["recipient", "subject", "body"],
 };
@@ -55,7 +56,7 @@ const HARMLESS: Readonly<Record<string, Readonly<Record<string, readonly string[
     put_aside_orders: ["reason"],
     payment_failures: ["reason", "resolution"],
     events: ["type"],
-    deliveries: ["event_type", "status"],
+    deliveries: ["event_type", "status", "trigger"],
     attempts: ["trigger"],
     stock_movements: ["kind", "actor_kind"],
     changes: ["kinds", "events"],

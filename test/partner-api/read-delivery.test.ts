@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { placeTestOrder } from "../support/builders.ts";
+import { placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
   aSender,
   aSenderTo,
@@ -107,6 +107,34 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
         },
       ].map((attempt, index) => ({ ...attempt, number: index + 1, startedAt: times[index] })),
     );
+  });
+
+  it("shows the attempt that ended its stream between those before and after it", async () => {
+    const statuses = [500, 200];
+    const sent = await aSenderTo(test, (_, response) =>
+      response.writeHead(statuses.shift() ?? 202).end("ok"),
+    );
+    const id = await deliveryOfOrder(sent);
+    const since = test.clock.now().toISOString();
+    await sent.send();
+    await placeOrder(sent.partner);
+    await sent.send();
+    await sent.partner.client.post(endpointPath(sent.endpointId, "recover"), { since });
+    await runJob(test, "resend-deliveries");
+    test.clock.advance({ seconds: 1 });
+    await sent.send();
+    test.clock.advance({ seconds: 1 });
+    await redeliver(sent.partner, id);
+    await sent.send();
+    const shown = { responseBody: "ok", errorCode: null };
+    expect(withoutRequests(await readDelivery(sent.partner, id))).toMatchObject({
+      attemptCount: 3,
+      attempts: [
+        { number: 1, trigger: "schedule", responseStatus: 500 },
+        { number: 2, trigger: "recovery", responseStatus: 202, ...shown },
+        { number: 3, trigger: "manual", responseStatus: 202, ...shown },
+      ],
+    });
   });
 
   it("plans no next attempt while one is in progress, unless a redelivery is requested", async () => {

@@ -65,14 +65,14 @@ export async function expectDelivered(
     name: "test-model-deliveries",
     text: `
       select w.number - 1 as endpoint, d.event_id, d.status,
-             (count(a.id) filter (where a.duration_ms is not null))::integer as known,
+             (count(a.id) filter (where a.duration_ms is not null))::integer + (d.started_at is not null)::integer as known,
              (count(a.id) filter (where a.duration_ms is null))::integer as unknown,
              w.status = 'deleted' as deleted
       from deliveries d
       join webhook_endpoints w on w.merchant_id = d.merchant_id and w.connection_id = d.connection_id and w.id = d.endpoint_id
       left join attempts a on a.merchant_id = d.merchant_id and a.delivery_id = d.id
       where d.connection_id = $1
-      group by w.number, d.event_id, d.status, d.id, w.status`,
+      group by w.number, d.event_id, d.status, d.started_at, d.id, w.status`,
     values: [connectionId],
   });
   for (const { endpoint, event_id, status, known, unknown, deleted } of deliveries) {

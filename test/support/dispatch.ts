@@ -102,7 +102,11 @@ export const readAttempts = ({ db }: TestService): Promise<StoredAttempt[]> =>
     name: "test-read-attempts",
     text: `
       select delivery_id as "deliveryId", trigger, response_status as "responseStatus", error
-      from attempts order by started_at, id`,
+      from (
+        select delivery_id, id, trigger, started_at, response_status, error from attempts
+        union all
+        select id, null, trigger, started_at, response_status, null from deliveries where started_at is not null) as made
+      order by started_at, id`,
     values: [],
   });
 

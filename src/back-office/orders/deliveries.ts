@@ -181,7 +181,8 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
           details: { deliveryId: params.deliveryId },
         });
         const { db, clock } = context;
-        const owned = { ...found.delivery, merchantId: key.merchantId };
+        const { merchantId, connectionId } = key;
+        const owned = { ...found.delivery, merchantId, connectionId };
         const show = await showDeliveries(db, [owned], externalIdsIn(db), clock.now());
         return { status: 200, body: { ...show(owned, found.logged), ...found.details } };
       }),

@@ -418,9 +418,9 @@ export async function advanceStreams(
 export type Success = { readonly delivery: ClaimedDelivery; readonly attempt: DeliveryAttempt };
 
 /**
- * Records successes that end their streams, in one statement because no decision lies in between. Returns for each
- * whether this was the case. If not, nothing has changed: another worker took the claim over, or other deliveries of the
- * stream are pending.
+ * Records successes that end their streams, in one statement because no decision lies in between. The attempt is stored in
+ * the row of its delivery, which changes anyway. Returns for each whether this was the case. If not, nothing has changed:
+ * another worker took the claim over, or other deliveries of the stream are pending.
  *
  * Deleting the head also locks the stream. A transaction that adds a delivery behind it marks the head as followed. So either
  * the head is not deleted here, or the added delivery becomes a head itself (docs/design/deliveries.md, "Streams").
@@ -443,14 +443,10 @@ export async function endStreams(db: Queryable, successes: readonly Success[]): 
         where d.merchant_id = o.merchant_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
           and d.delivery_id = o.delivery_id and d.claim_id = o.claim_id and not d.is_followed
         returning o.*, d.connection_id, d.trigger
-      ), recorded as (
-        insert into attempts (
-          merchant_id, id, delivery_id, trigger, started_at, duration_ms, response_status, response_body)
-        select merchant_id, claim_id, delivery_id, trigger, started_at, duration_ms, response_status, response_body
-        from ended
       ), finished as (
         update deliveries d
-        set status = 'succeeded'
+        set status = 'succeeded', trigger = e.trigger, started_at = e.started_at, duration_ms = e.duration_ms,
+            response_status = e.response_status, response_body = e.response_body
         from ended e
         where d.merchant_id = e.merchant_id and d.connection_id = e.connection_id and d.id = e.delivery_id
       )

@@ -148,16 +148,17 @@ export async function readDeliveryFigures(
              percentile_cont(0.9) within group (order by sent.delay_ms) as p90
       from webhook_owners o
       cross join lateral (
-        select d.merchant_id, d.id, d.status
+        select d.merchant_id, d.id, d.status, d.started_at, d.duration_ms
         from deliveries d
         where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.id >= $3
         order by d.id desc
         limit $4) as d
       left join lateral (
-        select extract(epoch from min(a.started_at) filter (where a.error is null))::float8 * 1000
-                 + min(a.duration_ms) filter (where a.error is null)
+        select extract(epoch from coalesce(d.started_at, min(a.started_at) filter (where a.error is null)))::float8 * 1000
+                 + coalesce(d.duration_ms, min(a.duration_ms) filter (where a.error is null))
                  - ('x' || left(replace(d.id::text, '-', ''), 12))::bit(48)::bigint as delay_ms,
-               min(a.started_at) filter (where a.error is null) = min(a.started_at) as is_first
+               coalesce(d.started_at, min(a.started_at) filter (where a.error is null))
+                 = least(d.started_at, min(a.started_at)) as is_first
         from attempts a
         where a.merchant_id = d.merchant_id and a.delivery_id = d.id and a.id >= $3) as sent on d.status = 'succeeded'
       where $1::uuid[] is null or o.merchant_id = any($1) or o.connection_id = any($2::uuid[])`,

@@ -1,6 +1,6 @@
 import type { OrderKey } from "../../lifecycle/order.ts";
 import type { KeyAccess } from "../../merchants/api-key.ts";
-import type { ConnectionKey } from "../../platform/connection-key.ts";
+import { type ConnectionKey, connectionColumns } from "../../platform/connection-key.ts";
 import { merchantByMerchant } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
@@ -248,12 +248,12 @@ export const toDelivery = (row: DeliveryRow): Delivery => ({
   nextAttemptAt: row.next_attempt_at,
 });
 
-/** A delivery, and the merchant by which it is found. */
-export type DeliveryKey = { readonly merchantId: string; readonly id: string };
+/** A delivery, and the connection by which it is found. */
+export type DeliveryKey = ConnectionKey & { readonly id: string };
 
 /**
- * The newest attempts of these deliveries, at most `limit` of each, oldest first. `oldestId` excludes the partitions before
- * it.
+ * The newest attempts of these deliveries, at most `limit` of each, oldest first: one may be in the row of its delivery
+ * (docs/design/deliveries.md, "Outcomes"). `oldestId` excludes the partitions before it.
  */
 export async function listAttempts(
   db: Queryable,
@@ -267,16 +267,23 @@ export async function listAttempts(
         select newest.delivery_id as "deliveryId", newest.trigger, newest.started_at as "startedAt",
                newest.duration_ms as "durationMs", newest.response_status as "responseStatus",
                newest.response_body as "responseBody", newest.error
-        from unnest($1::uuid[], $2::uuid[]) as requested (merchant_id, id)
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as requested (merchant_id, connection_id, id)
         cross join lateral (
-          select a.delivery_id, a.id, a.trigger, a.started_at, a.duration_ms, a.response_status, a.response_body, a.error
-          from attempts a
-          where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $3
-            and ($5::uuid is null or a.merchant_id = $5)
-          order by a.id desc
-          limit $4) as newest
+          (select a.delivery_id, a.id, a.trigger, a.started_at, a.duration_ms, a.response_status, a.response_body, a.error
+           from attempts a
+           where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $4
+             and ($6::uuid is null or a.merchant_id = $6)
+           order by a.id desc
+           limit $5)
+          union all
+          select d.id, null, d.trigger, d.started_at, d.duration_ms, d.response_status, d.response_body, null
+          from deliveries d
+          where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
+            and d.id = requested.id and d.started_at is not null and ($6::uuid is null or d.merchant_id = $6)
+          order by started_at desc, id desc
+          limit $5) as newest
         order by newest.started_at, newest.id`,
-      values: [...columnsOf(own), oldestId, limit, merchantId],
+      values: [...connectionColumns(own), own.map(({ id }) => id), oldestId, limit, merchantId],
     }),
   );
 }
@@ -297,20 +304,20 @@ export async function countDeliveryAttempts(
                 from (
                   select
                   from attempts a
-                  where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $3
-                    and ($5::uuid is null or a.merchant_id = $5)
-                  limit $4) as counted) as count
-        from unnest($1::uuid[], $2::uuid[]) as requested (merchant_id, id)`,
-      values: [...columnsOf(own), oldestId, countMax, merchantId],
+                  where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $4
+                    and ($6::uuid is null or a.merchant_id = $6)
+                  union all
+                  select
+                  from deliveries d
+                  where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
+                    and d.id = requested.id and d.started_at is not null and ($6::uuid is null or d.merchant_id = $6)
+                  limit $5) as counted) as count
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as requested (merchant_id, connection_id, id)`,
+      values: [...connectionColumns(own), own.map(({ id }) => id), oldestId, countMax, merchantId],
     }),
   );
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
-
-const columnsOf = (deliveries: readonly DeliveryKey[]): [merchantIds: string[], ids: string[]] => [
-  deliveries.map(({ merchantId }) => merchantId),
-  deliveries.map(({ id }) => id),
-];
 
 /** What a list of deliveries is filtered by. Null does not filter. */
 export type DeliveryFilter = {

@@ -66,7 +66,7 @@ export async function readDeliveryPage(
 ): Promise<Page<WireDelivery>> {
   const list = await listerFor(db, access, filter);
   const { deliveries, readTo } = await list(db, access, filter, position, now);
-  return showPage(db, deliveries.map(ofMerchant(access)), position, readTo, async () => toWireDelivery);
+  return showPage(db, deliveries.map(ofConnection(access)), position, readTo, async () => toWireDelivery);
 }
 
 /** The same, as the back office shows it. */
@@ -79,7 +79,7 @@ export async function readBackOfficePage(
 ): Promise<Page<Static<typeof BackOfficeDeliverySchema>>> {
   const list = await listerFor(db, access, filter);
   const { deliveries, readTo } = await list(db, access, filter, position, now);
-  return showPage(db, deliveries.map(ofMerchant(access)), position, readTo, (shown) =>
+  return showPage(db, deliveries.map(ofConnection(access)), position, readTo, (shown) =>
     showDeliveries(db, shown, externalIdsOf, now),
   );
 }
@@ -123,9 +123,9 @@ async function showPage<Listed extends Delivery & DeliveryKey, Wire>(
     : toPage(deliveries, position, toWire, readTo);
 }
 
-const ofMerchant =
-  ({ merchantId }: ConnectionKey) =>
-  (delivery: Delivery): Delivery & DeliveryKey => ({ ...delivery, merchantId });
+const ofConnection =
+  ({ merchantId, connectionId }: ConnectionKey) =>
+  (delivery: Delivery): Delivery & DeliveryKey => ({ ...delivery, merchantId, connectionId });
 
 /** How many of these deliveries a page shows so that their responses fit; at least one. */
 function countFitting(
@@ -160,7 +160,7 @@ export async function readWireDelivery(
 ): Promise<WireDelivery | null> {
   const delivery = await readDelivery(db, access, deliveryId, now);
   if (delivery === null) return null;
-  const attempts = await readAttempts(db, [ofMerchant(access)(delivery)], ATTEMPTS_OF_ONE);
+  const attempts = await readAttempts(db, [ofConnection(access)(delivery)], ATTEMPTS_OF_ONE);
   return toWireDelivery(delivery, attempts.get(delivery.id) ?? NO_ATTEMPTS);
 }
 
@@ -312,9 +312,8 @@ export async function readDeliveryDetails(
   const delivery = await readDelivery(db, access, deliveryId, now);
   if (delivery === null) return null;
   const logged =
-    (await readAttempts(db, [{ ...delivery, merchantId: access.merchantId }], ATTEMPTS_OF_ONE)).get(
-      delivery.id,
-    ) ?? NO_ATTEMPTS;
+    (await readAttempts(db, [ofConnection(access)(delivery)], ATTEMPTS_OF_ONE)).get(delivery.id) ??
+    NO_ATTEMPTS;
   const wire = toWireDelivery(delivery, logged);
   // The body first: a body from before an erasure is then never signed as the one from after it.
   const body = await readEventBody(db, access, delivery.eventId, oldestShownId(now), now);

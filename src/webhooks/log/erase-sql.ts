@@ -214,6 +214,20 @@ export async function eraseResponses(
       await merchantsOf(tx, orders),
     ],
   });
+  await tx.query({
+    name: "erase-responses-in-deliveries",
+    text: `
+      update deliveries d
+      set response_body = null
+      from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
+      where d.merchant_id = erased.merchant_id and d.stream_id = erased.order_id and d.response_body is not null
+        and ($3::uuid[] is null or d.merchant_id = any($3))`,
+    values: [
+      orders.map(({ merchantId }) => merchantId),
+      orders.map(({ id }) => id),
+      await merchantsOf(tx, orders),
+    ],
+  });
 }
 
 /**

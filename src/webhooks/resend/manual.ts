@@ -212,7 +212,7 @@ async function reachedLimit(
   if (redelivered >= redeliveriesMax) return limitReached("redeliveriesPerDay", redeliveriesMax);
   const attemptsMax = maximumOf(overrides, "deliveryAttempts");
   const oldestId = uuidAt(before(momentOf(id), CLOCK_SKEW_MAX_MS));
-  const made = await countDeliveryAttempts(tx, [{ merchantId: connection.merchantId, id }], {
+  const made = await countDeliveryAttempts(tx, [{ ...connection, id }], {
     oldestId,
     countMax: attemptsMax,
   });

@@ -347,7 +347,7 @@ export async function whyNotSent(
                    select
                    from attempts a
                    where a.merchant_id = $1 and a.delivery_id = d.id and a.id >= $9
-                   limit $8) as made) >= $8 then 'limit_reached'
+                   limit $8) as made) + (d.started_at is not null)::integer >= $8 then 'limit_reached'
              end as reason
       from deliveries d
       join webhook_endpoints w on w.merchant_id = $1 and w.id = d.endpoint_id
