@@ -6,7 +6,7 @@ import {
   toConnectionKey,
 } from "../../platform/connection-key.ts";
 import { merchantByMerchant, merchantsOf, searchReachable } from "../../platform/database/citus.ts";
-import { plainArray, type Queryable } from "../../platform/database/database.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 import { momentOf, toTypeId } from "../../platform/ids.ts";
 import { MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
 import type { EndpointKey } from "../endpoints/endpoint.ts";
@@ -57,12 +57,14 @@ type ClaimedRow = {
   trigger: AttemptTrigger;
   attempt_count: number;
   not_after: Date | null;
+  /** Of its event, in one of the rows that have it. Null if the event is not kept any more. */
+  body: string | null;
 };
 
 /**
  * Claims deliveries of endpoints that this worker leases, of each those first that have been due longest. If the lease of
  * an earlier claim has expired, that claim is recorded as an attempt with an unknown outcome and counts in the schedule.
- * The attempt has the id of the lost claim, so it is recorded once.
+ * The attempt has the id of the lost claim, so it is recorded once. Each body is read once, for any number of endpoints.
  */
 export async function claimDeliveries(
   db: Queryable,
@@ -73,35 +75,37 @@ export async function claimDeliveries(
   const rows = await merchantByMerchant(db, sizes, (own, merchantId) =>
     claimRows(db, ids, { now, leasedUntil }, own, merchantId),
   );
-  const claimed = withSizes(rows, sizes);
-  const eventOf = await readEvents(db, claimed);
-  return claimed.map(({ row, requested }) => ({
-    merchantId: requested.merchantId,
-    connectionId: requested.connectionId,
-    endpointId: requested.endpointId,
-    streamId: row.stream_id,
-    ownStreamId: row.own_stream_id ?? row.stream_id,
-    deliveryId: row.delivery_id,
-    eventId: row.event_id,
-    claimId: row.trigger === "manual" ? ids.manual : ids.scheduled,
-    trigger: row.trigger,
-    attemptCount: row.attempt_count,
-    notAfter: row.not_after,
-    leasedUntil,
-    event: eventOf(requested.merchantId, row.event_id),
-  }));
-}
-
-type Claimed = { readonly row: ClaimedRow; readonly requested: ConnectionKey & ClaimSize };
-
-/** Rows with what was requested for their endpoints, whose ids their deliveries share, so that each is in memory once. */
-function withSizes(rows: readonly ClaimedRow[], sizes: readonly (ConnectionKey & ClaimSize)[]): Claimed[] {
+  const events = new Map(
+    rows.flatMap(({ event_id: id, body }) => (body === null ? [] : [[id, toSend(id, body)]])),
+  );
+  // Deliveries share the ids of what was requested for their endpoint, so that each is in memory once.
   const byEndpoint = new Map(sizes.map((requested) => [requested.endpointId, requested]));
   return rows.flatMap((row) => {
     const requested = byEndpoint.get(row.endpoint_id);
-    return requested === undefined ? [] : { row, requested };
+    if (requested === undefined) return [];
+    return {
+      merchantId: requested.merchantId,
+      connectionId: requested.connectionId,
+      endpointId: requested.endpointId,
+      streamId: row.stream_id,
+      ownStreamId: row.own_stream_id ?? row.stream_id,
+      deliveryId: row.delivery_id,
+      eventId: row.event_id,
+      claimId: row.trigger === "manual" ? ids.manual : ids.scheduled,
+      trigger: row.trigger,
+      attemptCount: row.attempt_count,
+      notAfter: row.not_after,
+      leasedUntil,
+      event: events.get(row.event_id) ?? null,
+    };
   });
 }
+
+const toSend = (id: string, body: string): SendableEvent => ({
+  wireId: toTypeId("evt", id),
+  happenedAt: momentOf(id),
+  body: Buffer.from(body),
+});
 
 /**
  * On Citus the attempts of lost claims are recorded first, because a statement for one node cannot insert them. It has the
@@ -153,7 +157,13 @@ async function claimRows(
                from deliveries d
                where d.merchant_id = c.merchant_id and d.connection_id = c.connection_id and d.id = c.delivery_id
                  and ($9::uuid is null or d.merchant_id = $9)
-             ) end as own_stream_id
+             ) end as own_stream_id,
+             -- Not a join, so that the plan does not depend on how full the partition was when it was made.
+             case when row_number() over (partition by c.event_id) = 1 then (
+               select e.body
+               from events e
+               where e.merchant_id = c.merchant_id and e.id = c.event_id and ($9::uuid is null or e.merchant_id = $9)
+             ) end as body
       from claimed c`,
     values: [
       ...connectionColumns(own),
@@ -167,40 +177,6 @@ async function claimRows(
       ...(recordsLost ? [LOST_ATTEMPT] : []),
     ],
   });
-}
-
-type EventOf = (merchantId: string, eventId: string) => SendableEvent | null;
-
-/**
- * Reads each event once, for any number of endpoints. Lists instead of a join, so that the plan does not depend on how
- * full the partition was when it was made. The bounds exclude the partitions of other days.
- */
-async function readEvents(db: Queryable, claimed: readonly Claimed[]): Promise<EventOf> {
-  if (claimed.length === 0) return () => null;
-  const sorted = [...new Set(claimed.map(({ row }) => row.event_id))].sort();
-  const rows = await db.query<{ merchant_id: string; id: string; body: string }>({
-    name: "read-events-to-send",
-    text: `
-      select merchant_id, id, body
-      from events
-      where merchant_id = any($1::uuid[]) and id = any($2::uuid[]) and id between $3 and $4`,
-    values: [
-      plainArray([...new Set(claimed.map(({ requested }) => requested.merchantId))]),
-      plainArray(sorted),
-      sorted[0],
-      sorted.at(-1),
-    ],
-  });
-  const events = new Map(
-    rows.map(({ merchant_id, id, body }) => {
-      const event = { wireId: toTypeId("evt", id), happenedAt: momentOf(id), body: Buffer.from(body) };
-      return [id, { merchantId: merchant_id, event }];
-    }),
-  );
-  return (merchantId, eventId) => {
-    const found = events.get(eventId);
-    return found?.merchantId === merchantId ? found.event : null;
-  };
 }
 
 /**

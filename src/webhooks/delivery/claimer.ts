@@ -69,6 +69,9 @@ const CONCURRENCY = 4;
 /** Connections in one claim. */
 const CONNECTIONS_MAX = 256;
 
+/** A connection to claim for. `isSignaled` is false if only its endpoints of which something is known to be due need a claim. */
+export type ClaimRequest = ConnectionKey & { readonly isSignaled: boolean };
+
 /**
  * Decides for which connections to claim next. Connections wait in the order in which they were added; one that is added
  * again while it waits keeps its position. A claim includes those that wait when it begins, so without load it is for one
@@ -76,7 +79,7 @@ const CONNECTIONS_MAX = 256;
  */
 export class ClaimSchedule {
   readonly #connectionsMax: number;
-  readonly #waiting = new Map<string, ConnectionKey>();
+  readonly #waiting = new Map<string, ClaimRequest>();
   readonly #claiming = new Set<string>();
   #running = 0;
   #isClosed = false;
@@ -89,13 +92,15 @@ export class ClaimSchedule {
     return this.#waiting.size === 0 && this.#claiming.size === 0;
   }
 
-  add({ merchantId, connectionId }: ConnectionKey): void {
-    if (!this.#isClosed) this.#waiting.set(connectionId, { merchantId, connectionId });
+  add({ merchantId, connectionId }: ConnectionKey, isSignaled = true): void {
+    if (this.#isClosed) return;
+    const isKnown = this.#waiting.get(connectionId)?.isSignaled ?? false;
+    this.#waiting.set(connectionId, { merchantId, connectionId, isSignaled: isSignaled || isKnown });
   }
 
   /** Begins the next claim and returns its connections. None when nothing waits, or when enough claims are running. */
-  begin(admits: (connectionId: string) => boolean = () => true): ConnectionKey[] {
-    const connections: ConnectionKey[] = [];
+  begin(admits: (connectionId: string) => boolean = () => true): ClaimRequest[] {
+    const connections: ClaimRequest[] = [];
     if (this.#running >= CONCURRENCY) return connections;
     for (const [connectionId, connection] of this.#waiting) {
       if (connections.length >= this.#connectionsMax) break;
@@ -160,14 +165,19 @@ export class Claimer {
     for (const connection of connections) this.#schedule.add(connection);
   }
 
+  /** A queue of the connection runs low, of which more is known to be due. */
+  addLow(connection: ConnectionKey): void {
+    this.#schedule.add(connection, false);
+  }
+
   /** Begins the next claim. Returns the connections to call `claim` with; none if nothing waits or enough is claimed. */
-  begin(): ConnectionKey[] {
+  begin(): ClaimRequest[] {
     if (!this.#budget.admitsMore) return [];
     return this.#schedule.begin((connectionId) => this.#budget.admits(connectionId));
   }
 
   /** Claims for connections, and returns the queues that have got deliveries, or nothing, as soon as they have. Never rejects. */
-  async *claim(connections: readonly ConnectionKey[]): AsyncGenerator<EndpointQueue, void> {
+  async *claim(connections: readonly ClaimRequest[]): AsyncGenerator<EndpointQueue, void> {
     const reachable = await knownReachableOf(this.#context.db, connections).catch(() => connections);
     const error = reachable.length === 0 ? null : yield* this.#claimTogether(reachable);
     if (error !== null && reachable.length > 1)
@@ -194,8 +204,8 @@ export class Claimer {
   /** How to claim again after a failure, so that a connection whose claim fails delays none of the others. */
   async #partsAfter(
     error: unknown,
-    connections: readonly ConnectionKey[],
-  ): Promise<readonly (readonly ConnectionKey[])[]> {
+    connections: readonly ClaimRequest[],
+  ): Promise<readonly (readonly ClaimRequest[])[]> {
     if (isOutOfReach(error)) return [];
     // On Citus the merchants before the one whose claim failed may have been claimed (docs/design/deliveries.md, "Leases").
     await this.releaseLost().catch(() => undefined);
@@ -205,7 +215,7 @@ export class Claimer {
   }
 
   /** Returns the error if it failed. */
-  async *#claimTogether(connections: readonly ConnectionKey[]): AsyncGenerator<EndpointQueue, unknown> {
+  async *#claimTogether(connections: readonly ClaimRequest[]): AsyncGenerator<EndpointQueue, unknown> {
     try {
       yield* this.#claimDue(connections);
       return null;
@@ -218,11 +228,11 @@ export class Claimer {
   }
 
   /**
-   * Leases those endpoints of the connections that have something due and may have more in their queues, then claims for each
-   * of them what has been due longest (docs/design/deliveries.md, "One worker per endpoint"). The queues are returned after
-   * each statement, so that sending does not wait for the rest of a large claim.
+   * Claims for endpoints that this worker holds, then leases those others of the connections that have something due and claims
+   * for them, for each what has been due longest (docs/design/deliveries.md, "One worker per endpoint"). The queues are returned
+   * after each statement, so that sending does not wait for the rest of a large claim.
    */
-  async *#claimDue(connections: readonly ConnectionKey[]): AsyncGenerator<EndpointQueue, void> {
+  async *#claimDue(connections: readonly ClaimRequest[]): AsyncGenerator<EndpointQueue, void> {
     const { clock, config } = this.#context;
     const now = clock.now();
     const claimant: Claimant = {
@@ -231,9 +241,38 @@ export class Claimer {
       leasedUntil: after(now, leaseMsOf(config)),
       endpointLeasedUntil: after(now, ENDPOINT_LEASE_MS),
     };
-    const leased = await this.#leaseEndpoints(connections, claimant);
-    for (const all of inClaims(leased.flatMap((endpoint) => this.#openQueue(endpoint) ?? []))) {
-      const open = this.#withinBudget(all);
+    const plans = connections.flatMap((connection) =>
+      this.#queues.of(connection).map((queue) => {
+        const need = queue.planClaim(clock, connection.isSignaled);
+        const mayClaim = this.#budget.admitsFailing || !queue.isFailing;
+        return { queue, connection, need, isHeld: need !== "none" && mayClaim && queue.isHeld(now) };
+      }),
+    );
+    const held = plans.filter(({ isHeld }) => isHeld);
+    yield* this.#fill(
+      held.map(({ queue }) => ({ queue, claim: queue.nextClaim() })),
+      claimant,
+    );
+    const others = plans.filter(({ isHeld }) => !isHeld);
+    const due = others.filter(({ need }) => need === "due");
+    const unknown = connections.filter(
+      (connection) => connection.isSignaled || due.some((plan) => plan.connection === connection),
+    );
+    if (unknown.length === 0) return;
+    const idsOf = (queues: typeof plans) => queues.map(({ queue }) => queue.endpoint.id);
+    const leased = await this.#leaseEndpoints(unknown, claimant, {
+      due: idsOf(due),
+      except: idsOf([...held, ...others.filter(({ need }) => need === "none")]),
+    });
+    yield* this.#fill(
+      leased.flatMap((endpoint) => this.#openQueue(endpoint) ?? []),
+      claimant,
+    );
+  }
+
+  async *#fill(all: readonly OpenQueue[], claimant: Claimant): AsyncGenerator<EndpointQueue, void> {
+    for (const together of inClaims(all)) {
+      const open = this.#withinBudget(together);
       if (open.length === 0) continue;
       const deliveries = await this.#claimDeliveries(open, claimant);
       const byEndpoint = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
@@ -246,19 +285,15 @@ export class Claimer {
     }
   }
 
-  #leaseEndpoints(connections: readonly ConnectionKey[], claimant: Claimant): Promise<LeasedEndpoint[]> {
+  #leaseEndpoints(
+    connections: readonly ConnectionKey[],
+    claimant: Claimant,
+    endpoints: { due: readonly string[]; except: readonly string[] },
+  ): Promise<LeasedEndpoint[]> {
     const { db, clock } = this.#context;
     const sorted = connections.toSorted((one, other) => (one.connectionId < other.connectionId ? -1 : 1));
-    const plans = sorted
-      .flatMap((connection) => this.#queues.of(connection))
-      .map((queue) => ({ id: queue.endpoint.id, need: queue.planClaim(clock) }));
-    return retried(db, clock, () =>
-      leaseEndpoints(db, sorted, claimant, {
-        due: plans.filter(({ need }) => need === "due").map(({ id }) => id),
-        except: plans.filter(({ need }) => need === "none").map(({ id }) => id),
-        healthyOnly: !this.#budget.admitsFailing,
-      }),
-    );
+    const healthyOnly = !this.#budget.admitsFailing;
+    return retried(db, clock, () => leaseEndpoints(db, sorted, claimant, { ...endpoints, healthyOnly }));
   }
 
   /** Null when a secret of the endpoint cannot be decrypted. Only this endpoint waits until its key is configured. */
@@ -266,7 +301,8 @@ export class Claimer {
     const { log, secrets } = this.#context;
     const queue = this.#queues.open(endpoint);
     try {
-      return { queue, claim: queue.update(endpoint, (sealed) => secrets.open(sealed, endpoint.id)) };
+      queue.update(endpoint, (sealed) => secrets.open(sealed, endpoint.id));
+      return { queue, claim: queue.nextClaim() };
     } catch (err) {
       const ids = { endpoint: { id: endpoint.id }, connection: { id: endpoint.connectionId } };
       log.error({ err, ...ids }, "signing secret not decrypted, nothing is sent to its endpoint");

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { toTypeId } from "../../platform/ids.ts";
+import { openLines } from "../../platform/log.ts";
 import type { Metrics } from "../../platform/metrics.ts";
 import { failSpan, isTracing, traced } from "../../platform/telemetry/tracing.ts";
 import { after } from "../../platform/time.ts";
@@ -11,7 +12,7 @@ import { attemptErrorCode } from "../log/delivery.ts";
 import { type EndpointHost, SendAdmission } from "./admission.ts";
 import { listConnectionsWithDueDeliveries } from "./claim-sql.ts";
 import { type ClaimedDelivery, type Completion, releasedClaim } from "./claimed-delivery.ts";
-import { Claimer, RetryTimers } from "./claimer.ts";
+import { Claimer, type ClaimRequest, RetryTimers } from "./claimer.ts";
 import { type EndpointQueue, EndpointQueues } from "./endpoint-queue.ts";
 import { createEndpointRelease, renewExpiring } from "./leases.ts";
 import { OutcomeStore } from "./outcome-store.ts";
@@ -53,6 +54,7 @@ export class Dispatcher {
   readonly #claimer: Claimer;
   readonly #admission: SendAdmission<EndpointQueue>;
   readonly #outcomes: OutcomeStore;
+  readonly #attempts: ReturnType<typeof attemptLog>;
   readonly #releaseEndpoint: (endpoint: EndpointKey) => Promise<void>;
   readonly #retryTimers = new RetryTimers((connection) => this.wake([connection]));
   /** Queues that ran low while a claim for their connection was running. */
@@ -74,6 +76,7 @@ export class Dispatcher {
       resume: (queue) => this.#sendWaiting(queue),
     });
     this.#outcomes = new OutcomeStore(context, this.#workerId, (connections) => this.wake(connections));
+    this.#attempts = attemptLog(context.log);
     this.#releaseEndpoint = createEndpointRelease(context, this.#workerId);
   }
 
@@ -96,7 +99,10 @@ export class Dispatcher {
   refresh(connections: Iterable<ConnectionKey>): void {
     for (const connection of connections) {
       const queues = this.#queues.of(connection);
-      for (const queue of queues) this.#releaseWaiting(queue);
+      for (const queue of queues) {
+        queue.forgetSettings();
+        this.#releaseWaiting(queue);
+      }
       if (queues.length > 0) this.wake([connection]);
     }
   }
@@ -122,6 +128,7 @@ export class Dispatcher {
     }, STOP_MS);
     await this.idle();
     clearTimeout(timer);
+    this.#attempts.close();
   }
 
   #claimNext(): void {
@@ -132,7 +139,7 @@ export class Dispatcher {
     }
   }
 
-  async #claim(connections: readonly ConnectionKey[]): Promise<void> {
+  async #claim(connections: readonly ClaimRequest[]): Promise<void> {
     for await (const queue of this.#claimer.claim(connections)) this.#sendWaiting(queue);
     for (const queue of connections.flatMap((connection) => this.#queues.of(connection))) {
       this.#releaseIfDone(queue);
@@ -176,7 +183,7 @@ export class Dispatcher {
 
   #note(completion: Completion): void {
     const { attempt } = completion;
-    logAttempt(this.#context.log, completion);
+    this.#attempts.write(completion);
     if (attempt === null) return;
     const result = isSuccess(attempt) ? "succeeded" : "failed";
     this.#options.metrics?.attemptMade(result, firstDelayMs(completion));
@@ -222,7 +229,10 @@ export class Dispatcher {
   #claimIfLow(queue: EndpointQueue): void {
     if (!queue.runsLow(this.#context.clock)) return;
     if (this.#claimer.isClaiming(queue.connection)) this.#lowDuringClaim.add(queue);
-    else this.wake([queue.connection]);
+    else {
+      this.#claimer.addLow(queue.connection);
+      this.#claimNext();
+    }
   }
 
   #releaseWaiting(queue: EndpointQueue): void {
@@ -262,27 +272,28 @@ export class Dispatcher {
 
 /**
  * Writes one line for an attempt: ids, status, outcome and duration. URLs, bodies and secrets are never logged. `attempt`
- * is its number in the schedule, 1 for a manual one; `error` is one of a few fixed texts.
+ * is its number in the schedule, 1 for a manual one; `error` is one of a few fixed texts. The lines are made by hand, like those
+ * of requests: of the ids and words nothing needs to be escaped.
  */
-export function logAttempt(log: Logger, { delivery, attempt, outcome }: Completion): void {
-  if (attempt === null || !log.isLevelEnabled("info")) return;
-  log.info(
-    {
-      delivery: { id: delivery.deliveryId },
-      event: { id: delivery.eventId },
-      order: delivery.ownStreamId === delivery.eventId ? undefined : { id: delivery.ownStreamId },
-      endpoint: { id: delivery.endpointId },
-      connection: { id: delivery.connectionId },
-      attempt: delivery.attemptCount + 1,
-      trigger: delivery.trigger,
-      status: attempt.responseStatus,
-      outcome: outcome.is,
-      error: attempt.error ?? undefined,
-      durationMs: attempt.durationMs,
-      nextAttemptAt: outcome.is === "retry" ? outcome.at : undefined,
+export function attemptLog(log: Logger): { write(completion: Completion): void; close(): void } {
+  if (!log.isLevelEnabled("info")) return { write: () => undefined, close: () => undefined };
+  const lines = openLines(log, "delivery attempted");
+  return {
+    write({ delivery, attempt, outcome }) {
+      if (attempt === null) return;
+      const order =
+        delivery.ownStreamId === delivery.eventId ? "" : `,"order":{"id":"${delivery.ownStreamId}"}`;
+      const error = attempt.error === null ? "" : `,"error":${JSON.stringify(attempt.error)}`;
+      const next = outcome.is === "retry" ? `,"nextAttemptAt":"${outcome.at.toISOString()}"` : "";
+      lines.write(
+        `"delivery":{"id":"${delivery.deliveryId}"},"event":{"id":"${delivery.eventId}"}${order},` +
+          `"endpoint":{"id":"${delivery.endpointId}"},"connection":{"id":"${delivery.connectionId}"},` +
+          `"attempt":${delivery.attemptCount + 1},"trigger":"${delivery.trigger}","status":${attempt.responseStatus},` +
+          `"outcome":"${outcome.is}"${error},"durationMs":${attempt.durationMs}${next}`,
+      );
     },
-    "delivery attempted",
-  );
+    close: lines.close,
+  };
 }
 
 /**

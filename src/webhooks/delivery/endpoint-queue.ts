@@ -1,5 +1,5 @@
 import type { ConnectionKey } from "../../platform/connection-key.ts";
-import type { Clock } from "../../platform/time.ts";
+import { after, before, type Clock, SECOND_MS } from "../../platform/time.ts";
 import type { EndpointKey } from "../endpoints/endpoint.ts";
 import {
   afterFailure,
@@ -17,6 +17,10 @@ import { type Destination, isGone, isSuccess, urlPartsOf } from "./send-delivery
 /** Whether a claim should include an endpoint: not at all, if anything is due, or since something is known to be due. */
 export type ClaimNeed = "none" | "if-due" | "due";
 
+/** A claim with less time left of the endpoint's lease leases it again, and so does one whose signal of a change may be lost. */
+const LEASE_LEFT_MS = 5 * SECOND_MS;
+const SETTINGS_KEPT_MS = 5 * SECOND_MS;
+
 /**
  * The claims of one worker for one endpoint: deliveries that wait to be sent, those in flight, and those whose outcome
  * is being stored. It also follows the health of the endpoint.
@@ -29,6 +33,8 @@ export class EndpointQueue {
   #url: string;
   #destination: Destination;
   #sealedSecrets: readonly string[] = [];
+  /** When url, secrets and limit were read. */
+  #readAt = new Date(0);
   #host: EndpointHost;
   #provenHost: string | null;
   #health: EndpointHealth;
@@ -88,19 +94,33 @@ export class EndpointQueue {
     return this.#isPaused || (backoffUntil !== null && clock.now() < backoffUntil);
   }
 
-  /** Whether a claim for this endpoint alone is worthwhile: three quarters of the deliveries claimed ahead are sent. */
+  /** Whether a claim for this endpoint alone is worthwhile: half of the deliveries claimed ahead are sent. */
   runsLow(clock: Clock): boolean {
-    return this.#hasMore && this.#takesMore(clock, this.#window.aheadMax / 4);
+    return this.#hasMore && this.#takesMore(clock, this.#window.aheadMax / 2);
   }
 
   /**
    * How a claim for the connection includes this endpoint. It includes it sooner than `runsLow` requests one, because a
    * large claim costs little more than a small one.
+   * @param isSignaled false if the claim is only for what is known to be due
    */
-  planClaim(clock: Clock): ClaimNeed {
-    if (this.#takesMore(clock, (3 * this.#window.aheadMax) / 4)) return this.#hasMore ? "due" : "if-due";
+  planClaim(clock: Clock, isSignaled = true): ClaimNeed {
+    const takesMore = this.#takesMore(clock, (3 * this.#window.aheadMax) / 4);
+    if (takesMore && this.#hasMore) return "due";
+    if (!isSignaled) return "none";
+    if (takesMore) return "if-due";
     this.#hasMore = true; // This claim does not look for more, so there may be.
     return "none";
+  }
+
+  /** Whether a claim needs no statement that leases the endpoint before: it belongs to this worker, and its settings were just read. */
+  isHeld(now: Date): boolean {
+    return this.leasedUntil > after(now, LEASE_LEFT_MS) && before(now, SETTINGS_KEPT_MS) < this.#readAt;
+  }
+
+  /** The settings of the endpoint changed, so the next claim reads them. */
+  forgetSettings(): void {
+    this.#readAt = new Date(0);
   }
 
   #takesMore(clock: Clock, waitingMax: number): boolean {
@@ -109,11 +129,11 @@ export class EndpointQueue {
     return this.#waiting.length <= waitingMax;
   }
 
-  /** Takes over the current settings of the endpoint. Returns how many deliveries to claim. */
+  /** Takes over the current settings of the endpoint. */
   update(
     { leasedAt, leasedUntil, url, inFlightMax, sealedSecrets, health }: LeasedEndpoint,
     open: (sealed: string) => string,
-  ): ClaimSize {
+  ): void {
     if (leasedAt >= this.leasedUntil) this.#health = health; // Another worker may have had it since.
     this.leasedUntil = leasedUntil;
     const isSigned = sealedSecrets.join() === this.#sealedSecrets.join();
@@ -124,23 +144,28 @@ export class EndpointQueue {
     this.#destination = { url: isMoved ? urlPartsOf(new URL(url)) : this.#destination.url, keys };
     if (isMoved) this.#host = hostOf(this.#destination.url);
     this.#window.limitTo(inFlightMax);
+    this.#readAt = leasedAt;
+  }
+
+  /** How many deliveries to claim for the endpoint, which this worker leases. */
+  nextClaim(): ClaimSize {
     const free = this.#window.inFlightMax + this.#window.aheadMax - this.#inFlight - this.#waiting.length;
     this.#claimSize = isOnProbation(this.#health) ? 1 : Math.max(1, free);
     return { endpointId: this.endpoint.id, size: this.#claimSize };
   }
 
-  /** The claim requests less than `update` returned. */
+  /** The claim requests less than `nextClaim` returned. */
   limitClaim(size: number): number {
     this.#claimSize = size;
     return size;
   }
 
-  /** Nothing was claimed after `update`, although something may be due. */
+  /** Nothing was claimed after `nextClaim`, although something may be due. */
   leaveDue(): void {
     this.#hasMore = true;
   }
 
-  /** Adds what was claimed after `update`. */
+  /** Adds what was claimed after `nextClaim`. */
   add(deliveries: readonly ClaimedDelivery[]): void {
     this.#claimed += deliveries.length;
     this.#hasMore = deliveries.length >= this.#claimSize;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../../src/platform/time.ts";
-import type { DeliveryAttempt } from "../../../../src/webhooks/delivery/claimed-delivery.ts";
+import type { ClaimSize } from "../../../../src/webhooks/delivery/claim-sql.ts";
+import type { DeliveryAttempt, LeasedEndpoint } from "../../../../src/webhooks/delivery/claimed-delivery.ts";
 import { EndpointQueue } from "../../../../src/webhooks/delivery/endpoint-queue.ts";
 import { urlPartsOf } from "../../../../src/webhooks/delivery/send-delivery.ts";
 import { anEndpoint, claims, NOW } from "../../../support/claims.ts";
@@ -17,12 +18,19 @@ const attempt = (responseStatus: number): DeliveryAttempt => ({
   error: responseStatus === 200 ? null : `HTTP ${responseStatus}`,
 });
 const ok = attempt(200);
+const seconds = (count: number): Date => new Date(NOW.getTime() + count * 1_000);
+
+/** What the queue of a leased endpoint claims next. */
+function claimOf(queue: EndpointQueue, endpoint: LeasedEndpoint): ClaimSize {
+  queue.update(endpoint, open);
+  return queue.nextClaim();
+}
 
 /** A queue that has claimed as much as it asked for, or so much. */
 function filledQueue(fields: Parameters<typeof anEndpoint>[0] = {}, count?: number): EndpointQueue {
   const endpoint = anEndpoint(fields);
   const queue = new EndpointQueue(endpoint);
-  const { size } = queue.update(endpoint, open);
+  const { size } = claimOf(queue, endpoint);
   queue.add(claims(count ?? size));
   return queue;
 }
@@ -92,7 +100,6 @@ describe("what a queue sends", () => {
 });
 
 describe("a further lease", () => {
-  const seconds = (count: number): Date => new Date(NOW.getTime() + count * 1_000);
   const stored = { ...anEndpoint().health, consecutiveFailures: 7, failingSince: NOW };
 
   it("keeps the health that the queue has followed while the endpoint was its own", () => {
@@ -117,13 +124,13 @@ describe("a claim for a queue", () => {
   it("requests the window and as much ahead, less what is already claimed", () => {
     const endpoint = anEndpoint();
     const queue = new EndpointQueue(endpoint);
-    expect(queue.update(endpoint, open)).toEqual({ endpointId: "endpoint", size: 4 });
+    expect(claimOf(queue, endpoint)).toEqual({ endpointId: "endpoint", size: 4 });
     queue.add(claims(3));
     queue.next();
-    expect(queue.update(endpoint, open).size).toBe(1);
+    expect(claimOf(queue, endpoint).size).toBe(1);
   });
 
-  it("is made when three quarters of the deliveries ahead are sent, if there may be more", () => {
+  it("is made when half of the deliveries ahead are sent, if there may be more", () => {
     const queue = filledQueue({}, 4);
     expect(queue.runsLow(at(NOW))).toBe(false);
     takeAll(queue);
@@ -155,6 +162,29 @@ describe("a claim for a queue", () => {
     expect([queue.planClaim(at(NOW)), queue.hasMore]).toEqual(["none", true]);
   });
 
+  it("needs no lease before it for five seconds, unless the settings changed or the lease ends soon", () => {
+    const endpoint = anEndpoint({ leasedAt: NOW, leasedUntil: seconds(15) });
+    const queue = new EndpointQueue(endpoint);
+    expect(queue.isHeld(NOW)).toBe(false); // Its secrets are not known yet.
+    queue.update(endpoint, open);
+    expect([0, 4, 5].map((after) => queue.isHeld(seconds(after)))).toEqual([true, true, false]);
+    queue.leasedUntil = seconds(7);
+    expect([1, 2].map((after) => queue.isHeld(seconds(after)))).toEqual([true, false]);
+    queue.forgetSettings();
+    expect(queue.isHeld(NOW)).toBe(false);
+  });
+
+  it("that no signal asked for includes only what is known to be due", () => {
+    const [filled, notFilled] = [filledQueue({}, 4), filledQueue({}, 3)];
+    for (const queue of [filled, notFilled]) {
+      takeAll(queue);
+      queue.sent(ok, NOW, RETRY_MS);
+      takeAll(queue);
+    }
+    expect([filled, notFilled].map((queue) => queue.planClaim(at(NOW), false))).toEqual(["due", "none"]);
+    expect(notFilled.hasMore).toBe(false);
+  });
+
   it("claims further ahead if the queue was empty although more was due", () => {
     const queue = filledQueue({ inFlightMax: 2 });
     takeAll(queue);
@@ -162,7 +192,7 @@ describe("a claim for a queue", () => {
     takeAll(queue);
     for (let count = 0; count < 2; count += 1) queue.sent(ok, NOW, RETRY_MS);
     expect(queue.next()).toBeNull();
-    expect(queue.update(anEndpoint({ inFlightMax: 2 }), open).size).toBe(2 + 4);
+    expect(claimOf(queue, anEndpoint({ inFlightMax: 2 })).size).toBe(2 + 4);
   });
 });
 
@@ -194,7 +224,7 @@ describe("the health of a queue's endpoint", () => {
     expect([queue.isBlocked(at(NOW)), queue.isBlocked(at(end))]).toEqual([true, false]);
     expect(queue.planClaim(at(NOW))).toBe("none");
     expect(queue.planClaim(at(end))).toBe("due");
-    expect(queue.update(anEndpoint(), open).size).toBe(1);
+    expect(claimOf(queue, anEndpoint()).size).toBe(1);
     queue.add(claims(1));
     expect(queue.planClaim(at(end))).toBe("none");
   });

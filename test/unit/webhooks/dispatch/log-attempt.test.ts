@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../../../src/platform/log.ts";
 import { type Completion, releasedClaim } from "../../../../src/webhooks/delivery/claimed-delivery.ts";
-import { logAttempt } from "../../../../src/webhooks/delivery/dispatcher.ts";
+import { attemptLog } from "../../../../src/webhooks/delivery/dispatcher.ts";
 import { aClaim, NOW } from "../../../support/claims.ts";
 
 /** The log lines that a completion leaves. */
@@ -14,7 +14,9 @@ function linesOf(completion: Completion, level: "info" | "warn" = "info"): Recor
       done();
     },
   });
-  logAttempt(createLog(level, destination), completion);
+  const log = attemptLog(createLog(level, destination));
+  log.write(completion);
+  log.close();
   return lines.map((line) => JSON.parse(line));
 }
 
