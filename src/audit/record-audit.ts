@@ -25,27 +25,37 @@ const NAME_MAX = 255;
  */
 export async function recordAudit(
   tx: Queryable,
-  { clock, newId }: Pick<Context, "clock" | "newId">,
-  { actor, requestId, action }: Initiator,
+  at: Pick<Context, "clock" | "newId">,
+  by: Initiator,
   ...facts: readonly AuditFact[]
 ): Promise<void> {
+  await recordAudits(
+    tx,
+    at,
+    facts.map((fact) => ({ by, fact })),
+  );
+}
+
+/** The same for operations of several requests that one transaction stores. */
+export async function recordAudits(
+  tx: Queryable,
+  { clock, newId }: Pick<Context, "clock" | "newId">,
+  records: readonly { readonly by: Initiator; readonly fact: AuditFact }[],
+): Promise<void> {
   const createdAt = clock.now();
-  const common = {
-    action,
-    actor: { ...actor, name: actor.name === null ? null : cutText(actor.name, NAME_MAX) },
-    requestId: requestId === null ? null : cutText(requestId, NAME_MAX),
-    createdAt,
-  };
   await insertAuditEntries(
     tx,
-    facts.map(({ merchantId, connectionId = null, subject, ids, details = {} }) => ({
-      ...common,
+    records.map(({ by: { actor, requestId, action }, fact }) => ({
+      action,
+      actor: { ...actor, name: actor.name === null ? null : cutText(actor.name, NAME_MAX) },
+      requestId: requestId === null ? null : cutText(requestId, NAME_MAX),
+      createdAt,
       id: newId(),
-      merchantId,
-      connectionId,
-      subjectType: subject,
-      subjectIds: ids,
-      details: boundedDetails(details),
+      merchantId: fact.merchantId,
+      connectionId: fact.connectionId ?? null,
+      subjectType: fact.subject,
+      subjectIds: fact.ids,
+      details: boundedDetails(fact.details ?? {}),
     })),
   );
 }

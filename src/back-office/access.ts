@@ -12,9 +12,11 @@ import {
   strongestRole,
 } from "../audit/grant.ts";
 import { hasScope, type RouteScope, SCOPES, type Scope, scopeRequired } from "../audit/scope.ts";
+import { type ShippingRequest, shippingStore } from "../fulfilment/shipping.ts";
 import { callerMembers } from "../http/request-log.ts";
 import { type Route, type RouteDescription, routeTable } from "../http/route.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
+import type { Order } from "../lifecycle/order.ts";
 import { type SystemReader, systemReader } from "../operations/system.ts";
 import { orderReader, type ReadOrder } from "../orders/reading/read-order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
@@ -217,6 +219,7 @@ type BackOfficeOperations = {
   readonly context: WebhookContext;
   readonly bulk: BulkGate;
   readonly readOrder: ReadOrder;
+  readonly storeShipping: (request: ShippingRequest) => Promise<Order | Problem>;
   readonly system: SystemReader;
   readonly updates: UpdateHub;
 };
@@ -240,6 +243,7 @@ export function backOfficeOperations(
   usage.addQueue("back-office", shared.waiting);
   const bulk = new BulkGate(context, bulkDb);
   const readOrder = orderReader(context);
+  const storeShipping = shippingStore();
   const system = systemReader({ ...context, db: health.db });
   const updates = new UpdateHub(context, health.stopping);
   return {
@@ -247,6 +251,7 @@ export function backOfficeOperations(
       context: { ...context, db: shared.of(ownerOf(caller)) },
       bulk,
       readOrder,
+      storeShipping: (request) => storeShipping({ ...request, owner: ownerOf(caller) }),
       system,
       updates,
     }),

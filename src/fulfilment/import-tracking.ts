@@ -54,7 +54,7 @@ import type { ImportContext } from "../products/import/import-products.ts";
 import { readProductNames } from "../products/products-sql.ts";
 import { findKnownTexts } from "./known-codes.ts";
 import { findParcelsWithNumber, repeatedNumber } from "./repeated-numbers.ts";
-import { storeShipping } from "./shipping.ts";
+import { type ShippingRequest, storeShipping } from "./shipping.ts";
 
 const TRACKING_COLUMNS: Columns = {
   known: [
@@ -157,9 +157,9 @@ type TrackingFile = ImportOptions & {
 
 /**
  * Ships orders with the tracking of their parcels, and adds tracking to shipments (docs/design/fulfilment.md, "Imports of
- * tracking"). The file is checked as it arrives: with an error in it nothing is stored. Then each parcel is stored in a transaction
- * of its own. One that its order forbids, or whose order is missing, is left out and reported. A parcel that is recorded already is
- * unchanged, so the same file completes an import that broke off.
+ * tracking"). The file is checked as it arrives: with an error in it nothing is stored. Then the parcels are stored in batches. One
+ * that its order forbids, or whose order is missing, is left out and reported. A parcel that is recorded already is unchanged, so
+ * the same file completes an import that broke off.
  */
 export async function importTracking(
   context: ImportContext,
@@ -199,38 +199,53 @@ async function importBatch(
   const keys = [...new Map(found.map(({ key }) => [key.id, key])).values()];
   const orders = new Map((await readOrdersByKey(db, keys)).map((order) => [order.id, order]));
   const skus = await readSkus(db, found, orders);
-  for (const { parcel, key } of found) {
+  const known = await findKnownTexts(
+    db,
+    found.map(({ parcel, key: { merchantId } }) => ({ ...parcel, merchantId })),
+  );
+  const stored = await findParcelsWithNumber(
+    db,
+    dryRun ? batch.map((parcel) => ({ ...parcel, repeatedTrackingNumber })) : [],
+  );
+  const storing = { ...context, db: context.storing };
+  const requests: (ShippingRequest<null> & { readonly parcel: Parcel })[] = [];
+  for (const [at, { parcel, key }] of found.entries()) {
     const order = orders.get(key.id);
-    if (order === undefined) {
-      summary.reject(parcel, notFound("order"));
+    const other = order === undefined ? null : otherOrderNamed(parcel, order);
+    if (order === undefined || other !== null) {
+      summary.reject(parcel, other === null ? notFound("order") : validationFailed([other]));
       continue;
     }
-    const other = otherOrderNamed(parcel, order);
-    if (other !== null) {
-      summary.reject(parcel, validationFailed([other]));
-      continue;
-    }
-    const now = clock.now();
-    const decideOn = (current: Order) => decide(current, parcel, skus, now, newId);
+    const decideOn = (current: Order) => decide(current, parcel, skus, clock.now(), newId);
     const decided = decideOn(order);
     // Only of a parcel that is not recorded yet: a partner may have called an order like its number since.
-    const known = decided === null ? [] : await findKnownTexts(db, key.merchantId, parcel);
+    const codes = decided === null ? [] : (known[at] ?? []);
     if (decided === null) summary.leave();
     else if (isProblem(decided)) summary.reject(parcel, decided);
-    else if (known.length > 0) summary.reject(parcel, rowRejected(...known.map(knownCodeOf(parcel))));
-    else {
-      const { trackingNumber } = parcel;
-      const stored = await findParcelsWithNumber(db, staff, trackingNumber, repeatedTrackingNumber);
+    else if (codes.length > 0) summary.reject(parcel, rowRejected(...codes.map(knownCodeOf(parcel))));
+    else if (dryRun) {
       const parcels = repeatedTrackingNumber ? [] : [...stored, ...summary.planned];
-      const after = dryRun
-        ? outcomeOf(order, decided, now, parcels)
-        : await storeShipping({ ...context, db: context.storing }, staff, key, decideOn, parcels);
-      if (after === null) summary.leave();
-      else if (isProblem(after)) summary.reject(parcel, after);
+      const after = outcomeOf(staff, order, decided, clock.now(), parcels);
+      if (isProblem(after)) summary.reject(parcel, after);
       else {
         summary.record(parcel, order, after, dryRun);
-        orders.set(key.id, after); // What the next parcel of the order is compared with.
+        orders.set(order.id, after); // What the next parcel of the order is compared with.
       }
+    } else
+      requests.push({
+        ...{ context: storing, staff, key: order, decide: decideOn, parcel, repeatedTrackingNumber },
+        trackingNumber: parcel.trackingNumber,
+      });
+  }
+  const answers = await storeShipping(requests);
+  for (const [at, { parcel, key }] of requests.entries()) {
+    const after = answers[at] ?? null;
+    const before = orders.get(key.id);
+    if (after === null || before === undefined) summary.leave();
+    else if (isProblem(after)) summary.reject(parcel, after);
+    else {
+      summary.record(parcel, before, after, dryRun);
+      orders.set(after.id, after);
     }
   }
 }
@@ -382,6 +397,7 @@ function linesOf(order: Order, parcel: Parcel, skus: ReadonlyMap<string, string>
 
 /** What a dry run returns for a transition: the order after it. A request to ship an accepted order routes it first. */
 function outcomeOf(
+  staff: Staff,
   order: Order,
   transition: Transition,
   now: Date,
@@ -389,7 +405,7 @@ function outcomeOf(
 ): Order | Problem {
   const { name } = transition;
   const outcome = applyTransition(name === "ship" ? routed(asOf(order, now), now) : order, transition, now);
-  const repeated = repeatedNumber(name, order, outcome.order, parcels);
+  const repeated = repeatedNumber(staff, name, order, outcome.order, parcels);
   if (repeated !== null) return repeated;
   return outcome.outcome === "applied" ? outcome.order : transitionRefused(name, outcome.order, outcome.rule);
 }

@@ -7,37 +7,45 @@ import type { Queryable } from "../platform/database/database.ts";
 import { toTypeId } from "../platform/ids.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 
-/**
- * The parcels on their way, of orders that the caller sees, that may have the number of a request. None if it means the repetition
- * (docs/design/fulfilment.md, "A number on two parcels").
- */
+/** The number of a request for a parcel, and whether a repetition is meant. */
+export type RequestedNumber = {
+  readonly trackingNumber?: string | null | undefined;
+  readonly repeatedTrackingNumber?: boolean | undefined;
+};
+
+/** The parcels on their way that may have the number of one of the requests that mean no repetition. */
 export async function findParcelsWithNumber(
   db: Queryable,
-  { grants }: Staff,
-  trackingNumber: string | null | undefined,
-  isMeant: boolean | undefined,
+  requests: readonly RequestedNumber[],
 ): Promise<OpenParcel[]> {
-  if (trackingNumber == null || trackingNumber.trim() === "" || isMeant === true) return [];
-  const parcels = await findOpenParcels(db, possibleTrackingNumbers(trackingNumber));
-  return parcels.filter((parcel) => roleOnOrder(grants, parcel) !== null);
+  const numbers = requests.flatMap(({ trackingNumber, repeatedTrackingNumber }) =>
+    trackingNumber == null || trackingNumber.trim() === "" || repeatedTrackingNumber === true
+      ? []
+      : possibleTrackingNumbers(trackingNumber),
+  );
+  return numbers.length === 0 ? [] : findOpenParcels(db, [...new Set(numbers)]);
 }
 
 const REPEATED: TransitionRule = "tracking_number_repeated";
 
-/** The question whether a number is meant that a shipment gets and another parcel has. Null if there is none. */
+/**
+ * The question whether a number is meant that a shipment gets and another parcel has, of an order that the caller sees. Null if
+ * there is none (docs/design/fulfilment.md, "A number on two parcels").
+ */
 export function repeatedNumber(
+  { grants }: Pick<Staff, "grants">,
   name: string,
   before: Order,
   after: Order,
   parcels: readonly OpenParcel[],
 ): Problem | null {
-  const numberOf = (trackingNumber: string | null) =>
-    trackingNumber === null ? null : comparableNumber(trackingNumber);
-  const earlier = new Map(before.shipments.map(({ id, trackingNumber }) => [id, numberOf(trackingNumber)]));
-  for (const { id, trackingNumber } of after.shipments) {
-    const number = numberOf(trackingNumber);
-    if (number === null || number === earlier.get(id)) continue;
-    const other = parcels.find((parcel) => parcel.trackingNumber === number && parcel.shipmentId !== id);
+  for (const { shipmentId: id, trackingNumber } of newlyNumbered(before, after)) {
+    const other = parcels.find(
+      (parcel) =>
+        parcel.trackingNumber === trackingNumber &&
+        parcel.shipmentId !== id &&
+        roleOnOrder(grants, parcel) !== null,
+    );
     if (other === undefined) continue;
     const orderId = toTypeId("ord", other.orderId);
     const shipmentId = other.shipmentId === null ? null : toTypeId("shp", other.shipmentId);
@@ -49,4 +57,17 @@ export function repeatedNumber(
     };
   }
   return null;
+}
+
+/** The parcels that get another number between two states of an order. */
+export function newlyNumbered(before: Order, after: Order): OpenParcel[] {
+  const numberOf = (text: string | null) => (text === null ? null : comparableNumber(text));
+  const earlier = new Map(before.shipments.map(({ id, trackingNumber }) => [id, numberOf(trackingNumber)]));
+  const { merchantId, connectionId, facilityId, id: orderId } = after;
+  return after.shipments.flatMap(({ id: shipmentId, trackingNumber: text }) => {
+    const trackingNumber = numberOf(text);
+    return trackingNumber === null || trackingNumber === earlier.get(shipmentId)
+      ? []
+      : [{ merchantId, connectionId, facilityId, orderId, shipmentId, trackingNumber }];
+  });
 }

@@ -1,9 +1,17 @@
+import { roleOnOrder } from "../audit/grant.ts";
 import type { RecordContext } from "../lifecycle/applied-transition.ts";
 import { acceptanceOf, applyTransition } from "../lifecycle/lifecycle.ts";
 import type { Order, OrderKey, ShipmentChange, Transition } from "../lifecycle/order.ts";
-import { queueMail } from "../mail/mails-sql.ts";
+import { queueMails } from "../mail/mails-sql.ts";
 import { readAccountEmail } from "../merchants/merchants-sql.ts";
-import { inSeenOrder, type Staff, storeOutcome } from "../orders/changes/change-order.ts";
+import {
+  type DecidedChange,
+  inSeenOrder,
+  type LockedContext,
+  type Staff,
+  storeOutcome,
+  storeOutcomes,
+} from "../orders/changes/change-order.ts";
 import {
   readShipRequest,
   type ShipRequest,
@@ -13,84 +21,192 @@ import {
 import { storeTransitions } from "../orders/changes/store-transitions.ts";
 import { withinTimeline } from "../orders/changes/timeline-sql.ts";
 import { orderOrRefusal } from "../orders/changes/transition-order.ts";
-import { readOrders } from "../orders/orders-sql.ts";
+import { lockRealOrders, readOrdersByKey } from "../orders/orders-sql.ts";
 import type { OpenParcel } from "../orders/owners-sql.ts";
 import { lockUnroutedOrders } from "../orders/routing-sql.ts";
-import type { Context } from "../platform/context.ts";
+import { distinctConnections } from "../platform/connection-key.ts";
+import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import type { Owner } from "../platform/database/fair-share.ts";
+import { groupCalls } from "../platform/database/group.ts";
 import type { NewId } from "../platform/ids.ts";
-import { type Problem, validationFailed } from "../platform/wire/problems.ts";
-import { findKnownTexts } from "./known-codes.ts";
-import { findParcelsWithNumber, repeatedNumber } from "./repeated-numbers.ts";
+import { notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
+import { findKnownTexts, type KnownText } from "./known-codes.ts";
+import {
+  findParcelsWithNumber,
+  newlyNumbered,
+  type RequestedNumber,
+  repeatedNumber,
+} from "./repeated-numbers.ts";
 import { assignFacilities } from "./routing/assign-facilities.ts";
 import { newlyTracked, trackingMail } from "./tracking-mail.ts";
 
+/** A request about the shipments of a real order. `Nothing` is null if there may be nothing to be done. */
+export type ShippingRequest<Nothing extends null = never> = RequestedNumber & {
+  readonly context: Context;
+  readonly staff: Staff;
+  readonly key: OrderKey;
+  readonly carrier?: string | null | undefined;
+  /**
+   * The transition that it means for the order under the lock, or why it is refused. It may see the order before it is routed, which
+   * changes no line. @param known what the service knows the carrier's texts as
+   */
+  readonly decide: (
+    order: Order,
+    newId: NewId,
+    known: readonly KnownText[],
+  ) => Transition | Problem | Nothing;
+};
+
+/**
+ * Stores what a request means, and returns the order after it, or why it is refused. Requests of one caller that arrive together are
+ * stored together, and take as many statements as one (docs/design/performance.md, "Shipments in groups").
+ */
+export const shippingStore = () =>
+  groupCalls<ShippingRequest & { readonly owner: Owner }, Order | Problem>({
+    name: "store shipping",
+    run: (requests) => storeShipping<never>(requests),
+    sizeMax: 100,
+    concurrencyMax: 3,
+    ownerOf: ({ owner }) => owner,
+    oneOwnerEach: true,
+  });
+
 /** Creates a shipment of lines of a real order. The first one moves the order to IN_PROGRESS. */
-export async function shipOrder(
+export function toShipOrder(
   context: Context,
   staff: Staff,
   key: OrderKey,
   request: ShipRequest,
-): Promise<Order | Problem> {
-  const known = await findKnownTexts(context.db, key.merchantId, request);
-  if (known.length > 0) return knownCodes(known);
-  const { trackingNumber, repeatedTrackingNumber } = request;
-  const parcels = await findParcelsWithNumber(context.db, staff, trackingNumber, repeatedTrackingNumber);
+): ShippingRequest {
+  const { carrier, trackingNumber, repeatedTrackingNumber } = request;
   const read = readShipRequest(request);
-  return storeShipping(context, staff, key, (order, newId) => toShip(order, read, newId), parcels);
+  return {
+    ...{ context, staff, key, carrier, trackingNumber, repeatedTrackingNumber },
+    decide: (order, newId, known) => (known.length > 0 ? knownCodes(known) : toShip(order, read, newId)),
+  };
 }
 
+/** Completes an order of which every line has a shipment. */
+export const toCompleteOrder = (context: Context, staff: Staff, key: OrderKey): ShippingRequest => ({
+  ...{ context, staff, key },
+  decide: () => ({ name: "complete" }),
+});
+
 /** Adds tracking to a shipment of a real order, or changes its status. The first tracking makes it `shipped`. */
-export async function updateShipment(
+export function toUpdateShipment(
   context: Context,
   staff: Staff,
   key: OrderKey,
   shipmentId: string,
   { repeatedTrackingNumber, ...change }: ShipmentChange & Pick<ShipRequest, "repeatedTrackingNumber">,
-): Promise<Order | Problem> {
-  const { db } = context;
-  const known = await findKnownTexts(db, key.merchantId, change);
-  const parcels = await findParcelsWithNumber(db, staff, change.trackingNumber, repeatedTrackingNumber);
-  const decide = (order: Order) => {
-    const transition = toShipmentUpdate(order, shipmentId, change);
-    const shipment = order.shipments.find(({ id }) => id === shipmentId);
-    // A partner may have called an order like a number that the shipment has since.
-    const unwanted = known.filter(({ field }) => transition.change[field] !== shipment?.[field]);
-    return shipment !== undefined && unwanted.length > 0 ? knownCodes(unwanted) : transition;
+): ShippingRequest {
+  const { carrier, trackingNumber } = change;
+  return {
+    ...{ context, staff, key, carrier, trackingNumber, repeatedTrackingNumber },
+    decide(order, _newId, known) {
+      const transition = toShipmentUpdate(order, shipmentId, change);
+      const shipment = order.shipments.find(({ id }) => id === shipmentId);
+      // A partner may have called an order like a number that the shipment has since.
+      const unwanted = known.filter(({ field }) => transition.change[field] !== shipment?.[field]);
+      return shipment !== undefined && unwanted.length > 0 ? knownCodes(unwanted) : transition;
+    },
   };
-  return storeShipping<Problem>(context, staff, key, decide, parcels);
 }
 
-const knownCodes = (known: Awaited<ReturnType<typeof findKnownTexts>>): Problem =>
+const knownCodes = (known: readonly KnownText[]): Problem =>
   validationFailed(
     known.map(({ field, knownAs }) => ({ pointer: `/${field}`, rule: "known_code", knownAs })),
   );
 
 /**
- * Ships lines of a real order, or updates a shipment, as `decide` requests it of the order under the lock. `decide` sees the order
- * before it is routed, which changes no line.
- * @param parcels with which a new tracking number is not to be shared
+ * Stores requests of one caller in one transaction, in the order of the requests. One that is refused changes nothing and keeps no
+ * other back. Those that name an order again follow in a transaction of their own, so that each sees what the last has stored.
+ *
+ * @returns an answer for each request
  */
-export function storeShipping<Other extends Problem | null>(
-  context: Context,
-  staff: Staff,
-  key: OrderKey,
-  decide: (order: Order, newId: NewId) => Transition | Other,
-  parcels: readonly OpenParcel[],
-): Promise<Order | Problem | Other> {
-  return inSeenOrder<Order | Problem | Other>(context, staff, key, async (tx, stored, at, by) => {
-    const transition = decide(stored, at.newId);
-    if (transition === null || !("name" in transition)) return transition;
-    const { name } = transition;
-    const order = name === "ship" ? await prepareShipping(tx, stored, at) : stored;
-    const applied = applyTransition(order, transition, at.now);
-    const repeated = repeatedNumber(name, order, applied.order, parcels);
-    if (repeated !== null) return repeated;
-    const outcome = name === "ship" ? applied : await withinTimeline(tx, applied);
-    await storeOutcome(tx, order, outcome, { operation: name, by }, at);
-    await mailTracking(tx, order, outcome.order, at);
-    return orderOrRefusal(name, outcome);
+export async function storeShipping<Nothing extends null = never>(
+  requests: readonly ShippingRequest<Nothing>[],
+): Promise<(Order | Problem | Nothing)[]> {
+  const answers = new Map<ShippingRequest<Nothing>, Order | Problem | Nothing>();
+  for (let left = requests; left.length > 0; ) {
+    const once = [...new Map(left.toReversed().map((request) => [request.key.id, request])).values()];
+    for (const [request, answer] of await storeOnce(once.toReversed())) answers.set(request, answer);
+    left = left.filter((request) => !answers.has(request));
+  }
+  return requests.map((request) => answers.get(request) as Order | Problem | Nothing); // Each has one.
+}
+
+/** The requests name each order once. */
+async function storeOnce<Nothing extends null>(
+  requests: readonly ShippingRequest<Nothing>[],
+): Promise<Map<ShippingRequest<Nothing>, Order | Problem | Nothing>> {
+  const [first] = requests;
+  const answers = new Map<ShippingRequest<Nothing>, Order | Problem | Nothing>();
+  if (first === undefined) return answers;
+  const { context } = first;
+  const known = await findKnownTexts(
+    context.db,
+    requests.map(({ key: { merchantId }, carrier, trackingNumber }) => ({
+      merchantId,
+      carrier,
+      trackingNumber,
+    })),
+  );
+  const calls = requests.map((request, at) => ({ request, known: known[at] ?? [] }));
+  const parcels = await findParcelsWithNumber(context.db, requests);
+  const orders = await inTransaction(context, async (tx) => {
+    const keys = requests.map(({ key }) => key);
+    const locked = await lockRealOrders(tx, keys);
+    const notRecent = first.staff.by.notRecent ?? null;
+    const at = { ...context, now: context.clock.now(), notRecent };
+    const orders = await prepareShipping(tx, locked, calls, at);
+    const open = [...parcels];
+    const changes: DecidedChange[] = [];
+    for (const call of calls) {
+      const decided = await decideShipping(tx, orders.get(call.request.key.id), call, open, at);
+      const isChange = decided !== null && "outcome" in decided;
+      if (isChange) changes.push(decided);
+      answers.set(
+        call.request,
+        isChange ? orderOrRefusal(decided.cause.operation, decided.outcome) : decided,
+      );
+    }
+    await storeOutcomes(tx, changes, at);
+    await mailTracking(tx, changes, at);
+    return [...orders.values()];
   });
+  context.signals.send("deliveries_due", orders);
+  context.signals.sendOrders(orders);
+  return answers;
+}
+
+type ShippingCall<Nothing extends null> = {
+  readonly request: ShippingRequest<Nothing>;
+  readonly known: readonly KnownText[];
+};
+
+/** @param open the parcels that a new number is compared with; the new ones of this request are added */
+async function decideShipping<Nothing extends null>(
+  tx: Queryable,
+  order: Order | undefined,
+  { request: { staff, decide, repeatedTrackingNumber }, known }: ShippingCall<Nothing>,
+  open: OpenParcel[],
+  at: LockedContext,
+): Promise<DecidedChange | Problem | Nothing> {
+  const role = order === undefined ? null : roleOnOrder(staff.grants, order);
+  if (order === undefined || role === null) return notFound("order");
+  const transition = decide(order, at.newId, known);
+  if (transition === null || !("name" in transition)) return transition;
+  const { name } = transition;
+  const applied = applyTransition(order, transition, at.now);
+  const isMeant = repeatedTrackingNumber === true;
+  const repeated = isMeant ? null : repeatedNumber(staff, name, order, applied.order, open);
+  if (repeated !== null) return repeated;
+  open.push(...newlyNumbered(order, applied.order));
+  const outcome = name === "updateShipment" ? await withinTimeline(tx, applied) : applied;
+  const by = { ...staff.by, actor: { ...staff.by.actor, kind: role } };
+  return { order, outcome, cause: { operation: name, by } };
 }
 
 /**
@@ -113,26 +229,45 @@ export function voidShipment(
 }
 
 /**
- * Does at once for one order what workers do within a second: stores an acceptance by the deadline, and routes the
- * order. So an order can be shipped right after its acceptance. The effect stays if the shipping is rejected.
+ * Does at once what workers do within a second: stores acceptances by the deadline, and routes the orders. So an order can be
+ * shipped right after its acceptance. The effect stays if the shipping is rejected.
  *
- * @param order locked by the transaction, and read under the lock
- * @returns the order after that
+ * @param orders locked by the transaction, and read under their locks
+ * @returns the orders after that
  */
-async function prepareShipping(tx: Queryable, order: Order, { newId, now }: RecordContext): Promise<Order> {
+async function prepareShipping(
+  tx: Queryable,
+  orders: ReadonlyMap<string, Order>,
+  calls: readonly ShippingCall<null>[],
+  { newId, now }: RecordContext,
+): Promise<ReadonlyMap<string, Order>> {
   // What a route returns of the shipping is an effect of the correction of the address, which has asked for the proof.
   const at = { newId, now };
-  const acceptance = acceptanceOf(order, at.now);
-  if (acceptance !== null) await storeTransitions(tx, [acceptance], at);
-  const accepted = acceptance?.after ?? order;
-  if (accepted.status !== "ACCEPTED" || accepted.routedAt !== null) return accepted;
-  const selection = { connections: [order], share: 1, only: [order.id], except: [] };
+  const unprepared = calls.flatMap(({ request: { key, staff, decide }, known }) => {
+    const order = orders.get(key.id);
+    if (order === undefined || roleOnOrder(staff.grants, order) === null || !isUnprepared(order, now))
+      return [];
+    const transition = decide(order, newId, known);
+    return transition !== null && "name" in transition && transition.name === "ship" ? [order] : [];
+  });
+  if (unprepared.length === 0) return orders;
+  const acceptances = unprepared.flatMap((order) => acceptanceOf(order, now) ?? []);
+  await storeTransitions(tx, acceptances, at);
+  const selection = {
+    connections: distinctConnections(unprepared),
+    share: unprepared.length,
+    only: unprepared.map(({ id }) => id),
+    except: [],
+  };
   const unrouted = await lockUnroutedOrders(tx, selection);
-  if (unrouted.length === 0) return accepted;
-  await assignFacilities(tx, unrouted, at);
-  const [routed] = await readOrders(tx, order, [order.id]);
-  return routed ?? accepted;
+  if (unrouted.length > 0) await assignFacilities(tx, unrouted, at);
+  const prepared = await readOrdersByKey(tx, unprepared);
+  return new Map([...orders, ...prepared.map((order) => [order.id, order] as const)]);
 }
+
+/** Whether the acceptance is not stored yet, or the route. */
+const isUnprepared = (order: Order, now: Date): boolean =>
+  acceptanceOf(order, now) !== null || (order.status === "ACCEPTED" && order.routedAt === null);
 
 /**
  * Queues a mail with the carrier's tracking to the merchant's account address (specification, part 1), for each
@@ -141,21 +276,24 @@ async function prepareShipping(tx: Queryable, order: Order, { newId, now }: Reco
  */
 async function mailTracking(
   tx: Queryable,
-  before: Order,
-  after: Order,
+  changes: readonly DecidedChange[],
   { now }: RecordContext,
 ): Promise<void> {
-  const { merchantId, connectionId } = after;
-  const tracked = newlyTracked(before, after);
-  if (tracked.length === 0) return;
-  const recipient = await readAccountEmail(tx, merchantId);
-  for (const shipment of tracked)
-    await queueMail(tx, {
-      ...trackingMail(after, shipment),
-      merchantId,
-      connectionId,
+  const tracked = changes.flatMap(({ order: before, outcome: { order } }) =>
+    newlyTracked(before, order).map((shipment) => ({ order, shipment })),
+  );
+  const recipients = new Map<string, string>();
+  for (const { merchantId } of tracked.map(({ order }) => order))
+    if (!recipients.has(merchantId)) recipients.set(merchantId, await readAccountEmail(tx, merchantId));
+  await queueMails(
+    tx,
+    tracked.map(({ order, shipment }) => ({
+      ...trackingMail(order, shipment),
+      merchantId: order.merchantId,
+      connectionId: order.connectionId,
       id: shipment.id,
-      recipient,
+      recipient: recipients.get(order.merchantId) ?? "", // Each was read above.
       now,
-    });
+    })),
+  );
 }

@@ -18,20 +18,33 @@ type NewMail = ConnectionKey & {
   readonly now: Date;
 };
 
-/** Queues a mail that is due at once, unless the merchant already has one with this id. */
-async function insertMail(
-  tx: Queryable,
-  { merchantId, connectionId, id, recipient, subject, body, now }: NewMail,
-): Promise<void> {
+/**
+ * Queues mails in the transaction that causes them, due at once: they are sent if and only if the transaction commits. A mail that
+ * the merchant already has with this id does not change.
+ */
+export async function queueMails(tx: Queryable, mails: readonly NewMail[]): Promise<void> {
+  if (mails.length === 0) return;
   await tx.query({
-    name: "insert-mail",
+    name: "insert-mails",
     text: `
       insert into outgoing_mails (merchant_id, connection_id, id, recipient, subject, body, due_at, attempt_count)
-      values ($1, $2, $3, $4, $5, $6, $7, 0)
+      select merchant_id, connection_id, id, recipient, subject, body, due_at, 0
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
+        as mail (merchant_id, connection_id, id, recipient, subject, body, due_at)
       on conflict (merchant_id, id) do nothing`,
-    values: [merchantId, connectionId, id, recipient, subject, body, now],
+    values: [
+      mails.map(({ merchantId }) => merchantId),
+      mails.map(({ connectionId }) => connectionId),
+      mails.map(({ id }) => id),
+      mails.map(({ recipient }) => recipient),
+      mails.map(({ subject }) => subject),
+      mails.map(({ body }) => body),
+      mails.map(({ now }) => now),
+    ],
   });
 }
+
+export const queueMail = (tx: Queryable, mail: NewMail): Promise<void> => queueMails(tx, [mail]);
 
 /** Connections with due mails; the one that waits longest is first. A scan over all shards. */
 export async function listConnectionsWithDueMails(db: Queryable, now: Date): Promise<ConnectionKey[]> {
@@ -237,9 +250,3 @@ export async function purgeMails({ db, clock }: Context, stopping?: AbortSignal)
     stopping,
   );
 }
-
-/**
- * Queues a mail in the transaction that causes it: the mail is sent if and only if the transaction commits. A mail that
- * the merchant already has with this id does not change.
- */
-export const queueMail = (tx: Queryable, mail: NewMail): Promise<void> => insertMail(tx, mail);

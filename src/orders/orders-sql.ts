@@ -233,6 +233,36 @@ export async function lockOrder(
   return orderFinder(orders, clock.now())(ref);
 }
 
+/** Locks real orders of many connections, and reads them under their locks. Test orders are left out. By id. */
+export async function lockRealOrders(
+  tx: Queryable,
+  keys: readonly OrderKey[],
+): Promise<ReadonlyMap<string, Order>> {
+  // All transactions lock orders in this order.
+  const inOrder = keys.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  const locked = await merchantByMerchant(tx, inOrder, (own, merchantId) =>
+    tx.query<ConnectionKeyRow & { id: string }>({
+      name: "lock-real-orders",
+      text: `
+        select found.*
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
+        cross join lateral (
+          select o.merchant_id, o.connection_id, o.id
+          from orders o
+          where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
+            and not o.test_mode and ($4::uuid is null or o.merchant_id = $4)
+          limit 1
+          for no key update) as found`,
+      values: [...connectionColumns(own), own.map(({ id }) => id), merchantId],
+    }),
+  );
+  const orders = await readOrdersByKey(
+    tx,
+    locked.map((row) => ({ ...toConnectionKey(row), id: row.id })),
+  );
+  return new Map(orders.map((order) => [order.id, order]));
+}
+
 /**
  * Finds the orders of one connection that references name at `now`: first by the service's id, then by the partner's own
  * (docs/design/api-conventions.md, "Ids"). Expired test orders are skipped, so the erasure changes no response.

@@ -114,18 +114,28 @@ export async function findOrdersByExternalId(
   }));
 }
 
-/** Whether a real order of the merchant has this as the partner's own id, or this in capitals or in small letters. */
-export async function isExternalOrderId(db: Queryable, merchantId: string, text: string): Promise<boolean> {
-  const [found] = await db.query({
-    name: "is-external-order-id",
+/** Those of the texts that a real order of the merchant has as the partner's own id, as they are, in capitals or in small letters. */
+export async function listExternalOrderIds(
+  db: Queryable,
+  merchantId: string,
+  texts: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const written = texts.flatMap((text) =>
+    [text, text.toUpperCase(), text.toLowerCase()].map((form) => ({ text, form })),
+  );
+  const rows = await db.query<{ text: string }>({
+    name: "list-external-order-ids",
     text: `
-      select 1
-      from orders o
-      where o.merchant_id = $1 and o.external_order_id = any($2::text[]) and not o.test_mode
-      limit 1`,
-    values: [merchantId, [text, text.toUpperCase(), text.toLowerCase()]],
+      select listed.text
+      from unnest($2::text[], $3::text[]) as listed (text, form)
+      cross join lateral (
+        select
+        from orders o
+        where o.merchant_id = $1 and o.external_order_id = listed.form and not o.test_mode
+        limit 1) as found`,
+    values: [merchantId, written.map(({ text }) => text), written.map(({ form }) => form)],
   });
-  return found !== undefined;
+  return new Set(rows.map(({ text }) => text));
 }
 
 /** Who may see an order, by the id of a shipment. */

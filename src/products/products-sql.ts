@@ -143,21 +143,29 @@ export async function findProductsByCode(
     .map((row) => ({ ...toProduct(row), matchedBy: row.rank >= 100 ? "sku" : "barcode" }));
 }
 
-/** What of a product of the merchant a code is: its barcode in any form, or its SKU in any case. Null if it is nothing of a product. */
-export async function findProductOfCode(
+/** What of a product of the merchant each code is: its barcode in any form, or its SKU in any case. Others are left out. */
+export async function findProductsOfCodes(
   db: Queryable,
   merchantId: string,
-  code: string,
-): Promise<ProductOfCode["matchedBy"] | null> {
-  const [found] = await db.query<{ matchedBy: ProductOfCode["matchedBy"] }>({
-    name: "find-product-of-code",
+  codes: readonly string[],
+): Promise<ReadonlyMap<string, ProductOfCode["matchedBy"]>> {
+  const keys = codes.flatMap((code) => barcodeKeysIn(code).map((key) => ({ code, key })));
+  const rows = await db.query<{ code: string; matchedBy: ProductOfCode["matchedBy"] }>({
+    name: "find-products-of-codes",
     text: `
-      (select 'barcode' as "matchedBy" from products p where p.merchant_id = $1 and p.barcode_key = any($2::text[]) limit 1)
+      select k.code, found."matchedBy"
+      from unnest($2::text[], $3::text[]) as k (code, sku)
+      cross join lateral (
+        select 'sku' as "matchedBy" from products p where p.merchant_id = $1 and lower(p.sku) = lower(k.sku) limit 1) as found
       union all
-      (select 'sku' from products p where p.merchant_id = $1 and lower(p.sku) = lower($3) limit 1)`,
-    values: [merchantId, barcodeKeysIn(code), readCode(code)],
+      select k.code, found."matchedBy"
+      from unnest($4::text[], $5::text[]) as k (code, barcode_key)
+      cross join lateral (
+        select 'barcode' as "matchedBy" from products p where p.merchant_id = $1 and p.barcode_key = k.barcode_key limit 1)
+        as found`,
+    values: [merchantId, codes, codes.map(readCode), keys.map(({ code }) => code), keys.map(({ key }) => key)],
   });
-  return found?.matchedBy ?? null;
+  return new Map(rows.map(({ code, matchedBy }) => [code, matchedBy])); // A barcode replaces an SKU.
 }
 
 /** A product of the merchant whose barcode means the same. Null if there is none. */

@@ -1,9 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Grant } from "../../src/audit/grant.ts";
+import { storeShipping, toShipOrder } from "../../src/fulfilment/shipping.ts";
+import { SERVICE } from "../../src/lifecycle/applied-transition.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
+import { blockOrderChanges } from "../support/blocked-orders.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { countStatements } from "../support/counted-statements.ts";
 import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
-import { expectErrors, readOrderEventTypes } from "../support/orders.ts";
+import { connectionKey, expectErrors, readOrderEventTypes } from "../support/orders.ts";
 import { operationApplied, operationsOf, placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
 import { dumpTables } from "../support/tables.ts";
 import { type Client, startTestService, type TestService } from "../support/test-service.ts";
@@ -112,5 +116,66 @@ describe("POST /api/orders/ship", () => {
     expectErrors(await send([{ orderId: id }, { carrier: "DHL" }]), [{ pointer: "/orders/1/orderId" }]);
     expect((await readDetail(test, id)).shipments).toEqual([]);
     expect(await ship(many.slice(1))).toHaveLength(100);
+  });
+});
+
+describe("requests to ship that arrive together", () => {
+  const shipEach = (ids: readonly string[]) =>
+    Promise.all(
+      ids.map((id) => test.backOffice.post(`/api/orders/${id}/ship`, { trackingNumber: `T${id}` })),
+    );
+  const placeMany = async (count: number): Promise<string[]> => {
+    const placed = await Promise.all(Array.from({ length: count }, () => placeOrder(partner)));
+    await acceptAll(test);
+    await routeAll(test);
+    return placed.map(({ id }) => id);
+  };
+
+  it("take as many statements as few, also with orders that are not accepted yet", async () => {
+    const { context, names } = countStatements(test.context);
+    const by = { actor: SERVICE, requestId: null, action: "shipOrder" };
+    const staff = { grants: [{ role: "operator" }], by } as const;
+    const count = async (orders: number) => {
+      const placed = await Promise.all(Array.from({ length: orders }, () => placeOrder(partner)));
+      test.clock.advance({ hours: 2 });
+      names.length = 0;
+      const answers = await storeShipping<never>(
+        placed.map(({ id }) => {
+          const key = { ...connectionKey(partner), id: fromTypeId("ord", id) ?? "" };
+          return toShipOrder(context, staff, key, { carrier: "DHL", trackingNumber: `N${id}` });
+        }),
+      );
+      expect(answers.map((answer) => "status" in answer && answer.status)).toEqual(
+        placed.map(() => "IN_PROGRESS"),
+      );
+      return [...names];
+    };
+    const few = await count(2); // One alone is saved by a statement of its own.
+    expect(await count(20)).toEqual(few);
+  });
+
+  it("have an answer each: what one is refused for, or the database rejects, keeps no other back", async () => {
+    const [held = "", blocked = "", ...good] = await placeMany(8);
+    await operationApplied(test, held, "hold");
+    const repair = await blockOrderChanges(test, blocked);
+    const answers = await shipEach([held, blocked, ...good]);
+    expect(answers.map(({ status }) => status)).toEqual([409, 500, ...good.map(() => 200)]);
+    await repair();
+    expect((await shipEach([blocked]))[0]).toMatchObject({ status: 200, body: { status: "IN_PROGRESS" } });
+    for (const id of good)
+      expect(await readOrderEventTypes(test, partner, id)).toEqual([
+        "order.created",
+        "order.shipmentCreated",
+      ]);
+  });
+
+  it("are asked about a tracking number that another one of them has", async () => {
+    const [one, other] = await placeMany(2);
+    const [first, second] = await ship([
+      { orderId: one, trackingNumber: "SAME-1" },
+      { orderId: other, trackingNumber: "same 1" },
+    ]);
+    expect(first.refusal).toBeNull();
+    expect(second.refusal).toMatchObject({ rule: "tracking_number_repeated" });
   });
 });

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
-import { shipOrder } from "../../fulfilment/shipping.ts";
+import { toShipOrder } from "../../fulfilment/shipping.ts";
+import type { Order } from "../../lifecycle/order.ts";
 import { TRANSITION_RULES } from "../../orders/changes/transition-order.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
 import { nullable } from "../../platform/wire/schemas.ts";
@@ -8,7 +9,7 @@ import { findOwner } from "./find-order.ts";
 import { BackOfficeShipmentSchema, toBackOfficeShipment } from "./order-wire.ts";
 import { ShipBody } from "./shipping.ts";
 
-/** Each is a transaction of its own, so that a request takes about a second. */
+/** They are stored together. */
 const ORDERS_MAX = 100;
 
 /** Why an order does not ship, in a response about several. */
@@ -64,7 +65,7 @@ export const shipManyRoutes: readonly BackOfficeRoute[] = [
     tag: "Orders",
     summary: "Ship many orders",
     description:
-      "Ships each order as `POST /api/orders/{id}/ship` does, one after the other, each in a transaction of its own. An order that cannot ship keeps no other from shipping: `refusal` says why. A repeated request ships nothing twice: lines that have a shipment are refused with the rule `nothing_to_ship`.",
+      "Ships each order as `POST /api/orders/{id}/ship` does. An order that cannot ship keeps no other from shipping: `refusal` says why. A repeated request ships nothing twice: lines that have a shipment are refused with the rule `nothing_to_ship`.",
     body: Type.Object(
       {
         orders: Type.Array(
@@ -87,20 +88,31 @@ export const shipManyRoutes: readonly BackOfficeRoute[] = [
       },
     },
     problems: ["validation-failed"],
-    handle: async ({ caller, body, by }, { context }) => {
-      const orders: Static<typeof ShippedOrderSchema>[] = [];
-      for (const { orderId, ...request } of body.orders) {
-        const found = await findOwner(context, caller, orderId);
-        const order =
-          found === null ? notFound("order") : await shipOrder(context, { ...caller, by }, found, request);
-        const shipment = isProblem(order) ? undefined : order.shipments.at(-1); // The newest.
-        orders.push({
-          orderId,
-          shipment: isProblem(order) || shipment === undefined ? null : toBackOfficeShipment(order, shipment),
-          refusal: isProblem(order) ? refusalOf(order) : null,
-        });
-      }
+    handle: async ({ caller, body, by }, { context, storeShipping }) => {
+      const found = await Promise.all(body.orders.map(({ orderId }) => findOwner(context, caller, orderId)));
+      // All at once, so that they are stored together, in the order of the request.
+      const shipped = await Promise.all(
+        body.orders.map(({ orderId: _, ...request }, at) => {
+          const owner = found[at] ?? null;
+          return owner === null
+            ? notFound("order")
+            : storeShipping(toShipOrder(context, { ...caller, by }, owner, request));
+        }),
+      );
+      const orders = body.orders.map(({ orderId }, at) =>
+        toShipped(orderId, shipped[at] ?? notFound("order")),
+      );
       return { status: 200, body: { orders } };
     },
   }),
 ];
+
+function toShipped(orderId: string, order: Order | Problem): Static<typeof ShippedOrderSchema> {
+  if (isProblem(order)) return { orderId, shipment: null, refusal: refusalOf(order) };
+  const shipment = order.shipments.at(-1); // The newest.
+  return {
+    orderId,
+    shipment: shipment === undefined ? null : toBackOfficeShipment(order, shipment),
+    refusal: null,
+  };
+}

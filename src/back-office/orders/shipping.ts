@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { hasScope, scopeRequired } from "../../audit/scope.ts";
-import { shipOrder, updateShipment, voidShipment } from "../../fulfilment/shipping.ts";
+import { toCompleteOrder, toShipOrder, toUpdateShipment, voidShipment } from "../../fulfilment/shipping.ts";
 import type { Order } from "../../lifecycle/order.ts";
 import { readMerchant } from "../../merchants/merchants-sql.ts";
 import {
@@ -11,7 +11,6 @@ import {
   trackingUrlField,
   weightField,
 } from "../../orders/changes/ship-request.ts";
-import { completeOrder } from "../../orders/changes/transition-order.ts";
 import { findOrderOfShipment } from "../../orders/owners-sql.ts";
 import { returnGoods } from "../../orders/returns/return-goods.ts";
 import { returnFields } from "../../orders/returns/return-request.ts";
@@ -93,10 +92,10 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     body: ShipBody,
     responses: { 200: ORDER_AFTER },
     problems: OPERATION_PROBLEMS,
-    handle: async ({ caller, params, body, by }, { context }) => {
+    handle: async ({ caller, params, body, by }, { context, storeShipping }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
-      const order = await shipOrder(context, { ...caller, by }, found, body);
+      const order = await storeShipping(toShipOrder(context, { ...caller, by }, found, body));
       return orderResponse(context, caller, found, order);
     },
   }),
@@ -112,10 +111,10 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
       "Shipments that are still `pending` become `shipped`. Rejected while a line has no shipment.",
     responses: { 200: ORDER_AFTER },
     problems: OPERATION_PROBLEMS,
-    handle: async ({ caller, params, by }, { context }) => {
+    handle: async ({ caller, params, by }, { context, storeShipping }) => {
       const found = await findOwner(context, caller, params.id);
       if (found === null) return notFound("order");
-      const order = await completeOrder(context, { ...caller, by }, found);
+      const order = await storeShipping(toCompleteOrder(context, { ...caller, by }, found));
       return orderResponse(context, caller, found, order);
     },
   }),
@@ -197,11 +196,12 @@ export const shippingRoutes: readonly BackOfficeRoute[] = [
     body: ShipmentBody,
     responses: { 200: { description: "The changed shipment.", schema: BackOfficeShipmentSchema } },
     problems: ["not-found", "validation-failed", "transition-refused"],
-    handle: async ({ caller, params, body, by }, { context }) => {
+    handle: async ({ caller, params, body, by }, { context, storeShipping }) => {
       const id = fromTypeId("shp", params.id);
       const found = id === null ? null : seenBy(caller, await findOrderOfShipment(context.db, id));
       if (id === null || found === null) return notFound("shipment");
-      return shipmentResponse(await updateShipment(context, { ...caller, by }, found, id, body), id);
+      const request = toUpdateShipment(context, { ...caller, by }, found, id, body);
+      return shipmentResponse(await storeShipping(request), id);
     },
   }),
   route({

@@ -1,6 +1,6 @@
 import type { AuditFact } from "../../audit/audit-sql.ts";
 import { type Grant, roleOnOrder } from "../../audit/grant.ts";
-import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
+import { type Initiator, recordAudits } from "../../audit/record-audit.ts";
 import { PARTNER, type RecordContext, type TransitionCause } from "../../lifecycle/applied-transition.ts";
 import {
   appliedTransitions,
@@ -131,20 +131,42 @@ export type OperationCause = Pick<TransitionCause, "operation" | "detail" | "res
  * the audit log too. A rejected request can change the order, if the deadline has accepted it
  * (docs/design/lifecycle.md, "The deadline decides").
  */
-export async function storeOutcome(
+export const storeOutcome = (
   tx: Queryable,
   order: Order,
   outcome: Outcome,
-  { by, ...cause }: OperationCause,
+  cause: OperationCause,
+  at: LockedContext,
+): Promise<void> => storeOutcomes(tx, [{ order, outcome, cause }], at);
+
+/** What the lifecycle has decided about a locked order. */
+export type DecidedChange = {
+  readonly order: Order;
+  readonly outcome: Outcome;
+  readonly cause: OperationCause;
+};
+
+/** The same for several orders, each once. */
+export async function storeOutcomes(
+  tx: Queryable,
+  changes: readonly DecidedChange[],
   at: LockedContext,
 ): Promise<void> {
-  const requester =
-    "action" in by
-      ? { actor: by.actor, requestId: by.requestId }
-      : { actor: PARTNER, requestId: by.partnersRequestId };
-  const transitions = appliedTransitions(order, outcome, { ...cause, ...requester });
+  const transitions = changes.flatMap(({ order, outcome, cause: { by, ...cause } }) => {
+    const requester =
+      "action" in by
+        ? { actor: by.actor, requestId: by.requestId }
+        : { actor: PARTNER, requestId: by.partnersRequestId };
+    return appliedTransitions(order, outcome, { ...cause, ...requester });
+  });
   await storeTransitions(tx, transitions, at);
-  if ("action" in by && isChange(outcome)) await recordAudit(tx, at, by, orderFact(order, outcome.order));
+  await recordAudits(
+    tx,
+    at,
+    changes.flatMap(({ order, outcome, cause: { by } }) =>
+      "action" in by && isChange(outcome) ? [{ by, fact: orderFact(order, outcome.order) }] : [],
+    ),
+  );
 }
 
 /** A change of an order for the audit log. The actor's own text stays in the timeline: it may name the buyer. */

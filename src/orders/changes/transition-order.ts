@@ -101,15 +101,6 @@ export function releaseHold(
   });
 }
 
-/** Completes an order of which every line has a shipment. */
-export function completeOrder(context: Context, staff: Staff, key: OrderKey): Promise<Order | Problem> {
-  return inSeenOrder(context, staff, key, async (tx, order, at, by) => {
-    const outcome = applyTransition(order, { name: "complete" }, at.now);
-    await storeOutcome(tx, order, outcome, { operation: "complete", by }, at);
-    return orderOrRefusal("complete", outcome);
-  });
-}
-
 /** The name of a note in the timeline. */
 const NOTE = "note";
 
