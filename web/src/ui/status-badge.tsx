@@ -1,3 +1,4 @@
+import { IconHandStop } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import type {
   ChargeStatus,
@@ -102,3 +103,13 @@ export const Pill = ({ tone = "neutral", title, children }: PillProps) => (
     {children}
   </span>
 );
+
+/** That an order is on hold, where there is no room for a pill. */
+export function HeldMark({ title }: { readonly title?: string }) {
+  const { t } = useTranslation();
+  return (
+    <span className={classes["held"]} title={title ?? t("orders.onHold")}>
+      <IconHandStop size={16} role="img" aria-label={t("orders.onHold")} />
+    </span>
+  );
+}

@@ -10,7 +10,7 @@ import { DataTable, IdText } from "../../ui/list/data-table.tsx";
 import { ActiveFilters } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
-import { Pill } from "../../ui/status-badge.tsx";
+import { HeldMark } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useDeclineReason } from "./decline-reason.ts";
 import { RetryAll } from "./payment-actions.tsx";
@@ -105,6 +105,7 @@ function ByMerchant({ merchantId }: { merchantId: string | undefined }) {
               {
                 name: t("money.whatToDo"),
                 align: "right" as const,
+                phone: "end" as const,
                 cell: ({ merchantId: id, count }: PaymentFailuresOfMerchant) => (
                   <RetryAll merchantId={id} count={count} />
                 ),
@@ -117,11 +118,10 @@ function ByMerchant({ merchantId }: { merchantId: string | undefined }) {
 }
 
 function Reason({ of: { reason, stopsOrder } }: { of: PaymentFailure }) {
-  const { t } = useTranslation();
   const declineReason = useDeclineReason();
   return (
     <>
-      {declineReason(reason)} {stopsOrder && <Pill tone="warning">{t("orders.onHold")}</Pill>}
+      {stopsOrder && <HeldMark />} {declineReason(reason)}
     </>
   );
 }

@@ -1,4 +1,3 @@
-import { IconHandStop } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -20,7 +19,7 @@ import {
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Parts } from "../../ui/page.tsx";
-import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
+import { HeldMark, Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ThingFilter, useThingName } from "../access/thing-filter.tsx";
 import { SavedViews } from "../views/saved-views.tsx";
@@ -147,11 +146,7 @@ function OrderState({ order: { status, onHoldReasons, testMode } }: { order: Ord
   return (
     <span className={classes["states"]}>
       <StatusBadge of="order" status={status} />
-      {onHoldReasons.length > 0 && (
-        <span className={classes["held"]} title={onHoldReasons.map(holdReason).join(", ")}>
-          <IconHandStop size={16} role="img" aria-label={t("orders.onHold")} />
-        </span>
-      )}
+      {onHoldReasons.length > 0 && <HeldMark title={onHoldReasons.map(holdReason).join(", ")} />}
       {testMode && <Pill>{t("orders.test")}</Pill>}
     </span>
   );

@@ -100,10 +100,8 @@ export const money: Translated<typeof en> = {
     why: "Grund",
     whatToDo: "Was zu tun ist",
     remedies: {
-      pay_account:
-        "Das Konto ausgleichen oder das Kreditlimit erhöhen. Die Belastung wird dann sofort wiederholt.",
-      replace_payment_method:
-        "Die Zahlungsart ersetzen, oder die Ablehnung mit der Bank klären und die Zahlung der Bestellung wiederholen.",
+      pay_account: "Konto ausgleichen oder Limit erhöhen.",
+      replace_payment_method: "Zahlungsart ersetzen, oder mit der Bank klären und wiederholen.",
     },
     nextAttempt: "Nächster Versuch",
     noMoreAttempts: "Keiner",

@@ -141,7 +141,7 @@ export const webhooks: Translated<typeof en> = {
     backoffUntil: "Setzt aus bis {{time}}",
     sending: "Wird gesendet",
     turn: "Ist an der Reihe",
-    earlier_event: "Früheres Ereignis der Bestellung",
+    earlier_event: "Früheres Ereignis",
     retry: "Neuer Versuch um {{time}} nach {{error}}",
     backoff: "Endpunkt setzt aus bis {{time}} nach {{error}}",
     paused: "Endpunkt ist pausiert",

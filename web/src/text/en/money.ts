@@ -97,9 +97,8 @@ export const money = {
     why: "Reason",
     whatToDo: "What to do",
     remedies: {
-      pay_account: "Pay the account or raise its credit limit. The charge is then attempted again at once.",
-      replace_payment_method:
-        "Replace the payment method, or clear the decline with its bank and retry the payment of the order.",
+      pay_account: "Pay the account, or raise its limit.",
+      replace_payment_method: "Replace the payment method, or clear it with the bank and retry.",
     },
     nextAttempt: "Next attempt",
     noMoreAttempts: "None",

@@ -79,7 +79,8 @@ export function DataTable<Row>({
   isStale = false,
 }: Props<Row>) {
   const open = useOpenRow();
-  const frame = useColumnsThatFit(label, `${columns.map(({ name }) => name)} ${rows.length}`);
+  const ends = [rows[0], rows.at(-1)].map((row) => row !== undefined && rowKey(row));
+  const frame = useColumnsThatFit(label, `${columns.map(({ name }) => name)} ${rows.length} ${ends}`);
   const widths = widthsOf(columns);
   const attributes = columns.map((column, index) => attributesOf(column, index, columns));
   return (
@@ -158,7 +159,7 @@ const SortButton = ({ name, sort: { direction, toggle } }: { name: string; sort:
   </button>
 );
 
-/** The columns of long texts share the room that the others leave. */
+/** The columns of long texts share the room that the others leave: at first by their kind, and then by their texts. */
 function widthsOf<Row>(columns: readonly Column<Row>[]): readonly ({ width: string } | undefined)[] {
   const shares = columns.map(({ isLong, isName }) => (isLong ? 2 : isName ? 1 : 0));
   const all = shares.reduce<number>((sum, share) => sum + share, 0);
@@ -185,6 +186,7 @@ function useColumnsThatFit(label: string, content: string) {
     let dropped = 0;
     do table.dataset["dropped"] = String(dropped);
     while (isTooWide() && ++dropped <= DROPS);
+    if (table.dataset["list"] !== undefined) shareRoom(table);
     setWider(isTooWide());
   });
   // Other content needs other widths.
@@ -208,6 +210,50 @@ function useColumnsThatFit(label: string, content: string) {
   };
   return { ref, ...(isWider && asRegion) };
 }
+
+/** Gives room that the texts of one column do not need to those whose texts are cut. */
+function shareRoom(table: HTMLElement): void {
+  const heads = [...table.querySelectorAll<HTMLElement>("th[data-room]")].filter(
+    ({ offsetWidth }) => offsetWidth > 1,
+  );
+  const room = heads.reduce((sum, { offsetWidth }) => sum + offsetWidth, 0);
+  const wanted = heads.map((head) => Math.max(...widthsOfTexts(table, head)));
+  const all = wanted.reduce((sum, width) => sum + width, 0);
+  if (heads.length < 2 || all === 0) return;
+  // A text that is longer than its share leaves the others what they need, as far as that is no more than theirs.
+  const shares = all <= room ? wanted : shareOf(room, wanted);
+  const sum = shares.reduce((before, share) => before + share, 0);
+  for (const [index, head] of heads.entries()) head.style.width = `${(100 * (shares[index] ?? 0)) / sum}%`;
+}
+
+/** What each gets of the room: the smallest wishes are met first. */
+function shareOf(room: number, wanted: readonly number[]): number[] {
+  const shares = wanted.map(() => 0);
+  let left = room;
+  for (const [place, [width, index]] of wanted
+    .map((width, index) => [width, index] as const)
+    .toSorted(([one], [other]) => one - other)
+    .entries()) {
+    const share = Math.min(width, left / (wanted.length - place));
+    shares[index] = share;
+    left -= share;
+  }
+  return shares;
+}
+
+/** How wide the texts of a column would be if none were cut, with their padding. */
+function widthsOfTexts(table: HTMLElement, head: HTMLElement): number[] {
+  const range = document.createRange();
+  const column = [...(head.parentElement?.children ?? [])].indexOf(head) + 1;
+  const cells = [head, ...table.querySelectorAll(`tbody td:nth-child(${column}) > div`)];
+  return cells.map((cell) => {
+    range.selectNodeContents(cell);
+    return range.getBoundingClientRect().width + PADDING;
+  });
+}
+
+/** Of a cell, on both sides, with a pixel for fractions. */
+const PADDING = 21;
 
 /** Pointing at a text that is cut shows all of it. */
 function nameWhatIsCut({ target }: PointerEvent): void {
