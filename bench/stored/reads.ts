@@ -98,6 +98,7 @@ export const backOfficeReads = (n: Names): string[] => [
   `/api/shipments/${n.shipment}`,
   `/api/orders/export?since=${n.today}`,
   `/api/orders/export?merchantId=${n.merchant}&since=${n.today}&status=CANCELED`,
+  "/api/overview/counts",
   "/api/overview?days=7",
   `/api/overview?days=90&merchantId=${n.merchant}`,
   "/api/work-list/overview",

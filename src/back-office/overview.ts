@@ -1,12 +1,23 @@
 import { type Static, Type } from "typebox";
-import { connectionScope, scopeWithin } from "../audit/grant.ts";
+import {
+  connectionScope,
+  facilityScope,
+  type Grant,
+  grantsWith,
+  merchantScope,
+  orderScope,
+  scopeWithin,
+} from "../audit/grant.ts";
+import { countToShip } from "../fulfilment/work-list-sql.ts";
 import { idErrors, idIn } from "../http/route.ts";
-import { HOLD_REASONS } from "../lifecycle/order.ts";
+import { countOpenFailures } from "../ledger/payment-failures-sql.ts";
+import { HOLD_REASONS, PAYMENT_FAILED } from "../lifecycle/order.ts";
 import { OrderStatusSchema } from "../orders/order-wire.ts";
 import { type OrdersByDay, readOrdersByDay } from "../orders/reading/orders-by-day.ts";
 import {
   countHolds,
   countTwoDays,
+  countUpTo,
   countWaiting,
   type DayFact,
   type Durations,
@@ -35,7 +46,7 @@ import {
   readDeliveryFigures,
   type UnhealthyEndpoints,
 } from "../webhooks/endpoints/shown-health-sql.ts";
-import { andPartner, type BackOfficeRoute, merchantSide, route } from "./access.ts";
+import { andPartner, type BackOfficeRoute, everyone, merchantSide, route } from "./access.ts";
 
 const ATTENTION_KINDS = [
   "review",
@@ -44,6 +55,7 @@ const ATTENTION_KINDS = [
   "late",
   "endpoint_paused",
   "endpoint_failing",
+  "payment_declined",
 ] as const;
 
 const countField = Type.Integer({
@@ -60,17 +72,17 @@ export const AttentionSchema = Type.Object(
     kind: enumeration(
       "AttentionKind",
       ATTENTION_KINDS,
-      "`review`: orders wait for a review. `hold`: orders are on hold for a reason that a person must resolve. `not_routed`: accepted orders that were not routed within an hour. `late`: orders that are ready to ship and were created more than 2 days ago. `endpoint_paused`, `endpoint_failing`: endpoints that get no events now. More values may be added.",
+      "`review`: orders wait for a review. `hold`: orders are on hold for a reason that a person must resolve. `not_routed`: accepted orders that were not routed within an hour. `late`: orders that are ready to ship and were created more than 2 days ago. `endpoint_paused`, `endpoint_failing`: endpoints that get no events now. `payment_declined`: orders with a declined payment that is still owed, instead of their holds for callers who see payments. More values may be added.",
     ),
     reason: nullable(Type.String(), "The reason of a hold. Null for other kinds."),
     count: countField,
     oldestAt: nullableTime(
-      "When the oldest of the orders was created, or since when the first of the endpoints has failed or is paused. Null if it is not known.",
+      "When the oldest of the orders was created, since when the first of the endpoints has failed or is paused, or when the first of the payments was declined. Null if it is not known.",
     ),
     list: enumeration(
       "AttentionList",
-      ["orders", "webhook-endpoints"],
-      "The list behind it. `orders`: that of orders. `webhook-endpoints`: that of endpoints.",
+      ["orders", "webhook-endpoints", "payment-failures"],
+      "The list behind it. `orders`: that of orders. `webhook-endpoints`: that of endpoints. `payment-failures`: that of declined payments.",
     ),
     query: queryField,
   },
@@ -83,6 +95,7 @@ type HeldOrders = Waiting & { readonly reason: string };
 
 /** The first is the worst: what costs sales comes before what is late, and that before what a person has decided. */
 const HARM: readonly string[] = [
+  "payment_declined",
   "hold payment_failed",
   "endpoint_failing",
   "not_routed",
@@ -163,6 +176,17 @@ function attentionToEndpoints(
     ofEndpoints("endpoint_paused", paused, "paused"),
     ofEndpoints("endpoint_failing", failing, "failing"),
   ].filter(({ count }) => count > 0);
+}
+
+/** Declined payments, in the place of the holds that come with most of them. */
+function withDeclined(attention: Attention[], declined: Waiting | null, queryOf: QueryOf): Attention[] {
+  if (declined === null) return attention;
+  const { count, oldestAt } = declined;
+  const task: Attention = {
+    ...{ kind: "payment_declined", reason: null, count, oldestAt: toIso(oldestAt) },
+    ...{ list: "payment-failures", query: queryOf({}) },
+  };
+  return [...attention.filter(({ reason }) => reason !== PAYMENT_FAILED), ...(count > 0 ? [task] : [])];
 }
 
 /** Orders that are ready to ship are late from this age on. */
@@ -302,6 +326,8 @@ type Figures = {
   readonly holds: readonly HeldOrders[];
   readonly waiting: WaitingOrders;
   readonly endpoints: Record<"paused" | "failing", UnhealthyEndpoints>;
+  /** Null: the caller sees no payments. */
+  readonly declined: Waiting | null;
   readonly day: Static<typeof DayFiguresSchema>;
   readonly hasOrders: boolean;
   readonly deliveries: DeliveryFigures;
@@ -311,13 +337,13 @@ type Figures = {
 };
 
 function toWireOverview(
-  { holds, waiting, endpoints, day, hasOrders, deliveries, durations, orders, readAt }: Figures,
+  { holds, waiting, endpoints, declined, day, hasOrders, deliveries, durations, orders, readAt }: Figures,
   merchantId: string | null,
 ): Static<typeof OverviewSchema> {
   const queryOf = queriesOf(merchantId === null ? null : toTypeId("mer", merchantId));
   return {
     attention: [
-      ...attentionToOrders(holds, waiting, readAt, queryOf),
+      ...withDeclined(attentionToOrders(holds, waiting, readAt, queryOf), declined, queryOf),
       ...attentionToEndpoints(endpoints, queryOf),
     ].sort(byHarm),
     day,
@@ -381,11 +407,76 @@ function twoDaysOf(timeZone: string, now: Date): TwoDays {
   return { yesterday, until: before(now, today.getTime() - yesterday.getTime()), today, now };
 }
 
+/** Declined payments of an overview, at most. */
+const COUNTED_MAX = 1_000;
+
+/** The merchants whose payments a caller sees (null: all), as the list of declined payments does. */
+function payersOf(grants: readonly Grant[], merchantId: string | null): readonly string[] | null | "none" {
+  const own = grantsWith(grants, ["operator", "support", "merchant"]);
+  if (own.length === 0) return "none";
+  const ids = merchantScope(own);
+  if (merchantId === null) return ids;
+  return ids === null || ids.includes(merchantId) ? [merchantId] : [];
+}
+
+/** Where the navigation ends to count: it says "99+". */
+const COUNT_MAX = 100;
+
+const waitingCount = (what: string) =>
+  nullable(
+    Type.Integer({ minimum: 0, maximum: COUNT_MAX }),
+    `${what} At most ${COUNT_MAX} are counted. Null: the caller sees none of them.`,
+  );
+
+const CountsSchema = Type.Object(
+  {
+    inReview: waitingCount("Orders in review."),
+    onHold: waitingCount("Orders on hold."),
+    toShip: waitingCount("Orders that can be shipped now."),
+    declinedPayments: waitingCount("Orders with a declined payment that is still owed."),
+    failingEndpoints: waitingCount("Active webhook endpoints whose last attempt failed."),
+  },
+  { title: "WaitingCounts", description: "How much waits for the caller, in real orders." },
+);
+
 const DAYS_DEFAULT = 30;
 const DAYS_MAX = 90;
 
 /** The figures of the overview (docs/design/console.md, "Overview"). They hold no personal data. */
 export const overviewRoutes: readonly BackOfficeRoute[] = [
+  route({
+    method: "GET",
+    path: "/api/overview/counts",
+    operationId: "getWaitingCounts",
+    admits: andPartner(everyone),
+    tag: "Overview",
+    summary: "Count what waits",
+    description:
+      "The numbers beside the navigation of the console. Small: nothing is counted beyond 100, and a caller of named facilities gets the orders to ship alone.",
+    responses: { 200: { description: "The numbers.", schema: CountsSchema } },
+    problems: [],
+    handle: async ({ caller: { grants } }, { context: { db } }) => {
+      const orders = orderScope(grants);
+      const seesOrders = orders === null || orders.merchantIds.length + orders.connections.length > 0;
+      const waiting = seesOrders ? await countUpTo(db, orders, COUNT_MAX) : null;
+      const facilityIds = facilityScope(grants);
+      const ships = facilityIds === null || facilityIds.length > 0;
+      const payers = payersOf(grants, null);
+      const owners = grantsWith(grants, ["operator", "support", "merchant", "partner"]);
+      const failing =
+        owners.length === 0 ? null : (await countUnhealthyEndpoints(db, connectionScope(owners))).failing;
+      return {
+        status: 200,
+        body: {
+          inReview: waiting?.inReview ?? null,
+          onHold: waiting?.onHold ?? null,
+          toShip: ships ? await countToShip(db, facilityIds, COUNT_MAX) : null,
+          declinedPayments: payers === "none" ? null : (await countOpenFailures(db, payers, COUNT_MAX)).count,
+          failingEndpoints: failing === null ? null : Math.min(failing.count, COUNT_MAX),
+        },
+      };
+    },
+  }),
   route({
     method: "GET",
     path: "/api/overview",
@@ -442,11 +533,13 @@ export const overviewRoutes: readonly BackOfficeRoute[] = [
       const isPartner = caller.grants.some(({ role }) => role === "partner");
       const day = toDayFigures(ofTwoDays, waiting, twoDays.today, isPartner);
       const endpoints = await countUnhealthyEndpoints(db, scope);
+      const payers = payersOf(caller.grants, merchantId);
+      const declined = payers === "none" ? null : await countOpenFailures(db, payers, COUNTED_MAX);
       const deliveries = await readDeliveryFigures(db, scope, now);
       const durations = await readDurations(db, scope, uuidAt(before(now, days * DAY_MS)));
       const orders = await readOrdersByDay(db, scope, { days, timeZone }, now);
       const hasOrders = orders.counts.length > 0 || (await hasAnyOrder(db, scope));
-      const counted = { holds, waiting, endpoints, day, hasOrders, deliveries, durations, orders };
+      const counted = { holds, waiting, endpoints, declined, day, hasOrders, deliveries, durations, orders };
       const figures = { ...counted, readAt: now };
       return { status: 200, body: toWireOverview(figures, merchantId) };
     },

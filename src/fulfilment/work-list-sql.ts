@@ -437,6 +437,31 @@ export async function countWaitingWork(
   };
 }
 
+/** How many orders of these facilities (null: of all, and of none) can be shipped, up to a number. By orders_to_ship_idx. */
+export async function countToShip(
+  db: Queryable,
+  facilityIds: readonly string[] | null,
+  max: number,
+): Promise<number> {
+  const [row] = await db.query<{ count: number }>({
+    name: "count-to-ship",
+    text: `
+      select count(*)::integer as count
+      from (
+        select 1 as one
+        from orders o
+        where o.has_unshipped and o.routed_at is not null and o.status in ('ACCEPTED', 'IN_PROGRESS')
+          and o.hold_reasons = '{}' and not o.test_mode
+          and ($1::uuid[] is null or coalesce(o.facility_id, '00000000-0000-0000-0000-000000000000'::uuid) = any($1))
+          and exists (
+            select from order_lines l
+            where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null and l.cancellation_id is null)
+        limit $2) as counted`,
+    values: [facilityIds, max],
+  });
+  return row?.count ?? 0;
+}
+
 /** Real orders on hold by their facility, up to 1,000 of each connection. By orders_held_idx. */
 export async function countHeldAt(
   db: Queryable,

@@ -337,6 +337,32 @@ export type FailuresOfMerchant = {
   readonly nextAttemptAt: Date | null;
 };
 
+/** How many orders of these merchants have a declined payment that is still owed, up to a number, and since when the first of them. */
+export async function countOpenFailures(
+  db: Queryable,
+  merchantIds: readonly string[] | null,
+  max: number,
+): Promise<{ count: number; oldestAt: Date | null }> {
+  const [row] = await db.query<{ count: number; oldestAt: Date | null }>({
+    name: "count-open-payment-failures",
+    text: `
+      select count(*)::integer as count, min(counted.failed_at) as "oldestAt"
+      from (
+        select f.failed_at
+        from merchants m
+        cross join lateral (
+          select f.failed_at
+          from payment_failures f
+          where f.merchant_id = m.id and f.resolved_at is null
+          order by f.order_id
+          limit $2) as f
+        where $1::uuid[] is null or m.id = any($1)
+        limit $2) as counted`,
+    values: [merchantIds, max],
+  });
+  return row ?? { count: 0, oldestAt: null };
+}
+
 /** The declined payments that are still owed, by merchant, the oldest merchant first. Returns one more than the page if there is one. */
 export const listFailuresByMerchant = (
   db: Queryable,

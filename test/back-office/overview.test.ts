@@ -4,6 +4,7 @@ import { createPartner, type Partner, placeOrder, placeTestOrder } from "../supp
 import { createSibling } from "../support/facilities.ts";
 import { runJob } from "../support/jobs.ts";
 import { connectionKey } from "../support/orders.ts";
+import { processDuePayments, setCreditLimit } from "../support/payments.ts";
 import { operationApplied } from "../support/real-orders.ts";
 import { type Client, startTestService, type TestService } from "../support/test-service.ts";
 import { createEndpoint } from "../support/webhooks.ts";
@@ -188,6 +189,37 @@ describe("GET /api/overview", () => {
       (await read("", client)).attention.map(({ kind }: { kind: string }) => kind);
     expect(await kindsFor(personOf(test, unrouted.merchantId))).toEqual(["not_routed"]);
     expect(await kindsFor(developerOf(test, unrouted))).toEqual([]);
+  });
+});
+
+describe("GET /api/overview/counts", () => {
+  it("counts what waits, for each caller of what it sees", async () => {
+    const partner = await createPartner(test, { reviewPolicy: { maxQuantity: 1 } });
+    await setCreditLimit(test, partner, 1_500n);
+    for (const quantity of [1, 1, 2])
+      await placeOrder(partner, { lines: [{ productId: partner.productIds[0], quantity }] });
+    await processDuePayments(test);
+    const countsFor = async (client: Client) => (await client.get("/api/overview/counts")).body;
+    const ofMerchant = { inReview: 1, onHold: 1, toShip: null, declinedPayments: 1, failingEndpoints: 0 };
+    expect(await countsFor(personOf(test, partner.merchantId))).toEqual(ofMerchant);
+    expect(await countsFor(developerOf(test, partner))).toEqual({ ...ofMerchant, declinedPayments: null });
+    const all = await countsFor(test.backOffice);
+    expect(all.declinedPayments).toBe(1);
+    expect(all.onHold).toBeGreaterThan(1);
+    const warehouse = { inReview: all.inReview, onHold: all.onHold, toShip: all.toShip };
+    expect(await countsFor(warehouseOf(test))).toEqual({
+      ...warehouse,
+      ...{ declinedPayments: null, failingEndpoints: null },
+    });
+    const { attention } = await read("", personOf(test, partner.merchantId));
+    expect(attention[0]).toMatchObject({
+      ...{ kind: "payment_declined", count: 1, list: "payment-failures" },
+    });
+    expect(attention.map(({ reason }: { reason: string }) => reason)).not.toContain("payment_failed");
+    expect((await read("", developerOf(test, partner))).attention).toMatchObject([
+      { reason: "payment_failed" },
+      { kind: "review" },
+    ]);
   });
 });
 

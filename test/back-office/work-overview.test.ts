@@ -79,6 +79,14 @@ describe("GET /api/work-list/overview", () => {
     ]);
   });
 
+  it("counts the orders to ship of its facilities alone for a caller of these", async () => {
+    const none = { inReview: null, onHold: null, declinedPayments: null, failingEndpoints: null };
+    const countsOf = async (client: Client) => (await client.get("/api/overview/counts")).body;
+    expect(await countsOf(staffOf(near))).toEqual({ ...none, toShip: waiting.length });
+    expect(await countsOf(staffOf(far))).toEqual({ ...none, toShip: 1 });
+    expect((await countsOf(warehouseOf(test))).toShip).toBe(waiting.length + 1);
+  });
+
   it("shows staff of a facility this one alone, and nothing that waits elsewhere", async () => {
     const { facilities, attention } = await read(staffOf(far));
     expect(facilities.map(({ facilityId }: { facilityId: string }) => facilityId)).toEqual([far]);

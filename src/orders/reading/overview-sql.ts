@@ -37,6 +37,45 @@ export async function countHolds(
   });
 }
 
+/**
+ * How many real orders of a scope are in review, and on hold, each up to a number: of no connection are more read. By
+ * orders_status_idx and orders_held_idx.
+ */
+export async function countUpTo(
+  db: Queryable,
+  scope: ConnectionScope,
+  max: number,
+): Promise<{ inReview: number; onHold: number }> {
+  const [row] = await db.query<{ in_review: number; on_hold: number }>({
+    name: "count-waiting-up-to",
+    text: `
+      with in_review as (
+        select 1 as one
+        from connections c
+        cross join lateral (
+          select 1 as one
+          from orders o
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.status = 'PROCESSING' and not o.test_mode
+          limit $3) as o
+        where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])
+        limit $3
+      ), on_hold as (
+        select 1 as one
+        from connections c
+        cross join lateral (
+          select 1 as one
+          from orders o
+          where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.hold_reasons <> '{}' and not o.test_mode
+          limit $3) as o
+        where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])
+        limit $3
+      )
+      select (select count(*)::integer from in_review) as in_review, (select count(*)::integer from on_hold) as on_hold`,
+    values: [...scopeIds(scope), max],
+  });
+  return { inReview: row?.in_review ?? 0, onHold: row?.on_hold ?? 0 };
+}
+
 export type WaitingOrders = {
   readonly inReview: Waiting;
   readonly unrouted: Waiting;

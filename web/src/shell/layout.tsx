@@ -25,7 +25,7 @@ import { Tabs, usePath } from "../ui/tabs.tsx";
 import { Time } from "../ui/time.tsx";
 import icon from "./icon.svg";
 import classes from "./layout.module.css";
-import { areaOf, guideOf, navigationOf } from "./navigation.ts";
+import { areaOf, guideOf, type Item, navigationOf, waitingQuery } from "./navigation.ts";
 import { Palette } from "./palette.tsx";
 import { LanguageChoice, ThemeChoice } from "./preferences.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
@@ -100,9 +100,12 @@ function Navigation({ onFollow }: { onFollow: () => void }) {
   const router = useRouter();
   const areas = navigationOf(rolesOf(useMe()));
   const here = areaOf(areas, usePath());
+  const waiting = useWaiting();
   const addresses = areas.flatMap(({ items }) => items.map(({ to }) => to)).join(" ");
   useEffect(() => loadPagesWhenIdle(router, addresses.split(" ")), [router, addresses]);
-  return areas.map(({ name, icon: Icon, items: [first, second] }) => {
+  return areas.map(({ name, icon: Icon, items }) => {
+    const [first, second] = items;
+    const { sum, text } = waiting(items);
     // An area of one page has the name of the page.
     const label =
       first !== undefined && second === undefined
@@ -115,15 +118,43 @@ function Navigation({ onFollow }: { onFollow: () => void }) {
         underline="never"
         c="inherit"
         className={classes["item"] ?? ""}
-        title={label}
+        title={text === "" ? label : `${label}: ${text}`}
         aria-current={here?.name === name ? "page" : undefined}
         onClick={onFollow}
       >
         <Icon size={18} stroke={1.6} aria-hidden />
-        <span>{label}</span>
+        <span className={classes["name"]}>{label}</span>
+        {sum !== "" && (
+          <span className={classes["count"]} data-figures aria-hidden>
+            {sum}
+          </span>
+        )}
       </TextLink>
     );
   });
+}
+
+/** The service counts no further. */
+const COUNTED_MAX = 100;
+
+/** How much waits at pages of the navigation: a number for the eye, and in words what it is of. Empty: nothing waits. */
+function useWaiting(): (items: readonly Item[]) => { readonly sum: string; readonly text: string } {
+  const { t } = useTranslation();
+  const { data } = useQuery(waitingQuery(rolesOf(useMe())));
+  const shown = (count: number) => (count >= COUNTED_MAX ? `${COUNTED_MAX - 1}+` : String(count));
+  return (items) => {
+    const counts = items.flatMap(({ waiting }) => {
+      const count = (waiting && data?.[waiting]) ?? 0;
+      return waiting === undefined || count === 0 ? [] : [{ waiting, count }];
+    });
+    const sum = counts.reduce((before, { count }) => before + count, 0);
+    return {
+      sum: sum === 0 ? "" : shown(sum),
+      text: counts
+        .map(({ waiting, count }) => `${shown(count)} ${t(`navigation.waiting.${waiting}`)}`)
+        .join(", "),
+    };
+  };
 }
 
 /** The pages of an area, above each of its lists. A page below them has its way back in its crumbs. */
@@ -131,11 +162,12 @@ function AreaTabs() {
   const { t } = useTranslation();
   const path = usePath();
   const area = areaOf(navigationOf(rolesOf(useMe())), path);
+  const waiting = useWaiting();
   if (area === undefined || area.items.length < 2 || !area.items.some(({ to }) => to === path)) return null;
   return (
     <Tabs
       label={t(`navigation.areas.${area.name}`)}
-      of={area.items.map(({ name, to }) => [t(`navigation.${name}`), to])}
+      of={area.items.map((item) => [t(`navigation.${item.name}`), item.to, waiting([item])])}
     />
   );
 }
@@ -175,13 +207,13 @@ const idle = (): Promise<void> =>
 /** Seldom enough for a hundred open pages, and often enough to show a stopped worker within half a minute. */
 const WORKERS_READ_MS = 8_000;
 
-/** Says to operators that no worker runs: on other pages they would only see that nothing moves. */
+/** Says to operators and support that no worker runs: on other pages they would only see that nothing moves. */
 function WorkersNotice() {
   const { t } = useTranslation();
-  const isOperator = useHasRole("operator");
+  const isStaff = useHasRole("operator", "support");
   const { data } = useQuery({
     ...read("/api/system/workers"),
-    enabled: isOperator,
+    enabled: isStaff,
     refetchInterval: WORKERS_READ_MS,
     retry: false,
   });

@@ -22,6 +22,8 @@ import {
   IconWebhook,
 } from "@tabler/icons-react";
 import type { Role } from "../api/me.ts";
+import { read } from "../api/read.ts";
+import type { WaitingCounts } from "../api/schema.d.ts";
 import { paths } from "../paths.ts";
 
 /** The key of its text under `navigation`. */
@@ -47,7 +49,7 @@ export type PageName =
   | "system"
   | "settings";
 
-type Item = {
+export type Item = {
   readonly name: PageName;
   readonly to: string;
   readonly icon: Icon;
@@ -55,6 +57,8 @@ type Item = {
   readonly roles: readonly Role[];
   /** The letter that opens it after `g`. */
   readonly key?: string;
+  /** What waits there. */
+  readonly waiting?: keyof WaitingCounts;
 };
 
 type AreaName = "home" | "orders" | "pack" | "catalogue" | "money" | "partners" | "settings";
@@ -96,8 +100,22 @@ const NAVIGATION: readonly Area[] = [
     name: "orders",
     icon: IconListDetails,
     items: [
-      { name: "orders", to: paths.orders(), icon: IconListDetails, roles: ALL_BUT_MONITORING, key: "o" },
-      { name: "review", to: paths.review(), icon: IconClipboardCheck, roles: FLOOR, key: "r" },
+      {
+        name: "orders",
+        to: paths.orders(),
+        icon: IconListDetails,
+        roles: ALL_BUT_MONITORING,
+        key: "o",
+        waiting: "onHold",
+      },
+      {
+        name: "review",
+        to: paths.review(),
+        icon: IconClipboardCheck,
+        roles: FLOOR,
+        key: "r",
+        waiting: "inReview",
+      },
       { name: "returns", to: paths.returns(), icon: IconTruckReturn, roles: FLOOR },
     ],
   },
@@ -105,7 +123,7 @@ const NAVIGATION: readonly Area[] = [
     name: "pack",
     icon: IconPackage,
     items: [
-      { name: "work", to: paths.work(), icon: IconPackage, roles: FLOOR, key: "p" },
+      { name: "work", to: paths.work(), icon: IconPackage, roles: FLOOR, key: "p", waiting: "toShip" },
       { name: "pack", to: paths.station(), icon: IconBarcode, roles: FLOOR },
     ],
   },
@@ -120,7 +138,16 @@ const NAVIGATION: readonly Area[] = [
   {
     name: "money",
     icon: IconCash,
-    items: [{ name: "money", to: paths.failures(), icon: IconCash, roles: PAYERS, key: "y" }],
+    items: [
+      {
+        name: "money",
+        to: paths.failures(),
+        icon: IconCash,
+        roles: PAYERS,
+        key: "y",
+        waiting: "declinedPayments",
+      },
+    ],
   },
   {
     name: "partners",
@@ -146,6 +173,7 @@ const NAVIGATION: readonly Area[] = [
         icon: IconWebhook,
         roles: ["operator", "merchant", "support", "warehouse", "partner", "monitoring"],
         key: "w",
+        waiting: "failingEndpoints",
       },
       {
         name: "deliveries",
@@ -177,6 +205,16 @@ export const navigationOf = (roles: readonly Role[]): readonly Area[] =>
     ...area,
     items: area.items.filter((item) => item.roles.some((role) => roles.includes(role))),
   })).filter(({ items }) => items.length > 0);
+
+/** The pages themselves are live. */
+const COUNT_EVERY_MS = 60_000;
+
+/** How much waits at the pages of the navigation. Each change by the person reads it again. */
+export const waitingQuery = (roles: readonly Role[]) => ({
+  ...read("/api/overview/counts"),
+  enabled: roles.some((role) => ALL_BUT_MONITORING.includes(role)),
+  refetchInterval: COUNT_EVERY_MS,
+});
 
 /** True if the path is that of the page, or below it. */
 const isUnder = (path: string, { to }: Item): boolean =>

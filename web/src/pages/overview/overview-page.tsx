@@ -67,7 +67,7 @@ function Sections({ of: overview, isStale }: { of: Overview; isStale: boolean })
   return (
     <Stack gap="md" aria-busy={isStale} style={{ opacity: isStale ? 0.6 : 1 }}>
       {overview.hasOrders ? <FiguresOfDay of={overview} merchantId={merchantId} /> : <FirstSteps />}
-      <ToDo attention={overview.attention} />
+      <ToDo attention={overview.attention} undelivered={{ count: overview.deliveries.failed, merchantId }} />
       {overview.hasOrders && <OrdersSection of={overview} days={Number(days)} merchantId={merchantId} />}
     </Stack>
   );

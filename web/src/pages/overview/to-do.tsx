@@ -2,7 +2,7 @@ import { Group, Text } from "@mantine/core";
 import { IconCircleCheck } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
-import { type Role, rolesOf, useHasRole, useMe } from "../../api/me.ts";
+import { useHasRole } from "../../api/me.ts";
 import type { Attention, Check } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { parseSearch } from "../../routing/search.ts";
@@ -34,12 +34,30 @@ type Task = {
   readonly to: string;
 };
 
-type Props = { readonly attention: readonly Attention[] };
+type Props = {
+  readonly attention: readonly Attention[];
+  /** Deliveries of the last day that no attempt will follow. */
+  readonly undelivered?: { readonly count: number; readonly merchantId: string | undefined };
+};
 
 /** What a person should do, the worst first, each with one action. The service has sorted what it counts by its harm. */
-export function ToDo({ attention }: Props) {
+export function ToDo({ attention, undelivered }: Props) {
   const { t } = useTranslation();
   const tasks = [...useSystemTasks(), ...useTasks(attention)];
+  if (undelivered !== undefined && undelivered.count > 0) {
+    const { count, merchantId } = undelivered;
+    const place = tasks.findLastIndex(({ tone }) => tone === "danger") + 1;
+    tasks.splice(place, 0, {
+      ...{
+        key: "undelivered",
+        tone: "danger",
+        count,
+        what: t("overview.kinds.undelivered", { count }),
+        since: null,
+      },
+      ...{ action: t("overview.open"), to: paths.allDeliveries({ status: "failed", merchantId }) },
+    });
+  }
   return (
     <Section title={t("overview.attention")}>
       {tasks.length === 0 ? (
@@ -73,6 +91,7 @@ export function ToDo({ attention }: Props) {
 const LISTS = {
   orders: paths.orders,
   "webhook-endpoints": paths.endpoints,
+  "payment-failures": paths.failures,
 } as const satisfies Record<Attention["list"], unknown>;
 
 const TONES: Readonly<Record<Attention["kind"], Tone>> = {
@@ -82,19 +101,15 @@ const TONES: Readonly<Record<Attention["kind"], Tone>> = {
   late: "danger",
   endpoint_paused: "neutral",
   endpoint_failing: "danger",
+  payment_declined: "danger",
 };
-
-const SEE_MONEY: readonly Role[] = ["operator", "merchant", "support"];
 
 function useTasks(attention: readonly Attention[]): Task[] {
   const { t } = useTranslation();
   const holdReason = useHoldReason();
-  const roles = rolesOf(useMe());
-  const seesMoney = SEE_MONEY.some((role) => roles.includes(role));
   const reviews = useHasRole("operator", "warehouse");
   return attention.map(({ kind, reason, count, oldestAt, list, query }): Task => {
     const filters = parseSearch(query);
-    const ofMerchant = typeof filters["merchantId"] === "string" ? { merchantId: filters["merchantId"] } : {};
     const task = {
       key: `${kind} ${reason}`,
       tone: TONES[kind],
@@ -104,8 +119,7 @@ function useTasks(attention: readonly Attention[]): Task[] {
       action: t("overview.open"),
       to: LISTS[list](filters),
     };
-    if (reason === "payment_failed" && seesMoney)
-      return { ...task, tone: "danger", action: t("overview.settle"), to: paths.failures(ofMerchant) };
+    if (kind === "payment_declined") return { ...task, action: t("overview.settle") };
     if (kind === "review" && reviews) return { ...task, action: t("overview.review"), to: paths.review() };
     return task;
   });

@@ -43,6 +43,10 @@ export const overview: Translated<typeof en> = {
     settle: "Klären",
     toSystem: "System",
     kinds: {
+      payment_declined_one: "abgelehnte Zahlung",
+      payment_declined_other: "abgelehnte Zahlungen",
+      undelivered_one: "seit gestern nicht zugestelltes Ereignis",
+      undelivered_other: "seit gestern nicht zugestellte Ereignisse",
       review_one: "Bestellung in Prüfung",
       review_other: "Bestellungen in Prüfung",
       hold: "angehalten",

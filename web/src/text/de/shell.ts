@@ -29,6 +29,13 @@ export const shell: Translated<typeof en> = {
       partners: "Partner",
       settings: "Einstellungen",
     },
+    waiting: {
+      onHold: "angehalten",
+      inReview: "in Prüfung",
+      toShip: "zu versenden",
+      declinedPayments: "abgelehnt",
+      failingEndpoints: "fehlerhafte Endpunkte",
+    },
     overview: "Überblick",
     orders: "Bestellungen",
     review: "Prüfung",

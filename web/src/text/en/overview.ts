@@ -40,6 +40,10 @@ export const overview = {
     settle: "Settle",
     toSystem: "System",
     kinds: {
+      payment_declined_one: "declined payment",
+      payment_declined_other: "declined payments",
+      undelivered_one: "event not delivered since yesterday",
+      undelivered_other: "events not delivered since yesterday",
       review_one: "order in review",
       review_other: "orders in review",
       hold: "on hold",

@@ -26,6 +26,13 @@ export const shell = {
       partners: "Partners",
       settings: "Settings",
     },
+    waiting: {
+      onHold: "on hold",
+      inReview: "in review",
+      toShip: "to ship",
+      declinedPayments: "declined",
+      failingEndpoints: "failing endpoints",
+    },
     overview: "Overview",
     orders: "Orders",
     review: "Review queue",
