@@ -87,7 +87,9 @@ const SearchResultSchema = Type.Object(
         },
         { title: "FoundProduct", description: "A product." },
       ),
-      { description: "Products by the beginning of the SKU; the newest also by a part of the name." },
+      {
+        description: "Products by id, or by the beginning of the SKU; the newest also by a part of the name.",
+      },
     ),
   },
   { title: "SearchResult", description: "What a text finds, at most 5 of each kind." },
@@ -120,7 +122,7 @@ export const searchRoutes: readonly BackOfficeRoute[] = [
         maxLength: 200,
         format: "text",
         description:
-          "An id of an order, a shipment, an event, a delivery, a connection or a merchant, the beginning of a name, an external id or a SKU, a city, a postal code, a phone or a tracking number.",
+          "An id of an order, a shipment, an event, a delivery, a connection, a merchant or a product, the beginning of a name, an external id or a SKU, a city, a postal code, a phone or a tracking number.",
       }),
     }),
     responses: { 200: { description: "What was found.", schema: SearchResultSchema } },

@@ -1,5 +1,6 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { parseUuid } from "../platform/ids.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { Product, ProductStatus } from "./product.ts";
 import { readProducts } from "./products-sql.ts";
@@ -16,8 +17,8 @@ export type FoundProduct = {
 const NAMES_READ_MAX = 500;
 
 /**
- * Products of these merchants (null: all) with a SKU that begins with the text, or one of the newest products with a name
- * that contains it. Looks a text up as it is, in lower case and in upper case: a part for each, because Citus cannot join
+ * Products of these merchants (null: all) with the text as their id, with a SKU that begins with it, or one of the newest products
+ * with a name that contains it. Looks a text up as it is, in lower case and in upper case: a part for each, because Citus cannot join
  * with their list. A scan over all shards, each by an index.
  */
 export async function findProducts(
@@ -63,7 +64,11 @@ export async function findProducts(
            order by p.id desc
            limit $6) as p
          where strpos(lower(p.name), $4) > 0
-         limit $5)) as found
+         limit $5)
+        union all
+        (select p.id, p.sku, p.name
+         from products p
+         where p.merchant_id = m.id and p.id = $7)) as found
       where $1::uuid[] is null or m.id = any($1)
       order by found.id desc
       limit $5`,
@@ -74,6 +79,7 @@ export async function findProducts(
       text.toLowerCase(),
       limit,
       Math.floor(NAMES_READ_MAX / Math.max(1, Math.min(NAMES_READ_MAX / 10, merchantCount))),
+      parseUuid(text),
     ],
   });
 }

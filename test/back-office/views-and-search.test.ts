@@ -126,6 +126,7 @@ describe("GET /api/search", () => {
     const { body } = await test.backOffice.get(`/api/products/${one.productIds[0]}`);
     const bySku = (await search(body.sku.toLowerCase())).products;
     expect(bySku.map(({ id }: { id: string }) => id)).toContain(one.productIds[0]);
+    expect((await search(body.id.toUpperCase())).products).toMatchObject([{ id: body.id }]);
     const byName = (await search(body.name.slice(1, 4).toUpperCase())).products;
     expect(byName.length).toBeGreaterThan(0);
   });

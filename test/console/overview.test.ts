@@ -35,6 +35,21 @@ describe("the overview", () => {
     await page.waitForURL((url) => !url.search.includes("holdReason"));
   });
 
+  it("counts beside the navigation what waits, of the pages that the person has", async () => {
+    const page = await world.open(world.people.operator);
+    await visit(page, "/orders", "Orders");
+    const navigation = page.getByRole("navigation", { name: "Navigation" });
+    const orders = navigation.getByRole("link", { name: "Orders" });
+    await orders.filter({ hasText: /^Orders2$/ }).waitFor();
+    expect(await orders.getAttribute("title")).toBe("Orders: 1 on hold, 1 in review");
+    const tabs = page.getByRole("navigation", { name: "Orders" }).getByRole("link");
+    expect(await tabs.allTextContents()).toEqual(["Orders1", "Review queue1", "Returns"]);
+    const merchant = await world.open(world.people.merchant);
+    await visit(merchant, "/", "Overview");
+    await merchant.getByRole("navigation", { name: "Navigation" }).getByText(/^1$/).waitFor();
+    expect(await merchant.getByTitle("Orders: 1 on hold").count()).toBe(1);
+  });
+
   it("names what keeps the service from its work before all else, to its operators alone", async () => {
     const page = await world.open(world.people.operator);
     await visit(page, "/", "Overview");

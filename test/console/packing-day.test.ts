@@ -268,6 +268,9 @@ describe("carrier and tracking number", () => {
     await scan(page, "day-codes", BARCODE, "", "1Z999AA10123456784");
     await alert.getByText("1Z999AA10123456784 is none of these carriers.").waitFor();
     await page.getByRole("button", { name: "Another carrier" }).click();
+    await page.keyboard.press("Escape"); // It takes back the carrier alone, not the weight.
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Another carrier" }).click();
     await page.getByLabel("Carrier", { exact: true }).fill("1Z999AA10123456784");
     await page.getByRole("button", { name: "Use this carrier" }).click();
     await page.getByText("Enter the name of a carrier.").waitFor();

@@ -1,3 +1,4 @@
+import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
@@ -99,7 +100,10 @@ it.each(Object.entries(LIMITS))(
     const page = await world.open(person);
     await visit(page, "/orders", "Orders");
     const navigation = page.getByRole("navigation", { name: "Navigation" });
-    const areas = await navigation.getByRole("link").allTextContents();
+    // Without the numbers of what waits there.
+    const namesOf = async (within: Locator) =>
+      (await within.getByRole("link").allTextContents()).map((text) => text.replace(/\d+\+?$/, ""));
+    const areas = await namesOf(navigation);
     expect(areas).toContain("Orders");
     expect(areas.length).toBeLessThanOrEqual(7);
     const links: string[] = [];
@@ -107,7 +111,7 @@ it.each(Object.entries(LIMITS))(
       const link = navigation.getByRole("link", { name: area, exact: true });
       await link.click();
       await link.and(page.locator("[aria-current=page]")).waitFor();
-      const tabs = await page.getByRole("navigation", { name: area }).getByRole("link").allTextContents();
+      const tabs = await namesOf(page.getByRole("navigation", { name: area }));
       links.push(...(tabs.length === 0 ? [area] : tabs));
     }
     expect(links.filter((link) => limits.hidden.includes(link))).toEqual([]);

@@ -148,7 +148,7 @@ describe("the pages of stock", () => {
     await hall.stocked("Glue", "012345678905", 3);
     const page = await world.open(world.people.warehouse);
     const path = `/facilities/${hall.facility}/stock`;
-    await visit(page, path, "Stock of Hall one");
+    await visit(page, `/facilities/${hall.facility}`, "Hall one");
     await scanFast(page, "]E00012345678905");
     await page.getByRole("heading", { level: 1, name: "Glue" }).waitFor();
     await scanFast(page, BARCODE, "Tab");

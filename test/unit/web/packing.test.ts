@@ -206,6 +206,10 @@ describe("a command, from a button or a printed barcode", () => {
       outcome: { outcome: "none-in-box", of: 2 },
     });
     expect(scanAll(open(line("a")), "-1").outcome.outcome).toBe("nothing-in-box");
+    const weighing = scanAll(open(line("a", { quantity: 1 })), "400a").state;
+    const { state: toTakeOut } = applyCommand(weighing, "take-out");
+    expect(applyCommand(toTakeOut, "undo").state, "it continues where it was").toEqual(weighing);
+    expect(applyScan(toTakeOut, "400a").state).toMatchObject({ step: "items", counts: { a: 0 } });
     expect(scanAll(state, "-1", "400a").state.counts).toEqual({ a: 2 });
   });
 

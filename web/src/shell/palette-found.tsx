@@ -388,9 +388,22 @@ function useSearch(text: string) {
     (each) => each.isPending || each.isPlaceholderData,
   );
   return {
-    found: isEnabled ? search.data : undefined,
+    found: isEnabled && search.data !== undefined ? exactFirst(search.data, q) : undefined,
     people: isEnabled ? people.data : undefined,
     isComplete: q === text && !isPending,
+  };
+}
+
+/** What has exactly this id comes before what begins with it. */
+function exactFirst({ orders, products, ...others }: SearchResult, text: string): SearchResult {
+  const isOther = (...ids: readonly (string | null)[]) =>
+    Number(ids.every((id) => id?.toLowerCase() !== text.toLowerCase()));
+  return {
+    ...others,
+    orders: orders.toSorted(
+      (one, other) => isOther(one.externalOrderId, one.id) - isOther(other.externalOrderId, other.id),
+    ),
+    products: products.toSorted((one, other) => isOther(one.sku, one.id) - isOther(other.sku, other.id)),
   };
 }
 

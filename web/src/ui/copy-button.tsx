@@ -25,7 +25,7 @@ export function CopyButton({ value, of }: { value: string; of: string }) {
 
 /** A text such as an id with a button that copies all of it, also where its end is cut. `of` names what it is. */
 export const CopiedText = ({ value, of }: { value: string; of: string }) => (
-  <span className={classes["copied"]}>
+  <span className={classes["copied"]} data-copied>
     <span title={value}>{value}</span>
     <CopyButton value={value} of={of} />
   </span>

@@ -1,4 +1,14 @@
-import { ActionIcon, Button, Group, NumberInput, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import {
+  ActionIcon,
+  Button,
+  Group,
+  NumberInput,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+} from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
@@ -23,6 +33,7 @@ import { Pill } from "../../ui/status-badge.tsx";
 import { FacilityTabs } from "../thing-tabs.tsx";
 import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
 import { facilityQuery, ratesQuery } from "./queries.ts";
+import { useStockScans } from "./stock/use-product-scans.ts";
 
 const route = getRouteApi("/signed-in/facilities/$facilityId");
 
@@ -30,6 +41,7 @@ export function FacilityPage() {
   const { t } = useTranslation();
   const { facilityId } = route.useParams();
   const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
+  useStockScans(facilityId);
   return (
     <Page
       title={facility.name}
@@ -171,8 +183,16 @@ function RatesSection({ facilityId }: RatesSectionProps) {
   );
 }
 
+/** Countries by weight, in one currency. A rate counts for all weights below it, up to the one before. */
 function RateTable({ rates }: Pick<Rates, "rates">) {
   const { t } = useTranslation();
+  const currencies = [...new Set(rates.map(({ price }) => price.currency))].toSorted();
+  const [chosen, choose] = useState("");
+  const currency = currencies.includes(chosen) ? chosen : currencies[0];
+  const shown = rates.filter(({ price }) => price.currency === currency).toSorted(byCountry);
+  const weights = [...new Set(shown.map(({ maxWeightGrams }) => maxWeightGrams))].toSorted(
+    (one, other) => one - other,
+  );
   if (rates.length === 0)
     return (
       <Text size="sm" c="dimmed">
@@ -180,22 +200,44 @@ function RateTable({ rates }: Pick<Rates, "rates">) {
       </Text>
     );
   return (
-    <DataTable
-      label={t("rates.title")}
-      rows={rates.toSorted(byCountry)}
-      rowKey={({ countryCode, maxWeightGrams, price }) =>
-        `${countryCode}-${maxWeightGrams}-${price.currency}`
-      }
-      columns={[
-        { name: t("facilities.country"), cell: ({ countryCode }) => countryName(countryCode) },
-        {
-          name: t("rates.upTo"),
-          align: "right",
-          cell: ({ maxWeightGrams }) => formatWeight(maxWeightGrams),
-        },
-        { name: t("rates.price"), align: "right", cell: ({ price }) => <Money of={price} /> },
-      ]}
-    />
+    <>
+      {currencies.length > 1 && (
+        <SegmentedControl
+          size="xs"
+          aria-label={t("rates.currency")}
+          data={currencies}
+          value={currency ?? ""}
+          onChange={choose}
+          style={{ alignSelf: "flex-start" }}
+        />
+      )}
+      <DataTable
+        label={t("rates.title")}
+        rows={[...Map.groupBy(shown, ({ countryCode }) => countryCode)]}
+        rowKey={([countryCode]) => countryCode}
+        columns={[
+          { name: t("facilities.country"), cell: ([countryCode]) => countryName(countryCode) },
+          ...weights.map((weight) => ({
+            name: t("rates.upToWeight", { weight: formatWeight(weight) }),
+            align: "right" as const, // Otherwise it is any text.
+            cell: ([, ofCountry]: readonly [string, readonly Rate[]]) => (
+              <Price of={ofCountry} weight={weight} />
+            ),
+          })),
+        ]}
+      />
+    </>
+  );
+}
+
+/** What a weight costs: in grey where the country has no rate of its own for it, but a heavier one. Dash: it is too heavy. */
+function Price({ of: rates, weight }: { of: readonly Rate[]; weight: number }) {
+  const rate = rates.find(({ maxWeightGrams }) => maxWeightGrams >= weight);
+  if (rate === undefined) return "–";
+  return (
+    <Text span inherit {...(rate.maxWeightGrams !== weight && { c: "dimmed" })}>
+      <Money of={rate.price} />
+    </Text>
   );
 }
 

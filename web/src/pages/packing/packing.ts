@@ -138,6 +138,7 @@ export function applyScan(state: OpenPacking, scan: Scan): Scanned<OpenPacking> 
     return { state, outcome: { outcome: "order-is-open", code } };
   if (state.question !== null)
     return answer(state, state.question, /^\d{1,2}$/.test(code) ? Number(code) : null, code);
+  if (state.next !== "put-in") return scanUnits(state, scan);
   switch (state.step) {
     case "items":
       return scanUnits(state, scan);
@@ -179,10 +180,8 @@ export function applyCommand(state: OpenPacking, command: Command): Scanned<Open
       return { state, outcome: { outcome: "undo" } };
     case "take-out":
       if (unitsInBox(state) === 0) return { state: none, outcome: { outcome: "nothing-in-box" } };
-      return {
-        state: { ...none, step: "items", next: "take-out" },
-        outcome: { outcome: "scan-to-take-out" },
-      };
+      // The step stays: given up, it continues where it was.
+      return { state: { ...none, next: "take-out" }, outcome: { outcome: "scan-to-take-out" } };
     case "missing": {
       const [line, other] = linesToPack(state.order).filter((each) => openUnits(state, each) > 0);
       if (line === undefined) return { state: none, outcome: { outcome: "all-counted" } };
@@ -191,7 +190,7 @@ export function applyCommand(state: OpenPacking, command: Command): Scanned<Open
       );
     }
     case "damaged":
-      return { state: { ...none, step: "items", next: "damaged" }, outcome: { outcome: "scan-damaged" } };
+      return { state: { ...none, next: "damaged" }, outcome: { outcome: "scan-damaged" } };
     case "close-parcel":
       if (unitsInBox(state) === 0) return { state: none, outcome: { outcome: "nothing-in-box" } };
       if (state.step !== "items") return { state: none, outcome: { outcome: "parcel-closed" } };

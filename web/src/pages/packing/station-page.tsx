@@ -132,20 +132,24 @@ export function StationPage() {
 function useEscape(undo: () => void): void {
   const onEscape = useEffectEvent(undo);
   useEffect(() => {
+    // The dialog that the key closes can be gone before this page hears of the key.
+    let isOfDialog = false;
+    const note = () => {
+      isOfDialog = document.querySelector("[role=dialog], [role=menu]") !== null;
+    };
     const listen = (event: KeyboardEvent) => {
       const target = event.target instanceof Element ? event.target : null;
-      if (
-        event.key !== "Escape" ||
-        event.defaultPrevented ||
-        document.querySelector("[role=dialog], [role=menu]")
-      )
-        return;
+      if (event.key !== "Escape" || event.defaultPrevented || isOfDialog) return;
       // What is being typed is given up first.
       if (target instanceof HTMLInputElement && target.value !== "") target.value = "";
       else onEscape();
     };
+    window.addEventListener("keydown", note, { capture: true });
     window.addEventListener("keydown", listen);
-    return () => window.removeEventListener("keydown", listen);
+    return () => {
+      window.removeEventListener("keydown", note, { capture: true });
+      window.removeEventListener("keydown", listen);
+    };
   }, []);
 }
 

@@ -1,4 +1,4 @@
-import { Alert, Button, Skeleton, Stack, Text } from "@mantine/core";
+import { Alert, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle, IconRefresh } from "@tabler/icons-react";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
@@ -160,9 +160,16 @@ function Results({ checks }: { checks: readonly Check[] }) {
   const findings = checks
     .filter(({ status }) => status !== "ok")
     .toSorted((one, other) => URGENCY[one.status] - URGENCY[other.status]);
-  const passed = checks.length - findings.length;
+  const passed = checks.filter(({ status }) => status === "ok");
+  const number = (status: "fail" | "warn") => checks.filter((check) => check.status === status).length;
+  const [problems, warnings] = [number("fail"), number("warn")];
   return (
     <Stack gap="xs">
+      <Group gap="xs" role="status">
+        {problems > 0 && <Pill tone="danger">{t("system.problems", { count: problems })}</Pill>}
+        {warnings > 0 && <Pill tone="warning">{t("system.warnings", { count: warnings })}</Pill>}
+        {findings.length === 0 && <Pill tone="success">{t("system.healthy")}</Pill>}
+      </Group>
       {findings.length > 0 && (
         <DataTable
           label={t("system.checks")}
@@ -176,7 +183,8 @@ function Results({ checks }: { checks: readonly Check[] }) {
         />
       )}
       <Text size="sm" c="dimmed">
-        {t("system.passed", { count: passed })}
+        {t("system.passed", { count: passed.length })}
+        {passed.length > 0 && `: ${passed.map(({ check }) => nameOf("checks", check)).join(", ")}.`}
       </Text>
     </Stack>
   );

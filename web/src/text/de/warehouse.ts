@@ -299,6 +299,7 @@ export const warehouse: Translated<typeof en> = {
     title: "Versandpreise",
     empty: "Keine Preise: Keine Bestellung geht hierher. Legen Sie für jedes Land und Gewicht einen an.",
     edit: "Preise bearbeiten",
+    upToWeight: "Bis {{weight}}",
     upTo: "Bis",
     price: "Preis",
     currency: "Währung",
@@ -326,6 +327,7 @@ export const warehouse: Translated<typeof en> = {
     fewerThan: "Weniger als {{count, number}}",
     empty:
       "Hier ist kein Bestand erfasst. Ein Produkt ohne Bestand wird auf Bestellung gefertigt und ist immer verfügbar.",
+    emptySearch: "Nichts hier hat „{{q}}“. Mit „Bestand erfassen“ wird ein Produkt zum ersten Mal gezählt.",
     emptyFiltered: "Nichts passt zu diesen Filtern. Entfernen Sie einen davon, um mehr zu sehen.",
     record: "Bestand erfassen",
     recordEffect:

@@ -290,6 +290,7 @@ export const warehouse = {
     title: "Shipping rates",
     empty: "No rates: no order is routed here. Add one for each country and weight.",
     edit: "Edit rates",
+    upToWeight: "Up to {{weight}}",
     upTo: "Up to",
     price: "Price",
     currency: "Currency",
@@ -316,6 +317,7 @@ export const warehouse = {
     none: "None left",
     fewerThan: "Fewer than {{count, number}}",
     empty: "No stock is recorded here. A product without any record is made to order and always available.",
+    emptySearch: "Nothing here has “{{q}}”. Press Record stock to count a product for the first time.",
     emptyFiltered: "Nothing matches these filters. Remove one of them to see more.",
     record: "Record stock",
     recordEffect:

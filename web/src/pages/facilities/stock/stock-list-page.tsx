@@ -13,8 +13,8 @@ import { formatNumber } from "../../../text/format.ts";
 import { useAnnounce } from "../../../ui/announce.ts";
 import { DownloadButton } from "../../../ui/download-button.tsx";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
-import { ButtonLink, useGo } from "../../../ui/link.tsx";
-import { Filters, SearchFilter, SelectFilter, useSetFilters } from "../../../ui/list/filters.tsx";
+import { ButtonLink } from "../../../ui/link.tsx";
+import { Filters, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
 import { ListPage } from "../../../ui/list/list-page.tsx";
 import { Crumbs } from "../../../ui/page.tsx";
 import { lookUp } from "../../../ui/scan/look-up.ts";
@@ -23,7 +23,7 @@ import { Pill } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { FacilityTabs } from "../../thing-tabs.tsx";
 import { facilityQuery, stockFile, stockListQuery } from "../queries.ts";
-import { hasStock, useProductScans } from "./use-product-scans.ts";
+import { useStockScans } from "./use-product-scans.ts";
 
 const route = getRouteApi("/signed-in/facilities/$facilityId/stock");
 
@@ -36,17 +36,7 @@ export function StockListPage() {
   const search = route.useSearch();
   const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
   const mayImport = useHasRole("operator", "warehouse");
-  const go = useGo();
-  const announce = useAnnounce();
-  const setFilters = useSetFilters();
-  useProductScans({
-    onProduct: async ({ id, name }, code) => {
-      if (await hasStock(facilityId, id)) return void go(paths.stock(facilityId, id));
-      setFilters({ q: code, availableBelow: undefined });
-      announce.ended(t("stock.unrecorded", { name }));
-    },
-    onSeveral: (q) => setFilters({ q, availableBelow: undefined }),
-  });
+  useStockScans(facilityId);
   const isFiltered = Object.keys(search).length > 0;
   const few = search.availableBelow;
   const choices = [...new Set([...FEW, ...(few === undefined ? [] : [few])])].sort(
@@ -92,7 +82,11 @@ export function StockListPage() {
       query={stockListQuery(facilityId, search)}
       rowKey={({ productId }) => productId}
       rowTo={({ productId }) => paths.stock(facilityId, productId)}
-      empty={isFiltered ? t("stock.emptyFiltered") : t("stock.empty")}
+      empty={
+        search.q !== undefined && few === undefined
+          ? t("stock.emptySearch", { q: search.q })
+          : t(isFiltered ? "stock.emptyFiltered" : "stock.empty")
+      }
       columns={[
         { name: t("stock.sku"), cell: ({ sku }) => sku },
         { name: t("order.product"), cell: ({ name }) => name, isLong: true, phone: "below" },

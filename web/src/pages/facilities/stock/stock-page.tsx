@@ -7,16 +7,14 @@ import { newReference } from "../../../api/reference.ts";
 import type { Stock, StockAdjustmentReason } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
-import { useAnnounce } from "../../../ui/announce.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { filled } from "../../../ui/form/use-api-form.ts";
-import { useGo } from "../../../ui/link.tsx";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Crumbs, Page, Section } from "../../../ui/page.tsx";
 import { ProblemMessage } from "../../../ui/problem-message.tsx";
 import { facilityQuery, movementsQuery, stockQuery } from "../queries.ts";
 import { movementKey, useMovementColumns } from "./movement-columns.tsx";
-import { hasStock, useProductScans } from "./use-product-scans.ts";
+import { useStockScans } from "./use-product-scans.ts";
 
 const route = getRouteApi("/signed-in/facilities/$facilityId/stock/$productId");
 
@@ -24,15 +22,7 @@ const route = getRouteApi("/signed-in/facilities/$facilityId/stock/$productId");
 export function StockPage() {
   const { t } = useTranslation();
   const { facilityId, productId } = route.useParams();
-  const go = useGo();
-  const announce = useAnnounce();
-  useProductScans({
-    onProduct: async ({ id, name }, code) => {
-      if (await hasStock(facilityId, id)) return go(paths.stock(facilityId, id));
-      announce.ended(t("stock.unrecorded", { name }));
-      return go(paths.stockList(facilityId, { q: code }));
-    },
-  });
+  useStockScans(facilityId);
   const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
   const { data: stock } = useSuspenseQuery(stockQuery(facilityId, productId));
   return (

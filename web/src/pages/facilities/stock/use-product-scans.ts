@@ -3,7 +3,9 @@ import { useTranslation } from "react-i18next";
 import { isProblem } from "../../../api/problem.ts";
 import { queryClient } from "../../../api/query-client.ts";
 import type { ScannedProduct } from "../../../api/schema.d.ts";
+import { paths } from "../../../paths.ts";
 import { useAnnounce } from "../../../ui/announce.ts";
+import { useGo } from "../../../ui/link.tsx";
 import { lookUp, useCodeText } from "../../../ui/scan/look-up.ts";
 import type { Scan } from "../../../ui/scan/read-scan.ts";
 import { useScans } from "../../../ui/scan/use-scans.ts";
@@ -34,6 +36,21 @@ export function useProductScans({ onProduct, onSeveral }: Props): void {
   useScans((_, scan) => {
     latest.current = scan;
     find(scan).catch(announce.failed);
+  });
+}
+
+/** A scan on a page of a facility leads to the stock of its product, or to where it is counted first. */
+export function useStockScans(facilityId: string): void {
+  const { t } = useTranslation();
+  const go = useGo();
+  const announce = useAnnounce();
+  useProductScans({
+    onProduct: async ({ id, name }, code) => {
+      if (await hasStock(facilityId, id)) return go(paths.stock(facilityId, id));
+      announce.ended(t("stock.unrecorded", { name }));
+      return go(paths.stockList(facilityId, { q: code }));
+    },
+    onSeveral: (q) => void go(paths.stockList(facilityId, { q })),
   });
 }
 

@@ -159,13 +159,15 @@ function MissingStock({ products, canShipRest }: MissingProps) {
   const { t } = useTranslation();
   const mayAdjust = useHasRole("operator", "warehouse");
   const isShort = ({ needed, available }: NeededProduct) => available < needed;
-  const rows = products.flatMap((product) => {
+  // What there is enough of needs no work. If nothing lacks by itself, the goods lie apart.
+  const lacking = products.filter(isShort);
+  const rows = (lacking.length > 0 ? lacking : products).flatMap((product) => {
     const [first = null, ...others] = product.facilities;
     return [first, ...others].map((at) => ({ product, at }));
   });
   return (
     <>
-      {products.filter(isShort).map((product) => (
+      {lacking.map((product) => (
         <Text key={product.productId} size="sm">
           {t("holdHelp.short", {
             name: product.name,
@@ -174,7 +176,7 @@ function MissingStock({ products, canShipRest }: MissingProps) {
           })}
         </Text>
       ))}
-      {!products.some(isShort) && (
+      {lacking.length === 0 && (
         <Text size="sm">{t(products.length > 1 ? "holdHelp.notTogether" : "holdHelp.enough")}</Text>
       )}
       <DataTable
@@ -195,16 +197,13 @@ function MissingStock({ products, canShipRest }: MissingProps) {
           { name: t("holdHelp.needed"), align: "right", cell: ({ product }) => formatNumber(product.needed) },
           {
             name: t("holdHelp.facility"),
-            cell: ({ product, at }) => {
+            cell: ({ at }) => {
               if (at === null) return t("holdHelp.nowhere");
-              const name = mayAdjust ? (
-                <TextLink to={paths.stock(at.facilityId, product.productId)} inherit>
-                  {at.facilityName}
-                </TextLink>
-              ) : (
+              return at.serves ? (
                 at.facilityName
+              ) : (
+                <Below text={t("holdHelp.notServed")}>{at.facilityName}</Below>
               );
-              return at.serves ? name : <Below text={t("holdHelp.notServed")}>{name}</Below>;
             },
           },
           {
@@ -222,6 +221,23 @@ function MissingStock({ products, canShipRest }: MissingProps) {
             align: "right",
             cell: ({ at }) => (at === null ? "–" : formatNumber(at.available)),
           },
+          ...(mayAdjust
+            ? [
+                {
+                  name: t("tokens.actions"),
+                  align: "right" as const, // Otherwise it is any text.
+                  cell: ({ product: { productId }, at }: (typeof rows)[number]) => (
+                    <ButtonLink
+                      to={at === null ? paths.facilities() : paths.stock(at.facilityId, productId)}
+                      size="compact-xs"
+                      variant="default"
+                    >
+                      {t("stock.adjust")}
+                    </ButtonLink>
+                  ),
+                },
+              ]
+            : []),
         ]}
       />
       <Text size="sm">
