@@ -71,8 +71,8 @@ describe("the dialog that releases a hold, beside a declined charge", () => {
   it("says it in German too", async () => {
     const page = await world.open(world.people.operator, { language: "de-DE" });
     await page.goto(`/orders/${id}`);
-    await page.getByRole("button", { name: "Sperre aufheben" }).click();
-    const dialog = page.getByRole("dialog", { name: "Sperre aufheben" });
+    await page.getByRole("button", { name: "Halt aufheben" }).click();
+    const dialog = page.getByRole("dialog", { name: "Halt aufheben" });
     await dialog.getByRole("checkbox", { name: "Zahlung fehlgeschlagen" }).check();
     await dialog.getByText("Der Händler schuldet sie nicht mehr.").waitFor();
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findingsOf, visit } from "../support/browser.ts";
-import { anAddress, placeOrder } from "../support/builders.ts";
+import { anAddress, createPartner, placeOrder } from "../support/builders.ts";
 import { routeAll } from "../support/facilities.ts";
 import { runJob } from "../support/jobs.ts";
 import {
@@ -61,6 +61,50 @@ describe("the list of orders", () => {
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "shop-1002" }).waitFor();
+  });
+
+  it("does one action on all chosen orders: those that reject it stay chosen, with the reason", async () => {
+    const first = await placeOrder(world.partner, { externalOrderId: "bulk-1" });
+    const second = await placeOrder(world.partner, { externalOrderId: "bulk-2" });
+    await operationApplied(world.service, second.id, "cancel");
+    const page = await world.open(world.people.merchant);
+    await visit(page, "/orders?q=bulk-", "Orders");
+    await page.getByRole("checkbox", { name: "Select this page" }).check();
+    await page.getByText("2 orders", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Hold", exact: true }).click();
+    await page.getByRole("dialog", { name: "Hold" }).getByRole("button", { name: "Hold" }).click();
+    const rejected = page.getByRole("alert").filter({ hasText: "1 order was not changed" });
+    expect(await rejected.getByRole("listitem").allTextContents()).toEqual([
+      expect.stringMatching(/^bulk-2: ./),
+    ]);
+    expect(await page.getByRole("checkbox", { name: "bulk-2" }).isChecked()).toBe(true);
+    expect(await page.getByRole("checkbox", { name: "bulk-1" }).isChecked()).toBe(false);
+    expect((await readDetail(world.service, first.id)).onHold).toBe(true);
+  });
+
+  it("is narrowed to days of the person's zone, and to a merchant that is found by its name", async () => {
+    const other = await createPartner(world.service);
+    const body = { name: "Paper Ltd" };
+    await world.service.backOffice.request("PATCH", `/api/merchants/${other.merchantId}`, { body });
+    await placeOrder(other, { externalOrderId: "paper-1" });
+    const day = world.service.clock.now().toISOString().slice(0, 10);
+    const page = await world.open(world.people.operator);
+    await visit(page, "/orders", "Orders");
+    await page.getByRole("button", { name: "More filters" }).click();
+    await page.getByLabel("From", { exact: true }).fill(day);
+    await page.getByLabel("To", { exact: true }).fill(day);
+    await page.getByRole("combobox", { name: "Merchant" }).fill("paper");
+    await page.getByRole("option", { name: "Paper Ltd" }).click();
+    await page.getByRole("link", { name: "paper-1" }).waitFor();
+    await page.getByRole("link", { name: "shop-1003" }).waitFor({ state: "detached" });
+    const { searchParams } = new URL(page.url());
+    const [since, until] = ["createdSince", "createdUntil"].map((name) => searchParams.get(name));
+    const midnight = `${new Date(Date.parse(day) - 86_400_000).toISOString().slice(0, 10)}T23:00:00.000Z`;
+    expect([since, until]).toEqual([midnight, `${day}T23:00:00.000Z`]);
+    await page.getByRole("button", { name: "Remove the filter Paper Ltd" }).click();
+    await page.getByRole("link", { name: "shop-1003" }).waitFor();
+    await page.getByLabel("To", { exact: true }).fill("2020-01-01");
+    await page.getByText("No order matches these filters.").waitFor();
   });
 
   it("is in German for a browser that asks for it, and stays in the chosen language", async () => {

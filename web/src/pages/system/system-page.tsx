@@ -184,7 +184,7 @@ function Results({ checks }: { checks: readonly Check[] }) {
       )}
       <Text size="sm" c="dimmed">
         {t("system.passed", { count: passed.length })}
-        {passed.length > 0 && `: ${passed.map(({ check }) => nameOf("checks", check)).join(", ")}.`}
+        {passed.length > 0 && `: ${passed.map(({ check }) => nameOf("checks", check)).join(", ")}`}
       </Text>
     </Stack>
   );

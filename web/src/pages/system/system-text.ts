@@ -18,7 +18,11 @@ export function useFindingText(): (check: Check) => string {
   return ({ reason, values, message }) =>
     reason === null
       ? message
-      : t(`systemNames.reasons.${reason}`, { ...wordsOf(values), defaultValue: message });
+      : // A German duration ends with the period of its unit.
+        t(`systemNames.reasons.${reason}`, { ...wordsOf(values), defaultValue: message }).replaceAll(
+          "..",
+          ".",
+        );
 }
 
 /** Times are in milliseconds, and their names say so. */

@@ -8,7 +8,7 @@ export const audited: Readonly<Record<keyof typeof en, string>> = {
   approveOrder: "Bestellung freigeben",
   cancelLines: "Positionen stornieren",
   cancelOrder: "Bestellung stornieren",
-  cancelResend: "Erneutes Senden anhalten",
+  cancelResend: "Erneutes Senden beenden",
   cancelTestOrder: "Testbestellung stornieren",
   closeFacility: "Standort schließen",
   completeOrder: "Bestellung abschließen",

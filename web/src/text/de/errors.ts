@@ -209,7 +209,7 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
   whole_order: "Von der Bestellung bliebe nichts übrig. Stornieren Sie die ganze Bestellung.",
   tracking_number_repeated: "Die Sendungsnummer ist schon auf einem anderen Paket, das unterwegs ist.",
   goods_unpaid:
-    "Die Ware ist noch nicht bezahlt. Versuchen Sie es danach erneut; wurde die Zahlung abgelehnt, heben Sie diese Sperre zuerst auf, oder stornieren Sie die Bestellung.",
+    "Die Ware ist noch nicht bezahlt. Versuchen Sie es danach erneut; wurde die Zahlung abgelehnt, heben Sie diesen Halt zuerst auf, oder stornieren Sie die Bestellung.",
   too_many_lines: (maximum) =>
     `Eine Bestellung hat höchstens ${maximum} Positionen. Versenden Sie ganze Positionen statt Teile.`,
   not_cancelable: "Die Bestellung kann nicht storniert werden.",
@@ -232,7 +232,7 @@ const TRANSITIONS: Readonly<Record<TransitionRule, string | ((maximum: string) =
   shipping_charge_pending: "Die Versandkosten werden gerade abgebucht. Versuchen Sie es danach noch einmal.",
   too_many_corrections: (maximum) => `Die Adresse der Bestellung wurde schon ${maximum}-mal korrigiert.`,
   hold_not_releasable:
-    "Die Bestellung ist aus Gründen angehalten, die Ihre Rolle nicht aufheben kann, oder die Sie wählen müssen. Bei jeder Sperre steht, von wem sie ist.",
+    "Die Bestellung ist aus Gründen angehalten, die Ihre Rolle nicht aufheben kann, oder die Sie wählen müssen. Bei jedem Halt steht, von wem er ist.",
   too_many_hold_reasons: (maximum) =>
     `Eine Bestellung kann aus höchstens ${maximum} Gründen angehalten sein.`,
   too_many_changes: (maximum) =>
@@ -394,7 +394,7 @@ export const errors: ErrorTexts = {
       const text = TRANSITIONS[rule];
       return typeof text === "function" ? text(maximum === undefined ? "" : formatNumber(maximum)) : text;
     },
-    "endpoint-paused": () => "Der Endpunkt ist angehalten. Setzen Sie ihn zuerst fort.",
+    "endpoint-paused": () => "Der Endpunkt ist pausiert. Setzen Sie ihn zuerst fort.",
     "stock-changed": ({ onHand }) =>
       `Der Bestand hat sich geändert: ${formatNumber(onHand)} Stück sind da. Zählen Sie noch einmal, oder tragen Sie die Differenz ein.`,
     "limit-reached": ({ limit, maximum }) => LIMITS[limit as KnownLimitName]?.(formatNumber(maximum)),

@@ -56,17 +56,16 @@ export const live: Translated<typeof en> = {
     failed: "{{count, number}} fehlgeschlagen",
     skipped: "{{count, number}} nicht gesendet",
     sending: "{{count, number}} unterwegs",
-    cancel: "Anhalten",
+    cancel: "Beenden",
     cancelEffect: "Keine weitere Zustellung wird gesendet. Fällige werden noch gesendet.",
     cancelDone: "Keine weitere Zustellung wird gesendet.",
     reasons: {
       delivery_erased: "die Testbestellung wurde gelöscht",
       endpoint_deleted: "der Endpunkt wurde gelöscht",
-      endpoint_paused: "der Endpunkt ist angehalten",
+      endpoint_paused: "der Endpunkt ist pausiert",
       event_expired: "das Ereignis ist nicht mehr gespeichert",
       limit_reached: "sie wurden so oft gesendet, wie die Grenzen erlauben",
-      not_sent:
-        "der Endpunkt wurde vorher angehalten oder gelöscht, oder sie lassen sich nicht erneut senden",
+      not_sent: "der Endpunkt wurde vorher pausiert oder gelöscht, oder sie lassen sich nicht erneut senden",
     },
   },
 };

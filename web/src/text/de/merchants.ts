@@ -93,7 +93,7 @@ export const merchants: Translated<typeof en> = {
     rotate: "Ersetzen",
     rotateEffect:
       "Ein neuer Schlüssel mit gleichem Namen und Modus entsteht. Der Schlüssel {{prefix}}… bleibt während der Überlappung gültig.",
-    rotatedDone: "Der Schlüssel wurde gewechselt.",
+    rotatedDone: "Der Schlüssel wurde ersetzt.",
     overlapHours: "Überlappung in Stunden",
     overlapHelp: "Von 0 bis 168. 0 beendet den alten Schlüssel sofort, etwa wenn er bekannt wurde.",
     revoke: "Widerrufen",

@@ -164,7 +164,7 @@ export const people: Translated<typeof en> = {
     overlapHelp: "0 bis 168. 0 beendet es sofort, etwa nach einem Leck.",
     revoke: "Widerrufen",
     revokeEffect:
-      "Die nächste Anfrage von {{name}} mit diesem Token wird abgelehnt. Auch was es angelegt hat, endet: seine Token, API-Schlüssel und Rollen von Personen. Webhook-Endpunkte, die es eingerichtet hat, werden angehalten.",
+      "Die nächste Anfrage von {{name}} mit diesem Token wird abgelehnt. Auch was es angelegt hat, endet: seine Token, API-Schlüssel und Rollen von Personen. Webhook-Endpunkte, die es eingerichtet hat, werden pausiert.",
     revokedDone: "Das Token wurde widerrufen.",
     new: "Neues Token",
     newAbout: "Hinterlegen Sie es dort, wo das Programm es liest. Der Dienst behält nur seinen Hash.",
@@ -221,7 +221,7 @@ export const people: Translated<typeof en> = {
       tokens: "Token",
     },
     about: {
-      orders: "Sendungen, Exporte, Prüfung, Sperren, Notizen, Korrekturen und persönliche Daten.",
+      orders: "Sendungen, Exporte, Prüfung, Halte, Notizen, Korrekturen und persönliche Daten.",
       fulfilment: "Arbeitsliste, Picklisten, Packzettel, Versand und Rücksendungen.",
       catalog: "Produkte, Importe und die Verbindungen, die sie sehen.",
       stock: "Zählungen, Korrekturen und Bewegungen.",
@@ -231,7 +231,7 @@ export const people: Translated<typeof en> = {
       connections: "Verbindungen, ihre Prüfregeln und was sie von Grenzen nutzen.",
       keys: "Ohne die Schlüssel selbst. Ändern: ausstellen, ersetzen und widerrufen.",
       endpoints: "Ihr Zustand. Ändern: Adressen und Geheimnisse.",
-      deliveries: "Ereignisse und Zustellungen. Ändern: erneut senden, anhalten und fortsetzen.",
+      deliveries: "Ereignisse und Zustellungen. Ändern: erneut senden, pausieren und fortsetzen.",
       "test-orders": "Die Sandbox.",
       overview: "Zahlen, Suche und laufende Aktualisierung.",
       changes: "Was sich geändert hat, soweit die anderen Rechte es zeigen.",

@@ -58,7 +58,7 @@ export const sandbox: Translated<typeof en> = {
     effects: {
       process: "Jemand beim Händler prüft die Bestellung. Die API kann sie nicht mehr stornieren.",
       accept: "Das Stornofenster ist zu: Die API kann die Bestellung nicht mehr stornieren.",
-      hold: "Die Bestellung wird nicht versandt, bis die Sperre aufgehoben ist. Ihr Status bleibt.",
+      hold: "Die Bestellung wird nicht versandt, bis der Halt aufgehoben ist. Ihr Status bleibt.",
       releaseHold: "Die Bestellung kann wieder versandt werden.",
       ship: "Eine Sendung mit allen noch nicht versandten Positionen verlässt das Lager.",
       returnShipment: "Die neueste Sendung, die unterwegs ist, kommt zurück.",
@@ -66,7 +66,7 @@ export const sandbox: Translated<typeof en> = {
       cancel: "Die Bestellung wird storniert, gleich welchen Status sie hat. Ihre API storniert nur neue.",
     },
     rules: {
-      order_on_hold: "Eine angehaltene Bestellung wird nicht versandt. Heben Sie erst die Sperre auf.",
+      order_on_hold: "Eine angehaltene Bestellung wird nicht versandt. Heben Sie erst den Halt auf.",
       unshipped_lines:
         "Eine Bestellung mit einer nicht versandten Position wird nicht abgeschlossen. Versenden Sie sie erst.",
       order_settled:

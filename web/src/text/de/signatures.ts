@@ -14,7 +14,7 @@ export const signatures: Translated<typeof en> = {
     body: "Inhalt",
     bodyHelp: "Die empfangenen Bytes, bevor etwas sie auswertet.",
     secret: "Signaturschlüssel",
-    secretHelp: "Er beginnt mit whsec_. Der Dienst zeigt ihn beim Anlegen und beim Wechseln.",
+    secretHelp: "Er beginnt mit whsec_. Der Dienst zeigt ihn beim Anlegen und beim Ersetzen.",
     more: "Weitere Angaben",
     computed: "Signatur, die Ihr Programm berechnet hat",
     computedHelp: "Freiwillig. Sie zeigt, welcher Schritt Ihres Programms abweicht.",
@@ -79,7 +79,7 @@ export const signatures: Translated<typeof en> = {
         "Eine Signatur hat 32 Bytes, diese hat {{bytes}}. Vielleicht wurde sie abgeschnitten.",
       signature_form: "Eine Signatur ist nicht lesbar: Sie besteht aus v1, und base64.",
       signatures_several:
-        "Die Anfrage hat {{count, number}} Signaturen, weil der Schlüssel gewechselt wurde. Eine passende genügt: Vergleichen Sie mit jeder.",
+        "Die Anfrage hat {{count, number}} Signaturen, weil der Schlüssel ersetzt wurde. Eine passende genügt: Vergleichen Sie mit jeder.",
       secret_is_key:
         "Das ist ein API-Schlüssel. Verwenden Sie den Signaturschlüssel des Endpunkts; er beginnt mit whsec_.",
       secret_is_id:
@@ -91,9 +91,9 @@ export const signatures: Translated<typeof en> = {
       secret_form: "Der Teil nach whsec_ ist kein base64. Vielleicht wurde er abgeschnitten oder verdeckt.",
       secret_length: "Der Schlüssel hat {{bytes}} Bytes statt 32. Vielleicht wurde er abgeschnitten.",
       secret_older:
-        "Mit Ihrem Schlüssel entstand Signatur {{position}} von {{count, number}}. Er wurde gewechselt und signiert nur noch bis zum Ende der Überlappung. Speichern Sie den neuen.",
+        "Mit Ihrem Schlüssel entstand Signatur {{position}} von {{count, number}}. Er wurde ersetzt und signiert nur noch bis zum Ende der Überlappung. Speichern Sie den neuen.",
       secret_differs:
-        "Header und Inhalt wirken unverändert, also ist der Schlüssel ein anderer: von einem anderen Endpunkt, vom Test- oder Live-Endpunkt, oder aus der Zeit vor einem Wechsel. Ist er verloren, wechseln Sie ihn.",
+        "Header und Inhalt wirken unverändert, also ist der Schlüssel ein anderer: von einem anderen Endpunkt, vom Test- oder Live-Endpunkt, oder aus der Zeit davor. Ist er verloren, ersetzen Sie ihn.",
       body_wrapped: "Um den Inhalt stehen Leerzeichen oder Zeilenumbrüche, die nicht signiert wurden.",
       body_quoted:
         "Der Inhalt ist ein JSON-Text in JSON. Prüfen Sie den Text darin, bevor er erneut als JSON geschrieben wird.",

@@ -28,7 +28,7 @@ export const systemNames: Translated<typeof en> = {
       jobs: "Aufgaben",
       "versions of processes": "Versionen der Prozesse",
       "keys of processes": "Schlüssel der Prozesse",
-      "paused endpoints": "Angehaltene Endpunkte",
+      "paused endpoints": "Pausierte Endpunkte",
       "secret keys": "Schlüssel der Geheimnisse",
       "partitions of events": "Partitionen der Ereignisse",
       "partitions of attempts": "Partitionen der Zustellversuche",
@@ -73,7 +73,7 @@ export const systemNames: Translated<typeof en> = {
       "clock-ahead": "Die Uhr dieses Rechners geht gegenüber der Datenbank {{apartMs}} vor.",
       "clock-behind": "Die Uhr dieses Rechners geht gegenüber der Datenbank {{apartMs}} nach.",
       "work-waits": "Die älteste Arbeit wartet seit {{waitingMs}}. Prüfen Sie, ob genug Worker laufen.",
-      "endpoints-paused": "Angehalten: {{count, number}}. Partner können sie fortsetzen.",
+      "endpoints-paused": "Pausiert: {{count, number}}. Partner können sie fortsetzen.",
       "not-distributed":
         "Citus ist installiert, aber keine Tabelle ist verteilt. Führen Sie aus: npm run cli -- distribute",
       "tables-misplaced":

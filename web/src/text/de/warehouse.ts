@@ -130,7 +130,7 @@ export const warehouse: Translated<typeof en> = {
     whichIsDamaged: "Was ist beschädigt?",
     areMissing_one: "{{count, number}} Stück von {{product}} fehlt. Was geschieht damit?",
     areMissing_other: "{{count, number}} Stück von {{product}} fehlen. Was geschieht damit?",
-    holdRest: "Den Rest versenden, die Bestellung sperren, bis Bestand da ist",
+    holdRest: "Den Rest versenden, die Bestellung anhalten, bis Bestand da ist",
     cancelRest: "Den Rest versenden, das Fehlende stornieren",
     whereWasDamaged: "War {{product}} schon in der Kiste?",
     wasInBox: "Ja, wird jetzt herausgenommen",
@@ -173,18 +173,18 @@ export const warehouse: Translated<typeof en> = {
       none: "Dafür ist kein Bestand erfasst.",
     },
     rest: {
-      held_one: "{{count, number}} Stück fehlt: Die Bestellung ist gesperrt.",
-      held_other: "{{count, number}} Stück fehlen: Die Bestellung ist gesperrt.",
+      held_one: "{{count, number}} Stück fehlt: Die Bestellung ist angehalten.",
+      held_other: "{{count, number}} Stück fehlen: Die Bestellung ist angehalten.",
       canceled_one: "{{count, number}} fehlendes Stück ist storniert.",
       canceled_other: "{{count, number}} fehlende Stück sind storniert.",
       heldInstead_one:
-        "{{count, number}} fehlendes Stück lässt sich jetzt nicht stornieren: Die Bestellung ist gesperrt.",
+        "{{count, number}} fehlendes Stück lässt sich jetzt nicht stornieren: Die Bestellung ist angehalten.",
       heldInstead_other:
-        "{{count, number}} fehlende Stück lassen sich jetzt nicht stornieren: Die Bestellung ist gesperrt.",
+        "{{count, number}} fehlende Stück lassen sich jetzt nicht stornieren: Die Bestellung ist angehalten.",
       failed_one:
-        "{{count, number}} Stück fehlt, das wurde aber nicht gespeichert. Sperren oder stornieren Sie es auf der Seite der Bestellung.",
+        "{{count, number}} Stück fehlt, das wurde aber nicht gespeichert. Auf der Seite der Bestellung halten Sie sie an oder stornieren es.",
       failed_other:
-        "{{count, number}} Stück fehlen, das wurde aber nicht gespeichert. Sperren oder stornieren Sie sie auf der Seite der Bestellung.",
+        "{{count, number}} Stück fehlen, das wurde aber nicht gespeichert. Auf der Seite der Bestellung halten Sie sie an oder stornieren das Fehlende.",
     },
     allCounted: "Alle Ware ist drin. Paket wiegen.",
     parcelClosed: "Das Paket ist geschlossen. Wiegen.",
