@@ -115,6 +115,24 @@ describe("an import recognises", () => {
     });
   });
 
+  it("prices as people write them, and refuses by line what has two meanings", async () => {
+    const file = `${HEADER}\nA,a,"1.234,50"\nB,b,"1,234.50 EUR"\nC,c,€ 12.50\nD,d,"12,50"\n`;
+    const { body } = await importInto(file);
+    expect(body.products.map(({ price }: Answer["body"]) => price.amount)).toEqual([
+      ...["1234.50", "1234.50", "12.50", "12.50"],
+    ]);
+    expect(body.recognised.decimalSeparator).toBe("comma");
+    await expectRefused(`${HEADER}\nE,e,"1,250"\nF,f,1.250\nG,g,$ 1\nH,h,2\n`, [
+      { line: 2, column: "price", rule: "format", format: "amount" },
+      { line: 3, column: "price", rule: "amount", decimals: 2 },
+      { line: 4, column: "price", rule: "format", format: "amount" },
+    ]);
+    const dinars = { name: "K", accountEmail: "k@example.com", currency: "KWD" };
+    merchantId = (await created(test.backOffice.post("/api/merchants", dinars))).id;
+    await importInto(`${HEADER}\nA,a,1.250\n`);
+    expect(await products()).toMatchObject([{ price: { amount: "1.250", currency: "KWD" } }]);
+  });
+
   it("rows and columns without anything in them, and skips them", async () => {
     expect((await importInto(`${HEADER},,\nA,a,1,,\n,,,,\n  ,,,,\nB,b,2,,,,\n\n`)).body).toMatchObject({
       created: 2,

@@ -1,6 +1,7 @@
 import { CsvError, parse } from "csv-parse";
 import type { ValidationError } from "../wire/problems.ts";
 import type { FileFault } from "../wire/rules.ts";
+import { amountOfCell } from "./amounts.ts";
 import { isFormula, textOfCell } from "./csv.ts";
 import { decode, type Encoding, encodingOf, InvalidFileError, type TableRow } from "./decode.ts";
 import { isOldWorkbook, isWorkbook, openWorkbook } from "./read-workbook.ts";
@@ -21,8 +22,8 @@ export type Columns = {
   readonly ignored?: readonly string[];
   /** Columns that name something. */
   readonly identifiers: readonly string[];
-  /** Columns whose numbers may have a decimal comma. */
-  readonly decimal?: readonly string[];
+  /** The columns that are amounts, and their currency. */
+  readonly amounts?: { readonly columns: readonly string[]; readonly currency: string };
   /** A JSON object in each line is read too. */
   readonly jsonLines?: true;
 };
@@ -221,17 +222,19 @@ async function* recordsOf(
     header.forEach((column, index) => {
       const cell = isText ? textOfCell(cells[index] ?? "") : (cells[index] ?? "");
       if (cell === "" || !columns.known.includes(column)) return;
-      values[column] = columns.decimal?.includes(column) ? decimalOf(cell, recognised) : cell;
+      values[column] = columns.amounts?.columns.includes(column)
+        ? amountIn(cell, columns.amounts.currency, recognised)
+        : cell;
     });
     yield { line, values, formulas };
   }
 }
 
-/** The number in a cell. Where cells are not separated by commas, decimals can be. */
-function decimalOf(cell: string, recognised: Recognised): string {
-  if (recognised.separator === "comma" || !/^-?\d+,\d+$/.test(cell)) return cell;
-  recognised.decimalSeparator = "comma";
-  return cell.replace(",", ".");
+/** The amount in a cell, or the cell as it is, which the check of the row refuses. */
+function amountIn(cell: string, currency: string, recognised: Recognised): string {
+  const amount = amountOfCell(cell, currency, recognised.separator !== "comma");
+  if (amount?.decimals === "comma") recognised.decimalSeparator = "comma";
+  return amount?.text ?? cell;
 }
 
 /** The name of a column that has none, as spreadsheets show it: A, B, …, Z, AA. */

@@ -18,7 +18,7 @@ import {
 } from "../../platform/tables/import-file.ts";
 import { type Recognised, type RowError, readTable } from "../../platform/tables/read-table.ts";
 import { listOwnProducts } from "../products-sql.ts";
-import { type Before, type ImportHeader, type ImportRow, PRODUCT_COLUMNS, readRow } from "./import-row.ts";
+import { type Before, type ImportHeader, type ImportRow, productColumns, readRow } from "./import-row.ts";
 import { compareImported, listBarcodeOwners, listSkuOwners } from "./import-sql.ts";
 
 /** What one transaction can store in about ten seconds. A larger catalog is split into several files. */
@@ -41,7 +41,11 @@ export async function checkFile(
   file: CheckedFile,
 ): Promise<{ readonly header: ImportHeader; readonly recognised: Recognised }> {
   const { bytes, match, asWritten, errors } = file;
-  const { records, header, recognised } = await readTable(bytes, PRODUCT_COLUMNS, errors.report);
+  const { records, header, recognised } = await readTable(
+    bytes,
+    productColumns(merchant.currency),
+    errors.report,
+  );
   const seen = new SeenValues();
   const named = ["sku", "name"];
   const rows = validRows(records, { errors, asWritten, max: IMPORT_ROWS_MAX, named }, (record) => {

@@ -9,12 +9,12 @@ import { PRODUCT_STATUSES, ProductRequestSchema, type ProductStatus } from "../p
 const REQUIRED = ["sku", "name", "price"];
 const OPTIONAL = ["weightGrams", "barcode", "lowStockBelow", "description", "imageUrl", "status", "id"];
 
-export const PRODUCT_COLUMNS: Columns = {
+export const productColumns = (currency: string): Columns => ({
   known: [...REQUIRED, ...OPTIONAL],
   required: REQUIRED,
   identifiers: ["sku", "barcode"],
-  decimal: ["price"],
-};
+  amounts: { columns: ["price"], currency },
+});
 
 /** The columns, in the order of the file. */
 export type ImportHeader = readonly string[];
