@@ -290,7 +290,8 @@ async function checkStockFile(
 ): Promise<Recognised> {
   const seen = new SeenValues();
   const { records, recognised } = await readTable(bytes, STOCK_COLUMNS, errors.report);
-  const options = { errors, asWritten, max: IMPORT_ROWS_MAX, named: ["sku", "barcode"] };
+  const { identifiers } = STOCK_COLUMNS;
+  const options = { errors, asWritten, max: IMPORT_ROWS_MAX, named: ["sku", "barcode"], identifiers };
   const rows = validRows(records, options, (record) => readRow(record, merchantId, asWritten));
   for await (const batch of inBatches(rows, BATCH_SIZE)) {
     const named = batch.map((row) => row.named);

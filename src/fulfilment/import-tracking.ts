@@ -461,7 +461,9 @@ async function checkTrackingFile(
   { file: { bytes, connectionId, asWritten }, errors, temporaryFile }: CheckedFile,
 ): Promise<Recognised> {
   const { records, recognised } = await readTable(bytes, TRACKING_COLUMNS, errors.report);
-  const options = { errors, asWritten, max: TRACKING_ROWS_MAX, named: ["orderId", "externalOrderId"] };
+  const { identifiers } = TRACKING_COLUMNS;
+  const named = ["orderId", "externalOrderId"];
+  const options = { errors, asWritten, max: TRACKING_ROWS_MAX, named, identifiers };
   const rows = validRows(records, options, (record) => readRow(record, connectionId, asWritten));
   const seen = new SeenValues();
   for await (const batch of inBatches(parcelsOf(rows), BATCH_SIZE)) {

@@ -227,7 +227,50 @@ function zipOf(name: string, content: Buffer, size = content.length): Buffer {
 }
 
 describe("an identifier that a spreadsheet has damaged", () => {
+  it("is reported beside any other error of its row", async () => {
+    const id = "0198c5a4-0000-7000-8000-000000000000";
+    await expectRefused(`${HEADER},id\n10-Dec,,1,\nM??,b,x,\n12.Okt,c,1,${id}\nGOOD,,1,\n`, [
+      { line: 2, column: "name", rule: "required" },
+      { line: 2, column: "sku", rule: "damaged", damage: "date" },
+      { line: 3, column: "price", rule: "format" },
+      { line: 3, column: "sku", rule: "damaged", damage: "letters" },
+      { line: 4, column: "id", rule: "not_found" },
+      { line: 4, column: "sku", rule: "damaged", damage: "date" },
+      { line: 5, column: "name", rule: "required" },
+    ]);
+  });
+
+  it("that may be meant so is imported with a warning", async () => {
+    const { body } = await importInto(`${HEADER}\n01-03-26,a,1\n12.0,b,1\n12-10,c,1\n`);
+    expect(body).toMatchObject({
+      created: 3,
+      warnings: [
+        { line: 2, column: "sku", rule: "damaged", damage: "date", subject: "01-03-26, a" },
+        { line: 3, column: "sku", rule: "damaged", damage: "decimals" },
+      ],
+    });
+    expect(body.warnings).toHaveLength(2);
+  });
+
+  it('is not the text of ="…", with or without quotes around it', async () => {
+    const file = `${HEADER}\n="00123",a,1\n"=""00124""",b,1\n"q,=""x"",",c,1\n="00125",="d",1`;
+    await importInto(file);
+    expect((await products()).map(({ sku, name }) => [sku, name])).toEqual([
+      ["00123", "a"],
+      ["00124", "b"],
+      ['q,="x",', "c"],
+      ["00125", "d"],
+    ]);
+    for (const row of ['A"="1",e,1', 'A="1",e,1', '="1"2,e,1'])
+      await expectRefused(`${HEADER}\n${row}\n`, [{ line: 2, rule: "file", fault: "stray_quote" }]);
+  });
+
   it.each([
+    ["#####", "error_value"],
+    ["12.Okt", "date"],
+    ["123.0", "decimals"],
+    ["123456789012345000", "rounded"],
+    ["M\ufffd1", "letters"],
     ["10-Dec", "date"],
     ["4.00638E+12", "exponent"],
     ["=A1&B1", "formula"],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { makeDataDir } from "../data-dir.ts";
 import { describedErrors, type Problem } from "../wire/problems.ts";
 import type { Violation } from "../wire/rules.ts";
-import { isErrorValue } from "./damage.ts";
+import { damageOf, isErrorValue, possibleDamageOf } from "./damage.ts";
 import type { FileRecord, Recognised, Report, RowError } from "./read-table.ts";
 
 /** What a caller decides about all imports. */
@@ -113,12 +113,16 @@ type Rows = {
   readonly max: number;
   /** The columns that name what a row is about. */
   readonly named: readonly string[];
+  readonly identifiers: readonly string[];
 };
 
-/** The rows that are valid without regard to what is stored. Errors of the others are added. */
+/**
+ * The rows that are valid without regard to what is stored. Errors of the others are added, with what a spreadsheet has done to
+ * their identifiers: what is corrected is not sent twice.
+ */
 export async function* validRows<Row extends object>(
   records: AsyncIterable<FileRecord>,
-  { errors, asWritten, max, named }: Rows,
+  { errors, asWritten, max, named, identifiers }: Rows,
   read: (record: FileRecord) => Row | { readonly errors: readonly RowError[] },
 ): AsyncGenerator<Row> {
   let count = 0;
@@ -126,12 +130,32 @@ export async function* validRows<Row extends object>(
     count += 1;
     const { line, values } = record;
     if (count > max) return errors.report([{ line, rule: "max_rows", max }], "file");
-    const damaged = asWritten ? [] : errorValues(record);
-    const row = damaged.length > 0 ? { errors: damaged } : read(record);
-    if ("errors" in row) errors.add(row.errors, subjectOf(...named.map((column) => values[column])));
-    else yield row;
+    const subject = subjectOf(...named.map((column) => values[column]));
+    const withoutValue = asWritten ? [] : errorValues(record);
+    const row = withoutValue.length > 0 ? { errors: withoutValue } : read(record);
+    if ("errors" in row) {
+      const damaged = asWritten ? [] : damagedCells(record, identifiers);
+      errors.add([...row.errors, ...besides(row.errors, damaged)], subject);
+      continue;
+    }
+    for (const column of asWritten ? [] : identifiers) {
+      const damage = possibleDamageOf(values[column] ?? "");
+      if (damage !== null) errors.warn({ line, column, rule: "damaged", damage }, subject);
+    }
+    yield row;
   }
 }
+
+/** The errors of columns that have none yet. */
+export const besides = (known: readonly RowError[], others: readonly RowError[]): RowError[] =>
+  others.filter(({ column }) => !known.some((error) => error.column === column));
+
+/** Identifiers that look damaged, whether they are stored so or not. */
+const damagedCells = ({ line, values, formulas }: FileRecord, identifiers: readonly string[]): RowError[] =>
+  identifiers.flatMap((column) => {
+    const damage = damageOf(values[column] ?? "", formulas.includes(column));
+    return damage === null ? [] : [{ line, column, rule: "damaged", damage }];
+  });
 
 /** A violation in the words of people with spreadsheets, who know no integers and no null. */
 export const asInFile = (violation: Violation): Violation =>

@@ -103,7 +103,7 @@ export async function readTable(
       recognised.format = "json-lines";
       return { recognised, header: [], records: guarded(readJsonLines(all, columns, report), fail) };
     }
-    return await table(recognised, readCsv(all, recognised), columns, report, fail);
+    return await table(recognised, readCsv(withQuotedFormulas(all), recognised), columns, report, fail);
   } catch (error) {
     fail(error);
     return { recognised: NOTHING, header: [], records: nothing() };
@@ -256,6 +256,26 @@ function headerErrors(header: readonly string[], columns: Columns, line: number)
 /** A first line `sep=;` is of a spreadsheet, which says so what separates its cells. */
 const SEPARATOR_LINE = /^"?sep=([,;\t])"?[,;\t]*(?:\r\n|\n|\r)/i;
 const FIRST_ROW = /[^\r\n]+/;
+
+/** A whole cell `="00123"` that is not in quotes, which no valid file contains: within quotes, each quote is doubled. */
+const BARE_FORMULA = /(?<=^|[,;\t\r\n])="([^",;\t\r\n]+)"(?=[,;\t\r\n]|$)/g;
+/** The beginning of a cell that the next part of the file may complete. Identifiers are shorter. */
+const OPEN_CELL = /(?<=^|[,;\t\r\n])(?:="?|="[^",;\t\r\n]{1,300}"?)$/;
+
+/** Puts cells `="00123"` in quotes, as spreadsheets do themselves, so that the text in them is read. */
+async function* withQuotedFormulas(text: AsyncIterable<string>): AsyncGenerator<string> {
+  let before = ""; // The last character that was sent, which can begin a cell.
+  let rest = "";
+  const quoted = (ready: string) => (before + ready).replace(BARE_FORMULA, '"=""$1"""').slice(before.length);
+  for await (const part of text) {
+    const all = rest + part;
+    rest = (before + all).includes("=") ? (OPEN_CELL.exec(before + all)?.[0] ?? "") : "";
+    const ready = all.slice(0, all.length - rest.length);
+    yield quoted(ready);
+    before = ready.at(-1) ?? before;
+  }
+  yield quoted(rest);
+}
 
 /** The first row shows the separator. Empty lines are skipped. Cells are not changed. */
 async function* readCsv(text: AsyncIterable<string>, recognised: Recognised): AsyncGenerator<TableRow> {

@@ -93,6 +93,9 @@ const DAMAGES = {
   formula: "is a formula",
   error_value: "is an error value of a spreadsheet",
   invisible: "contains characters that cannot be seen",
+  letters: "has \ufffd or ?? in place of letters that were lost when the file was saved",
+  decimals: "is a number with decimals, as programs write identifiers of digits",
+  rounded: "ends in zeros after 15 digits, as spreadsheets round long numbers",
 } as const;
 export type Damage = keyof typeof DAMAGES;
 

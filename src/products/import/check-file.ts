@@ -9,6 +9,7 @@ import {
   withZeros,
 } from "../../platform/tables/damage.ts";
 import {
+  besides,
   type ImportErrors,
   inBatches,
   SeenValues,
@@ -41,14 +42,16 @@ export async function checkFile(
   file: CheckedFile,
 ): Promise<{ readonly header: ImportHeader; readonly recognised: Recognised }> {
   const { bytes, match, asWritten, errors } = file;
+  const columns = productColumns(merchant.currency);
   const { records, header, recognised } = await readTable(
     bytes,
     productColumns(merchant.currency),
     errors.report,
   );
   const seen = new SeenValues();
-  const named = ["sku", "name"];
-  const rows = validRows(records, { errors, asWritten, max: IMPORT_ROWS_MAX, named }, (record) => {
+  const { identifiers } = columns;
+  const options = { errors, asWritten, max: IMPORT_ROWS_MAX, named: ["sku", "name"], identifiers };
+  const rows = validRows(records, options, (record) => {
     const row = readRow(record, merchant.currency);
     if ("errors" in row) return row;
     const error = repeatError(row, match, seen);
@@ -114,12 +117,15 @@ async function checkBatch(
     if (id !== null && !own.has(id))
       found.push({ line, column: "id", rule: "not_found", kind: "merchant_product" });
     if ("error" in row) {
-      errors.add([...found, row.error], subjectOf(read.sku, read.name));
+      found.push(row.error);
+      if (!asWritten) found.push(...besides(found, damages(read, null, padded)));
+      errors.add(found, subjectOf(read.sku, read.name));
       return [];
     }
     const differing = row.id === null ? null : (before.get(row.id) ?? {});
     found.push(...(taken.get(line) ?? []), ...matchedTwice(row, seen));
-    if (!asWritten && found.length === 0) found.push(...damages(row, differing, padded));
+    const stored = id === null || own.has(id) ? differing : null;
+    if (!asWritten) found.push(...besides(found, damages(row, stored, padded)));
     const { barcode } = row;
     const isNewBarcode = barcode !== null && (differing === null || "barcode" in differing);
     if (isNewBarcode && hasWrongCheckDigit(barcode))

@@ -4,6 +4,7 @@ import {
   hasLostZeros,
   hasWrongCheckDigit,
   isGtinWithoutZeros,
+  possibleDamageOf,
   withZeros,
 } from "../../../src/platform/tables/damage.ts";
 
@@ -30,6 +31,20 @@ describe("an identifier that a spreadsheet has damaged", () => {
     ["#WERT!", "error_value"],
     ["#DIV/0!", "error_value"],
     ["#NAME?", "error_value"],
+    ["12.Okt", "date"],
+    ["12.Okt.26", "date"],
+    ["Oct-12", "date"],
+    ["1/3/2026", "date"],
+    ["01-03-2026", "date"],
+    ["#####", "error_value"],
+    ["Err:502", "error_value"],
+    ["M\ufffdLLER-1", "letters"],
+    ["M??LLER-1", "letters"],
+    ["123.0", "decimals"],
+    ["4006381333931.00", "decimals"],
+    ["123,0", "decimals"],
+    ["123456789012345000", "rounded"],
+    ["94001112010808000000", "rounded"],
     ["A\u200b1", "invisible"],
     ["A\u00a01", "invisible"],
     ["A\u00ad1", "invisible"],
@@ -42,6 +57,8 @@ describe("an identifier that a spreadsheet has damaged", () => {
     ..."1E5 MAR1 MAR-A 12-10 10-12-A DEC10 00123 4006381333931 #12 A#REF! SEPT-RED 1.2 1.2.3 1E+5X +1 @x".split(
       " ",
     ),
+    ...["01-03-26", "12.0", "2.0", "1234.5", "12.Oktan", "##", "#1", "A?", "WHY?", "01-03-1826"],
+    ...["1234567890123450", "12345678901234500", "ABC456789012345000", "123456789012345600"],
     "10 Decor",
     "May contain nuts",
     "M\u00fcsli",
@@ -49,6 +66,22 @@ describe("an identifier that a spreadsheet has damaged", () => {
   ])("%j is none", (text) => {
     expect(damageOf(text)).toBeNull();
   });
+
+  it.each([
+    ["01-03-26", "date"],
+    ["1-3-26", "date"],
+    ["12.0", "decimals"],
+    ["12345678901234500", "rounded"],
+  ])("%j may be %s, and may be meant so", (text, damage) => {
+    expect([damageOf(text), possibleDamageOf(text)]).toEqual([null, damage]);
+  });
+
+  it.each(["00-03-26", "41-03-26", "A-01-03-26", "12-10", "12.5", "1234567890123450", "-2.0", "A"])(
+    "%j is not even doubtful",
+    (text) => {
+      expect(possibleDamageOf(text)).toBeNull();
+    },
+  );
 
   it("has lost its zeros if a number is left of what was stored", () => {
     expect(withZeros("123")).toContain("00123");

@@ -92,6 +92,9 @@ const DAMAGES: Readonly<Record<KnownCellDamage, string>> = {
   formula: "ist eine Formel",
   error_value: "ist ein Fehlerwert eines Tabellenprogramms",
   invisible: "enthält unsichtbare Zeichen",
+  letters: "hat � oder ?? anstelle verlorener Buchstaben",
+  decimals: "ist eine Zahl mit Nachkommastellen",
+  rounded: "endet nach 15 Ziffern mit Nullen, wie Tabellenprogramme lange Nummern runden",
 };
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -92,6 +92,9 @@ const DAMAGES: Readonly<Record<KnownCellDamage, string>> = {
   formula: "is a formula",
   error_value: "is an error value of a spreadsheet",
   invisible: "contains invisible characters",
+  letters: "has � or ?? in place of lost letters",
+  decimals: "is a number with decimals",
+  rounded: "ends in zeros after 15 digits, as spreadsheets round long numbers",
 };
 
 const TYPES: Readonly<Record<string, string>> = {
