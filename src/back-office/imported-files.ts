@@ -3,7 +3,8 @@ import { rowErrorsSchema } from "../http/openapi/problems.ts";
 import type { Upload } from "../http/upload.ts";
 import { ENCODINGS } from "../platform/tables/decode.ts";
 import type { FileFindings } from "../platform/tables/import-file.ts";
-import { SEPARATORS, TABLE_FORMATS } from "../platform/tables/read-table.ts";
+import { SEPARATORS } from "../platform/tables/read-csv.ts";
+import { TABLE_FORMATS } from "../platform/tables/read-table.ts";
 import { describedErrors } from "../platform/wire/problems.ts";
 import { enumeration, flagField, nullable } from "../platform/wire/schemas.ts";
 

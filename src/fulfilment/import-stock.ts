@@ -4,6 +4,7 @@ import { inTransaction } from "../platform/context.ts";
 import { type Database, planBatch, type Queryable } from "../platform/database/database.ts";
 import { fromTypeId, parseUuid, toTypeId } from "../platform/ids.ts";
 import { damageOf } from "../platform/tables/damage.ts";
+import type { Columns } from "../platform/tables/header.ts";
 import {
   asInFile,
   type FileFindings,
@@ -16,7 +17,6 @@ import {
   withTemporaryFile,
 } from "../platform/tables/import-file.ts";
 import {
-  type Columns,
   columnOf,
   type FileRecord,
   type Recognised,

@@ -27,6 +27,7 @@ import {
 import type { Queryable } from "../platform/database/database.ts";
 import { fromTypeId, type IdPrefix, type NewId, toTypeId } from "../platform/ids.ts";
 import { damageOf } from "../platform/tables/damage.ts";
+import type { Columns } from "../platform/tables/header.ts";
 import {
   asInFile,
   type FileFindings,
@@ -39,7 +40,6 @@ import {
   withTemporaryFile,
 } from "../platform/tables/import-file.ts";
 import {
-  type Columns,
   columnOf,
   type FileRecord,
   type Recognised,

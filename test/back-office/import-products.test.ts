@@ -75,8 +75,8 @@ describe("POST /api/merchants/{id}/products/import rejects", () => {
   });
 
   it("unknown columns, so that a typing error loses no data", async () => {
-    await expectRejected(`${HEADER},weightgrams\na,b,1,2\n`, [
-      { line: 1, column: "weightgrams", detail: expect.stringContaining("weightGrams") },
+    await expectRejected(`${HEADER},weightGram\na,b,1,2\n`, [
+      { line: 1, column: "weightGram", detail: expect.stringContaining("weightGrams") },
     ]);
   });
 

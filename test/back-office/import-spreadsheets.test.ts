@@ -115,6 +115,54 @@ describe("an import recognises", () => {
     });
   });
 
+  it.each([
+    ["in other letters", "SKU, Name ,PRICE,weight grams\nA,a,1,5\n"],
+    ["in German", "Art.-Nr.;Bezeichnung;Preis;Gewicht (g)\nA;a;1;5\n"],
+    ["in quotes", '"Artikelnummer"\t"Artikelname"\t"Preis"\t"Weight (g)"\nA\ta\t1\t5\n'],
+    ["below a title with commas", "Preisliste, Stand 12.10.2026\n\nsku;name;price;weightGrams\nA;a;1;5\n"],
+    ["below rows of notes", "Catalog;;;\n;as of;today;\nSku;Name;Price;Weight grams\nA;a;1;5\n"],
+  ])("columns %s", async (_, file) => {
+    const { status, body } = await importInto(file);
+    expect(status, JSON.stringify(body)).toBe(200);
+    expect(await products()).toMatchObject([{ sku: "A", name: "a", weightGrams: 5 }]);
+  });
+
+  it("German words of stock and tracking, each only where it has one meaning", async () => {
+    await create("A");
+    const facility = await createFacility(test);
+    const send = (path: string, rawBody: string) =>
+      test.backOffice.request("POST", path, { rawBody, headers: { "content-type": "text/csv" } });
+    const stock = `/api/facilities/${facility}/stock/import?merchantId=${merchantId}`;
+    const counted = await send(stock, "Artikelnummer;Bezeichnung;Bestand\nA;egal;5\n");
+    expect(counted.body).toMatchObject({ changed: 1, changes: [{ line: 2, onHand: 5 }] });
+    const unclear = await send(stock, "Artikelnummer;Menge\nA;5\n");
+    expect(unclear.body.errors).toMatchObject([{ line: 1, column: "Menge", rule: "unknown_column" }]);
+    expect(unclear.body.errors[0].detail).toContain("onHand, difference");
+    const shipped = await send(
+      "/api/shipments/import",
+      "Bestellnummer;Versanddienst;Sendungsnummer\nPO-1;DHL;T-1\n",
+    );
+    expect(shipped.body.rejections).toMatchObject([
+      { line: 2, errors: [{ column: "externalOrderId", rule: "not_found" }] },
+    ]);
+  });
+
+  it("the first sheet that is not empty", async () => {
+    const file = await writeXlsx({
+      sheets: [
+        { name: "Sheet1", rows: [[null], [" "]] },
+        { name: "Items", rows: [["Catalog 2026"], [], ["SKU", "Name", "Price"], ["A", "a", 1]] },
+        { name: "Later", rows: [["SKU"]] },
+      ],
+    });
+    const { body } = await importInto(Buffer.from(file), { type: XLSX });
+    expect(body).toMatchObject({
+      created: 1,
+      recognised: { sheet: "Items" },
+      products: [{ line: 4, sku: "A" }],
+    });
+  });
+
   it("prices as people write them, and refuses by line what has two meanings", async () => {
     const file = `${HEADER}\nA,a,"1.234,50"\nB,b,"1,234.50 EUR"\nC,c,€ 12.50\nD,d,"12,50"\n`;
     const { body } = await importInto(file);
@@ -169,6 +217,26 @@ describe("an import recognises", () => {
 });
 
 describe("an import refuses", () => {
+  it("two headers of one column, and lists the columns for one that it does not know", async () => {
+    await expectRefused("sku,Artikelnummer,name,price\nA,B,a,1\n", [
+      { line: 1, column: "sku", rule: "duplicate_column" },
+    ]);
+    await expectRefused("SKU,Name,Price,Colour\nA,a,1,red\n", [
+      { line: 1, column: "Colour", rule: "unknown_column", known: expect.arrayContaining(["sku", "price"]) },
+    ]);
+  });
+
+  it("a file without a header, also if a later row looks a little like one", async () => {
+    await expectRefused("A,a,1\nB,name,2\n", [
+      ...["A", "a", "1"].map((column) => ({ line: 1, column, rule: "unknown_column" })),
+      ...["sku", "name", "price"].map((column) => ({ line: 1, column, rule: "missing_column" })),
+    ]);
+    const late = `${"title\n".repeat(12)}${HEADER}\nA,a,1\n`;
+    expect((await importInto(late)).body.errors).toContainEqual(
+      expect.objectContaining({ line: 1, column: "title", rule: "unknown_column" }),
+    );
+  });
+
   it.each<[string, Buffer, string]>([
     ["an old workbook, or one with a password", Buffer.from("d0cf11e0a1b11ae1000000", "hex"), "old_workbook"],
     ["a ZIP that is no workbook", Buffer.from("PK\x03\x04 and nothing"), "not_a_workbook"],

@@ -296,8 +296,8 @@ describe("POST /api/facilities/{id}/stock/import refuses", () => {
 
   it("hostile files: no rows, unknown columns, NUL, open quotes, wrong JSON, wrong text", async () => {
     await expectRefused("", [{ line: 1, rule: "header_row" }]);
-    await expectRefused("sku,onhand,onHand,onHand\nMUG,1,1,1\n", [
-      { line: 1, column: "onhand", rule: "unknown_column" },
+    await expectRefused("sku,onhnd,onHand,On hand\nMUG,1,1,1\n", [
+      { line: 1, column: "onhnd", rule: "unknown_column" },
       { line: 1, column: "onHand", rule: "duplicate_column" },
     ]);
     await expectRefused("sku,onHand\nM\0G,1\n", [{ line: 2, column: "sku", rule: "format", format: "text" }]);

@@ -1,32 +1,13 @@
-import { CsvError, parse } from "csv-parse";
 import type { ValidationError } from "../wire/problems.ts";
-import type { FileFault } from "../wire/rules.ts";
 import { amountOfCell } from "./amounts.ts";
 import { isFormula, textOfCell } from "./csv.ts";
 import { decode, type Encoding, encodingOf, InvalidFileError, type TableRow } from "./decode.ts";
+import { type Columns, columnNamed, namesIn, TITLE_ROWS_MAX } from "./header.ts";
+import { ROW_BYTES_MAX, readCsv, type Separator } from "./read-csv.ts";
 import { isOldWorkbook, isWorkbook, openWorkbook } from "./read-workbook.ts";
 
 /** An error in a file: the line on which its row begins, and the column if the error is in one. */
 export type RowError = Extract<ValidationError, { line: number }>;
-
-/** What stands between the cells of a file: a comma, or what spreadsheets write where numbers have a decimal comma. */
-const SIGNS = { comma: ",", semicolon: ";", tab: "\t" } as const;
-export const SEPARATORS = ["comma", "semicolon", "tab"] as const;
-type Separator = (typeof SEPARATORS)[number];
-
-/** The columns that a file can have. */
-export type Columns = {
-  readonly known: readonly string[];
-  readonly required?: readonly string[];
-  /** Columns of an export that an import does not read. */
-  readonly ignored?: readonly string[];
-  /** Columns that name something. */
-  readonly identifiers: readonly string[];
-  /** The columns that are amounts, and their currency. */
-  readonly amounts?: { readonly columns: readonly string[]; readonly currency: string };
-  /** A JSON object in each line is read too. */
-  readonly jsonLines?: true;
-};
 
 export const TABLE_FORMATS = ["csv", "json-lines", "xlsx"] as const;
 
@@ -65,14 +46,12 @@ const NOTHING: Recognised = {
   ...{ format: "csv", encoding: null, separator: null, decimalSeparator: "point", sheet: null },
 };
 
-/** Far more than a row needs. Without the limit, a quote that is never closed would read the whole file into memory. */
-const ROW_BYTES_MAX = 256 * 1024;
 /** Enough to see which kind of file it is. */
 const HEAD_BYTES = 64;
 
 /**
  * Reads rows by their columns: from CSV (RFC 4180) as it arrives, from lines that are a JSON object each, or from the first
- * sheet of a workbook (docs/design/fulfilment.md, "Files of spreadsheets"). What the file is follows from its content.
+ * sheet of a workbook that has rows (docs/design/fulfilment.md, "Files of spreadsheets"). What the file is follows from its content.
  * A row with an error is reported, and left out.
  * @throws any error of the byte source
  */
@@ -103,7 +82,7 @@ export async function readTable(
       recognised.format = "json-lines";
       return { recognised, header: [], records: guarded(readJsonLines(all, columns, report), fail) };
     }
-    return await table(recognised, readCsv(withQuotedFormulas(all), recognised), columns, report, fail);
+    return await table(recognised, readCsv(all, recognised, columns), columns, report, fail);
   } catch (error) {
     fail(error);
     return { recognised: NOTHING, header: [], records: nothing() };
@@ -161,9 +140,9 @@ async function table(
   report: Report,
   fail: (error: unknown) => void,
 ): Promise<Table> {
-  const first = await nextFilled(rows);
+  const first = await headerRow(rows, columns);
   if (first === null) report([{ line: 1, rule: "header_row" }], "file");
-  const header = first?.cells.map((cell) => cell.trim()) ?? [];
+  const header = first?.cells.map((cell) => columnNamed(cell, columns)) ?? [];
   const errors = first === null ? [] : headerErrors(header, columns, first.line);
   if (errors.length > 0) report(errors, "file"); // Without the columns, the rows have no meaning.
   if (first === null || errors.length > 0) {
@@ -182,6 +161,18 @@ async function nextFilled(rows: AsyncGenerator<TableRow>): Promise<TableRow | nu
     if (done === true) return null;
     if (isFilled(value)) return value;
   }
+}
+
+/** The first row, or, if it names no column, the first of the next ones that names several. */
+async function headerRow(rows: AsyncGenerator<TableRow>, columns: Columns): Promise<TableRow | null> {
+  const first = await nextFilled(rows);
+  if (first === null || namesIn(first.cells, columns) > 0) return first;
+  for (let count = 0; count < TITLE_ROWS_MAX; count += 1) {
+    const next = await nextFilled(rows);
+    if (next === null) break;
+    if (namesIn(next.cells, columns) > 1) return next;
+  }
+  return first;
 }
 
 type Rows = {
@@ -251,113 +242,6 @@ function headerErrors(header: readonly string[], columns: Columns, line: number)
   });
   const missing = required.filter((name) => !header.includes(name));
   return [...wrong, ...missing.map((column): RowError => ({ line, column, rule: "missing_column" }))];
-}
-
-/** A first line `sep=;` is of a spreadsheet, which says so what separates its cells. */
-const SEPARATOR_LINE = /^"?sep=([,;\t])"?[,;\t]*(?:\r\n|\n|\r)/i;
-const FIRST_ROW = /[^\r\n]+/;
-
-/** A whole cell `="00123"` that is not in quotes, which no valid file contains: within quotes, each quote is doubled. */
-const BARE_FORMULA = /(?<=^|[,;\t\r\n])="([^",;\t\r\n]+)"(?=[,;\t\r\n]|$)/g;
-/** The beginning of a cell that the next part of the file may complete. Identifiers are shorter. */
-const OPEN_CELL = /(?<=^|[,;\t\r\n])(?:="?|="[^",;\t\r\n]{1,300}"?)$/;
-
-/** Puts cells `="00123"` in quotes, as spreadsheets do themselves, so that the text in them is read. */
-async function* withQuotedFormulas(text: AsyncIterable<string>): AsyncGenerator<string> {
-  let before = ""; // The last character that was sent, which can begin a cell.
-  let rest = "";
-  const quoted = (ready: string) => (before + ready).replace(BARE_FORMULA, '"=""$1"""').slice(before.length);
-  for await (const part of text) {
-    const all = rest + part;
-    rest = (before + all).includes("=") ? (OPEN_CELL.exec(before + all)?.[0] ?? "") : "";
-    const ready = all.slice(0, all.length - rest.length);
-    yield quoted(ready);
-    before = ready.at(-1) ?? before;
-  }
-  yield quoted(rest);
-}
-
-/** The first row shows the separator. Empty lines are skipped. Cells are not changed. */
-async function* readCsv(text: AsyncIterable<string>, recognised: Recognised): AsyncGenerator<TableRow> {
-  let begin = "";
-  let reader: ReturnType<typeof createReader> | null = null;
-  for await (const part of text) {
-    begin += part;
-    if (reader === null && !hasFirstRow(begin)) continue;
-    if (reader === null) [reader, begin] = openCsv(begin, recognised);
-    yield* reader.read(begin);
-    begin = "";
-  }
-  if (reader === null) [reader, begin] = openCsv(begin, recognised);
-  if (begin !== "") yield* reader.read(begin);
-  yield* reader.end();
-}
-
-const hasFirstRow = (begin: string): boolean => {
-  const named = begin.replace(SEPARATOR_LINE, "");
-  return /[^\r\n][\r\n]/.test(named) || begin.length > ROW_BYTES_MAX;
-};
-
-function openCsv(begin: string, recognised: Recognised): [ReturnType<typeof createReader>, string] {
-  const [line, named] = SEPARATOR_LINE.exec(begin) ?? ["", undefined];
-  const separator = SEPARATORS.find((each) => SIGNS[each] === named) ?? separatorOf(begin);
-  recognised.separator = separator;
-  return [createReader(separator, line === "" ? 1 : 2), begin.slice(line.length)];
-}
-
-/** The first row names the columns, and no name contains a separator. */
-function separatorOf(begin: string): Separator {
-  const [row = ""] = FIRST_ROW.exec(begin) ?? [];
-  const countOf = (separator: Separator) => row.split(SIGNS[separator]).length;
-  return SEPARATORS.reduce((most, each) => (countOf(each) > countOf(most) ? each : most));
-}
-
-function createReader(separator: Separator, firstLine: number) {
-  let line = firstLine;
-  const rows: TableRow[] = [];
-  const parser = parse({
-    delimiter: SIGNS[separator],
-    relax_column_count: true,
-    record_delimiter: ["\r\n", "\n", "\r"],
-    max_record_size: ROW_BYTES_MAX,
-    // Collected here instead of read from the stream: a failed stream drops the rows before the invalid one.
-    on_record: (cells: string[]) => {
-      rows.push({ line, cells });
-      line += 1 + cells.reduce((count, cell) => count + lineBreaksIn(cell), 0);
-      return null;
-    },
-  });
-  parser.on("error", () => undefined); // The writer reports it.
-  parser.resume();
-  async function* taken(work: (done: (error?: Error | null) => void) => void): AsyncGenerator<TableRow> {
-    const error = await errorOf(work);
-    yield* rows.splice(0);
-    if (error !== null) throw invalidCsv(error, line);
-  }
-  return {
-    read: (text: string) => taken((done) => parser.write(text, done)),
-    end: () => taken((done) => parser.end(done)),
-  };
-}
-
-const errorOf = (work: (done: (error?: Error | null) => void) => void): Promise<Error | null> =>
-  new Promise((resolve) => work((error) => resolve(error ?? null)));
-
-const invalidCsv = (error: Error, line: number): Error =>
-  error instanceof CsvError ? new InvalidFileError(line, faultOf(error)) : error;
-
-// The library counts a line that ends with both characters as two, if it is in quotes.
-const lineBreaksIn = (cell: string): number => cell.match(/\r\n|\n|\r/g)?.length ?? 0;
-
-function faultOf({ code }: CsvError): FileFault {
-  switch (code) {
-    case "CSV_QUOTE_NOT_CLOSED":
-      return "open_quote";
-    case "CSV_MAX_RECORD_SIZE":
-      return "long_row";
-    default:
-      return "stray_quote";
-  }
 }
 
 async function* readJsonLines(

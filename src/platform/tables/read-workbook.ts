@@ -22,7 +22,7 @@ export type Workbook = { readonly sheet: string; readonly rows: AsyncGenerator<T
 let turn: Promise<void> = Promise.resolve();
 
 /**
- * Reads the first visible sheet of a workbook (.xlsx) in a thread of its own, whose memory is bounded: its parts are unpacked and
+ * Reads the first visible sheet with rows of a workbook (.xlsx) in a thread of its own, whose memory is bounded: its parts are unpacked and
  * parsed as a whole there, and other requests do not wait for it (docs/design/fulfilment.md, "Files of spreadsheets").
  * @throws InvalidFileError
  */

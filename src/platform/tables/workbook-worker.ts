@@ -47,8 +47,8 @@ async function send(message: FromWorker): Promise<void> {
   parentPort?.postMessage(message);
 }
 
-/** The first one that a person sees. No sheet is read for it. */
-async function firstVisibleSheet(): Promise<{ name: string; index: number }> {
+/** Those that a person sees. No sheet is read for it. */
+async function visibleSheets(): Promise<{ name: string; index: number }[]> {
   const visible: { name: string; index: number }[] = [];
   await readXlsx(bytes, {
     sheets: ({ name, index, hidden, veryHidden }) => {
@@ -56,9 +56,8 @@ async function firstVisibleSheet(): Promise<{ name: string; index: number }> {
       return false;
     },
   });
-  const [first] = visible;
-  if (first === undefined) throw new Refused("not_a_workbook");
-  return first;
+  if (visible.length === 0) throw new Refused("not_a_workbook");
+  return visible;
 }
 
 /** Spreadsheets keep and show 15 digits of a number. */
@@ -103,19 +102,32 @@ function unpackedSize(zip: Buffer): number {
 async function readRows(): Promise<void> {
   const size = unpackedSize(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
   if (size > limits.unpackedBytesMax) throw new Refused("large_workbook");
-  const { name, index } = await firstVisibleSheet();
-  await send({ sheet: name });
-  let cells = 0;
+  const sheets = await visibleSheets();
+  const last = sheets.length - 1;
+  for (const [at, { name, index }] of sheets.entries()) if (await sendSheet(name, index, at === last)) return;
+}
+
+let cells = 0;
+
+/** Sends the rows of a sheet. False if it has none: spreadsheets add empty sheets, also before others. */
+async function sendSheet(name: string, index: number, isLast: boolean): Promise<boolean> {
+  let isFilled = isLast;
   let rows: TableRow[] = [];
+  if (isLast) await send({ sheet: name });
   for await (const { index: row, values } of streamXlsxRows(bytes, { sheet: index })) {
     cells += values.length;
     if (cells > limits.cellsMax) throw new Refused("large_workbook");
-    rows.push({ line: row + 1, cells: values.map(textOf) });
+    const texts = values.map(textOf);
+    if (!isFilled && texts.every((text) => text.trim() === "")) continue;
+    if (!isFilled) await send({ sheet: name });
+    isFilled = true;
+    rows.push({ line: row + 1, cells: texts });
     if (rows.length < BATCH_SIZE) continue;
     await send({ rows });
     rows = [];
   }
-  await send({ rows });
+  if (isFilled) await send({ rows });
+  return isFilled;
 }
 
 try {

@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
 import { parseUuid } from "../../platform/ids.ts";
 import { amountError, parseMoney } from "../../platform/money.ts";
+import type { Columns } from "../../platform/tables/header.ts";
 import { asInFile } from "../../platform/tables/import-file.ts";
-import { type Columns, columnOf, type FileRecord, type RowError } from "../../platform/tables/read-table.ts";
+import { columnOf, type FileRecord, type RowError } from "../../platform/tables/read-table.ts";
 import { createCheck } from "../../platform/wire/validation.ts";
 import { PRODUCT_STATUSES, ProductRequestSchema, type ProductStatus } from "../product.ts";
 
