@@ -25,6 +25,6 @@ if [ -n "$own" ]; then
   case "$major" in
     "" | *[!0-9]*) major=0 ;;
   esac
-  if [ "$major" -ge 24 ]; then exec "$own" bin/partner-orders.js "$@"; fi
+  if [ "$major" -ge 24 ]; then exec "$own" bin/partner-orders.js --all-cores "$@"; fi
 fi
-exec node bin/partner-orders.js "$@"
+exec node bin/partner-orders.js --all-cores "$@"

@@ -7,12 +7,19 @@ import { setImmediate } from "node:timers/promises";
  */
 const stopping = new AbortController();
 let isLoaded = false;
-// Not `once`: Ctrl-C reaches the process twice, from the terminal and from npm, and the second signal would kill it.
-for (const signal of ["SIGTERM", "SIGINT"] as const)
-  process.on(signal, () => {
-    if (!isLoaded) process.exit(0); // Nothing is started.
-    stopping.abort(signal);
-  });
+let stoppedAtMs = 0;
+/** Ctrl-C reaches the process twice, from the terminal and from npm. Later it is a second Ctrl-C, of a person who does not wait. */
+const SAME_SIGNAL_MS = 1_000;
+
+function stop(reason: string): void {
+  if (!isLoaded) process.exit(0); // Nothing is started.
+  if (reason === "SIGINT" && stopping.signal.aborted && performance.now() - stoppedAtMs > SAME_SIGNAL_MS)
+    process.exit(130);
+  if (!stopping.signal.aborted) stoppedAtMs = performance.now();
+  stopping.abort(reason);
+}
+for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stop);
+process.on("disconnect", () => stop("supervisor gone")); // Of a process that was started by one that supervises it.
 
 const { runService } = await import("./service/run-service.ts");
 // Node reports a signal that arrived during the loading in the next round of its event loop. The second of these ends it.

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { AggregatorRegistry, type Registry } from "prom-client";
 import { addCompression } from "../http/compression.ts";
 import { unauthorized } from "../http/credentials.ts";
 import { createListener } from "../http/listener.ts";
@@ -34,8 +35,17 @@ const CHECK_WRITE = {
 const READY_MS = 2_000;
 const MONITORING = { ...DOCUMENT, config: { isMonitoring: true } };
 
+/** The other processes of the command, which has one address for the health of all (src/service/supervised.ts). */
+type OtherProcesses = {
+  states(): Readonly<Record<string, "ready" | "starting">>;
+  metricsOfOthers(): Promise<readonly (readonly object[])[]>;
+};
+
 /** The needs of health. `stopping` is aborted when the process begins to stop. */
-export type HealthContext = Context & { readonly stopping?: AbortSignal };
+export type HealthContext = Context & {
+  readonly stopping?: AbortSignal;
+  readonly others?: OtherProcesses | null;
+};
 
 /**
  * `/livez`: the process runs. `/readyz`: it can also write to its database and is not stopping, so it can accept work. `/metrics`:
@@ -43,7 +53,7 @@ export type HealthContext = Context & { readonly stopping?: AbortSignal };
  */
 export function addHealthRoutes(
   app: FastifyInstance,
-  { db, config, log, stopping }: HealthContext,
+  { db, config, log, stopping, others = null }: HealthContext,
   { registry }: Metrics,
 ): void {
   const problems = problemWriter(config.errorsBaseUrl);
@@ -52,13 +62,16 @@ export function addHealthRoutes(
   );
   // These need no key, so concurrent requests share one response.
   const readReady = sharedWhileRunning(readinessOf(db));
-  const readMetrics = sharedWhileRunning(() => registry.metrics());
+  const readMetrics = sharedWhileRunning(() =>
+    others === null ? registry.metrics() : metricsOfAll(registry, others),
+  );
   app.get("/livez", MONITORING, async () => ({ status: "ok" }));
   app.get("/readyz", MONITORING, async (_request, reply) => {
-    if (stopping?.aborted) return problems.send(reply, unavailable);
+    const processes = others?.states();
+    if (stopping?.aborted || (processes && !areReady(processes))) return problems.send(reply, unavailable);
     try {
       await within(READY_MS, readReady());
-      return { status: "ok" };
+      return { status: "ok", ...(processes && { processes }) };
     } catch (error) {
       logNotReady(error);
       return problems.send(reply, unavailable);
@@ -67,6 +80,21 @@ export function addHealthRoutes(
   app.get("/metrics", MONITORING, async (_request, reply) =>
     reply.type(registry.contentType).send(await readMetrics()),
   );
+}
+
+/** True if each role has a process that is ready: the others take the requests of one that is restarted. */
+function areReady(states: Readonly<Record<string, "ready" | "starting">>): boolean {
+  const byRole = Map.groupBy(Object.entries(states), ([name]) => name.replace(/-\d+$/, ""));
+  return byRole.size > 0 && [...byRole.values()].every((all) => all.some(([, state]) => state === "ready"));
+}
+
+/** The series of each process have its name as a label, so that none is summed up and a restart resets its own alone. */
+async function metricsOfAll(own: Registry, others: OtherProcesses): Promise<string> {
+  const all = await Promise.all([own.getMetricsAsJSON(), others.metricsOfOthers()]);
+  const alike = [all[0], ...all[1]].map((metrics) =>
+    metrics.map((metric) => ({ ...metric, aggregator: "first" })),
+  );
+  return AggregatorRegistry.aggregate(alike).metrics();
 }
 
 /** Resolves if the database responds and accepts writes. The latter is checked now and then. */

@@ -72,6 +72,7 @@ const ROWS: Readonly<Record<keyof Config, Row>> = {
   oidcClientSecret: secret("OIDC_CLIENT_SECRET", ({ oidcClientSecret }) => oidcClientSecret),
   oidcName: { name: "OIDC_NAME", text: ({ oidcName }) => oidcName },
   roles: { name: "ROLES", text: ({ roles }) => [...roles].join() },
+  processes: { name: "PROCESSES", text: ({ processes }) => String(processes) },
   operatorToken: secret("OPERATOR_TOKEN", ({ operatorToken }) => operatorToken),
   acceptanceWindowMs: {
     name: "ACCEPTANCE_WINDOW_SECONDS",

@@ -5,8 +5,8 @@ import { type Environment, EnvironmentReader } from "./environment.ts";
 import type { MoneyByCurrency } from "./money.ts";
 import { DAY_MS } from "./time.ts";
 
-const ROLES = ["api", "back-office", "worker"] as const;
-type Role = (typeof ROLES)[number];
+export const ROLES = ["api", "back-office", "worker"] as const;
+export type Role = (typeof ROLES)[number];
 
 const LOG_LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -74,6 +74,8 @@ export type Config = Readonly<{
   /** What the button of the sign-in page calls it. */
   oidcName: string;
   roles: ReadonlySet<Role>;
+  /** How many processes of the role `api`, or of `worker` without it, the command starts. 1: one process has all roles. */
+  processes: number;
   /** Null: generated at the first start and kept in `dataDir`. */
   operatorToken: string | null;
   acceptanceWindowMs: number;
@@ -166,6 +168,7 @@ export function readConfig(environment: Environment): Config {
     oidcClientSecret: read.secret("OIDC_CLIENT_SECRET", 1),
     oidcName: read.text("OIDC_NAME", "single sign-on"),
     roles: read.set("ROLES", ROLES),
+    processes: read.integer("PROCESSES", 1, 1, 64),
     operatorToken: read.secret("OPERATOR_TOKEN", 16),
     acceptanceWindowMs: 1_000 * read.integer("ACCEPTANCE_WINDOW_SECONDS", 7_200, 1, 31_536_000),
     testOrderLifetimeMs: 1_000 * read.integer("TEST_ORDER_LIFETIME_SECONDS", 7_200, 1, 31_536_000),

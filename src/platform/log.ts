@@ -11,13 +11,20 @@ const streamSym: typeof pino.symbols.streamSym = pino.symbols.streamSym;
  * Structured logs, one JSON object a line. Errors are written with their type, message, code and stack
  * only: driver errors also contain the values of the failed row, such as names and addresses.
  */
-export function createLog(level: LogLevel, destination?: DestinationStream, roles?: Config["roles"]): Logger {
+export function createLog(
+  level: LogLevel,
+  destination?: DestinationStream,
+  roles?: Config["roles"],
+  processName?: string | null,
+): Logger {
   const options = {
     level,
     base: {
       service: "partner-orders",
       version: VERSION,
       ...(roles && { roles: [...roles] }),
+      // Which one of several processes of a command.
+      ...(processName && { process: processName }),
       // Of this process: its number, and the machine or the container that it runs in.
       pid: process.pid,
       hostname: hostname(),

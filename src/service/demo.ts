@@ -143,19 +143,6 @@ async function issueDemoKey(
   return issued.key;
 }
 
-/**
- * The environment of a demo: it sends webhooks to receivers on the same machine, unless the environment sets it otherwise
- * (docs/design/signing.md, "Public addresses only"). No balancer sends requests to it, so it stops without a delay
- * (docs/design/database.md, "Starting and stopping"). A person reads the terminal, so only warnings and errors are logged below
- * the welcome text.
- */
-export const demoEnvironment = (environment: Readonly<Record<string, string | undefined>>) => ({
-  ...environment,
-  WEBHOOK_ALLOW_PRIVATE_NETWORKS: environment["WEBHOOK_ALLOW_PRIVATE_NETWORKS"]?.trim() || "true",
-  SHUTDOWN_DELAY_MS: environment["SHUTDOWN_DELAY_MS"]?.trim() || "0",
-  LOG_LEVEL: environment["LOG_LEVEL"]?.trim() || "warn",
-});
-
 type Started = {
   readonly partnerApiUrl: string;
   readonly backOfficeUrl: string;

@@ -7,7 +7,7 @@ import { SECOND_MS } from "../platform/time.ts";
 
 /** The part of an HTTP listener that `src/app` uses. */
 export type Listener = {
-  listen(address: { host: string; port: number }): Promise<string>;
+  listen(address: { host: string; port: number; reusePort?: boolean }): Promise<string>;
   close(): Promise<unknown>;
   readonly server: { closeAllConnections(): void };
 };
@@ -17,6 +17,8 @@ type Address = {
   readonly host: string;
   readonly port: number;
   readonly variable: "PORT" | "BACK_OFFICE_PORT";
+  /** Whether other processes listen on it too, among which the system shares out the connections. */
+  readonly reusePort?: boolean;
 };
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -31,10 +33,13 @@ const NOT_OF_THIS_MACHINE = ["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN"];
  * each further one Fastify would open a server of its own, without the limits of connections and without an orderly stop.
  * @throws StartError
  */
-export async function listen(app: Listener, { host, port, variable }: Address): Promise<string> {
+export async function listen(
+  app: Pick<Listener, "listen">,
+  { host, port, variable, reusePort = false }: Address,
+): Promise<string> {
   try {
     const { address } = await lookup(host, { order: "ipv4first" });
-    return await app.listen({ host: address, port });
+    return await app.listen({ host: address, port, ...(reusePort && { reusePort }) });
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException; // Node throws errors of the system.
     if (NOT_OF_THIS_MACHINE.includes(code))

@@ -1,8 +1,9 @@
+import { totalmem } from "node:os";
 import type { Logger } from "pino";
 import { Counter, Gauge, type Registry } from "prom-client";
 import { BULK_CONNECTIONS_MAX } from "../back-office/bulk-gate.ts";
 import { openKeyring } from "../operations/keyring.ts";
-import type { Config } from "../platform/config.ts";
+import { type Config, ROLES, type Role } from "../platform/config.ts";
 import { commandsOnCitus } from "../platform/database/commands-on-citus.ts";
 import {
   type Database,
@@ -10,6 +11,7 @@ import {
   type DatabaseUsage,
   openDatabase,
   type Pool,
+  type Queryable,
 } from "../platform/database/database.ts";
 import { ensureDayPartitions } from "../platform/database/day-partitions.ts";
 import { migrate, pendingMigrations } from "../platform/database/migrate.ts";
@@ -21,6 +23,7 @@ import { atMostEvery } from "../platform/log.ts";
 import { openSignalChannel, type SignalChannel } from "../platform/signals.ts";
 import { type Clock, SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
+import { processNames } from "./supervised.ts";
 
 /** Opens the database. Starts neither a listener nor a worker. */
 export type OpenService = {
@@ -65,6 +68,7 @@ export async function openConfiguredDatabase(
       ? await startEmbeddedPostgres({
           dataDir: config.dataDir,
           mayCreate,
+          settings: embeddedSettings(config),
           log: (message) => log.info(message),
           guard: { warn: (fields, message) => log.warn(fields, message), onGivenUp: lost.resolve },
         })
@@ -218,6 +222,55 @@ export const POOLS = {
 } as const satisfies Record<string, PoolOptions>;
 
 type PoolName = keyof typeof POOLS;
+
+/** The pools of a process with one role, beside `service` and `health`, which each has. */
+const POOLS_OF_ROLE: Readonly<Record<Role, readonly PoolName[]>> = {
+  api: ["partners", "creations", "lists"],
+  "back-office": ["people", "back-office", "bulk"],
+  worker: ["jobs", "dispatcher"],
+};
+
+/** The connections that the processes of a command may have at the same time. */
+export function connectionsOf({ roles, processes }: Pick<Config, "roles" | "processes">): number {
+  const names = processNames({ roles, processes });
+  const sum = (pools: readonly PoolName[]): number =>
+    pools.reduce((total, pool) => total + POOLS[pool].connectionsMax, 0);
+  const own = [...roles].reduce(
+    (total, role) => total + sum(POOLS_OF_ROLE[role]) * names.filter((name) => name.startsWith(role)).length,
+    0,
+  );
+  return own + sum(["service", "health"]) * (processes === 1 ? 1 : names.length);
+}
+
+/** As many of PROCESSES as the database has connections for. */
+export async function processesThatFit({ roles, processes }: Config, db: Queryable): Promise<number> {
+  const [row] = await db.query<{ usable: number }>({
+    name: "read-usable-connections",
+    text: `
+      select current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
+        as usable`,
+    values: [],
+  });
+  let count = processes;
+  while (count > 1 && connectionsOf({ roles, processes: count }) > (row?.usable ?? 0)) count -= 1;
+  return count;
+}
+
+const MIB = 1_048_576;
+/** The command line, `psql`, a second start of the service at an upgrade. */
+const FURTHER_CONNECTIONS = 45;
+
+/** What the embedded server gets of this machine: a sixteenth of its memory, and connections for all processes. */
+function embeddedSettings({ processes }: Config): Record<string, string> {
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  const buffers = Math.min(4_096, Math.max(128, Math.floor(memory / 16 / MIB)));
+  return {
+    shared_buffers: `${buffers}MB`,
+    max_connections: String(
+      Math.max(100, connectionsOf({ roles: new Set(ROLES), processes }) + FURTHER_CONNECTIONS),
+    ),
+  };
+}
 
 /** Opens a pool when it is first requested. */
 type Pools = {

@@ -1,24 +1,20 @@
-import type { Logger } from "pino";
-import { productionRisks } from "../operations/checks.ts";
-import { awaitsFirstOperator, firstOperatorLink } from "../people/first-operator.ts";
-import { deleteDemoLinks } from "../people/links.ts";
+import { availableParallelism } from "node:os";
 import { type Config, ConfigError, readConfig } from "../platform/config.ts";
-import { EnvFileError, readEnvFile, StartError } from "../platform/environment.ts";
+import { EnvFileError, type Environment, readEnvFile, StartError } from "../platform/environment.ts";
 import { createLog } from "../platform/log.ts";
 import { startTelemetry } from "../platform/telemetry/telemetry.ts";
-import { demoEnvironment, ensureDemo, welcome } from "./demo.ts";
-import { type RunningService, startService } from "./start.ts";
+import { supervise } from "./supervise.ts";
+import { processNames, supervisedBy } from "./supervised.ts";
 
-/** Cuts off a start that is stopped, and a stop whose own limits failed. After ten seconds tools send SIGKILL. */
-const EXIT_MS = 9_500;
-
-const demo = process.argv.includes("--demo");
+const args = process.argv.slice(2);
+const demo = args.includes("--demo");
+const supervised = supervisedBy(args);
 /** Known as soon as the configuration is read: each line of the log has them. */
 let roles: Config["roles"] | undefined;
 
 /**
- * Starts the configured roles, and runs them until the process is to stop. With `--demo`, also creates demo data and prints a
- * first order.
+ * Runs the service until the process is to stop: the configured roles in this process, or in several that it supervises. With
+ * `--demo`, also creates demo data and prints a first order.
  */
 export async function runService(stopping: AbortSignal): Promise<void> {
   try {
@@ -31,89 +27,56 @@ export async function runService(stopping: AbortSignal): Promise<void> {
 }
 
 async function run(stopping: AbortSignal): Promise<void> {
+  const environment = { ...process.env };
   readEnvFile();
-  const config = readConfig(demo ? demoEnvironment(process.env) : process.env);
-  roles = config.roles;
-  const log = createLog(config.logLevel, undefined, roles);
-  process.on("uncaughtException", (error) => endAtOnce(log, error));
-  const stopRequested = new Promise<string>((resolve) => {
-    stopping.addEventListener("abort", () => resolve(stopping.reason));
-  });
-  // The database rolls back what was not committed.
-  void stopRequested.then(() => setTimeout(() => process.exit(0), EXIT_MS).unref());
-  const telemetry = await startTelemetry(process.env, log, config.roles);
-  const running = await startService(config, log, { telemetry, stopRequested: stopping });
-  if (demo) await showDemo(running);
-  else {
-    for (const { check, message } of productionRisks(config))
-      log.warn({ check }, `not for production: ${message}`);
-    await showFirstLink(running, log);
+  const isCountSet = Boolean(process.env["PROCESSES"]?.trim());
+  const config = readConfig(environmentOf(process.env));
+  roles = supervised === null ? config.roles : new Set([supervised.role]);
+  const name = supervised?.name ?? null;
+  if (name === null && config.processes > 1 && processNames(config).length > 1) {
+    const log = createLog(config.logLevel, undefined, roles, "supervisor");
+    process.exit(await supervise(config, log, { environment, args, isCountSet }, stopping));
   }
-  const { partnerApiUrl, backOfficeUrl } = running;
-  log.info({ partnerApiUrl, backOfficeUrl }, "ready");
+  const log = createLog(config.logLevel, undefined, roles, name);
+  const exit = (): never => process.exit(0); // Nothing is started.
+  stopping.addEventListener("abort", exit);
+  const { runRoles } = await import("./run-roles.ts"); // It takes a second, which a supervisor has no use for.
+  if (stopping.aborted) exit();
+  stopping.removeEventListener("abort", exit);
+  const telemetry = await startTelemetry(process.env, log, roles);
+  await runRoles(config, log, { demo, telemetry, supervised }, stopping);
+}
 
-  const reason = await Promise.race([stopRequested, running.databaseLost]);
-  if (reason instanceof Error) {
-    log.fatal({ err: reason }, "database lost, the service ends");
-    setTimeout(() => process.exit(1), EXIT_MS).unref();
-  } else log.info({ signal: reason }, "stopping, finishing requests in flight");
-  await running.stop();
-  log.info("stopped");
-  process.exit(reason instanceof Error ? 1 : 0);
+/** What a command sets unless the operator does. */
+function environmentOf(given: Environment): Environment {
+  const environment = demo ? demoEnvironment(given) : given;
+  const counts =
+    args.includes("--all-cores") && !environment["PROCESSES"]?.trim() && process.platform === "linux";
+  if (!counts || !readConfig(environment).roles.has("api")) return environment;
+  // The other half is for PostgreSQL, the workers and the back office.
+  return { ...environment, PROCESSES: String(Math.max(1, Math.floor(availableParallelism() / 2))) };
 }
 
 /**
- * Ends the process after an error that no code expected, also one of a promise: its state is unknown. What was
- * acknowledged is stored. The log leaves out what drivers add to their errors, such as the values of a row.
+ * The environment of a demo: it sends webhooks to receivers on the same machine, unless the environment sets it otherwise
+ * (docs/design/signing.md, "Public addresses only"). No balancer sends requests to it, so it stops without a delay
+ * (docs/design/database.md, "Starting and stopping"). A person reads the terminal, so only warnings and errors are logged below
+ * the welcome text.
  */
-function endAtOnce(log: Logger, error: unknown): void {
-  log.fatal({ err: error }, "unexpected error, the process ends");
-  process.exit(1);
-}
-
-/**
- * A reader of the log may not become the operator, so the link is written to a terminal alone
- * (docs/design/people.md, "The first operator").
- */
-async function showFirstLink({ context, backOfficeUrl }: RunningService, log: Logger): Promise<void> {
-  if (backOfficeUrl === null) return;
-  await deleteDemoLinks(context);
-  if (!process.stdout.isTTY) {
-    if (await awaitsFirstOperator(context))
-      log.warn(
-        "no operator has signed in yet, make a link with the command line: person link operator@localhost",
-      );
-    return;
-  }
-  const link = await firstOperatorLink(context);
-  if (link !== null)
-    process.stdout.write(`\nSign in to the console for the first time, within an hour:\n\n  ${link.url}\n\n`);
-}
-
-async function showDemo({
-  context,
-  partnerApiUrl,
-  backOfficeUrl,
-  operatorToken,
-}: RunningService): Promise<void> {
-  const data = await ensureDemo(context);
-  process.stdout.write(
-    welcome(data, {
-      partnerApiUrl: partnerApiUrl ?? "",
-      backOfficeUrl: backOfficeUrl ?? "",
-      operatorToken,
-      allowsPrivateNetworks: context.config.webhookAllowPrivateNetworks,
-    }),
-  );
-}
+export const demoEnvironment = (environment: Environment): Environment => ({
+  ...environment,
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: environment["WEBHOOK_ALLOW_PRIVATE_NETWORKS"]?.trim() || "true",
+  SHUTDOWN_DELAY_MS: environment["SHUTDOWN_DELAY_MS"]?.trim() || "0",
+  LOG_LEVEL: environment["LOG_LEVEL"]?.trim() || "warn",
+});
 
 function reportFailedStart(error: unknown): void {
   const isExplained =
     error instanceof ConfigError || error instanceof EnvFileError || error instanceof StartError;
+  const log = () => createLog("fatal", undefined, roles, supervised?.name);
   if (isExplained) process.stderr.write(`${error.message}\n`);
   // A wrong configuration is for the person who wrote it; anything else also for programs that collect logs. They read
   // no demo.
-  if (!isExplained) createLog("fatal", undefined, roles).fatal({ err: error }, "could not start");
-  else if (error instanceof StartError && !demo)
-    createLog("fatal", undefined, roles).fatal({ reason: error.message }, "could not start");
+  if (!isExplained) log().fatal({ err: error }, "could not start");
+  else if (error instanceof StartError && !demo) log().fatal({ reason: error.message }, "could not start");
 }

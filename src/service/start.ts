@@ -35,6 +35,7 @@ import {
   stopAll,
 } from "./listen.ts";
 import { addPoolMetrics, type OpenService, openService } from "./open-service.ts";
+import type { Supervised } from "./supervised.ts";
 import { startWorker } from "./worker.ts";
 
 export type RunningService = {
@@ -60,6 +61,8 @@ type StartOptions = {
   readonly clock?: Clock;
   /** Ends a start that has not come further than the database. */
   readonly stopRequested?: AbortSignal;
+  /** Null: this process has all roles of the command. */
+  readonly supervised?: Supervised | null;
 };
 
 /**
@@ -70,12 +73,14 @@ type StartOptions = {
 export async function startService(
   config: Config,
   log: Logger,
-  { telemetry = NO_TELEMETRY, clock = systemClock, stopRequested }: StartOptions = {},
+  { telemetry = NO_TELEMETRY, clock = systemClock, stopRequested, supervised = null }: StartOptions = {},
 ): Promise<RunningService> {
   const stops: Stops = { entryPoints: [], resources: [] };
   try {
     const metrics = createMetrics();
-    const start = await listenWhileStarting(config, log, metrics, stops);
+    supervised?.shareMetrics(metrics.registry);
+    const servesHealth = supervised?.servesHealth ?? true;
+    const start = servesHealth ? await listenWhileStarting(config, log, metrics, stops) : NO_START_LISTENER;
     const service = await openService(config, log, clock, "migrate");
     const { context, pools } = service;
     stops.resources.push({ name: "database", stop: service.close });
@@ -87,21 +92,29 @@ export async function startService(
       log.warn({ characters: TOKEN_LENGTH_ADVISED }, "operator token is short, use a longer one");
     const usage = new DatabaseUsage();
     const stopping = new AbortController();
-    addBacklogMetrics(metrics.registry, { ...context, db: pools.get("health") });
+    if (servesHealth) addBacklogMetrics(metrics.registry, { ...context, db: pools.get("health") });
     addPoolMetrics(metrics.registry, pools, usage);
     telemetry.exportMetrics(metrics.registry);
     stops.resources.push({ name: "telemetry", stop: telemetry.stop });
     // Partners first: the next one replaces the listener of the start, and then `/readyz` speaks for both.
     const partnerApiUrl = config.roles.has("api")
-      ? await open(partnerApi(service, metrics, usage, stops, stopping.signal), config, "PORT", stops)
+      ? await open(
+          partnerApi(service, metrics, usage, stops, stopping.signal),
+          config,
+          "PORT",
+          stops,
+          supervised,
+        )
       : null;
-    const backOfficeUrl = await listenBackOffice(
-      service,
-      { operatorToken, sites: builtSites(), usage, start },
-      metrics,
-      stops,
-      stopping.signal,
-    );
+    const backOfficeUrl = servesHealth
+      ? await listenBackOffice(
+          service,
+          { operatorToken, sites: builtSites(), usage, start, supervised },
+          metrics,
+          stops,
+          stopping.signal,
+        )
+      : null;
     // Last: to build the listeners keeps the process busy for a second or more, in which the first runs of jobs would time out.
     const notes = new JobNotes(clock);
     if (config.roles.has("worker")) startWork(service, metrics, notes, stops);
@@ -239,18 +252,19 @@ type BackOfficeStart = {
   readonly sites: Sites;
   readonly usage: DatabaseUsage;
   readonly start: StartListener;
+  readonly supervised: Supervised | null;
 };
 
 /** Every process serves health and metrics. Only a process with the role serves the API. */
 async function listenBackOffice(
   { context, pools }: OpenService,
-  { operatorToken, sites, usage, start }: BackOfficeStart,
+  { operatorToken, sites, usage, start, supervised }: BackOfficeStart,
   metrics: Metrics,
   stops: Stops,
   stopping: AbortSignal,
 ): Promise<string | null> {
   const { config, log } = context;
-  const health = { ...context, db: pools.get("health"), stopping };
+  const health = { ...context, db: pools.get("health"), stopping, others: supervised };
   if (config.roles.has("back-office")) {
     const backOffice = { ...context, db: pools.get("back-office") };
     const people = { ...context, db: pools.get("people") };
@@ -280,9 +294,11 @@ async function open(
   { host, port, backOfficePort }: Config,
   variable: "PORT" | "BACK_OFFICE_PORT",
   stops: Stops,
+  supervised: Supervised | null = null,
 ): Promise<string> {
   stops.entryPoints.push({ name: `listener of ${variable}`, stop: () => closeListener(app) });
-  return listen(app, { host, port: variable === "PORT" ? port : backOfficePort, variable });
+  const reusePort = supervised !== null;
+  return listen(app, { host, port: variable === "PORT" ? port : backOfficePort, variable, reusePort });
 }
 
 /** `npm run docs` writes it. An image and a package contain it; a checkout has it after its first build. */

@@ -8,6 +8,7 @@ import { createLog } from "../../src/platform/log.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { systemClock } from "../../src/platform/time.ts";
 import { addPoolMetrics, createPools } from "../../src/service/open-service.ts";
+import { addProcessMetrics } from "../../src/service/supervise.ts";
 
 const RULES = "deploy/prometheus/alerts.yaml";
 const DASHBOARD = "deploy/grafana/dashboard.json";
@@ -29,6 +30,7 @@ beforeAll(async () => {
     openDatabase({ url: "postgres://127.0.0.1:1/none", connectionsMax: 1, onIdleError: () => undefined });
   const db = open(); // Nothing is read: a registry names its metrics without a scrape.
   addBacklogMetrics(registry, { db, clock: systemClock, log: createLog("silent") });
+  addProcessMetrics(registry, []);
   addPoolMetrics(registry, createPools(open), new DatabaseUsage());
   for (const metric of registry.getMetricsAsArray()) {
     known.add(metric.name);

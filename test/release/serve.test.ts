@@ -36,5 +36,5 @@ it.each<[name: string, versions: Record<string, string>, folder: string]>([
   ],
   ["the operator's first", { "p/node_modules/.bin": "v24.1.0", own: "v24.2.0", other: "v30.0.0" }, "own"],
 ])("npm run serve starts %s", async (_name, versions, folder) => {
-  expect(await started(versions)).toBe(`${folder} bin/partner-orders.js --x`);
+  expect(await started(versions)).toBe(`${folder} bin/partner-orders.js --all-cores --x`);
 });

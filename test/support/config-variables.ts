@@ -128,6 +128,13 @@ export const VARIABLES: Record<string, Variable> = {
     accepted: [["https://docs.example/errors/", { errorsBaseUrl: "https://docs.example/errors" }]],
     rejected: ["docs.example/errors", "urn:errors", "/errors"],
   },
+  PROCESSES: {
+    accepted: [
+      ["1", { processes: 1 }],
+      ["64", { processes: 64 }],
+    ],
+    rejected: ["0", "65", "auto", "-1", "1.5"],
+  },
   ROLES: {
     accepted: [
       ["api", { roles: new Set(["api"] as const) }],

@@ -13,6 +13,7 @@ const WITHOUT_RIGHTS_OF_ROOT = "if (process.getuid() === 0) process.setuid(65534
 const ALL_WRONG = {
   DATABASE_URL: "mysql://user:database-password@db.example",
   PORT: "http",
+  PROCESSES: "0",
   BACK_OFFICE_PORT: "70000",
   BACK_OFFICE_URL: "console.example",
   TRUSTED_PROXIES: "nginx",

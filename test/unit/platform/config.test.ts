@@ -38,6 +38,7 @@ describe("the configuration without any variable", () => {
       oidcClientSecret: null,
       oidcName: "single sign-on",
       roles: new Set(["api", "back-office", "worker"]),
+      processes: 1,
       operatorToken: null,
       acceptanceWindowMs: 7_200_000,
       testOrderLifetimeMs: 7_200_000,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/platform/config.ts";
-import { demoEnvironment, welcome } from "../../../src/service/demo.ts";
+import { welcome } from "../../../src/service/demo.ts";
+import { demoEnvironment } from "../../../src/service/run-service.ts";
 
 const allows = (environment: Record<string, string>) =>
   readConfig(demoEnvironment(environment)).webhookAllowPrivateNetworks;
