@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
+import { toTypeId } from "../src/platform/ids.ts";
 import type { LoadResult } from "./load-generator.ts";
 import { createOrders, creation, loadOf } from "./loads.ts";
 import { preloadOrders } from "./preload.ts";
@@ -116,6 +117,28 @@ async function measureRead(
   };
 }
 
+/** More orders than a process knows, each read again only after all others. */
+const UNKNOWN_ORDERS = 100_000;
+
+async function measureUnknownReads(site: Site, bare: Started, options: ApiOptions): Promise<Figure> {
+  const rows = await site.db.query<{ id: string }>({
+    name: "unknown-orders",
+    text: "select id from orders limit $1",
+    values: [UNKNOWN_ORDERS],
+  });
+  const paths = rows.map(({ id }) => `/v1/orders/${toTypeId("ord", id)}`);
+  const figure = await measureRead(
+    "read an order that the process does not know",
+    site,
+    paths,
+    bare,
+    options,
+  );
+  return rows.length < UNKNOWN_ORDERS / 2
+    ? { ...figure, note: `some are known: only ${rows.length} are stored` }
+    : figure;
+}
+
 async function measureMemory(site: Site, { memoryOrders, say }: ApiOptions): Promise<Figure> {
   const parts = 5;
   const seen = [await residentMiB(site)];
@@ -181,7 +204,8 @@ export async function measureApi(postgres: Postgres, options: ApiOptions): Promi
   await Promise.all([writeFile(orderFile, order), writeFile(productsFile, products)]);
   const bare = await startBareServer(orderFile, productsFile);
   const figures: Figure[] = [
-    await measureRead("read an order", empty, orderPaths, bare, options),
+    await measureRead("read an order that the process knows", empty, orderPaths, bare, options),
+    await measureUnknownReads(full, bare, options),
     await measureRead("list 50 products", empty, ["/v1/products"], bare, options),
     ...(await measureCreation({ empty, full, direct, bare }, options)),
   ];

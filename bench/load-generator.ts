@@ -3,7 +3,7 @@ import autocannon from "autocannon";
 import { type LoadRequest, sendSteadily } from "./steady-load.ts";
 
 /**
- * Sends requests in its own process, and prints its results as one JSON line. Its argument is a `Load` as JSON.
+ * Sends requests in its own process, and prints its results as one JSON line. Its argument is a file with a `Load` as JSON.
  */
 export type Load = {
   url: string;
@@ -81,5 +81,5 @@ function requestsOf(load: Load, partners: readonly LoadPartner[]): () => LoadReq
 const readPartners = async (file: string): Promise<LoadPartner[]> =>
   JSON.parse(await readFile(file, "utf8")) as LoadPartner[]; // Written by this benchmark.
 
-const load = JSON.parse(process.argv[2] ?? "{}") as Load; // Written by this benchmark.
+const load = JSON.parse(await readFile(process.argv[2] ?? "", "utf8")) as Load; // Written by this benchmark.
 process.stdout.write(`${JSON.stringify(await run(load))}\n`);

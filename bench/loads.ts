@@ -39,10 +39,20 @@ export const creation = (site: Site, to = site.service.url, change: Partial<Load
 export async function createOrders(site: Site, change: Partial<Load> = {}): Promise<LoadResult> {
   const before = await countOrders(site);
   const result = await generateLoad(creation(site, site.service.url, change));
-  const made = (await countOrders(site)) - before;
+  const made = (await countSettled(site)) - before;
   // The generator disconnects when its time is over, so up to one order per connection is stored but not counted.
   if (result.failed > 0 || made < result.ok || made > result.ok + (change.connections ?? CONNECTIONS)) {
     throw new Error(`${result.ok} creations succeeded, ${result.failed} failed, ${made} orders are stored.`);
   }
   return result;
+}
+
+/** Orders that were on their way when the generator disconnected are stored then, so that the next load does not count them. */
+async function countSettled(site: Site): Promise<number> {
+  for (let before = -1; ; ) {
+    const orders = await countOrders(site);
+    if (orders === before) return orders;
+    before = orders;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }

@@ -1,9 +1,13 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { freePort } from "../test/support/free-port.ts";
 import type { Load, LoadResult } from "./load-generator.ts";
+import { canRunWrk, runWrk } from "./wrk.ts";
 
 /** The key that the benchmark's services encrypt secrets with. */
 export const SECRET_KEY = Buffer.alloc(32, 7);
@@ -13,10 +17,18 @@ const path = (name: string): string => new URL(name, import.meta.url).pathname;
 
 /** Runs the load generator in its own process. */
 export async function generateLoad(load: Load): Promise<LoadResult> {
-  const { stdout } = await execute(process.execPath, [path("load-generator.ts"), JSON.stringify(load)], {
-    maxBuffer: 1 << 24,
-  });
-  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as LoadResult; // Its last line is the result.
+  const folder = await mkdtemp(join(tmpdir(), "partner-orders-load-"));
+  const file = join(folder, "load");
+  try {
+    if (await canRunWrk(load)) return await runWrk(load, file);
+    await writeFile(file, JSON.stringify(load));
+    const { stdout } = await execute(process.execPath, [path("load-generator.ts"), file], {
+      maxBuffer: 1 << 24,
+    });
+    return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as LoadResult; // Its last line is the result.
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 const children = new Set<ChildProcess>();
@@ -120,13 +132,13 @@ export async function hasPgbench(): Promise<boolean> {
   );
 }
 
-/** Runs one statement directly on the database; returns transactions per second. */
+/** Runs one statement directly on the database; returns how many transactions there were, in all and per second. */
 export async function runPgbench(
   databaseUrl: string,
   script: string,
   variables: Record<string, string>,
   { clients, seconds }: { clients: number; seconds: number },
-): Promise<number> {
+): Promise<{ transactions: number; perSecond: number }> {
   const { stdout } = await execute("pgbench", [
     "--no-vacuum",
     "--protocol=prepared",
@@ -137,7 +149,9 @@ export async function runPgbench(
     ...Object.entries(variables).map(([name, value]) => `--define=${name}=${value}`),
     databaseUrl,
   ]);
-  const tps = /tps = ([\d.]+)/.exec(stdout)?.[1];
-  if (tps === undefined) throw new Error(`pgbench printed no speed:\n${stdout}`);
-  return Number(tps);
+  const [transactions, perSecond] = [/actually processed: (\d+)/, /tps = ([\d.]+)/].map((pattern) =>
+    Number(pattern.exec(stdout)?.[1] ?? Number.NaN),
+  );
+  if (!transactions || !perSecond) throw new Error(`pgbench printed no speed:\n${stdout}`);
+  return { transactions, perSecond };
 }

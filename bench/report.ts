@@ -56,7 +56,7 @@ const COLUMNS: readonly [title: string, cell: (figure: Figure) => string][] = [
   ["note", ({ note }) => note ?? ""],
 ];
 
-const number = (value: number | undefined): string =>
+export const number = (value: number | undefined): string =>
   value === undefined ? "" : Math.round(value).toLocaleString("en");
 
 /** Without columns that no figure fills. */

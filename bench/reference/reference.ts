@@ -44,14 +44,18 @@ export async function insertOrders(
 ): Promise<number> {
   await db.runScript("truncate orders, order_lines, shipments, events, ledger_entries, due_payments cascade");
   const variables = { ...ROWS, orders: `${ordersEach}` };
-  const statements = await runPgbench(databaseUrl, path("insert-orders.sql"), variables, how);
-  const perSecond = statements * ordersEach;
+  const { transactions, perSecond } = await runPgbench(
+    databaseUrl,
+    path("insert-orders.sql"),
+    variables,
+    how,
+  );
   const [row] = await db.query<{ orders: bigint }>({
     name: "count-reference-orders",
     text: "select count(*) as orders from orders",
     values: [],
   });
-  if (Number(row?.orders) < perSecond * how.seconds * 0.9)
-    throw new Error(`PostgreSQL has stored ${row?.orders} orders only.`);
-  return perSecond;
+  if (Number(row?.orders) !== transactions * ordersEach)
+    throw new Error(`PostgreSQL has stored ${row?.orders} orders in ${transactions} statements.`);
+  return perSecond * ordersEach;
 }
