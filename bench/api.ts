@@ -163,7 +163,7 @@ async function createOrdersToRead(
   await createOrders(site, { amount: 1_000 });
   const rows = await site.db.query<{ external_order_id: string }>({
     name: "orders-to-read",
-    text: "select external_order_id from orders",
+    text: "select external_order_id from order_requests",
     values: [],
   });
   const headers = { authorization: `Bearer ${site.partner.key}` };

@@ -47,13 +47,17 @@ const CHUNK_SQL = `
     from generate_series(1, $4::integer)
   ), placed as (
     insert into orders (
-      merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, status, hold_reasons,
-      goods_minor, currency, first_name, last_name, name, company, address1, address2, city, zip, state_code,
-      country_code, phone, created_at, updated_at, changed_at, acceptance_due_at, expires_at, last_sequence, routed_at)
-    select $8::uuid, $1::uuid, order_id, false, 'stored-' || order_id, 'stored-' || order_id,
-           decode(repeat('ab', 32), 'hex'), $5, '{}', 4500, 'EUR', 'Ada', 'Lovelace', null, null,
-           '12 St James Square', null, 'London', 'SW1Y 4JH', null, 'GB', null,
-           created_at, created_at, created_at, created_at + $6::interval, null, 1, case when $7 then created_at end
+      merchant_id, connection_id, id, test_mode, status, hold_reasons, goods_minor, currency, country_code, created_at, updated_at,
+      changed_at, acceptance_due_at, last_sequence, routed_at)
+    select $8::uuid, $1::uuid, order_id, false, $5, '{}', 4500, 'EUR', 'GB', created_at, created_at,
+           created_at, created_at + $6::interval, 1, case when $7 then created_at end
+    from ids
+  ), requested as (
+    insert into order_requests (
+      merchant_id, order_id, connection_id, test_mode, external_order_id, idempotency_key, request_hash, first_name, last_name,
+      address1, city, zip, words)
+    select $8::uuid, order_id, $1::uuid, false, 'stored-' || order_id, 'stored-' || order_id, decode(repeat('ab', 32), 'hex'),
+           'Ada', 'Lovelace', '12 St James Square', 'London', 'SW1Y 4JH', 'ada lovelace london sw1y 4jh sw1y4jh'
     from ids
   ), placed_lines as (
     insert into order_lines (merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor)

@@ -4,7 +4,7 @@
 -- (docs/design/creating-orders.md, "One function stores a group").
 --
 -- of_merchant: the merchant of all orders; null if there are several, which Citus does not permit.
--- new_orders: values of orders as JSON. event_bodies: one for each order in their order, separated by line breaks, which JSON text
+-- new_orders: values of orders and order_requests as JSON. event_bodies: one for each order in their order, separated by line breaks, which JSON text
 -- does not have, so that no text is escaped twice. line_…: the lines of all orders.
 -- known_…: the products that the caller has not read for these orders, as in changed_products.
 --
@@ -103,19 +103,15 @@ begin
 
   -- In the order of the keys, so that two calls with the same keys wait for each other and do not deadlock.
   for stored_id in
-    insert into orders (
-      merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, request_id, status,
-      hold_reasons, goods_minor, currency, first_name, last_name, name, company, address1, address2,
-      city, zip, state_code, country_code, phone, note, metadata,
-      created_at, updated_at, changed_at, acceptance_due_at, expires_at, last_sequence)
-    select merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, request_id, status,
-           '{}', goods_minor, currency, first_name, last_name, name, company, address1, address2,
-           city, zip, state_code, country_code, phone, note, metadata,
-           placed_at, placed_at, placed_at, acceptance_due_at, expires_at, 1
+    insert into order_requests (
+      merchant_id, order_id, connection_id, test_mode, external_order_id, idempotency_key, request_hash, request_id,
+      first_name, last_name, name, company, address1, address2, city, zip, state_code, phone, note, metadata, words)
+    select merchant_id, id, connection_id, test_mode, external_order_id, idempotency_key, request_hash, request_id,
+           first_name, last_name, name, company, address1, address2, city, zip, state_code, phone, note, metadata, words
     from unnest(placed)
     order by merchant_id, connection_id, idempotency_key
     on conflict do nothing
-    returning id
+    returning order_id
   loop
     stored := stored || stored_id;
   end loop;
@@ -126,15 +122,18 @@ begin
     return;
   end if;
 
+  insert into orders (
+    merchant_id, connection_id, id, test_mode, status, hold_reasons, goods_minor, currency, country_code, created_at,
+    updated_at, changed_at, acceptance_due_at, expires_at, last_sequence)
+  select p.merchant_id, p.connection_id, p.id, p.test_mode, p.status, '{}', p.goods_minor, p.currency, p.country_code, placed_at,
+         placed_at, placed_at, p.acceptance_due_at, p.expires_at, 1
+  from unnest(placed) p;
+
   insert into order_lines (merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor)
   select l.merchant_id, l.connection_id, l.order_id, l.id, l.product_id, l.quantity, l.unit_price_minor
   from unnest(line_merchants, line_connections, line_orders, line_ids, line_products, line_quantities, line_prices)
     as l (merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor)
   where l.order_id = any(stored);
-
-  insert into order_words (merchant_id, order_id, words)
-  select p.merchant_id, p.id, p.words
-  from unnest(placed) p;
 
   insert into due_payments (
     merchant_id, connection_id, order_id, entry_id, kind, attempt, amount_minor, request_id, created_at, due_at, attempt_count,

@@ -1,8 +1,8 @@
 -- Orders, their lines and shipments, what happened to them, and what came back. Test orders are in the same tables, so that
 -- the sandbox rehearses the real process. They have expires_at and are erased with all data that belongs to them.
 --
--- Creation writes to orders and order_lines. So each index of them costs every order: most have a condition that a new order
--- does not meet. Foreign keys to a row that the same transaction has written or locked are left out, because a check costs as
+-- Creation writes to orders, order_requests and order_lines. So each index of them costs every order: most of orders have a
+-- condition that a new order does not meet. Foreign keys to a row that the same transaction has written or locked are left out, because a check costs as
 -- much as an insert, and finds what the transaction knows (docs/design/database.md, "Foreign keys").
 
 create table orders (
@@ -10,27 +10,11 @@ create table orders (
   connection_id           uuid        not null,
   id                      uuid        not null,
   test_mode               boolean     not null,
-  external_order_id       text,
-  idempotency_key         text,
-  request_hash            bytea       not null,
-  request_id              text,
   status                  text        not null,
   hold_reasons            text[]      not null,
   goods_minor             bigint      not null,
   currency                text        not null,
-  first_name              text        not null,
-  last_name               text        not null,
-  name                    text,
-  company                 text,
-  address1                text        not null,
-  address2                text,
-  city                    text        not null,
-  zip                     text        not null,
-  state_code              text,
   country_code            text        not null,
-  phone                   text,
-  note                    text,
-  metadata                json,
   created_at              timestamptz not null,
   updated_at              timestamptz not null,
   changed_at              timestamptz not null,
@@ -44,8 +28,6 @@ create table orders (
   canceled_at             timestamptz,
   personal_data_erased_at timestamptz,
   constraint orders_pkey primary key (merchant_id, id),
-  constraint orders_idempotency_key_key unique (idempotency_key, connection_id, merchant_id),
-  constraint orders_external_order_id_key unique (external_order_id, connection_id, merchant_id),
   constraint orders_connection_currency_fkey foreign key (merchant_id, connection_id, currency)
     references connections (merchant_id, id, currency),
   constraint orders_facility_fkey foreign key (facility_id) references facilities (id),
@@ -55,9 +37,6 @@ create table orders (
   constraint orders_test_orders_expire check (test_mode = (expires_at is not null)),
   constraint orders_test_orders_never_due check (not test_mode or acceptance_due_at is null),
   constraint orders_new_is_due check (status <> 'NEW' or test_mode or acceptance_due_at is not null),
-  constraint orders_idempotency_key_length check (char_length(idempotency_key) between 1 and 255),
-  constraint orders_external_order_id_length check (char_length(external_order_id) between 1 and 200),
-  constraint orders_request_hash_is_sha256 check (octet_length(request_hash) = 32),
   constraint orders_country_code_form check (country_code ~ '^[A-Z]{2}$'),
   constraint orders_goods_not_negative check (goods_minor >= 0),
   constraint orders_hold_reasons_not_null check (array_position(hold_reasons, null) is null),
@@ -65,11 +44,7 @@ create table orders (
   constraint orders_expires_later check (expires_at >= created_at),
   constraint orders_canceled_since check (status <> 'CANCELED' or canceled_at is not null),
   constraint orders_facility_by_routing check (facility_id is null or routed_at is not null),
-  constraint orders_last_sequence_positive check (last_sequence >= 1),
-  constraint orders_key_unless_erasing check (idempotency_key is not null or test_mode),
-  constraint orders_note_length check (char_length(note) between 1 and 1000),
-  constraint orders_metadata_is_object check (json_typeof(metadata) = 'object'),
-  constraint orders_request_id_length check (char_length(request_id) <= 100)
+  constraint orders_last_sequence_positive check (last_sequence >= 1)
 );
 -- The worker looks for real orders past their deadline. The index contains only orders that are still NEW, without those whose
 -- payment failed: these are not accepted (docs/design/lifecycle.md, "A failed payment is a hold").
@@ -95,10 +70,6 @@ create index orders_personal_data_idx on orders (updated_at)
 create index orders_to_ship_idx on orders ((coalesce(facility_id, '00000000-0000-0000-0000-000000000000'::uuid)), id)
   where has_unshipped and routed_at is not null and status in ('ACCEPTED', 'IN_PROGRESS') and hold_reasons = '{}'
     and not test_mode;
--- A search of a connection's orders reads them by their ids, newest first, whatever their status. Every order satisfies the
--- condition, and only the search names it: before a table has statistics, the planner would also choose the index for other
--- look-ups (docs/design/api-conventions.md, "Searching orders").
-create index orders_search_idx on orders (connection_id, id) where created_at > '-infinity';
 -- For the lists of staff of named facilities (docs/design/people.md, "Facilities").
 create index orders_facility_idx on orders (merchant_id, facility_id, id) where facility_id is not null;
 -- Programs ask for the orders that have changed since a time, in the order of their changes
@@ -114,14 +85,10 @@ create index orders_ready_idx on orders (connection_id, id)
 create index orders_waiting_idx on orders (merchant_id, id)
   where status = 'ACCEPTED' and not test_mode and routed_at is null
     and hold_reasons && '{out_of_stock,address_unserviceable}';
-comment on table orders is 'The current state of orders. Status and holds change only by the lifecycle (src/lifecycle/lifecycle.ts).';
-comment on column orders.idempotency_key is 'The Idempotency-Key header, else external_order_id; one key space per connection. Null while a test order is being erased.';
-comment on column orders.request_hash is 'SHA-256 of the normalized request: distinguishes a retry from a different request with the same key.';
-comment on column orders.request_id is 'The x-request-id of the request that created the order.';
+comment on table orders is 'The current state of orders, apart from what was ordered, in order_requests. Status and holds change only by the lifecycle (src/lifecycle/lifecycle.ts).';
 comment on column orders.hold_reasons is 'Empty means not on hold.';
 comment on column orders.goods_minor is 'What the merchant is charged for the goods, in minor units, fixed at creation.';
-comment on column orders.note is 'The partner''s text for the people who handle the order; null if there is none.';
-comment on column orders.metadata is 'The partner''s own data: text by key, sorted by key. Null stands for none.';
+comment on column orders.country_code is 'Of the shipping address: lists and routing select by it.';
 comment on column orders.updated_at is 'When the order itself last changed, as partners see it.';
 comment on column orders.changed_at is 'When anything that the back office shows of the order last changed, charges, refunds and notes included.';
 comment on column orders.acceptance_due_at is 'When the acceptance window of a real order closes; null if it never had one.';
@@ -134,21 +101,59 @@ comment on column orders.has_unshipped is 'Whether a line may be unshipped. Fals
 comment on column orders.canceled_at is 'Kept when a shipment of the order comes back later: nothing of the order is owed any more.';
 comment on column orders.personal_data_erased_at is 'When the address and the tracking were erased. Null while the order holds them.';
 
--- The words that an order is found by: of the buyer's name, company, city, postal code and phone, and numbers of the partner's id
--- (docs/design/api-conventions.md, "Searching orders"). Apart from orders, whose updates would maintain the index again. New words
--- are gathered in the list of the index, and a job sorts them in. The last letters of the merchant are a word too, so that a merchant's
--- search reads nothing of others. Rows are deleted with the order, and when its personal data is erased.
-create table order_words (
-  merchant_id uuid not null,
-  order_id    uuid not null,
-  words       text not null,
-  constraint order_words_pkey primary key (merchant_id, order_id)
+-- What the partner has sent with an order, and what the order is found by. Apart from orders, because it changes only by a corrected
+-- address and by erasures, while every step of an order writes its row of orders, with an entry in each of its indexes
+-- (docs/design/database.md, "An order is two rows").
+create table order_requests (
+  merchant_id       uuid  not null,
+  order_id          uuid  not null,
+  connection_id     uuid  not null,
+  test_mode         boolean not null,
+  external_order_id text,
+  idempotency_key   text,
+  request_hash      bytea not null,
+  request_id        text,
+  first_name        text  not null,
+  last_name         text  not null,
+  name              text,
+  company           text,
+  address1          text  not null,
+  address2          text,
+  city              text  not null,
+  zip               text  not null,
+  state_code        text,
+  phone             text,
+  note              text,
+  metadata          json,
+  words             text,
+  constraint order_requests_pkey primary key (merchant_id, order_id),
+  constraint order_requests_idempotency_key_key unique (idempotency_key, connection_id, merchant_id),
+  constraint order_requests_external_order_id_key unique (external_order_id, connection_id, merchant_id),
+  constraint order_requests_idempotency_key_length check (char_length(idempotency_key) between 1 and 255),
+  constraint order_requests_external_order_id_length check (char_length(external_order_id) between 1 and 200),
+  constraint order_requests_request_hash_is_sha256 check (octet_length(request_hash) = 32),
+  constraint order_requests_key_unless_erasing check (idempotency_key is not null or test_mode),
+  constraint order_requests_note_length check (char_length(note) between 1 and 1000),
+  constraint order_requests_metadata_is_object check (json_typeof(metadata) = 'object'),
+  constraint order_requests_request_id_length check (char_length(request_id) <= 100)
 );
-create index order_words_newest_idx on order_words (order_id);
-create index order_words_idx on order_words
+-- All orders of a connection in the order of their ids, whatever their status: for searches of partners and lists of staff
+-- (docs/design/api-conventions.md, "Searching orders"). Every row satisfies the condition, and only these statements name it: before
+-- a table has statistics, the planner would also choose the index for other look-ups.
+create index order_requests_connection_idx on order_requests (connection_id, order_id)
+  where order_id > '00000000-0000-0000-0000-000000000000';
+-- The words that an order is found by (docs/design/api-conventions.md, "Searching orders"). New words are gathered in the list of the
+-- index, and a job sorts them in. The last letters of the merchant are a word too, so that a merchant's search reads nothing of others.
+create index order_requests_newest_idx on order_requests (order_id) where words is not null;
+create index order_requests_words_idx on order_requests
   using gin (array_to_tsvector(string_to_array(words || ' @' || right(merchant_id::text, 8), ' ')));
-comment on table order_words is 'The words that an order is found by. An order whose personal data is erased has no row.';
-comment on column order_words.words is 'Folded, each once, separated by spaces (src/orders/search-words.ts). A phone number is turned round, after a plus sign.';
+comment on table order_requests is 'What was ordered, one row for each row of orders, written and deleted with it.';
+comment on column order_requests.idempotency_key is 'The Idempotency-Key header, else external_order_id; one key space per connection. Null while a test order is being erased.';
+comment on column order_requests.request_hash is 'SHA-256 of the normalized request: distinguishes a retry from a different request with the same key.';
+comment on column order_requests.request_id is 'The x-request-id of the request that created the order.';
+comment on column order_requests.note is 'The partner''s text for the people who handle the order; null if there is none.';
+comment on column order_requests.metadata is 'The partner''s own data: text by key, sorted by key. Null stands for none.';
+comment on column order_requests.words is 'Of the buyer''s name, company, city, postal code and phone, and numbers of the partner''s id: folded, each once, separated by spaces (src/orders/search-words.ts). A phone number is turned round, after a plus sign. Null since the personal data was erased.';
 
 create table shipments (
   merchant_id     uuid        not null,

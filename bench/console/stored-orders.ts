@@ -46,17 +46,21 @@ const CHUNK_SQL = `
     from numbers
   ), placed as (
     insert into orders (
-      merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, status, hold_reasons,
-      goods_minor, currency, first_name, last_name, name, company, address1, address2, city, zip, state_code,
-      country_code, phone, created_at, updated_at, changed_at, acceptance_due_at, expires_at, last_sequence, routed_at)
-    select ($1::uuid[])[partner], ($2::uuid[])[partner], order_id, false, 'shop-' || n, 'shop-' || n,
-           decode(repeat('ab', 32), 'hex'),
+      merchant_id, connection_id, id, test_mode, status, hold_reasons, goods_minor, currency, country_code, created_at, updated_at,
+      changed_at, acceptance_due_at, last_sequence, routed_at)
+    select ($1::uuid[])[partner], ($2::uuid[])[partner], order_id, false,
            case when ago > 0.02 then 'COMPLETED' when ago > 0.0001 then 'ACCEPTED' else 'NEW' end,
            case when ago between 0.0001 and 0.02 and n % 50 = 0 then '{out_of_stock}'::text[] else '{}' end,
-           4500, 'EUR', 'First' || n % 40, 'Lastname' || n % 400, null, null,
-           '12 St James Square', null, 'London', 'SW1Y 4JH', null, 'GB', null,
-           created_at, created_at, created_at, created_at + interval '2 hours', null, 1,
+           4500, 'EUR', 'GB', created_at, created_at, created_at, created_at + interval '2 hours', 1,
            case when ago > 0.0001 then created_at end
+    from ids
+  ), requested as (
+    insert into order_requests (
+      merchant_id, order_id, connection_id, test_mode, external_order_id, idempotency_key, request_hash, first_name, last_name,
+      address1, city, zip, words)
+    select ($1::uuid[])[partner], order_id, ($2::uuid[])[partner], false, 'shop-' || n, 'shop-' || n, decode(repeat('ab', 32), 'hex'),
+           'First' || n % 40, 'Lastname' || n % 400, '12 St James Square', 'London', 'SW1Y 4JH',
+           'first' || n % 40 || ' lastname' || n % 400 || ' london sw1y 4jh sw1y4jh ' || n
     from ids
   )
   insert into order_lines (merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor)

@@ -35,19 +35,25 @@ const forever = (text: string): FillStatement => ({ text, keptMs: null });
 
 export const FILL_STATEMENTS: readonly FillStatement[] = [
   forever(`
-    insert into orders (
-      merchant_id, connection_id, id, test_mode, external_order_id, idempotency_key, request_hash, request_id, status,
-      hold_reasons, goods_minor, currency, first_name, last_name, name, address1, city, zip, country_code, created_at,
-      updated_at, changed_at, acceptance_due_at, last_sequence, routed_at, first_routed_at, facility_id, canceled_at,
-      has_unshipped, personal_data_erased_at)
-    select merchant_id, connection_id, order_id, false, 'shop-' || number, 'shop-' || number,
-           sha256(order_id::text::bytea), order_id::text, case when status = 'WAITING' then 'ACCEPTED' else status end,
-           case when status = 'WAITING' then '{out_of_stock}'::text[] else '{}' end, 4500, 'EUR',
-           case when is_erased then 'erased' else 'First' || abs(hashint4(number)) % 1000 end,
-           case when is_erased then 'erased' else 'Last' || abs(hashint4(number)) % 50000 end,
+    insert into order_requests (
+      merchant_id, order_id, connection_id, test_mode, external_order_id, idempotency_key, request_hash, request_id, first_name,
+      last_name, name, address1, city, zip, words)
+    select merchant_id, order_id, connection_id, false, 'shop-' || number, 'shop-' || number, sha256(order_id::text::bytea),
+           order_id::text, case when is_erased then 'erased' else first_name end,
+           case when is_erased then 'erased' else last_name end,
            case when is_erased then 'erased' end, case when is_erased then 'erased' else '12 St James Square' end,
            case when is_erased then 'erased' else 'London' end, case when is_erased then 'erased' else 'SW1Y 4JH' end,
-           'GB', created_at, created_at + interval '23 hours', created_at + interval '23 hours', created_at + interval '2 hours', 3,
+           case when not is_erased then lower(first_name || ' ' || last_name) || ' london sw1y 4jh sw1y4jh ' || number end
+    from filled
+    cross join lateral (select 'First' || abs(hashint4(number)) % 1000 as first_name,
+                               'Last' || abs(hashint4(number)) % 50000 as last_name) as named`),
+  forever(`
+    insert into orders (
+      merchant_id, connection_id, id, test_mode, status, hold_reasons, goods_minor, currency, country_code, created_at,
+      updated_at, changed_at, acceptance_due_at, last_sequence, routed_at, first_routed_at, facility_id, canceled_at,
+      has_unshipped, personal_data_erased_at)
+    select merchant_id, connection_id, order_id, false, case when status = 'WAITING' then 'ACCEPTED' else status end,
+           case when status = 'WAITING' then '{out_of_stock}'::text[] else '{}' end, 4500, 'EUR', 'GB', created_at, created_at + interval '23 hours', created_at + interval '23 hours', created_at + interval '2 hours', 3,
            case when status not in ('WAITING', 'CANCELED') then created_at + interval '2 hours' end,
            case when status not in ('WAITING', 'CANCELED') then created_at + interval '2 hours' end,
            case when status not in ('WAITING', 'CANCELED') then facility_id end,

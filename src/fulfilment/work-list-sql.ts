@@ -1,4 +1,5 @@
 import type { OrderKey } from "../lifecycle/order.ts";
+import { readExternalIds } from "../orders/owners-sql.ts";
 import { type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { type FittingRow, toFitting } from "../platform/database/day-partitions.ts";
@@ -402,18 +403,17 @@ export async function countWaitingWork(
   const [row] = await db.query<{
     to_pack: number;
     free: number;
+    merchant_id: string | null;
     id: string | null;
-    external_order_id: string | null;
     created_at: Date | null;
   }>({
     name: "count-waiting-work",
     text: `
       select count(*)::integer as to_pack, (count(*) filter (where c.order_id is null))::integer as free,
-             (array_agg(o.id order by o.id))[1] as id,
-             (array_agg(o.external_order_id order by o.id))[1] as external_order_id,
+             (array_agg(o.merchant_id order by o.id))[1] as merchant_id, (array_agg(o.id order by o.id))[1] as id,
              min(o.created_at) as created_at
       from (
-        select o.merchant_id, o.id, o.external_order_id, o.created_at,
+        select o.merchant_id, o.id, o.created_at,
                exists (
                  select from order_lines l
                  where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null and l.cancellation_id is null) as is_unshipped
@@ -428,13 +428,11 @@ export async function countWaitingWork(
       where o.is_unshipped`,
     values: [facilityId, now],
   });
-  const { to_pack: toPack = 0, free = 0, id = null, created_at: createdAt = null } = row ?? {};
-  const externalOrderId = row?.external_order_id ?? null;
-  return {
-    toPack,
-    free,
-    oldest: id === null || createdAt === null ? null : { id, externalOrderId, createdAt },
-  };
+  const { to_pack: toPack = 0, free = 0, merchant_id: merchantId, id, created_at: createdAt } = row ?? {};
+  if (!merchantId || !id || !createdAt) return { toPack, free, oldest: null };
+  // A statement of its own: Citus would read what was ordered with all orders.
+  const externalIds = await readExternalIds(db, [{ merchantId, id }]);
+  return { toPack, free, oldest: { id, externalOrderId: externalIds.get(id) ?? null, createdAt } };
 }
 
 /** How many orders of these facilities (null: of all, and of none) can be shipped, up to a number. By orders_to_ship_idx. */

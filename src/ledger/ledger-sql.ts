@@ -431,9 +431,10 @@ export async function listCharges(
       select n.read_count, n.last_order_id, n.last_id, f.*
       from ending n
       left join lateral (
-        select p.*, o.currency, o.external_order_id
+        select p.*, o.currency, r.external_order_id
         from part p
         join orders o on o.merchant_id = $1 and o.id = p.order_id
+        join order_requests r on r.merchant_id = $1 and r.order_id = p.order_id
         where ($6::text is null or p.kind = $6) and ($7::text is null or p.status = $7)
         order by p.order_id desc, p.id desc
         limit $8 + 1

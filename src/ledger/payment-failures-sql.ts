@@ -173,7 +173,7 @@ export async function markFailuresMailed(
       )
       select k.connection_id, k.order_id, o.external_order_id, k.reason, k.resolution, count(*) over ()::integer as count
       from marked k
-      join orders o on o.merchant_id = $1 and o.id = k.order_id
+      join order_requests o on o.merchant_id = $1 and o.order_id = k.order_id
       order by k.id
       limit $4`,
     values: [merchantId, mailId, size.failures, size.named],
@@ -206,7 +206,7 @@ export async function markResolutionsMailed(
       )
       select k.connection_id, k.order_id, o.external_order_id, k.reason, k.resolution, count(*) over ()::integer as count
       from marked k
-      join orders o on o.merchant_id = $1 and o.id = k.order_id
+      join order_requests o on o.merchant_id = $1 and o.order_id = k.order_id
       order by k.id
       limit $4`,
     values: [merchantId, mailId, size.failures, size.named],
@@ -268,7 +268,7 @@ export const listOpenFailures = (
   db.query<OpenFailure>({
     name: "list-open-payment-failures",
     text: `
-      select found.order_id as id, o.external_order_id as "externalOrderId", m.id as "merchantId",
+      select found.order_id as id, r.external_order_id as "externalOrderId", m.id as "merchantId",
              m.name as "merchantName", c.id as "connectionId", c.name as "connectionName", o.status,
              o.hold_reasons as "holdReasons", found.reason, found.failed_at as "failedAt",
              declined.amount_minor as "amountMinor", o.currency, declined.gateway, declined.attempt as "attemptCount",
@@ -281,6 +281,7 @@ export const listOpenFailures = (
         order by f.order_id desc
         limit $2 + 1) as found
       join orders o on o.merchant_id = m.id and o.id = found.order_id
+      join order_requests r on r.merchant_id = m.id and r.order_id = found.order_id
       join connections c on c.merchant_id = m.id and c.id = o.connection_id
       cross join lateral (
         select e.amount_minor, e.attempt, e.gateway

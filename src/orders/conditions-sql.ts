@@ -23,6 +23,13 @@ export const acceptanceDue = (now: `$${number}`): string =>
  */
 export const ACCEPTANCE_SUSPENDED = `o.status = 'NEW' and not o.test_mode and o.hold_reasons <> '{}' and o.hold_reasons @> '{${PAYMENT_FAILED}}'`;
 
+/**
+ * All orders of the connection `c`, by what was ordered, `r`, in the order of their ids. Served by order_requests_connection_idx,
+ * of which it names the condition.
+ */
+export const OF_CONNECTION = `r.merchant_id = c.merchant_id and r.connection_id = c.id
+            and r.order_id > '00000000-0000-0000-0000-000000000000'`;
+
 /** A part of the order, which may be a test order, can be shipped now. */
 export const SHIPPABLE = `o.has_unshipped and o.routed_at is not null and o.status in ('ACCEPTED', 'IN_PROGRESS')
             and o.hold_reasons = '{}'`;

@@ -23,6 +23,33 @@ import type { OrderSelection } from "./changes/process-orders.ts";
 import type { Metadata } from "./order-wire.ts";
 
 /**
+ * A whole order `o` with what was ordered, `r`: the columns of an `OrderRow`. @param merchant the expression that its parts are
+ * compared with
+ */
+const ORDER_COLUMNS = (
+  merchant: string,
+): string => `o.merchant_id, o.connection_id, o.id, o.test_mode, o.status, o.hold_reasons,
+               o.country_code, o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
+               o.routed_at, o.facility_id, o.canceled_at, o.xmin as written_by,
+               r.external_order_id, r.first_name, r.last_name, r.name, r.company, r.address1, r.address2, r.city, r.zip,
+               r.state_code, r.phone, r.note, r.metadata,
+               (select json_agg(line)
+                from (select l.id, l.product_id as "productId", l.quantity, l.shipment_id as "shipmentId",
+                             l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity",
+                             l.cancellation_id as "cancellationId"
+                      from order_lines l
+                      where l.merchant_id = ${merchant} and l.order_id = o.id
+                      order by l.id) as line) as lines,
+               (select json_agg(shipment)
+                from (select s.id, s.status, s.carrier, s.tracking_number as "trackingNumber",
+                             s.tracking_url as "trackingUrl", s.created_at as "createdAt", s.shipped_at as "shippedAt",
+                             s.handover_reported as "handoverReported", s.scanned_tracking_number as "scannedTrackingNumber",
+                             s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
+                      from shipments s
+                      where s.merchant_id = ${merchant} and s.order_id = o.id
+                      order by s.id) as shipment) as shipments`;
+
+/**
  * Reads whole orders of one connection, by the service's ids, expired test orders included. One statement for both kinds of ids
  * would be shorter, but for it PostgreSQL reads a small table from end to end, at more than twice the cost. Each order is
  * looked up by its own id, because a plan for the list would read all orders of the merchant while the table is small or new.
@@ -51,27 +78,9 @@ export async function readVersionedOrders(
       select found.*
       from unnest((select $3::uuid[])) as listed (id)
       cross join lateral (
-        select o.merchant_id, o.connection_id, o.id, o.test_mode, o.external_order_id, o.status, o.hold_reasons,
-               o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
-               o.state_code, o.country_code, o.phone, o.note, o.metadata,
-               o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
-               o.routed_at, o.facility_id, o.canceled_at, o.xmin as written_by,
-               (select json_agg(line)
-                from (select l.id, l.product_id as "productId", l.quantity, l.shipment_id as "shipmentId",
-                             l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity",
-                             l.cancellation_id as "cancellationId"
-                      from order_lines l
-                      where l.merchant_id = $1 and l.order_id = o.id
-                      order by l.id) as line) as lines,
-               (select json_agg(shipment)
-                from (select s.id, s.status, s.carrier, s.tracking_number as "trackingNumber",
-                             s.tracking_url as "trackingUrl", s.created_at as "createdAt", s.shipped_at as "shippedAt",
-                             s.handover_reported as "handoverReported", s.scanned_tracking_number as "scannedTrackingNumber",
-                             s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
-                      from shipments s
-                      where s.merchant_id = $1 and s.order_id = o.id
-                      order by s.id) as shipment) as shipments
+        select ${ORDER_COLUMNS("$1")}
         from orders o
+        join order_requests r on r.merchant_id = $1 and r.order_id = o.id
         where o.merchant_id = $1 and o.connection_id = $2 and o.id = listed.id
         limit 1) as found`,
     values: [connection.merchantId, connection.connectionId, [...new Set(ids)]],
@@ -127,27 +136,9 @@ export async function readOrdersByKey(db: Queryable, keys: readonly OrderKey[]):
         select found.*
         from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
         cross join lateral (
-          select o.merchant_id, o.connection_id, o.id, o.test_mode, o.external_order_id, o.status, o.hold_reasons,
-                 o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
-                 o.state_code, o.country_code, o.phone, o.note, o.metadata,
-                 o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
-                 o.routed_at, o.facility_id, o.canceled_at, o.xmin as written_by,
-                 (select json_agg(line)
-                  from (select l.id, l.product_id as "productId", l.quantity, l.shipment_id as "shipmentId",
-                               l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity",
-                             l.cancellation_id as "cancellationId"
-                        from order_lines l
-                        where l.merchant_id = coalesce($4::uuid, o.merchant_id) and l.order_id = o.id
-                        order by l.id) as line) as lines,
-                 (select json_agg(shipment)
-                  from (select s.id, s.status, s.carrier, s.tracking_number as "trackingNumber",
-                               s.tracking_url as "trackingUrl", s.created_at as "createdAt", s.shipped_at as "shippedAt",
-                               s.handover_reported as "handoverReported", s.scanned_tracking_number as "scannedTrackingNumber",
-                             s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
-                        from shipments s
-                        where s.merchant_id = coalesce($4::uuid, o.merchant_id) and s.order_id = o.id
-                        order by s.id) as shipment) as shipments
+          select ${ORDER_COLUMNS("coalesce($4::uuid, o.merchant_id)")}
           from orders o
+          join order_requests r on r.merchant_id = coalesce($4::uuid, o.merchant_id) and r.order_id = o.id
           where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
             and ($4::uuid is null or o.merchant_id = $4)
           limit 1) as found`,
@@ -170,28 +161,10 @@ export async function readOrdersByExternalId(
       select found.*
       from unnest((select $3::text[])) as listed (external_order_id)
       cross join lateral (
-        select o.merchant_id, o.connection_id, o.id, o.test_mode, o.external_order_id, o.status, o.hold_reasons,
-               o.first_name, o.last_name, o.name, o.company, o.address1, o.address2, o.city, o.zip,
-               o.state_code, o.country_code, o.phone, o.note, o.metadata,
-               o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at, o.last_sequence,
-               o.routed_at, o.facility_id, o.canceled_at, o.xmin as written_by,
-               (select json_agg(line)
-                from (select l.id, l.product_id as "productId", l.quantity, l.shipment_id as "shipmentId",
-                             l.split_from as "splitFrom", l.returned_quantity as "returnedQuantity",
-                             l.cancellation_id as "cancellationId"
-                      from order_lines l
-                      where l.merchant_id = $1 and l.order_id = o.id
-                      order by l.id) as line) as lines,
-               (select json_agg(shipment)
-                from (select s.id, s.status, s.carrier, s.tracking_number as "trackingNumber",
-                             s.tracking_url as "trackingUrl", s.created_at as "createdAt", s.shipped_at as "shippedAt",
-                             s.handover_reported as "handoverReported", s.scanned_tracking_number as "scannedTrackingNumber",
-                             s.delivered_at as "deliveredAt", s.weight_grams as "weightGrams"
-                      from shipments s
-                      where s.merchant_id = $1 and s.order_id = o.id
-                      order by s.id) as shipment) as shipments
-        from orders o
-        where o.merchant_id = $1 and o.connection_id = $2 and o.external_order_id = listed.external_order_id
+        select ${ORDER_COLUMNS("$1")}
+        from order_requests r
+        join orders o on o.merchant_id = $1 and o.id = r.order_id
+        where r.merchant_id = $1 and r.connection_id = $2 and r.external_order_id = listed.external_order_id
         limit 1) as found`,
     values: [connection.merchantId, connection.connectionId, [...new Set(externalOrderIds)]],
   });
@@ -217,8 +190,8 @@ export async function lockOrder(
       where o.merchant_id = $1 and o.connection_id = $2 and o.id in (
         select $3::uuid
         union all
-        select named.id
-        from orders named
+        select named.order_id
+        from order_requests named
         where named.merchant_id = $1 and named.connection_id = $2 and named.external_order_id = $4)
       order by o.id
       for no key update`,

@@ -69,7 +69,7 @@ type ReferenceFilter = {
 /**
  * The orders with the partner's own id, newest first: at most one of each connection, because connections choose their ids
  * without each other. One row more than the page if there is one. Expired test orders are left out. A look-up by
- * orders_external_order_id_key for each merchant.
+ * order_requests_external_order_id_key for each merchant.
  */
 export async function findOrdersByExternalId(
   db: Queryable,
@@ -85,8 +85,9 @@ export async function findOrdersByExternalId(
       from merchants m
       cross join lateral (
         select o.id, o.connection_id, o.test_mode, o.created_at
-        from orders o
-        where o.merchant_id = m.id and o.external_order_id = $1 and ($3::uuid is null or o.connection_id = $3)
+        from order_requests r
+        join orders o on o.merchant_id = r.merchant_id and o.id = r.order_id
+        where r.merchant_id = m.id and r.external_order_id = $1 and ($3::uuid is null or o.connection_id = $3)
           and o.id < $4 and (not o.test_mode or o.expires_at > $5)
           and ($2 or o.merchant_id = any($7::uuid[]) or o.connection_id = any($8::uuid[])
             or o.facility_id = any($9::uuid[]))
@@ -130,7 +131,7 @@ export async function listExternalOrderIds(
       from unnest($2::text[], $3::text[]) as listed (text, form)
       cross join lateral (
         select
-        from orders o
+        from order_requests o
         where o.merchant_id = $1 and o.external_order_id = listed.form and not o.test_mode
         limit 1) as found`,
     values: [merchantId, written.map(({ text }) => text), written.map(({ form }) => form)],
@@ -227,7 +228,7 @@ export async function findOrdersByLabel(
         select m.id as merchant_id, named.id, 'externalOrderId' as matched_by
         from merchants m
         cross join lateral (
-          select o.id from orders o where o.merchant_id = m.id and o.external_order_id = $1 offset 0) as named
+          select r.order_id as id from order_requests r where r.merchant_id = m.id and r.external_order_id = $1 offset 0) as named
         union all
         select s.merchant_id, s.order_id, 'trackingNumber'
         from shipments s
@@ -298,9 +299,9 @@ export async function readExternalIds(
     db.query<{ id: string; external_order_id: string }>({
       name: "read-external-ids",
       text: `
-        select o.id, o.external_order_id
+        select o.order_id as id, o.external_order_id
         from unnest($1::uuid[], $2::uuid[]) as k (merchant_id, id)
-        join orders o on o.merchant_id = k.merchant_id and o.id = k.id
+        join order_requests o on o.merchant_id = k.merchant_id and o.order_id = k.id
         where o.external_order_id is not null and ($3::uuid is null or o.merchant_id = $3)`,
       values: [own.map((order) => order.merchantId), own.map(({ id }) => id), merchantId],
     }),

@@ -35,32 +35,29 @@ export async function listOrdersToErase(
 }
 
 /**
- * Erases the addresses of those of the orders that are settled, not erased yet, and unchanged since a time. Returns
- * these: whatever was read before is checked again.
+ * Marks those of the orders as erased that are settled, not erased yet, and unchanged since a time. Returns these: whatever was
+ * read before is checked again.
  */
-export async function eraseAddresses(
+export async function markAsErased(
   tx: Queryable,
   keys: readonly OrderKey[],
   { unchangedSince, now }: { readonly unchangedSince: Date; readonly now: Date },
 ): Promise<ErasedOrder[]> {
   const erased = await tx.query<ErasedOrder>({
-    name: "erase-addresses",
+    name: "mark-as-erased",
     text: `
       update orders o
-      set first_name = $4, last_name = $4, name = $4, company = null, address1 = $4, address2 = null, city = $4, zip = $4,
-          state_code = null, phone = null, note = null, metadata = null, personal_data_erased_at = $5,
-          changed_at = greatest(o.changed_at, $5)
+      set personal_data_erased_at = $4, changed_at = greatest(o.changed_at, $4)
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
       where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
         and o.status in ('COMPLETED', 'CANCELED', 'RETURNED') and not o.test_mode
-        and o.personal_data_erased_at is null and o.updated_at <= $6
-        and ($7::uuid[] is null or o.merchant_id = any($7))
+        and o.personal_data_erased_at is null and o.updated_at <= $5
+        and ($6::uuid[] is null or o.merchant_id = any($6))
       returning o.merchant_id as "merchantId", o.connection_id as "connectionId", o.id, o.status,
                 o.hold_reasons as "holdReasons", o.created_at as "createdAt"`,
     values: [
       ...connectionColumns(keys),
       keys.map(({ id }) => id),
-      ERASED,
       now,
       unchangedSince,
       await merchantsOf(tx, keys),
@@ -80,18 +77,21 @@ export async function eraseAddresses(
   return erased;
 }
 
-/** Orders are not found any more by what was erased. */
-export async function eraseWords(tx: Queryable, orders: readonly OrderKey[]): Promise<void> {
+/** Erases the addresses of orders, and what partners have written for people. The orders are not found by it any more. */
+export async function eraseAddresses(tx: Queryable, orders: readonly OrderKey[]): Promise<void> {
   await tx.query({
-    name: "erase-words",
+    name: "erase-addresses",
     text: `
-      delete from order_words w
-      using unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
-      where w.merchant_id = erased.merchant_id and w.order_id = erased.order_id
-        and ($3::uuid[] is null or w.merchant_id = any($3))`,
+      update order_requests r
+      set first_name = $3, last_name = $3, name = $3, company = null, address1 = $3, address2 = null, city = $3, zip = $3,
+          state_code = null, phone = null, note = null, metadata = null, words = null
+      from unnest($1::uuid[], $2::uuid[]) as erased (merchant_id, order_id)
+      where r.merchant_id = erased.merchant_id and r.order_id = erased.order_id
+        and ($4::uuid[] is null or r.merchant_id = any($4))`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ id }) => id),
+      ERASED,
       await merchantsOf(tx, orders),
     ],
   });

@@ -20,8 +20,8 @@ import {
   erasedEventBody,
   eraseTimelineDetails,
   eraseTracking,
-  eraseWords,
   listOrdersToErase,
+  markAsErased,
 } from "./personal-data-sql.ts";
 import { eraseReturnNotes } from "./returns/returns-sql.ts";
 
@@ -106,7 +106,7 @@ async function eraseOrders(
   await planBatch(tx);
   const now = clock.now();
   // First, because it locks the orders: a transition that is in progress commits its event before this is done.
-  const erased = await eraseAddresses(tx, keys, { unchangedSince, now });
+  const erased = await markAsErased(tx, keys, { unchangedSince, now });
   const [first] = erased;
   if (first === undefined) return 0;
   const oldest = erased.reduce(
@@ -115,7 +115,7 @@ async function eraseOrders(
   );
   const since = before(oldest, CLOCK_SKEW_MAX_MS);
   await deleteMails(tx, await eraseTracking(tx, erased, now)); // A tracking mail has the id of its shipment.
-  await eraseWords(tx, erased);
+  await eraseAddresses(tx, erased);
   await eraseTimelineDetails(tx, erased);
   await eraseRefundNotes(tx, erased, ERASED, now);
   await eraseReturnNotes(tx, erased, ERASED, now);

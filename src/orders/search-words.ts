@@ -102,5 +102,5 @@ function phonesOf(typed: string): { beginnings: string[]; whole: string[] } {
   };
 }
 
-/** The word that all orders of a merchant have in order_words_idx. */
+/** The word that all orders of a merchant have in order_requests_words_idx. */
 export const merchantWord = (merchantId: string): string => `'@${merchantId.slice(-8)}'`;

@@ -140,7 +140,7 @@ export async function listMovements(
         select part.*, p.sku, p.name, o.external_order_id
         from part
         join products p on p.merchant_id = part.merchant_id and p.id = part.product_id
-        left join orders o on o.merchant_id = p.merchant_id and o.id = part.order_id
+        left join order_requests o on o.merchant_id = p.merchant_id and o.order_id = part.order_id
         where ($5::uuid is null or part.merchant_id = $5) and ($6::text is null or part.kind = $6)
         order by part.id desc
         limit $3 + 1

@@ -118,6 +118,9 @@ const COMPOSED: Readonly<Record<string, string>> = {
   "orders/reading/list-orders-sql.ts":
     "The filters and sort orders of the order list, each with its own index.",
   "platform/database/distribute.ts": "`alter table` takes no parameters.",
+  "read-orders": "One text of what is read of a whole order, whichever way it is found.",
+  "read-orders-by-external-id": "The same, by the partner's own id.",
+  "read-orders-by-key": "The same, for orders of several merchants.",
   "read-without-*": "`set` takes no parameters.",
   "save-order or save-orders": "One order or many: PostgreSQL plans the one row that it is told of.",
 };

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { anAddress, createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { runJob } from "../support/jobs.ts";
 import { connectionKey } from "../support/orders.ts";
+import { orderUuid } from "../support/payments.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 // See docs/design/api-conventions.md, "Searching orders".
@@ -62,16 +63,20 @@ it("finds a corrected address, and not what it was before", async () => {
 
 it("finds among very many orders those that have a rare word", async () => {
   const { id } = await placeOrder(one, { shippingAddress: anAddress({ lastName: "Zyzzyva" }) });
-  const { merchantId } = connectionKey(one);
   await test.db.runScript(`
-    insert into order_words (merchant_id, order_id, words)
-    select '${merchantId}', ('fff00000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'word' || n
-    from generate_series(1, 5100) n`);
+    insert into order_requests
+    select (jsonb_populate_record(r, jsonb_build_object(
+             'order_id', 'fff00000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'), 'words', 'word' || n,
+             'idempotency_key', 'word' || n, 'external_order_id', null))).*
+    from order_requests r, generate_series(1, 5100) n
+    where r.order_id = '${orderUuid(id)}'`);
   expect((await list("q=zyzz")).data).toMatchObject([{ id }]);
   expect((await list(`q=zyzz&merchantId=${one.merchantId}`)).data).toMatchObject([{ id }]);
   expect((await list(`q=zyzz&merchantId=${other.merchantId}`)).data).toEqual([]);
   expect((await list("q=yzzyv")).data).toEqual([]); // A part within a word is found among the next ones only.
-  await test.db.runScript("delete from order_words where order_id >= 'fff00000-0000-7000-8000-000000000000'");
+  await test.db.runScript(
+    "delete from order_requests where order_id >= 'fff00000-0000-7000-8000-000000000000'",
+  );
 });
 
 it("does not find an order by what was erased, but by its ids", async () => {
@@ -85,7 +90,7 @@ it("does not find an order by what was erased, but by its ids", async () => {
   expect((await list("q=keep-1")).data).toMatchObject([{ id }]);
   const [row] = await test.db.query<{ count: number }>({
     name: "test-count-words",
-    text: "select count(*)::integer as count from order_words where words like '%forgetme%'",
+    text: "select count(*)::integer as count from order_requests where words like '%forgetme%'",
     values: [],
   });
   expect(row).toEqual({ count: 0 });
@@ -100,7 +105,7 @@ it("finds test orders among test orders, until they are erased", async () => {
   expect((await list("q=rehears&testMode=true")).data).toEqual([]);
   const [row] = await test.db.query<{ count: number }>({
     name: "test-count-words-of-test-orders",
-    text: "select count(*)::integer as count from order_words where words like '%rehearsal%'",
+    text: "select count(*)::integer as count from order_requests where words like '%rehearsal%'",
     values: [],
   });
   expect(row).toEqual({ count: 0 });

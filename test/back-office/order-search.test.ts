@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anAddress, created, createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { runJob } from "../support/jobs.ts";
+import { copyScript } from "../support/many-orders.ts";
 import { connectionKey } from "../support/orders.ts";
 import { operationApplied } from "../support/real-orders.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
@@ -47,18 +48,17 @@ afterAll(() => test.close());
 
 /** Copies the only order of a connection. The copies have the time of the first one in their ids. */
 const copyOrders = (partner: Partner, count: number) =>
-  test.db.runScript(`
-    insert into orders
-    select (jsonb_populate_record(o, jsonb_build_object(
-             'id', left(o.id::text, 24) || lpad(to_hex(n), 12, '0'), 'idempotency_key', 'copy ' || n,
-             'external_order_id', 'copy ' || n))).*
-    from orders o, generate_series(2, ${count}) n
-    where o.connection_id = '${connectionKey(partner).connectionId}';
+  test.db.runScript(`${copyScript({
+    of: `o.connection_id = '${connectionKey(partner).connectionId}'`,
+    from: 2,
+    to: count,
+    id: "(left(o.id::text, 24) || lpad(to_hex(n), 12, '0'))::uuid",
+  })}
     insert into order_lines (merchant_id, connection_id, order_id, id, product_id, quantity, unit_price_minor)
     select o.merchant_id, o.connection_id, o.id, o.id, l.product_id, 1, 100
     from orders o, order_lines l
     where o.connection_id = '${connectionKey(partner).connectionId}' and l.connection_id = o.connection_id
-      and l.merchant_id = o.merchant_id and l.order_id <> o.id and o.external_order_id like 'copy %'`);
+      and l.merchant_id = o.merchant_id and l.order_id <> o.id`);
 
 const list = async (query: string, client = test.backOffice) => {
   const { status, body } = await client.get(`/api/orders?${query}`);

@@ -27,7 +27,7 @@ async function placeAccepted(externalOrderId: string): Promise<{ id: string; lin
   await at.test.db.runScript(
     `update orders
      set created_at = now() - interval '3 hours', acceptance_due_at = now() - interval '1 hour'
-     where external_order_id = '${externalOrderId}'`,
+     where id = (select order_id from order_requests where external_order_id = '${externalOrderId}')`,
   );
   await runJob(at.test, "accept-orders");
   const { body } = await at.test.backOffice.get(`/api/orders/${id}`);

@@ -37,9 +37,10 @@ async function allProcessed(session: pg.Client): Promise<true | null> {
 /** Ids as they are stored, by the form that partners see. */
 async function findWrongOrders(session: pg.Client, orders: readonly PlacedOrder[]): Promise<string[]> {
   const { rows } = await session.query<{ external_order_id: string; status: string; count: string }>(`
-    select external_order_id, min(status) as status, count(*) as count
-    from orders
-    group by external_order_id`);
+    select r.external_order_id, min(o.status) as status, count(*) as count
+    from orders o
+    join order_requests r on r.merchant_id = o.merchant_id and r.order_id = o.id
+    group by r.external_order_id`);
   const stored = new Map(rows.map((row) => [row.external_order_id, row]));
   const wrong = orders.flatMap(({ externalId, canceled }) => {
     const row = stored.get(externalId);
@@ -62,14 +63,15 @@ async function findWrongCharges(session: pg.Client, orders: readonly PlacedOrder
     booked: number;
   }>(`
     select
-      o.external_order_id,
+      r.external_order_id,
       count(*) filter (where e.kind = 'goods' and e.outcome = 'succeeded')::int as goods,
       count(*) filter (where e.kind = 'refund' and e.outcome = 'succeeded')::int as refunds,
       count(a.id)::int as booked
     from orders o
+    join order_requests r on r.merchant_id = o.merchant_id and r.order_id = o.id
     left join ledger_entries e on e.merchant_id = o.merchant_id and e.order_id = o.id
     left join account_entries a on a.merchant_id = e.merchant_id and a.id = e.id
-    group by o.external_order_id`);
+    group by r.external_order_id`);
   const charged = new Map(rows.map((row) => [row.external_order_id, row]));
   return orders.flatMap(({ externalId, canceled }) => {
     const { goods = 0, refunds = 0, booked = 0 } = charged.get(externalId) ?? {};

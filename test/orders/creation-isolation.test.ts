@@ -35,7 +35,7 @@ const allCreated = Array.from({ length: ORDERS_EACH }, () => 201);
 const whenStored = (test: TestService, city: string, action: string): Promise<void> =>
   test.db.runScript(`
     create function act() returns trigger language plpgsql as $$ begin ${action}; return new; end $$;
-    create trigger act before insert on orders for each row when (new.city = '${city}') execute function act()`);
+    create trigger act before insert on order_requests for each row when (new.city = '${city}') execute function act()`);
 
 const to = (city: string) => ({ shippingAddress: { ...addressOfNobody, city } });
 const addressOfNobody = { firstName: "A", lastName: "B", address1: "C", zip: "1", countryCode: "GB" };

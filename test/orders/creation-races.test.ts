@@ -184,14 +184,14 @@ describe("creations that arrive together, one of which cannot be stored", () => 
   it.each([
     [
       "by a constraint",
-      "alter table orders add constraint doom check (last_name <> 'Doomed')",
-      "alter table orders drop constraint doom",
+      "alter table order_requests add constraint doom check (last_name <> 'Doomed')",
+      "alter table order_requests drop constraint doom",
     ],
     [
       "by an error of its own",
       `create function doom() returns trigger language plpgsql as $$ begin raise exception 'doom'; end $$;
-       create trigger doom before insert on orders for each row when (new.last_name = 'Doomed') execute function doom()`,
-      "drop trigger doom on orders",
+       create trigger doom before insert on order_requests for each row when (new.last_name = 'Doomed') execute function doom()`,
+      "drop trigger doom on order_requests",
     ],
   ])("%s: it fails alone, with 500, and the others are stored", async (_, forbid, allow) => {
     const alone = await startServiceForTest();

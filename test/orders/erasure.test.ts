@@ -9,6 +9,7 @@ import {
   placeOrder,
   placeTestOrder,
 } from "../support/builders.ts";
+import { copyScript } from "../support/many-orders.ts";
 import { applied, transition } from "../support/sandbox.ts";
 import { countRowsNaming, dumpTables } from "../support/tables.ts";
 import { startServiceForTest, startTestService, type TestService } from "../support/test-service.ts";
@@ -183,12 +184,7 @@ describe("the worker's job", () => {
   it("erases more orders than one batch in a single run", async () => {
     await placeTestOrder(partner);
     // Copies of one order, because two thousand requests would only take time.
-    await test.db.runScript(`
-      insert into orders
-      select (jsonb_populate_record(o, jsonb_build_object(
-               'id', gen_random_uuid(), 'idempotency_key', 'copy ' || n, 'external_order_id', 'copy ' || n))).*
-      from orders o, generate_series(1, 2100) n
-      where o.test_mode`);
+    await test.db.runScript(copyScript({ of: "o.test_mode", to: 2100 }));
     test.clock.advance({ hours: 2 });
     expect(await erase(test)).toBe(2_101);
     expect(await erase(test)).toBe(0);

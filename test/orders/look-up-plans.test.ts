@@ -5,6 +5,7 @@ import { readOrders, readOrdersByExternalId } from "../../src/orders/orders-sql.
 import { findOpenParcels, findOrdersByLabel } from "../../src/orders/owners-sql.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { copyScript } from "../support/many-orders.ts";
 import { connectionKey } from "../support/orders.ts";
 import { describeOnPlainPostgres } from "../support/plain-postgres.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
@@ -36,11 +37,7 @@ async function copyOrder(count: number): Promise<void> {
   for (; copies < count; copies += 1_000)
     await test.db.runScript(`
       set session_replication_role = replica;
-      insert into orders
-      select (jsonb_populate_record(o, jsonb_build_object(
-               'id', gen_random_uuid(), 'idempotency_key', 'copy-' || n, 'external_order_id', 'copy-' || n))).*
-      from orders o, generate_series(${copies + 1}, ${copies + 1_000}) n
-      where o.id = '${orderId}';
+      ${copyScript({ of: `o.id = '${orderId}'`, from: copies + 1, to: copies + 1_000, name: "'copy-' || n" })}
       reset session_replication_role`);
 }
 

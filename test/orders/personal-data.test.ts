@@ -13,6 +13,7 @@ import {
 import { sendFor } from "../support/deliveries.ts";
 import { startReceiverForTest } from "../support/dispatch.ts";
 import { runJob } from "../support/jobs.ts";
+import { copyScript } from "../support/many-orders.ts";
 import { expectProblem } from "../support/orders.ts";
 import { processDuePayments } from "../support/payments.ts";
 import { expectRejected, operationApplied, placeAcceptedOrder, readDetail } from "../support/real-orders.ts";
@@ -94,7 +95,7 @@ describe("POST /api/orders/{id}/erase-personal-data", () => {
 
     expect(Object.keys(await countRowsNaming(service, ...TEXTS))).toEqual(
       expect.arrayContaining([
-        ...["orders", "shipments", "timeline_entries", "outgoing_mails", "refunds", "order_returns"],
+        ...["order_requests", "shipments", "timeline_entries", "outgoing_mails", "refunds", "order_returns"],
       ]),
     );
     const before = await countRowsNaming(service, ...TEXTS);
@@ -260,12 +261,12 @@ describe("the job erase-personal-data", () => {
     const ids = [await canceledOrder(test, partner), await canceledOrder(test, partner)];
     const poison = fromTypeId("ord", ids[0] ?? "");
     await test.db.runScript(
-      `alter table orders add constraint refuse check (id <> '${poison}' or first_name <> 'erased')`,
+      `alter table order_requests add constraint refuse check (order_id <> '${poison}' or first_name <> 'erased')`,
     );
     test.clock.advance({ ms: DAYS_MS });
     await expect(runJob(test, "erase-personal-data")).rejects.toThrow("1 orders could not be erased");
     expect((await readDetail(test, ids[1] ?? "")).personalDataErasedAt).not.toBeNull();
-    await test.db.runScript("alter table orders drop constraint refuse");
+    await test.db.runScript("alter table order_requests drop constraint refuse");
     expect(await runJob(test, "erase-personal-data")).toBe(1);
   });
 
@@ -274,17 +275,7 @@ describe("the job erase-personal-data", () => {
     const partner = await createPartner(test);
     const id = fromTypeId("ord", await canceledOrder(test, partner));
     // Copies of one settled order: more than a batch.
-    await test.db.query({
-      name: "test-copy-orders",
-      text: `
-        insert into orders
-        select (jsonb_populate_record(o, jsonb_build_object(
-          'id', (substr(o.id::text, 1, 24) || lpad(to_hex(n), 12, '0')), 'idempotency_key', 'copy ' || n,
-          'external_order_id', null))).*
-        from orders o, generate_series(1, 450) as n
-        where o.id = $1`,
-      values: [id],
-    });
+    await test.db.runScript(copyScript({ of: `o.id = '${id}'`, to: 450 }));
     test.clock.advance({ ms: DAYS_MS });
     const stopping = new AbortController();
     const running = runJob(test, "erase-personal-data", stopping.signal);
@@ -293,6 +284,6 @@ describe("the job erase-personal-data", () => {
     expect(first).toBeGreaterThan(0);
     expect(first).toBeLessThan(451);
     expect(first + (await runJob(test, "erase-personal-data"))).toBe(451);
-    expect((await countRowsNaming(test, "Zebulon"))["orders"]).toBeUndefined();
+    expect((await countRowsNaming(test, "Zebulon"))["order_requests"]).toBeUndefined();
   });
 });

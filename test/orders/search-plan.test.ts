@@ -24,11 +24,11 @@ itOnPlainPostgres("Plans of Citus name its tasks.")(
     };
     await findOrders(explained, null, "ada lo", 5, clock.now());
     const [numbers, next, words] = plans;
-    expect(numbers).toMatch(/Scan using orders_external_order_id_key/);
+    expect(numbers).toMatch(/Scan using order_requests_external_order_id_key/);
     expect(numbers).toMatch(/Scan using shipments_tracking_idx/);
-    expect(next).toMatch(/Index Scan Backward using order_words_newest_idx/);
-    expect(words).toMatch(/Bitmap Index Scan on order_words_idx/);
-    expect(plans.join("\n")).not.toMatch(/Seq Scan on (order_words|orders|shipments)/);
+    expect(next).toMatch(/Index Scan Backward using order_requests_newest_idx/);
+    expect(words).toMatch(/Bitmap Index Scan on order_requests_words_idx/);
+    expect(plans.join("\n")).not.toMatch(/Seq Scan on (order_requests|orders|shipments)/);
     expect(`${numbers}${next}`).not.toMatch(/Bitmap/);
   },
 );

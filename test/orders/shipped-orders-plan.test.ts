@@ -7,6 +7,7 @@ import { readListedOrders } from "../../src/orders/reading/list-orders.ts";
 import type { Queryable } from "../../src/platform/database/database.ts";
 import { UUID_MAX } from "../../src/platform/wire/cursor.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
+import { copyScript } from "../support/many-orders.ts";
 import { ALL_ORDERS } from "../support/order-filters.ts";
 import { connectionKey } from "../support/orders.ts";
 import { itOnPlainPostgres } from "../support/plain-postgres.ts";
@@ -16,18 +17,17 @@ import { startServiceForTest, type TestService } from "../support/test-service.t
 /** Copies the only order, with its lines, until there are 4 000; one in ten is in progress, none has shipped. */
 const copyOrder = (test: TestService): Promise<void> =>
   test.db.runScript(`
-    create temp table copies as
-      select gen_random_uuid() as id, n % 10 = 0 as is_open from generate_series(2, 4000) n;
-    insert into orders
-    select (jsonb_populate_record(o, jsonb_build_object(
-             'id', copies.id, 'idempotency_key', copies.id, 'external_order_id', copies.id,
-             'status', case when is_open then 'IN_PROGRESS' else 'COMPLETED' end))).*
-    from orders o, copies;
+${copyScript({
+  of: "true",
+  from: 2,
+  to: 4000,
+  change: "'status', case when n % 10 = 0 then 'IN_PROGRESS' else 'COMPLETED' end",
+})}
     insert into order_lines
-    select (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'order_id', copies.id))).*
-    from order_lines l, copies;
+    select (jsonb_populate_record(l, jsonb_build_object('id', gen_random_uuid(), 'order_id', o.id))).*
+    from order_lines l, orders o
+    where o.id <> l.order_id;
     update merchants set complete_when_shipped = true;
-    drop table copies;
     analyze;`);
 
 /** How PostgreSQL would run the statements of some work. */

@@ -72,7 +72,10 @@ describe("the country of an order", () => {
     const sent = { ...request, ...to("UK") };
     await test.db.query({
       name: "test-store-unassigned-code",
-      text: "update orders set country_code = 'UK', request_hash = $1 where external_order_id = $2",
+      text: `
+        with sent as (
+          update order_requests set request_hash = $1 where external_order_id = $2 returning merchant_id, order_id)
+        update orders o set country_code = 'UK' from sent where o.merchant_id = sent.merchant_id and o.id = sent.order_id`,
       values: [hashOrderRequest(normalizeOrderRequest(sent)), request.externalOrderId],
     });
     expect((await readOrder(partner, id)).shippingAddress.countryCode).toBe("UK");

@@ -46,13 +46,14 @@ export async function readStoredOrders(test: TestService, partner: Partner): Pro
   const rows = await test.db.query<StoredOrder & { testMode: boolean; updatedAt: Date }>({
     name: "test-read-stored-orders",
     text: `
-      select o.id, o.test_mode as "testMode", o.idempotency_key as "idempotencyKey",
-             o.external_order_id as "externalOrderId", o.status, o.updated_at as "updatedAt",
+      select o.id, o.test_mode as "testMode", r.idempotency_key as "idempotencyKey",
+             r.external_order_id as "externalOrderId", o.status, o.updated_at as "updatedAt",
              (select count(*)::integer from order_lines l
               where l.merchant_id = o.merchant_id and l.connection_id = $1 and l.order_id = o.id) as lines,
              (select coalesce(array_agg(e.type order by e.sequence), '{}') from events e
               where e.merchant_id = o.merchant_id and e.connection_id = $1 and e.order_id = o.id) as events
       from orders o
+      join order_requests r on r.merchant_id = o.merchant_id and r.order_id = o.id
       where o.connection_id = $1
       order by o.id`,
     values: [connectionUuid(partner)],

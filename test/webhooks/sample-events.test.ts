@@ -111,7 +111,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/ping with a type", () => {
     expect(
       await test.db.query({
         name: "orders",
-        text: "select from orders where note like 'A sample%'",
+        text: "select from order_requests where note like 'A sample%'",
         values: [],
       }),
     ).toEqual([]);

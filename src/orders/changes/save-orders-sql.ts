@@ -233,7 +233,7 @@ const toShipmentInput = ({ order, shipment }: ShipmentOfOrder) => ({
   weight_grams: shipment.weightGrams,
 });
 
-/** A shipping address as columns of `orders`. */
+/** A shipping address as columns of `order_requests`, and of `orders` the country. */
 export const addressColumns = (address: Order["shippingAddress"]) => ({
   first_name: address.firstName,
   last_name: address.lastName,
@@ -255,50 +255,49 @@ export async function saveAddresses(
 ): Promise<void> {
   const corrected = changes.filter(({ before, after }) => before.shippingAddress !== after.shippingAddress);
   if (corrected.length === 0) return;
+  const orders = corrected.map(({ after }) => after);
+  const values = [JSON.stringify(orders.map(toAddressInput)), await merchantsOf(tx, orders)];
   await tx.query({
     name: "save-addresses",
     text: `
-      update orders o
+      update order_requests r
       set first_name = change.first_name, last_name = change.last_name, name = change.name, company = change.company,
           address1 = change.address1, address2 = change.address2, city = change.city, zip = change.zip,
-          state_code = change.state_code, country_code = change.country_code, phone = change.phone,
-          routed_at = change.routed_at, facility_id = change.facility_id,
+          state_code = change.state_code, phone = change.phone, words = change.words
+      from json_to_recordset($1::json) as change (
+        merchant_id uuid, id uuid, first_name text, last_name text, name text, company text, address1 text, address2 text,
+        city text, zip text, state_code text, phone text, words text)
+      where r.merchant_id = change.merchant_id and r.order_id = change.id and ($2::uuid[] is null or r.merchant_id = any($2))`,
+    values,
+  });
+  await tx.query({
+    name: "save-routes-of-addresses",
+    text: `
+      update orders o
+      set country_code = change.country_code, routed_at = change.routed_at, facility_id = change.facility_id,
           first_routed_at = case
             when change.routed_at is null then coalesce(o.first_routed_at, o.routed_at)
             else o.first_routed_at
           end
       from json_to_recordset($1::json) as change (
-        merchant_id uuid, id uuid, first_name text, last_name text, name text, company text, address1 text, address2 text,
-        city text, zip text, state_code text, country_code text, phone text, routed_at timestamptz, facility_id uuid)
+        merchant_id uuid, id uuid, country_code text, routed_at timestamptz, facility_id uuid)
       where o.merchant_id = change.merchant_id and o.id = change.id and ($2::uuid[] is null or o.merchant_id = any($2))`,
-    values: [
-      JSON.stringify(corrected.map(({ after }) => toAddressInput(after))),
-      await merchantsOf(
-        tx,
-        corrected.map(({ after }) => after),
-      ),
-    ],
-  });
-  await tx.query({
-    name: "save-words",
-    text: `
-      insert into order_words (merchant_id, order_id, words)
-      select merchant_id, order_id, words
-      from unnest($1::uuid[], $2::uuid[], $3::text[]) as change (merchant_id, order_id, words)
-      on conflict (merchant_id, order_id) do update
-        set words = excluded.words`,
-    values: [
-      corrected.map(({ after }) => after.merchantId),
-      corrected.map(({ after }) => after.id),
-      corrected.map(({ after }) => searchWordsOf(after.shippingAddress, after.externalOrderId)),
-    ],
+    values,
   });
 }
 
-const toAddressInput = ({ merchantId, id, shippingAddress, routedAt, facilityId }: Order) => ({
+const toAddressInput = ({
+  merchantId,
+  id,
+  externalOrderId,
+  shippingAddress,
+  routedAt,
+  facilityId,
+}: Order) => ({
   merchant_id: merchantId,
   id,
   ...addressColumns(shippingAddress),
+  words: searchWordsOf(shippingAddress, externalOrderId),
   routed_at: routedAt,
   facility_id: facilityId,
 });

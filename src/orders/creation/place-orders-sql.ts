@@ -256,17 +256,19 @@ export async function readEarlierOrders(
         from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[])
           as requested (merchant_id, connection_id, idempotency_key, external_order_id)
       )
-      select o.merchant_id, o.connection_id, o.id, o.idempotency_key, o.external_order_id, o.request_hash, o.test_mode,
-             o.expires_at
+      select e.merchant_id, e.connection_id, e.order_id as id, e.idempotency_key, e.external_order_id, e.request_hash,
+             o.test_mode, o.expires_at
       from requested r
-      join orders o on o.merchant_id = r.merchant_id and o.connection_id = r.connection_id
-        and o.idempotency_key = r.idempotency_key
+      join order_requests e on e.merchant_id = r.merchant_id and e.connection_id = r.connection_id
+        and e.idempotency_key = r.idempotency_key
+      join orders o on o.merchant_id = e.merchant_id and o.id = e.order_id
       union
-      select o.merchant_id, o.connection_id, o.id, o.idempotency_key, o.external_order_id, o.request_hash, o.test_mode,
-             o.expires_at
+      select e.merchant_id, e.connection_id, e.order_id, e.idempotency_key, e.external_order_id, e.request_hash,
+             o.test_mode, o.expires_at
       from requested r
-      join orders o on o.merchant_id = r.merchant_id and o.connection_id = r.connection_id
-        and o.external_order_id = r.external_order_id`,
+      join order_requests e on e.merchant_id = r.merchant_id and e.connection_id = r.connection_id
+        and e.external_order_id = r.external_order_id
+      join orders o on o.merchant_id = e.merchant_id and o.id = e.order_id`,
     values: [
       requested.map(({ merchantId }) => merchantId),
       requested.map(({ connectionId }) => connectionId),

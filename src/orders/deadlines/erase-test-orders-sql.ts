@@ -35,16 +35,17 @@ export async function markExpiredOrders(
   await db.query({
     name: "mark-expired-orders",
     text: `
-      update orders
+      update order_requests
       set idempotency_key = null, external_order_id = null
-      where merchant_id = $1 and connection_id = $2 and id in (
+      where merchant_id = $1 and order_id in (
         select o.id
         from orders o
+        join order_requests r on r.merchant_id = $1 and r.order_id = o.id
         where o.merchant_id = $1 and o.connection_id = $2 and o.test_mode and o.expires_at <= $3
-          and o.idempotency_key is not null
+          and r.idempotency_key is not null
         order by o.expires_at
         limit $4
-        for update skip locked)`,
+        for update of o skip locked)`,
     values: [connection.merchantId, connection.connectionId, now, limit],
   });
 }
@@ -84,13 +85,12 @@ export async function markTheseExpired(
   await db.query({
     name: "mark-these-expired",
     text: `
-      update orders
+      update order_requests
       set idempotency_key = null, external_order_id = null
-      where merchant_id = $1 and connection_id = $2 and id in (
+      where merchant_id = $1 and order_id in (
         select o.id
         from orders o
         where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[]) and o.test_mode and o.expires_at <= $4
-          and o.idempotency_key is not null
         for update skip locked)`,
     values: [connection.merchantId, connection.connectionId, orderIds, now],
   });
@@ -102,9 +102,17 @@ export async function markErased(tx: Queryable, order: OrderKey, now: Date): Pro
     name: "mark-erased",
     text: `
       update orders
-      set idempotency_key = null, external_order_id = null, expires_at = $4
+      set expires_at = $4
       where merchant_id = $1 and connection_id = $2 and id = $3 and test_mode`,
     values: [order.merchantId, order.connectionId, order.id, now],
+  });
+  await tx.query({
+    name: "free-keys",
+    text: `
+      update order_requests
+      set idempotency_key = null, external_order_id = null
+      where merchant_id = $1 and order_id = $2 and test_mode`,
+    values: [order.merchantId, order.id],
   });
 }
 
@@ -120,10 +128,11 @@ export async function lockErasedOrders(
     text: `
       select o.id, o.created_at
       from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and o.test_mode and o.expires_at <= $3 and o.idempotency_key is null
+      join order_requests r on r.merchant_id = $1 and r.order_id = o.id
+      where o.merchant_id = $1 and o.connection_id = $2 and o.test_mode and o.expires_at <= $3 and r.idempotency_key is null
       order by o.expires_at
       limit $4
-      for update skip locked`,
+      for update of o skip locked`,
     values: [connection.merchantId, connection.connectionId, now, limit],
   });
   return rows.map((row) => ({ id: row.id, createdAt: row.created_at }));
@@ -157,7 +166,7 @@ export async function eraseTimelines(
 }
 
 /**
- * Deletes orders that are locked, with their lines, words and shipments. Lines and words have no key that would delete them
+ * Deletes orders that are locked, with what was ordered, their lines and their shipments. Only shipments have a key that would delete them
  * (docs/design/database.md, "Foreign keys").
  */
 export async function deleteOrders(
@@ -172,8 +181,8 @@ export async function deleteOrders(
     values,
   });
   await tx.query({
-    name: "delete-erased-words",
-    text: "delete from order_words where merchant_id = $1 and order_id = any($2::uuid[])",
+    name: "delete-erased-requests",
+    text: "delete from order_requests where merchant_id = $1 and order_id = any($2::uuid[])",
     values: [connection.merchantId, orderIds],
   });
   await tx.query({

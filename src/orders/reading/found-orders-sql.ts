@@ -56,26 +56,26 @@ const NEXT_MAX = 5_000;
 const UNION = "\n        union";
 
 /**
- * The next orders of the sequence, by order_words_newest_idx, whichever merchants there are. The parameters from $16 on are the
+ * The next orders of the sequence, by order_requests_newest_idx, whichever merchants there are. The parameters from $16 on are the
  * patterns of each of the alternatives.
  */
 const amongNext = (filter: OrderFilter, { patterns }: WordSearch): string => `
         select w.merchant_id, w.order_id as id
         from (
           select w.merchant_id, w.order_id, ' ' || w.words || ' ' as words
-          from order_words w
-          where w.order_id ${sortOf(filter).after} $1
+          from order_requests w
+          where w.words is not null and w.order_id ${sortOf(filter).after} $1
           order by w.order_id ${sortOf(filter).order}
           limit ${NEXT_MAX}) as w
         where ($3::uuid[] is null or w.merchant_id = any($3))
           and (${patterns.map((_pattern, index) => `w.words like all ($${index + 16}::text[])`).join(" or ")})`;
 
-/** $16 is the condition of the words. By order_words_idx. Without the offset, another index could be used. */
+/** $16 is the condition of the words. By order_requests_words_idx. Without the offset, another index could be used. */
 const byWords = (filter: OrderFilter): string => `
         select found.merchant_id, found.id
         from (
           select w.merchant_id, w.order_id as id
-          from order_words w
+          from order_requests w
           where array_to_tsvector(string_to_array(w.words || ' @' || right(w.merchant_id::text, 8), ' ')) @@ $16::tsquery
           offset 0) as found
         where ($3::uuid[] is null or found.merchant_id = any($3)) and found.id ${sortOf(filter).after} $1
@@ -89,14 +89,14 @@ async function readByWords(tx: Queryable): Promise<void> {
 }
 
 /**
- * Sorts the words of new orders into order_words_idx. Until then they are in a list of the index, which each search reads to its end,
+ * Sorts the words of new orders into order_requests_words_idx. Until then they are in a list of the index, which each search reads to its end,
  * and which the creation that fills it would have to empty. On Citus each node does that, since a node has few of the new orders.
  */
 export async function sortInNewWords(db: Database): Promise<number> {
   if (await db.isDistributed()) return 0;
   const [row] = await db.query<{ pages: number }>({
     name: "sort-in-new-words",
-    text: "select gin_clean_pending_list('order_words_idx')::integer as pages",
+    text: "select gin_clean_pending_list('order_requests_words_idx')::integer as pages",
     values: [],
   });
   return row?.pages ?? 0;
@@ -112,14 +112,14 @@ function queryOf({ query }: WordSearch, filter: OrderFilter): string {
 }
 
 /**
- * $16: the text as it was typed, in lower case and in upper case. By orders_external_order_id_key, which begins with the
+ * $16: the text as it was typed, in lower case and in upper case. By order_requests_external_order_id_key, which begins with the
  * external id and has the order of the database's collation; a text sorts before all that continue it in every collation.
  */
 const byExternalId = (index: number): string => `
         select o.merchant_id, o.id
         from (
-          select o.merchant_id, o.id
-          from orders o
+          select o.merchant_id, o.order_id as id
+          from order_requests o
           where o.external_order_id >= ($16::text[])[${index}] and o.external_order_id < ($17::text[])[${index}]
             and starts_with(o.external_order_id, ($16::text[])[${index}])
           order by o.external_order_id

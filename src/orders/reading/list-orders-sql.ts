@@ -1,8 +1,7 @@
-import { ORDER_STATUSES } from "../../lifecycle/order.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { Money } from "../../platform/money.ts";
 import type { ChangedPlace } from "../../platform/wire/cursor.ts";
-import { ACCEPTANCE_SUSPENDED, AWAITS_ACCEPTANCE } from "../conditions-sql.ts";
+import { OF_CONNECTION } from "../conditions-sql.ts";
 import { type OrderOwner, type OrderOwnerRow, toOrderOwner } from "../owners-sql.ts";
 import {
   CONNECTION_SHOWN,
@@ -35,35 +34,38 @@ export const toListed = (row: ListedRow): ListedOrder => ({
   changedAt: row.changed_at,
 });
 
-/** All orders that are NEW in the table, in a form for which PostgreSQL can use the same two indexes. */
-const STORED_NEW = `(${AWAITS_ACCEPTANCE} or ${ACCEPTANCE_SUSPENDED})`;
-
-/** True if only the primary key serves the filter: any status, on hold or not, ready or not. */
+/** True if no index of a condition serves the filter: any status, on hold or not, ready or not. */
 const isUnfiltered = ({ status, onHold, holdReason, ready, testMode }: OrderFilter): boolean =>
   status === null && onHold !== true && holdReason === null && ready !== true && !testMode;
 
-/** The statuses in orders_status_idx: all but NEW, so that creating an order does not write to the index. */
-const INDEXED_STATUSES = ORDER_STATUSES.filter((status) => status !== "NEW");
-
-/** Orders of any status of one connection are read in parts, each by its index. */
-const partsOf = (filter: OrderFilter): string[] =>
-  isUnfiltered(filter)
-    ? [STORED_NEW, ...INDEXED_STATUSES.map((status) => `o.status = '${status}'`)]
-    : ["true"];
-
-/** The end of the range, if it has one: a condition that every order meets would mislead the planner. */
-const endOf = ({ sort, createdSince, createdUntil }: OrderFilter): string => {
-  if (sort === "newest") return createdSince === null ? "true" : "o.id >= $16";
-  return createdUntil === null ? "true" : "o.id < $16";
+/** The end of the range, if it has one: a condition that every order meets would mislead the planner. @param id of the order */
+const endOf = ({ sort, createdSince, createdUntil }: OrderFilter, id = "o.id"): string => {
+  if (sort === "newest") return createdSince === null ? "true" : `${id} >= $16`;
+  return createdUntil === null ? "true" : `${id} < $16`;
 };
 
-/** The first orders of a merchant or a connection that match the filter and the part. */
-const firstOf = (filter: OrderFilter, scope: string, part = "true"): string => `(
+/** The first orders of a merchant or a connection that match the filter. */
+const firstOf = (filter: OrderFilter, scope: string): string => `(
           select o.id, o.connection_id, o.goods_minor, o.currency, o.changed_at
           from orders o
-          where ${scope} and o.id ${sortOf(filter).after} $1 and ${endOf(filter)} and ${part}
+          where ${scope} and o.id ${sortOf(filter).after} $1 and ${endOf(filter)}
             and ${conditionsOf(filter)}
           order by o.id ${sortOf(filter).order}
+          limit $2 + 1)`;
+
+/** The first orders of the connection `c` of any status. */
+const firstOfConnection = (filter: OrderFilter): string => `(
+          select o.id, o.connection_id, o.goods_minor, o.currency, o.changed_at
+          from order_requests r
+          cross join lateral (
+            select o.id, o.connection_id, o.goods_minor, o.currency, o.changed_at
+            from orders o
+            where o.merchant_id = c.merchant_id and o.id = r.order_id
+              and ${conditionsOf(filter)}
+            offset 0) as o
+          where ${OF_CONNECTION} and not r.test_mode
+            and r.order_id ${sortOf(filter).after} $1 and ${endOf(filter, "r.order_id")}
+          order by r.order_id ${sortOf(filter).order}
           limit $2 + 1)`;
 
 const FOUND = `
@@ -75,14 +77,12 @@ const fromMerchants = (filter: OrderFilter): string => `${FOUND}
       cross join lateral ${firstOf(filter, "o.merchant_id = m.id")} as found
       join connections c on c.merchant_id = m.id and c.id = found.connection_id`;
 
-/** The first orders of each connection, by the indexes that begin with the connection. */
+/** The first orders of each connection, by the index of their status or of all. */
 const fromConnections = (filter: OrderFilter): string => `${FOUND}
       from connections c
       join merchants m on m.id = c.merchant_id
       cross join lateral (
-        ${partsOf(filter)
-          .map((part) => firstOf(filter, "o.merchant_id = c.merchant_id and o.connection_id = c.id", part))
-          .join("\n        union all ")}) as found`;
+        ${isUnfiltered(filter) ? firstOfConnection(filter) : firstOf(filter, "o.merchant_id = c.merchant_id and o.connection_id = c.id")}) as found`;
 
 const at = (facility: string): string =>
   `o.merchant_id = m.id and o.facility_id = ${facility} and ($4::uuid[] is null or o.connection_id = any($4))`;
@@ -262,15 +262,24 @@ const OF_MERCHANTS = {
   from: "merchants m",
   shown: MERCHANT_SHOWN,
   merchant: "m.id",
+  orders: "orders o",
   owns: "o.merchant_id = m.id",
+  keyed: { merchant: "o.merchant_id", id: "o.id" },
 };
 
-/** Reads those of connections by orders_search_idx, of which it names the condition, and not the others of their merchants. */
+/** Reads those of connections by order_requests_connection_idx, and not the others of their merchants. */
 const OF_CONNECTIONS = {
   from: "connections c",
   shown: `${CONNECTION_SHOWN} and ($3::uuid[] is null or c.merchant_id = any($3))`,
   merchant: "c.merchant_id",
-  owns: "o.merchant_id = c.merchant_id and o.connection_id = c.id and o.created_at > '-infinity'",
+  orders: `order_requests r
+          cross join lateral (
+            select o.*
+            from orders o
+            where o.merchant_id = c.merchant_id and o.id = r.order_id
+            offset 0) as o`,
+  owns: OF_CONNECTION,
+  keyed: { merchant: "r.merchant_id", id: "r.order_id" },
 };
 
 /**
@@ -287,7 +296,7 @@ export async function listSparseOrders(
 ): Promise<SparseOrders> {
   const { after, upTo, order } = sortOf(filter);
   const connections = connectionsOf(filter);
-  const { from, shown, merchant, owns } = connections === null ? OF_MERCHANTS : OF_CONNECTIONS;
+  const { from, shown, merchant, orders, owns, keyed } = connections === null ? OF_MERCHANTS : OF_CONNECTIONS;
   const ownerCount = connections === null ? await countMerchants(db, filter) : connections.length;
   const rowsMax = Math.max(ROWS_OF_EACH_MIN, Math.floor(ROWS_OF_STATEMENT / Math.max(1, ownerCount)));
   const rows = await db.query<Row>({
@@ -302,10 +311,10 @@ export async function listSparseOrders(
         from ${from}
         cross join lateral (
           select o.id, o.connection_id, o.goods_minor, o.currency, o.changed_at, (${conditionsOf(filter)}) as fits,
-                 row_number() over (partition by o.merchant_id order by o.id ${order}) = ${rowsMax} as is_last
-          from orders o
-          where ${owns} and o.id ${after} $1 and o.id >= $16 and o.id < $17
-          order by o.id ${order}
+                 row_number() over (partition by ${keyed.merchant} order by ${keyed.id} ${order}) = ${rowsMax} as is_last
+          from ${orders}
+          where ${owns} and ${keyed.id} ${after} $1 and ${keyed.id} >= $16 and ${keyed.id} < $17
+          order by ${keyed.id} ${order}
           limit ${rowsMax}) as found
         where ${shown}),
       ended as materialized (

@@ -224,7 +224,7 @@ export async function countTwoDays(
   };
 }
 
-/** Whether a scope has any real order. By orders_search_idx. */
+/** Whether a scope has any real order. By order_requests_connection_idx. */
 export async function hasAnyOrder(db: Queryable, scope: ConnectionScope): Promise<boolean> {
   const rows = await db.query({
     name: "has-any-order",
@@ -236,8 +236,9 @@ export async function hasAnyOrder(db: Queryable, scope: ConnectionScope): Promis
         where $1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2::uuid[])) as c
       cross join lateral (
         select
-        from orders o
-        where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.created_at > '-infinity' and not o.test_mode
+        from order_requests r
+        where r.merchant_id = c.merchant_id and r.connection_id = c.id
+          and r.order_id > '00000000-0000-0000-0000-000000000000' and not r.test_mode
         limit 1) as o
       limit 1`,
     values: scopeIds(scope),
@@ -268,7 +269,8 @@ type PlaceCount = { readonly place: number; readonly status: OrderStatus; readon
 
 /**
  * Real orders by the day of their creation and by their present status, of a range of ids. `isCut`: there may be
- * more orders in it than were read. Of whole merchants by the primary key, of single connections by orders_search_idx.
+ * more orders in it than were read. Of whole merchants by the primary key, of single connections by
+ * order_requests_connection_idx.
  */
 export async function countByDay(
   db: Queryable,
@@ -333,9 +335,10 @@ const countOfConnections = (
           select o.created_at,
                  case when o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}'
                         and o.acceptance_due_at <= $6 then 'ACCEPTED' else o.status end as status
-          from orders o
-          where o.merchant_id = c.merchant_id and o.connection_id = c.id and o.id >= $3 and o.id < $4
-            and o.created_at > '-infinity' and not o.test_mode) as o
+          from order_requests r
+          join orders o on o.merchant_id = r.merchant_id and o.id = r.order_id
+          where r.merchant_id = c.merchant_id and r.connection_id = c.id and r.order_id >= $3 and r.order_id < $4
+            and r.order_id > '00000000-0000-0000-0000-000000000000' and not r.test_mode) as o
         limit $5)
       select width_bucket(read.created_at, $7::timestamptz[]) as place, read.status, count(*)::integer as count
       from read

@@ -133,7 +133,8 @@ type FoundRow = { readonly id: string; readonly fits: boolean; readonly isLast: 
  * The newest orders of a connection that a search finds as partners see them at $6: an order whose deadline has passed is
  * accepted, even if no worker has stored that (docs/design/lifecycle.md, "The deadline decides"). Returns one more than the
  * page if there is one. Reads at most ROWS_READ_MAX of them by their ids. The last of these is returned even if it does not
- * fit, so that the next page can continue after it. Uses orders_search_idx, whose condition the statement names.
+ * fit, so that the next page can continue after it. Uses order_requests_connection_idx, whose condition the statement
+ * names.
  */
 async function listFoundOrders(
   db: Queryable,
@@ -160,10 +161,18 @@ async function listFoundOrders(
                       or o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}'
                         and o.acceptance_due_at <= $6 and o.acceptance_due_at >= $12)) as fits,
                row_number() over (order by o.id desc) = 5000 as is_last
-        from orders o
-        where o.merchant_id = $1 and o.connection_id = $2 and o.id < $3 and o.id >= $4 and o.created_at > '-infinity'
-        order by o.id desc
-        limit 5000) as o
+        from (
+          select r.order_id
+          from order_requests r
+          where r.merchant_id = $1 and r.connection_id = $2 and r.order_id < $3 and r.order_id >= $4
+            and r.order_id > '00000000-0000-0000-0000-000000000000'
+          order by r.order_id desc
+          limit 5000) as r
+        cross join lateral (
+          select o.id, o.status, o.test_mode, o.hold_reasons, o.created_at, o.updated_at, o.acceptance_due_at, o.expires_at
+          from orders o
+          where o.merchant_id = $1 and o.id = r.order_id
+          offset 0) as o) as o
       where o.fits or o.is_last
       order by o.id desc
       limit $5 + 1`,
@@ -183,9 +192,10 @@ async function listOrdersNamed(
     name: "search-orders-named",
     text: `
       select o.id, true as fits, false as "isLast"
-      from orders o
-      where o.merchant_id = $1 and o.connection_id = $2 and o.external_order_id = any($13::text[])
-        and o.id < $3 and o.id >= $4 and (o.expires_at is null or o.expires_at > $6)
+      from order_requests r
+      join orders o on o.merchant_id = $1 and o.id = r.order_id
+      where r.merchant_id = $1 and r.connection_id = $2 and r.external_order_id = any($13::text[])
+        and r.order_id < $3 and r.order_id >= $4 and (o.expires_at is null or o.expires_at > $6)
         and ($7::text[] is null
           or (case when o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}'
             and o.acceptance_due_at <= $6 then 'ACCEPTED' else o.status end) = any($7))
@@ -196,7 +206,7 @@ async function listOrdersNamed(
         and ($12::timestamptz is null or o.updated_at >= $12
              or o.status = 'NEW' and not o.test_mode and not o.hold_reasons @> '{payment_failed}'
                and o.acceptance_due_at <= $6 and o.acceptance_due_at >= $12)
-      order by o.id desc
+      order by r.order_id desc
       limit $5 + 1`,
     values: [...values(connection, search, range, now), search.externalOrderIds],
   });

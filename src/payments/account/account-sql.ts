@@ -330,7 +330,7 @@ export async function listAccountEntries(
         from due_payments y
         where y.merchant_id = $1 and y.entry_id = e.id and (y.kind <> 'goods' or y.attempt > 1) and e.kind <> 'payment'
       ) as l on true
-      left join orders o on o.merchant_id = $1 and o.id = l.order_id
+      left join order_requests o on o.merchant_id = $1 and o.order_id = l.order_id
       order by e.id desc`,
     values: [merchantId, afterId, limit, kind],
   });
@@ -363,7 +363,7 @@ export async function listAccountEntriesOfOrder(
         from due_payments d
         where d.merchant_id = $1 and d.order_id = $5) as l
       join account_entries e on e.merchant_id = $1 and e.id = l.id
-      join orders o on o.merchant_id = $1 and o.id = l.order_id
+      join order_requests o on o.merchant_id = $1 and o.order_id = l.order_id
       where e.id < $2 and ($4::text is null or e.kind = $4)
       order by e.id desc
       limit $3 + 1`,

@@ -219,7 +219,7 @@ export async function readStatementPage(
         from due_payments y
         where y.merchant_id = $1 and y.entry_id = e.id and (y.kind <> 'goods' or y.attempt > 1) and e.kind <> 'payment'
       ) as l on true
-      left join orders o on o.merchant_id = $1 and o.id = l.order_id
+      left join order_requests o on o.merchant_id = $1 and o.order_id = l.order_id
       order by e.created_at, e.id`,
     values: [merchantId, from, to, after.bookedAt, after.id, limit],
   });
@@ -272,7 +272,7 @@ async function readFurtherEntries(
         from due_payments y
         where y.merchant_id = $1 and y.entry_id = e.id and (y.kind <> 'goods' or y.attempt > 1) and e.kind <> 'payment'
       ) as l on true
-      left join orders o on o.merchant_id = $1 and o.id = l.order_id
+      left join order_requests o on o.merchant_id = $1 and o.order_id = l.order_id
       order by e.created_at, e.id`,
     values: [merchantId, from, to, after.bookedAt, after.id, limit],
   });

@@ -52,9 +52,16 @@ describe("facts that no code can make false", () => {
     ],
     [
       "a key is used once a connection",
-      () => `insert into orders
-             select (jsonb_populate_record(o, jsonb_build_object('id', gen_random_uuid(), 'external_order_id', 'x'))).*
-             from orders o`,
+      () => `insert into order_requests
+             select (jsonb_populate_record(r, jsonb_build_object('order_id', gen_random_uuid(), 'external_order_id', 'x'))).*
+             from order_requests r`,
+      UNIQUE,
+    ],
+    [
+      "an external id is used once a connection",
+      () => `insert into order_requests
+             select (jsonb_populate_record(r, jsonb_build_object('order_id', gen_random_uuid(), 'idempotency_key', 'x'))).*
+             from order_requests r`,
       UNIQUE,
     ],
     [

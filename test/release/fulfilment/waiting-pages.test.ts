@@ -30,7 +30,9 @@ beforeEach(async () => {
   last = (await room.placeWaiting(1))[0] ?? "";
   await copyOrder(test, room.partner, 3 * READ_MAX);
   await test.db.runScript(`
-    update orders set id = ('00000000' || substr(id::text, 9))::uuid where external_order_id like 'copy%'`);
+    update orders o set id = ('00000000' || substr(id::text, 9))::uuid
+    from order_requests r where r.order_id = o.id and r.external_order_id like 'copy%';
+    update order_requests set order_id = ('00000000' || substr(order_id::text, 9))::uuid where external_order_id like 'copy%'`);
   other = await createPartner(test);
   await setStock(test, facility, other.productIds[0], 0);
   await room.place(other, 1, { lines: [{ productId: other.productIds[0], quantity: 1 }] });
