@@ -174,7 +174,7 @@ create index deliveries_stream_idx on deliveries (stream_id, endpoint_id, sequen
 comment on table deliveries is 'One row for each event and each endpoint that subscribes to its type, written with the event. This is the log that partners see.';
 comment on column deliveries.id is 'The id of the event with the number of the endpoint in its last 32 bits, so that an event has at most one delivery for an endpoint.';
 comment on column deliveries.stream_id is 'The order, or the event if it is not about an order. The deliveries of a stream to one endpoint are sent one after another.';
-comment on column deliveries.started_at is 'When the attempt started that succeeded and ended the stream, as nearly every delivery ends. This and the columns beside it are that attempt, and attempts has the others. Null if there is none.';
+comment on column deliveries.started_at is 'When the attempt of the stream started that succeeded. This and the columns beside it are that attempt; attempts has the others. Null if there is none.';
 comment on column deliveries.not_after is 'The time at which a test order is erased. Nothing is sent from this time on.';
 
 create table due_deliveries (

@@ -81,8 +81,11 @@ describe("POST /api/orders/{id}/erase-personal-data", () => {
   it("erases the buyer from every table: order, events, attempts, mails, timeline, returns, refunds", async () => {
     const service = await startServiceForTest({ config: { webhookAllowPrivateNetworks: true } });
     const shop = await createPartner(service);
+    const statuses = [500]; // One attempt that fails, and successes.
     const { url } = await startReceiverForTest((request, response) => {
-      response.end(`got ${request.body.slice(request.body.indexOf("shippingAddress"))}`);
+      response
+        .writeHead(statuses.shift() ?? 200)
+        .end(`got ${request.body.slice(request.body.indexOf("shippingAddress"))}`);
     });
     await createEndpoint(shop, { url });
     const { id } = await completedOrder(service, shop);

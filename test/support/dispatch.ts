@@ -106,7 +106,7 @@ export const readAttempts = ({ db }: TestService): Promise<StoredAttempt[]> =>
         select delivery_id, id, trigger, started_at, response_status, error from attempts
         union all
         select id, null, trigger, started_at, response_status, null from deliveries where started_at is not null) as made
-      order by started_at, id`,
+      order by started_at, delivery_id, id`,
     values: [],
   });
 

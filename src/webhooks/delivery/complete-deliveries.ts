@@ -52,9 +52,10 @@ export async function completeDeliveries(
       unusual.map(({ completion }) => completion.delivery),
     );
     // Nothing is stored about a delivery that was erased.
+    const known = completions.filter(({ delivery }) => held.has(delivery) || stateOf(delivery) !== null);
     await insertAttempts(
       tx,
-      completions.filter(({ delivery }) => held.has(delivery) || stateOf(delivery) !== null),
+      known.filter((completion) => !(held.has(completion.delivery) && isInRow(completion))),
     );
     const claims = completions
       .filter(({ delivery }) => held.has(delivery))
@@ -101,13 +102,19 @@ async function storeHealth(
 /** A claim that this worker still holds. */
 type HeldClaim = Completion & DeliveryState;
 
+/** True for an attempt that the row of its delivery has: one that succeeds in its stream, of which there is at most one. */
+const isInRow = ({ outcome, delivery }: Completion): boolean =>
+  outcome.is === "succeeded" && delivery.trigger !== "manual";
+
 async function endClaims(tx: Queryable, claims: readonly HeldClaim[], now: Date): Promise<ConnectionKey[]> {
-  for (const status of ["succeeded", "failed"] as const)
-    await finishDeliveries(
-      tx,
-      status,
-      claims.filter((claim) => finalStatus(claim) === status).map(({ delivery }) => delivery),
-    );
+  await finishDeliveries(
+    tx,
+    claims.flatMap((claim) => {
+      const status = finalStatus(claim);
+      const { delivery, attempt } = claim;
+      return status === null ? [] : { delivery, status, attempt: isInRow(claim) ? attempt : null };
+    }),
+  );
   await rescheduleClaims(
     tx,
     claims.filter(staysDue).map((claim) => ({
@@ -288,25 +295,40 @@ async function insertAttempts(
   });
 }
 
+/** Sets the status of deliveries, and the attempt that their rows have, if any. */
 async function finishDeliveries(
   tx: Queryable,
-  status: "succeeded" | "failed",
-  deliveries: readonly ClaimedDelivery[],
+  finished: readonly {
+    delivery: ClaimedDelivery;
+    status: "succeeded" | "failed";
+    attempt: DeliveryAttempt | null;
+  }[],
 ): Promise<void> {
-  if (deliveries.length === 0) return;
+  if (finished.length === 0) return;
+  const deliveries = finished.map(({ delivery }) => delivery);
   await tx.query({
     name: "finish-deliveries",
     text: `
       update deliveries d
-      set status = $4
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as o (merchant_id, connection_id, id)
+      set status = o.status, trigger = coalesce(d.trigger, o.trigger), started_at = coalesce(d.started_at, o.started_at),
+          duration_ms = coalesce(d.duration_ms, o.duration_ms),
+          response_status = coalesce(d.response_status, o.response_status),
+          response_body = coalesce(d.response_body, o.response_body)
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::integer[], $8::integer[],
+                  $9::text[])
+        as o (merchant_id, connection_id, id, status, trigger, started_at, duration_ms, response_status, response_body)
       where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.id = o.id
-        and ($5::uuid[] is null or d.merchant_id = any($5))`,
+        and ($10::uuid[] is null or d.merchant_id = any($10))`,
     values: [
       deliveries.map(({ merchantId }) => merchantId),
       deliveries.map(({ connectionId }) => connectionId),
       deliveries.map(({ deliveryId }) => deliveryId),
-      status,
+      finished.map(({ status }) => status),
+      finished.map(({ delivery, attempt }) => (attempt === null ? null : delivery.trigger)),
+      finished.map(({ attempt }) => attempt?.startedAt ?? null),
+      finished.map(({ attempt }) => attempt?.durationMs ?? null),
+      finished.map(({ attempt }) => attempt?.responseStatus ?? null),
+      finished.map(({ attempt }) => attempt?.responseBody ?? null),
       await merchantsOf(tx, deliveries),
     ],
   });
