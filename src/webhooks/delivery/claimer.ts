@@ -241,28 +241,26 @@ export class Claimer {
       leasedUntil: after(now, leaseMsOf(config)),
       endpointLeasedUntil: after(now, ENDPOINT_LEASE_MS),
     };
-    const plans = connections.flatMap((connection) =>
-      this.#queues.of(connection).map((queue) => {
-        const need = queue.planClaim(clock, connection.isSignaled);
-        const mayClaim = this.#budget.admitsFailing || !queue.isFailing;
-        return { queue, connection, need, isHeld: need !== "none" && mayClaim && queue.isHeld(now) };
-      }),
-    );
-    const held = plans.filter(({ isHeld }) => isHeld);
+    const queues = connections.map((connection) => ({ connection, queues: this.#queues.of(connection) }));
+    const [held, unheld] = [new Set<EndpointQueue>(), new Set<EndpointQueue>()];
+    const unknown: ConnectionKey[] = [];
+    for (const { connection, queues: own } of queues) {
+      const joining = own.filter((queue) => queue.joinsClaim(clock, connection.isSignaled));
+      const isHeld = (queue: EndpointQueue) =>
+        queue.isHeld(now) && (this.#budget.admitsFailing || !queue.isFailing);
+      for (const queue of joining) (isHeld(queue) ? held : unheld).add(queue);
+      if (connection.isSignaled || joining.some((queue) => unheld.has(queue))) unknown.push(connection);
+    }
     yield* this.#fill(
-      held.map(({ queue }) => ({ queue, claim: queue.nextClaim() })),
+      [...held].map((queue) => ({ queue, claim: queue.nextClaim() })),
       claimant,
     );
-    const others = plans.filter(({ isHeld }) => !isHeld);
-    const due = others.filter(({ need }) => need === "due");
-    const unknown = connections.filter(
-      (connection) => connection.isSignaled || due.some((plan) => plan.connection === connection),
-    );
     if (unknown.length === 0) return;
-    const idsOf = (queues: typeof plans) => queues.map(({ queue }) => queue.endpoint.id);
     const leased = await this.#leaseEndpoints(unknown, claimant, {
-      due: idsOf(due),
-      except: idsOf([...held, ...others.filter(({ need }) => need === "none")]),
+      due: [...unheld].map(({ endpoint }) => endpoint.id),
+      except: queues
+        .flatMap(({ queues: own }) => own.filter((queue) => !unheld.has(queue)))
+        .map(({ endpoint }) => endpoint.id),
     });
     yield* this.#fill(
       leased.flatMap((endpoint) => this.#openQueue(endpoint) ?? []),

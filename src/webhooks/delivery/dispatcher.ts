@@ -89,6 +89,7 @@ export class Dispatcher {
   /** Keeps the endpoints of this worker. Finds connections with something due, also those for which no signal arrived. */
   async poll(): Promise<void> {
     const { db, clock } = this.#context;
+    for (const queue of this.#queues.all()) this.#releaseIfDone(queue);
     await renewExpiring(this.#context, this.#workerId, this.#queues.all());
     this.#releaseStale();
     await this.#claimer.releaseLost();
@@ -107,10 +108,11 @@ export class Dispatcher {
     }
   }
 
-  /** Resolves when nothing is claimed and nothing is left to claim. */
+  /** Resolves when nothing is claimed, nothing is left to claim, and all endpoints are released. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#idleWaiters.push(resolve);
+      for (const queue of this.#queues.all()) this.#releaseIfDone(queue);
       this.#checkIdle();
     });
   }
@@ -251,10 +253,11 @@ export class Dispatcher {
     }
   }
 
-  /** Releases an endpoint for which nothing is claimed. Not during a claim, which needs the lease. */
+  /** Releases an endpoint for which nothing is claimed. Not during a claim, which needs the lease, nor soon after a request. */
   #releaseIfDone(queue: EndpointQueue): void {
     const isClaiming = this.#claimer.isClaiming(queue.connection);
-    if (!isClaiming && queue.beginRelease(this.#context.clock)) void this.#release(queue);
+    const lingers = this.#idleWaiters.length === 0 && queue.lingers(this.#context.clock);
+    if (!isClaiming && !lingers && queue.beginRelease(this.#context.clock)) void this.#release(queue);
   }
 
   async #release(queue: EndpointQueue): Promise<void> {

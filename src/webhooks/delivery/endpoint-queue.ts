@@ -14,12 +14,11 @@ import type { ClaimSize } from "./claim-sql.ts";
 import type { ClaimedDelivery, DeliveryAttempt, LeasedEndpoint } from "./claimed-delivery.ts";
 import { type Destination, isGone, isSuccess, urlPartsOf } from "./send-delivery.ts";
 
-/** Whether a claim should include an endpoint: not at all, if anything is due, or since something is known to be due. */
-export type ClaimNeed = "none" | "if-due" | "due";
-
 /** A claim with less time left of the endpoint's lease leases it again, and so does one whose signal of a change may be lost. */
 const LEASE_LEFT_MS = 5 * SECOND_MS;
 const SETTINGS_KEPT_MS = 5 * SECOND_MS;
+/** How long an endpoint is kept after its last request, so that an event soon after it needs one commit before it is sent, not three. */
+const LINGER_MS = SECOND_MS;
 
 /**
  * The claims of one worker for one endpoint: deliveries that wait to be sent, those in flight, and those whose outcome
@@ -35,6 +34,8 @@ export class EndpointQueue {
   #sealedSecrets: readonly string[] = [];
   /** When url, secrets and limit were read. */
   #readAt = new Date(0);
+  /** When the last request ended. */
+  #sentAt = new Date(0);
   #host: EndpointHost;
   #provenHost: string | null;
   #health: EndpointHealth;
@@ -100,17 +101,14 @@ export class EndpointQueue {
   }
 
   /**
-   * How a claim for the connection includes this endpoint. It includes it sooner than `runsLow` requests one, because a
+   * Whether a claim for the connection includes this endpoint. It includes it sooner than `runsLow` requests one, because a
    * large claim costs little more than a small one.
    * @param isSignaled false if the claim is only for what is known to be due
    */
-  planClaim(clock: Clock, isSignaled = true): ClaimNeed {
+  joinsClaim(clock: Clock, isSignaled: boolean): boolean {
     const takesMore = this.#takesMore(clock, (3 * this.#window.aheadMax) / 4);
-    if (takesMore && this.#hasMore) return "due";
-    if (!isSignaled) return "none";
-    if (takesMore) return "if-due";
-    this.#hasMore = true; // This claim does not look for more, so there may be.
-    return "none";
+    if (isSignaled && !takesMore) this.#hasMore = true; // This claim does not look for more, so there may be.
+    return takesMore && (isSignaled || this.#hasMore);
   }
 
   /** Whether a claim needs no statement that leases the endpoint before: it belongs to this worker, and its settings were just read. */
@@ -208,6 +206,7 @@ export class EndpointQueue {
    */
   sent(attempt: DeliveryAttempt | null, at: Date, retryMs: readonly number[]): HealthReport | null {
     this.#inFlight -= 1;
+    this.#sentAt = at;
     // Attempts that were in flight when the endpoint was paused do not count, even if it was resumed since.
     if (attempt === null || this.#isPaused) return null;
     return isSuccess(attempt) ? this.#noteSuccess(at) : this.#noteFailure(attempt, at, retryMs);
@@ -242,6 +241,11 @@ export class EndpointQueue {
   /** The outcome of a claim is stored. */
   stored(): void {
     this.#claimed -= 1;
+  }
+
+  /** True while it is kept without claims, because events often follow each other. A failing one is read again each time. */
+  lingers({ now }: Clock): boolean {
+    return !this.isFailing && !this.#isPaused && before(now(), LINGER_MS) < this.#sentAt;
   }
 
   /** Begins to release the endpoint. Returns false if it still has claims, or is already being released. */
@@ -285,7 +289,7 @@ export class EndpointQueues {
 }
 
 /** Deliveries claimed ahead, at most, as a multiple of the limit of requests in flight. */
-const AHEAD_FACTOR_MAX = 8;
+const AHEAD_FACTOR_MAX = 32;
 
 /**
  * How many requests to an endpoint may be in flight at present, and how many deliveries are claimed ahead of them. Like

@@ -146,20 +146,20 @@ describe("a claim for a queue", () => {
     queue.sent(ok, NOW, RETRY_MS);
     takeAll(queue);
     expect([queue.hasMore, queue.runsLow(at(NOW))]).toEqual([false, false]);
-    expect(queue.planClaim(at(NOW))).toBe("if-due");
+    expect([queue.joinsClaim(at(NOW), true), queue.joinsClaim(at(NOW), false)]).toEqual([true, false]);
   });
 
-  it("includes it without a check when the last one was filled", () => {
+  it("includes it without a signal when the last one was filled", () => {
     const queue = filledQueue();
     takeAll(queue);
     queue.sent(ok, NOW, RETRY_MS);
     takeAll(queue);
-    expect(queue.planClaim(at(NOW))).toBe("due");
+    expect(queue.joinsClaim(at(NOW), false)).toBe(true);
   });
 
   it("leaves it out while enough is waiting, and then there may be more", () => {
     const queue = filledQueue({}, 3);
-    expect([queue.planClaim(at(NOW)), queue.hasMore]).toEqual(["none", true]);
+    expect([queue.joinsClaim(at(NOW), true), queue.hasMore]).toEqual([false, true]);
   });
 
   it("needs no lease before it for five seconds, unless the settings changed or the lease ends soon", () => {
@@ -172,17 +172,6 @@ describe("a claim for a queue", () => {
     expect([1, 2].map((after) => queue.isHeld(seconds(after)))).toEqual([true, false]);
     queue.forgetSettings();
     expect(queue.isHeld(NOW)).toBe(false);
-  });
-
-  it("that no signal asked for includes only what is known to be due", () => {
-    const [filled, notFilled] = [filledQueue({}, 4), filledQueue({}, 3)];
-    for (const queue of [filled, notFilled]) {
-      takeAll(queue);
-      queue.sent(ok, NOW, RETRY_MS);
-      takeAll(queue);
-    }
-    expect([filled, notFilled].map((queue) => queue.planClaim(at(NOW), false))).toEqual(["due", "none"]);
-    expect(notFilled.hasMore).toBe(false);
   });
 
   it("claims further ahead if the queue was empty although more was due", () => {
@@ -222,11 +211,10 @@ describe("the health of a queue's endpoint", () => {
     fail(queue, 10);
     const end = new Date(NOW.getTime() + 5_000);
     expect([queue.isBlocked(at(NOW)), queue.isBlocked(at(end))]).toEqual([true, false]);
-    expect(queue.planClaim(at(NOW))).toBe("none");
-    expect(queue.planClaim(at(end))).toBe("due");
+    expect([NOW, end].map((now) => queue.joinsClaim(at(now), true))).toEqual([false, true]);
     expect(claimOf(queue, anEndpoint()).size).toBe(1);
     queue.add(claims(1));
-    expect(queue.planClaim(at(end))).toBe("none");
+    expect(queue.joinsClaim(at(end), true)).toBe(false);
   });
 
   it("pauses the queue at a 410, and later outcomes change nothing", () => {
@@ -240,6 +228,20 @@ describe("the health of a queue's endpoint", () => {
 });
 
 describe("the release of a queue", () => {
+  it("waits until a second after the last request, but not of an endpoint that fails", () => {
+    const queue = filledQueue({}, 1);
+    expect(queue.lingers(at(NOW))).toBe(false); // Nothing was sent.
+    queue.next();
+    queue.sent(ok, NOW, RETRY_MS);
+    expect([0, 999, 1_000].map((ms) => queue.lingers(at(new Date(NOW.getTime() + ms))))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    fail(queue, 1);
+    expect(queue.lingers(at(NOW))).toBe(false);
+  });
+
   it("begins once, and only when the outcome of every claim is stored", () => {
     const queue = filledQueue({}, 1);
     expect(queue.beginRelease(at(NOW))).toBe(false);
@@ -255,13 +257,17 @@ describe("the release of a queue", () => {
     const queue = filledQueue({}, 0);
     queue.beginRelease(at(NOW));
     expect(queue.hasMore).toBe(false);
-    expect([queue.planClaim(at(NOW)), queue.runsLow(at(NOW)), queue.hasMore]).toEqual(["none", false, true]);
+    expect([queue.joinsClaim(at(NOW), true), queue.runsLow(at(NOW)), queue.hasMore]).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 
   it("of a blocked endpoint requests no further claim: due deliveries are found when the backoff ends", () => {
     const queue = filledQueue({}, 0);
     fail(queue, 10);
-    queue.planClaim(at(NOW));
+    queue.joinsClaim(at(NOW), true);
     expect(queue.hasMore).toBe(true);
     queue.beginRelease(at(NOW));
     expect(queue.hasMore).toBe(false);

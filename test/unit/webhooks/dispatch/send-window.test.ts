@@ -32,13 +32,13 @@ describe("the window of an endpoint", () => {
     expect(shrunk).toEqual([4, 2, 1, 1].map((size) => ({ inFlightMax: size, aheadMax: size })));
   });
 
-  it("claims twice as far ahead each time it is empty, up to eight times the limit", () => {
-    const window = new SendWindow(2, false);
-    const ahead = Array.from({ length: 5 }, () => {
+  it("claims twice as far ahead each time it is empty, up to 32 times the limit", () => {
+    const window = new SendWindow(1, false);
+    const ahead = Array.from({ length: 6 }, () => {
       window.ranDry();
       return window.aheadMax;
     });
-    expect(ahead).toEqual([4, 8, 16, 16, 16]);
+    expect(ahead).toEqual([2, 4, 8, 16, 32, 32]);
   });
 
   it("applies a changed limit: a lower one at once, a higher one with further successes", () => {
