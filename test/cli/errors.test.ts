@@ -41,7 +41,10 @@ describe("the command line fails with exit code 2", () => {
     ],
     ["order correct-address x --expected-version v", /^Nothing is to change: give .*--phone, --name\.$/m],
     ["merchant change x", /^Nothing is to change: give one or more of --name, --account-email, /m],
-    ["facility change x", /^Nothing is to change: give one or more of --name, --address-/m],
+    [
+      "facility change x",
+      /^Nothing is to change: give one or more of --name, .*--address-line1, --address-line2,/m,
+    ],
     ["merchant list --limit ten", /must be a whole number/],
     ["merchant list --frob", /unknown option '--frob'/],
     ["merchant show", /missing required argument 'merchant'/],

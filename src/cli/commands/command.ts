@@ -59,7 +59,7 @@ export const helpOf = ({ help, operationId }: RequestCommand): string =>
 const uncapitalized = (text: string): string =>
   text.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase());
 
-/** Names of options that are shorter than those of their fields. */
+/** Names of options that are better than those of their fields, or of a member of an object. */
 const FLAGS: Readonly<Record<string, string>> = {
   q: "search",
   merchantId: "merchant",
@@ -83,6 +83,8 @@ const FLAGS: Readonly<Record<string, string>> = {
   updatedSince: "changed-since",
   updatedUntil: "changed-until",
   expectedOnHand: "expected",
+  "address.address1": "address-line1",
+  "address.address2": "address-line2",
 };
 /** Members of these have names that say enough. Those of others have the name of the object before them. */
 const OPEN_OBJECTS: Readonly<Record<string, string>> = {
@@ -93,7 +95,7 @@ const OPEN_OBJECTS: Readonly<Record<string, string>> = {
 
 /** The name of an option: `max-quantity` for `reviewPolicy.maxQuantity`, and `merchant` for `merchantId`. */
 export function flagOf({ flags }: Pick<RequestCommand, "flags">, { name }: Pick<Field, "name">): string {
-  const named = flags?.[name];
+  const named = flags?.[name] ?? FLAGS[name];
   if (named !== undefined) return named;
   const [member = "", object] = name.split(".").reverse();
   const prefix = object === undefined ? "" : (OPEN_OBJECTS[object] ?? `${kebab(object)}-`);
