@@ -74,6 +74,7 @@ describe("the list of orders", () => {
     await page.getByRole("button", { name: "Hold", exact: true }).click();
     await page.getByRole("dialog", { name: "Hold" }).getByRole("button", { name: "Hold" }).click();
     const rejected = page.getByRole("alert").filter({ hasText: "1 order was not changed" });
+    await rejected.waitFor();
     expect(await rejected.getByRole("listitem").allTextContents()).toEqual([
       expect.stringMatching(/^bulk-2: ./),
     ]);

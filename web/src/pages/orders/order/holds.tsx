@@ -159,7 +159,7 @@ function MissingStock({ products, canShipRest }: MissingProps) {
   const { t } = useTranslation();
   const mayAdjust = useHasRole("operator", "warehouse");
   const isShort = ({ needed, available }: NeededProduct) => available < needed;
-  // What there is enough of needs no work. If nothing lacks by itself, the goods lie apart.
+  // What there is enough of needs no work. If nothing of them lacks, they lie at different facilities.
   const lacking = products.filter(isShort);
   const rows = (lacking.length > 0 ? lacking : products).flatMap((product) => {
     const [first = null, ...others] = product.facilities;
