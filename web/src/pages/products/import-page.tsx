@@ -9,7 +9,7 @@ import { stringifySearch } from "../../routing/search.ts";
 import { formatMoney, formatNumber } from "../../text/format.ts";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { TextLink } from "../../ui/link.tsx";
-import { DataTable } from "../../ui/list/data-table.tsx";
+import { DataTable, IdText } from "../../ui/list/data-table.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Pill, type Tone } from "../../ui/status-badge.tsx";
 import {
@@ -165,7 +165,14 @@ function ImportRows({ result: { products, created, changed, unchanged } }: { res
           { name: t("importing.line"), cell: ({ line }) => formatNumber(line) },
           {
             name: t("products.sku"),
-            cell: ({ id, sku }) => (id === null ? sku : <TextLink to={paths.product(id)}>{sku}</TextLink>),
+            cell: ({ id, sku }) =>
+              id === null ? (
+                <IdText id={sku} />
+              ) : (
+                <TextLink to={paths.product(id)}>
+                  <IdText id={sku} />
+                </TextLink>
+              ),
           },
           {
             name: t("importing.change"),
