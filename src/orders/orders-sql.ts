@@ -171,6 +171,20 @@ export async function readOrdersByExternalId(
   return rows.map(toOrder);
 }
 
+/** Reads the order of one connection that a reference names at `now`, without a lock. */
+export async function findNamedOrder(
+  db: Queryable,
+  connection: ConnectionKey,
+  ref: OrderRef,
+  now: Date,
+): Promise<Order | undefined> {
+  const { id, externalOrderId } = ref;
+  const byId = id === null ? [] : await readOrders(db, connection, [id]);
+  const isStorable = externalOrderId !== null && isStorableText(externalOrderId);
+  const byName = isStorable ? await readOrdersByExternalId(db, connection, [externalOrderId]) : [];
+  return orderFinder([...byId, ...byName], now)(ref);
+}
+
 /**
  * Locks an order and reads it under the lock. This takes two statements: the subqueries of a locking statement would
  * return the lines and shipments from before it waited.

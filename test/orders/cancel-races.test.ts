@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { acceptDueOrders } from "../../src/orders/deadlines/accept-orders.ts";
-import { type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
+import { openDatabase } from "../../src/platform/database/database.ts";
+import { createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
   cancelOrder,
   connectionKey,
@@ -9,7 +10,7 @@ import {
   readOrderEvents,
   readStoredOrders,
 } from "../support/orders.ts";
-import type { Answer } from "../support/test-service.ts";
+import { type Answer, startServiceForTest } from "../support/test-service.ts";
 import { startTwoServices, type TwoServices, tally, times } from "../support/two-services.ts";
 
 // See docs/design/creating-orders.md, "Constraints decide", and docs/design/lifecycle.md, "The deadline decides". Real
@@ -113,5 +114,29 @@ describe("cancel against acceptance at the deadline: never both", () => {
       await expectOneWinner(ids, cancels);
       expect(cancels.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(10);
     }
+  });
+});
+
+describe("a cancel that cannot have the lock of its order", () => {
+  const waitingBriefly = (url: string) => {
+    const pool = () =>
+      openDatabase({ url, connectionsMax: 5, statementTimeoutMs: 200, onIdleError: () => undefined });
+    return { calls: pool(), creations: pool(), lists: pool() };
+  };
+
+  it("is refused by what the deadline has decided, and is 503 before it, as it may still succeed", async () => {
+    const test = await startServiceForTest({ partnerPools: waitingBriefly });
+    const own = await createPartner(test);
+    const { id } = await placeOrder(own);
+    await test.db.transaction(async (tx) => {
+      await tx.query({ name: "test-lock-orders", text: "select id from orders for update", values: [] });
+      expect(await cancelOrder(own, id)).toMatchObject({ status: 503 });
+      test.clock.advance({ hours: 2 });
+      expect(await cancelOrder(own, id)).toMatchObject({
+        status: 409,
+        body: { code: "order-not-cancelable", orderStatus: "ACCEPTED" },
+      });
+    });
+    expect((await readOrder(own, id)).status).toBe("ACCEPTED");
   });
 });

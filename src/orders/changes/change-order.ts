@@ -13,9 +13,9 @@ import type { Order, OrderKey, OrderRef } from "../../lifecycle/order.ts";
 import type { KeyAccess } from "../../merchants/api-key.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
-import type { Queryable } from "../../platform/database/database.ts";
+import { isTimedOut, type Queryable } from "../../platform/database/database.ts";
 import { notFound, type Problem, type Unproved } from "../../platform/wire/problems.ts";
-import { lockOrder } from "../orders-sql.ts";
+import { findNamedOrder, lockOrder } from "../orders-sql.ts";
 import { storeTransitions } from "./store-transitions.ts";
 
 /**
@@ -23,18 +23,40 @@ import { storeTransitions } from "./store-transitions.ts";
  * (docs/design/lifecycle.md, "The deadline decides"). A retry is safe: for a canceled order it returns the order again and
  * publishes nothing.
  */
-export function cancelOrder(
+export async function cancelOrder(
   context: Context,
   access: KeyAccess,
   ref: OrderRef,
   by: Requester = byPartner(),
 ): Promise<Order | Problem> {
-  return inOrderTransaction(context, access, ref, async (tx, order, at) => {
-    if (order === undefined || (access.testOnly && !order.testMode)) return missingOrder(access);
-    const outcome = applyTransition(order, { name: "cancelByPartner" }, at.now);
-    await storeOutcome(tx, order, outcome, { operation: "cancel", by }, at);
-    return outcome.outcome === "applied" ? outcome.order : notCancelable(outcome.order);
-  });
+  try {
+    return await inOrderTransaction(context, access, ref, async (tx, order, at) => {
+      if (order === undefined || (access.testOnly && !order.testMode)) return missingOrder(access);
+      const outcome = applyTransition(order, { name: "cancelByPartner" }, at.now);
+      await storeOutcome(tx, order, outcome, { operation: "cancel", by }, at);
+      return outcome.outcome === "applied" ? outcome.order : notCancelable(outcome.order);
+    });
+  } catch (error) {
+    const refused = isTimedOut(error) ? await refusedWithoutLock(context, access, ref) : null;
+    if (refused === null) throw error;
+    return refused;
+  }
+}
+
+/**
+ * Null unless the order can no longer be canceled. The acceptance of many orders may hold the lock for longer than a request may
+ * wait; but what the deadline has decided needs none.
+ */
+async function refusedWithoutLock(
+  { db, clock }: Context,
+  access: KeyAccess,
+  ref: OrderRef,
+): Promise<Problem | null> {
+  const now = clock.now();
+  const order = await findNamedOrder(db, access, ref, now);
+  if (order === undefined || (access.testOnly && !order.testMode)) return null;
+  const outcome = applyTransition(order, { name: "cancelByPartner" }, now);
+  return outcome.outcome === "applied" ? null : notCancelable(outcome.order);
 }
 
 /**
