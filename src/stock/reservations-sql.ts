@@ -120,14 +120,17 @@ export async function deleteReservations(
 
 /**
  * Lines that need no reservation any more: those that ship or are canceled, and all lines of an order that becomes settled or loses
- * its route.
+ * its route, except those that shipped before: theirs ended then.
  */
 export const linesToEnd = (transition: AppliedTransition): { orderId: string; lineId: string }[] => {
   const { before, after } = transition;
   // Also for a returned order, whose unshipped lines will never ship.
   const ended =
     (isSettled(after) && !isSettled(before)) || (before.routedAt !== null && after.routedAt === null);
-  const lines = ended ? after.lines : [...newlyShipped(transition), ...canceledBetween(before, after)];
+  const shippedBefore = new Set(before.lines.filter(({ shipmentId }) => shipmentId !== null).map(idOf));
+  const lines = ended
+    ? after.lines.filter(({ id }) => !shippedBefore.has(id))
+    : [...newlyShipped(transition), ...canceledBetween(before, after)];
   return lines.map(({ id }) => ({ orderId: after.id, lineId: id }));
 };
 
