@@ -82,7 +82,8 @@ export async function recordOutcomes(
       merchantId: entry.merchant_id,
       orderId: entry.order_id,
       id: entry.entry_id,
-      ...(outcome === "failed" && { events: ["charge.failed"] }),
+      // Most succeed a second after the order was placed or routed.
+      ...(outcome === "failed" ? { events: ["charge.failed"] } : { isMinor: true }),
     })),
   );
   return recorded.map(({ outcome }) => outcome);
