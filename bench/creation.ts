@@ -13,9 +13,9 @@ const WARM_UP_SECONDS = 3;
 /** Orders in the statement that PostgreSQL is measured with, and clients that send it: what the service does at most. */
 const GROUP_SIZE = 64;
 const GROUPS = 2;
-/** The bound of the machine is shared by the two halves of a creation. */
-const RATIO_MIN = 0.7;
 const CLIENTS = [64, 256] as const;
+/** With few clients, groups are smaller, and the service waits for them. */
+const RATIO_MIN = { 64: 0.6, 256: 0.7 };
 const P99_MAX_MS = 25;
 
 /** The results of one round, per second. */
@@ -83,7 +83,7 @@ function figureOf(clients: (typeof CLIENTS)[number], rounds: readonly Round[]): 
     perSecond: median(results.map(({ perSecond }) => perSecond)),
     referencePerSecond: median(rounds.map(({ bound }) => bound)),
     ratio: median(rounds.map((round) => round.results[clients].perSecond / round.bound)),
-    ratioMin: RATIO_MIN,
+    ratioMin: RATIO_MIN[clients],
     p50Ms: median(results.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(results.map(({ p99Ms }) => p99Ms)),
   };

@@ -13,6 +13,7 @@ import { CONNECTIONS } from "./loads.ts";
 import { ATTACKS, attacksOf } from "./neighbors/attacks.ts";
 import { measureNeighbors } from "./neighbors/neighbors.ts";
 import { measureOrderJobs } from "./order-jobs.ts";
+import { measurePair } from "./pair.ts";
 import { stopAll } from "./processes.ts";
 import { comparison, type Figure, readReport, table, writeReport } from "./report.ts";
 import { closeSite, openSite, type Postgres, startPostgres } from "./site.ts";
@@ -45,7 +46,7 @@ const { values, positionals, tokens } = parseArgs({
     "connection-count": { type: "string", default: "5000" },
     /** The report of an earlier run, to compare with: a copy of bench/results/latest.json. */
     compare: { type: "string" },
-    /** The directory of another checkout, whose benchmark runs in turn with this one. */
+    /** The directory of another checkout: `pair` starts its service, other parts run its benchmark in turn with this one. */
     against: { type: "string" },
     /** Only the attacks whose names contain this; may be repeated, so that the suite can be run in parts. */
     attack: { type: "string", multiple: true, default: [""] },
@@ -79,6 +80,7 @@ const PARTS: Record<string, (postgres: Postgres) => Promise<Figure[]>> = {
     values.count === undefined
       ? measureLife(postgres, { seconds: 4 * settings.seconds, open: Number(values.open), say })
       : measureLifeCounts(postgres, { count: Number(values.count), say }),
+  pair: (postgres) => measurePair(postgres, resolve(values.against ?? "."), { ...settings, say }),
   connections: (postgres) =>
     measureConnections(postgres, {
       rounds: settings.rounds,
@@ -126,7 +128,7 @@ if (noAttack !== undefined) {
   );
   process.exit(2);
 }
-if (values.against !== undefined) {
+if (values.against !== undefined && !parts.includes("pair")) {
   const own = ["against", "rounds", "compare"];
   const parameters = tokens.flatMap((token) => {
     if (token.kind === "positional") return [token.value];

@@ -86,10 +86,11 @@ export async function startService(
   databaseUrl: string,
   dataDir: string,
   environment: Record<string, string> = {},
+  checkout = path(".."),
 ): Promise<Started & { backOfficeUrl: string; token: string }> {
   const [port, backOfficePort] = [await freePort(), await freePort()];
   const token = "operator-token-of-the-benchmark";
-  const child = spawn(process.execPath, [path("../src/main.ts")], {
+  const child = spawn(process.execPath, [join(checkout, "src/main.ts")], {
     stdio: ["ignore", "ignore", "inherit"],
     env: {
       ...process.env,

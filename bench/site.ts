@@ -43,17 +43,19 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   };
 }
 
+/** @param checkout the directory whose service is started, if it is not this one */
 export async function openSite(
   postgres: Postgres,
   name: string,
   environment: Record<string, string> = {},
+  checkout?: string,
 ): Promise<Site> {
   const admin = openDatabase({ url: postgres.url, connectionsMax: 1, onIdleError: () => undefined });
   await admin.runScript(`create database ${name}`);
   await admin.close();
   const url = new URL(postgres.url);
   url.pathname = `/${name}`;
-  const service = await startService(url.href, postgres.dataDir, environment);
+  const service = await startService(url.href, postgres.dataDir, environment, checkout);
   const partner = await createPartner(service.backOfficeUrl, service.token);
   const db = openDatabase({ url: url.href, connectionsMax: 2, onIdleError: () => undefined });
   return { service, databaseUrl: url.href, db, partner };

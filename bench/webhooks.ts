@@ -13,6 +13,9 @@ import { type Figure, median, quantiles } from "./report.ts";
 import { addPartners, emptyOrders, type Site } from "./site.ts";
 
 const ENDPOINTS = 100;
+/** Those of a backlog that has several. */
+const CONNECTIONS = 10;
+const BACKLOG_RATIO_MIN = 0.6;
 /** Concurrency of the bare loop. A higher one makes it no faster. */
 const BARE_CONCURRENCY = 128;
 const BODY = JSON.stringify({
@@ -47,21 +50,28 @@ export async function measureWebhooks(site: Site, options: Options): Promise<Fig
  */
 const byOtherName = (url: string): string => url.replace("127.0.0.1", "localhost");
 
-/** Sends a whole backlog; returns deliveries per second. Every delivery must arrive and be recorded. */
+/**
+ * Sends a whole backlog; returns deliveries per second. Every delivery must arrive and be recorded.
+ * @param owners the connections that share the endpoints
+ */
 async function drain(
   site: Site,
   receiver: Started,
   deliveries: number,
   urlOf: (index: number) => string = () => receiver.url,
+  owners: readonly Site[] = [site],
 ): Promise<number> {
   await forget(receiver);
   await emptyOrders(site);
   await emptyWebhooks(site);
-  await addEndpoints(
-    site,
-    Array.from({ length: ENDPOINTS }, (_, index) => `${urlOf(index)}/hooks/${index}`),
+  const urls = Array.from(
+    { length: ENDPOINTS / owners.length },
+    (_, index) => `${urlOf(index)}/hooks/${index}`,
   );
-  await addBacklog(site, deliveries / ENDPOINTS, BODY);
+  for (const owner of owners) {
+    await addEndpoints(owner, urls);
+    await addBacklog(owner, deliveries / ENDPOINTS, BODY);
+  }
   const startedAt = performance.now();
   await activateEndpoints(site);
   while ((await arrivedCount(receiver)) < deliveries) await pause(50); // Costs the database nothing.
@@ -85,19 +95,22 @@ async function measureBacklog(
   options: Options,
 ): Promise<Figure[]> {
   const { rounds, deliveries, say } = options;
-  const seen = { bare: [] as number[], ours: [] as number[], slow: [] as number[] };
+  const seen = { bare: [] as number[], ours: [] as number[], many: [] as number[], slow: [] as number[] };
+  const owners = (await addPartners(site, CONNECTIONS)).map((partner) => ({ ...site, partner }));
   for (let round = 0; round <= rounds; round += 1) {
     const amount = round === 0 ? deliveries / 10 : deliveries; // Round 0 warms up and is not counted.
     const bare = await runBareSender(`${receiver.url}/hooks`, amount, BARE_CONCURRENCY, BODY);
     const ours = await drain(site, receiver, amount);
+    const many = await drain(site, receiver, amount, undefined, owners);
     // Of one host, the slow responses alone would be more than the requests that it may have in flight.
     const withSlow = await drain(site, slow, amount, (index) =>
       index % 2 === 0 ? slow.url : byOtherName(slow.url),
     );
-    say(`  webhooks ${round}: ${[bare, ours, withSlow].map(Math.round).join(" / ")}`);
+    say(`  webhooks ${round}: ${[bare, ours, many, withSlow].map(Math.round).join(" / ")}`);
     if (round === 0) continue;
     seen.bare.push(bare);
     seen.ours.push(ours);
+    seen.many.push(many);
     seen.slow.push(withSlow);
   }
   const ratio = (ours: number[], theirs: number[]) =>
@@ -108,7 +121,14 @@ async function measureBacklog(
       perSecond: median(seen.ours),
       referencePerSecond: median(seen.bare),
       ratio: ratio(seen.ours, seen.bare),
-      ratioMin: 0.7,
+      ratioMin: BACKLOG_RATIO_MIN,
+    },
+    {
+      name: `the same of ${CONNECTIONS} connections`,
+      perSecond: median(seen.many),
+      referencePerSecond: median(seen.bare),
+      ratio: ratio(seen.many, seen.bare),
+      ratioMin: BACKLOG_RATIO_MIN,
     },
     {
       name: "the same when one response in a hundred takes a second",
