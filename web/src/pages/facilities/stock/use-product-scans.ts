@@ -55,7 +55,7 @@ export function useStockScans(facilityId: string): void {
 }
 
 /** A product without a record here is made to order, or is not in this facility. */
-export async function hasStock(facilityId: string, productId: string): Promise<boolean> {
+async function hasStock(facilityId: string, productId: string): Promise<boolean> {
   try {
     await queryClient.fetchQuery(stockQuery(facilityId, productId));
     return true;
