@@ -35,21 +35,24 @@ beforeAll(async () => {
 
 describe("a list of the orders of a connection", () => {
   it.each([
-    ["newest", UUID_MAX],
-    ["oldest", UUID_MIN],
-  ] as const)("reads none of others, with the %s first", async (sort, afterId) => {
+    ["newest", UUID_MAX, "COMPLETED"],
+    ["oldest", UUID_MIN, "COMPLETED"],
+    ["newest", UUID_MAX, null],
+    ["oldest", UUID_MIN, null],
+  ] as const)("reads none of others, with the %s first", async (sort, afterId, status) => {
     for (const connectionId of small) {
       const filter: OrderFilter = {
         ...ALL_ORDERS,
         connectionId: connectionUuid({ connectionId }),
-        status: "COMPLETED",
+        status,
         sort,
       };
       const position = { list: "orders", afterId, limit: 20 };
       const rowsRead = await countRowsRead(test.db, (db) =>
         readListedOrders(db, filter, position, test.clock.now()),
       );
-      expect(rowsRead("orders")).toBeLessThanOrEqual(1 + LOOK_AHEAD);
+      for (const table of ["orders", "order_requests"])
+        expect(rowsRead(table), table).toBeLessThanOrEqual(1 + LOOK_AHEAD);
     }
   });
 });
