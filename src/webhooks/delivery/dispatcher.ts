@@ -28,6 +28,8 @@ import type { Sender } from "./sender.ts";
 
 /** How long requests in flight may take when the process stops. */
 const STOP_MS = 4_000;
+/** The time between claims for queues that run low, so that each fills many. */
+const LOW_EVERY_MS = 20;
 /** Requests in flight in this process, if it may have enough sockets. */
 export const IN_FLIGHT_MAX = 8_192;
 
@@ -57,8 +59,10 @@ export class Dispatcher {
   readonly #attempts: ReturnType<typeof attemptLog>;
   readonly #releaseEndpoint: (endpoint: EndpointKey) => Promise<void>;
   readonly #retryTimers = new RetryTimers((connection) => this.wake([connection]));
-  /** Queues that ran low while a claim for their connection was running. */
-  readonly #lowDuringClaim = new Set<EndpointQueue>();
+  /** Queues that ran low, for the next claim. */
+  readonly #low = new Set<EndpointQueue>();
+  #lowTimer: NodeJS.Timeout | null = null;
+  #lowClaimedAtMs = 0;
   #isStopping = false;
   #idleWaiters: (() => void)[] = [];
 
@@ -144,8 +148,8 @@ export class Dispatcher {
   async #claim(connections: readonly ClaimRequest[]): Promise<void> {
     for await (const queue of this.#claimer.claim(connections)) this.#sendWaiting(queue);
     for (const queue of connections.flatMap((connection) => this.#queues.of(connection))) {
+      if (this.#low.delete(queue)) this.#claimIfLow(queue);
       this.#releaseIfDone(queue);
-      if (this.#lowDuringClaim.delete(queue)) this.#claimIfLow(queue);
     }
     this.#claimNext();
     this.#checkIdle();
@@ -227,14 +231,25 @@ export class Dispatcher {
     this.#retryTimers.set(connection, at.getTime() - this.#context.clock.now().getTime());
   }
 
-  /** A claim that is running is likely to fill the queue. Its end checks again, instead of another claim for nothing. */
+  /** Queues that run low at about the same time are filled by one claim. One that is running is likely to fill its own. */
   #claimIfLow(queue: EndpointQueue): void {
     if (!queue.runsLow(this.#context.clock)) return;
-    if (this.#claimer.isClaiming(queue.connection)) this.#lowDuringClaim.add(queue);
-    else {
+    this.#low.add(queue);
+    const waitMs = this.#lowClaimedAtMs + LOW_EVERY_MS - performance.now();
+    this.#lowTimer ??= setTimeout(() => this.#claimLow(), Math.max(0, waitMs));
+  }
+
+  #claimLow(): void {
+    this.#lowTimer = null;
+    this.#lowClaimedAtMs = performance.now();
+    // The end of a claim that is running checks again.
+    const low = [...this.#low].filter(({ connection }) => !this.#claimer.isClaiming(connection));
+    for (const queue of low) {
+      this.#low.delete(queue);
       this.#claimer.addLow(queue.connection);
-      this.#claimNext();
     }
+    this.#claimNext();
+    for (const queue of low) this.#releaseIfDone(queue); // Nothing more is claimed if this process stops.
   }
 
   #releaseWaiting(queue: EndpointQueue): void {
@@ -257,7 +272,8 @@ export class Dispatcher {
   #releaseIfDone(queue: EndpointQueue): void {
     const isClaiming = this.#claimer.isClaiming(queue.connection);
     const lingers = this.#idleWaiters.length === 0 && queue.lingers(this.#context.clock);
-    if (!isClaiming && !lingers && queue.beginRelease(this.#context.clock)) void this.#release(queue);
+    if (!isClaiming && !lingers && !this.#low.has(queue) && queue.beginRelease(this.#context.clock))
+      void this.#release(queue);
   }
 
   async #release(queue: EndpointQueue): Promise<void> {
