@@ -82,6 +82,10 @@ it("a partner that was down for eight hours has everything after recover and res
 
   // In the middle, all that is being sent to the endpoint is lost with its process.
   await receiver.held();
+  // A line is written up to a tenth of a second after its attempt.
+  const answered = () =>
+    attemptsAt(failing, processes).filter((line) => "status" in line && line.status === 204);
+  await eventually(() => expect(answered()).toHaveLength(ORDERS));
   const killed = lastSenderTo(failing, processes);
   killed.child.kill("SIGKILL");
   await killed.exited();
