@@ -144,7 +144,8 @@ create index order_requests_connection_idx on order_requests (connection_id, ord
   where order_id > '00000000-0000-0000-0000-000000000000';
 -- The words that an order is found by (docs/design/api-conventions.md, "Searching orders"). New words are gathered in the list of the
 -- index, and a job sorts them in. The last letters of the merchant are a word too, so that a merchant's search reads nothing of others.
-create index order_requests_newest_idx on order_requests (order_id) where words is not null;
+-- The first index is for the newest orders, and finds the owner of an order, which a path names by its id alone.
+create index order_requests_newest_idx on order_requests (order_id);
 create index order_requests_words_idx on order_requests
   using gin (array_to_tsvector(string_to_array(words || ' @' || right(merchant_id::text, 8), ' ')));
 comment on table order_requests is 'What was ordered, one row for each row of orders, written and deleted with it.';

@@ -31,20 +31,21 @@ export type PlacedOrder = OrderOwner & {
 
 type PlacedOrderRow = OrderOwnerRow & { test_mode: boolean; facility_id: string | null };
 
-/** Who may see an order, by the service's id. Null if there is none, or if it has expired. A scan over all shards. */
+/**
+ * Who may see an order, by the service's id. Null if there is none, or if it has expired. By order_requests_newest_idx; a scan
+ * over all shards.
+ */
 export async function findOrderOwner(db: Queryable, orderId: string, now: Date): Promise<PlacedOrder | null> {
   const [row] = await db.query<PlacedOrderRow>({
     name: "find-order-owner",
     text: `
-      select found.id, found.test_mode, found.facility_id, c.id as connection_id, c.name as connection_name,
+      select o.id, o.test_mode, o.facility_id, c.id as connection_id, c.name as connection_name,
              m.id as merchant_id, m.name as merchant_name
-      from merchants m
-      cross join lateral (
-        select o.id, o.connection_id, o.test_mode, o.facility_id
-        from orders o
-        where o.merchant_id = m.id and o.id = $1 and (not o.test_mode or o.expires_at > $2)
-        offset 0) as found
-      join connections c on c.merchant_id = m.id and c.id = found.connection_id`,
+      from order_requests r
+      join orders o on o.merchant_id = r.merchant_id and o.id = r.order_id
+      join connections c on c.merchant_id = r.merchant_id and c.id = o.connection_id
+      join merchants m on m.id = r.merchant_id
+      where r.order_id = $1 and (not o.test_mode or o.expires_at > $2)`,
     values: [orderId, now],
   });
   return row === undefined ? null : toPlacedOrder(row);
