@@ -141,7 +141,7 @@ describe("GET /api/connections/{id}/products", () => {
     expect((await listed(`?limit=2&cursor=${first.nextCursor}`)).nextCursor).toBeNull();
   });
 
-  it.each(["q=", "status=gone", "cursor=abc", "limit=101", "price=1"])("rejects %s", async (query) => {
+  it.each(["status=gone", "cursor=abc", "limit=101", "price=1"])("rejects %s", async (query) => {
     const [parameter = ""] = query.split("=");
     expectErrors(await send("GET", `products?${query}`), [{ parameter }]);
   });
