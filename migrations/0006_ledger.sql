@@ -113,8 +113,8 @@ comment on table stripe_methods is 'The Stripe customer and payment method for a
 comment on column stripe_methods.ended_at is 'New charges do not use the method from this time on.';
 
 -- What the payment is for is its primary key, so an order has one pending attempt at each. No foreign keys for refunds: the
--- transaction that adds one has read its charge and written its request, and ledger_entries has them. Half of a page is left to
--- the claims, which change no indexed column: so each row can be claimed once in its page before a vacuum.
+-- transaction that adds one has read its charge and written its request, and ledger_entries has them. More than half of a page is
+-- left to the claims, which make a row longer and change no indexed column: so each row can be claimed once in its page.
 create table due_payments (
   merchant_id        uuid        not null,
   connection_id      uuid        not null,
@@ -151,7 +151,7 @@ create table due_payments (
   constraint due_payments_attempt_count_not_negative check (attempt_count >= 0),
   constraint due_payments_attempted_since check ((attempt_count = 0) = (first_attempted_at is null) and (attempt_count = 0) = (claim_id is null)),
   constraint due_payments_attempted_at_a_gateway check (attempt_count = 0 or gateway is not null)
-) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
+) with (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
 create index due_payments_due_idx on due_payments (connection_id, due_at);
 -- Like ledger_entries_id_idx. Creation does not maintain it.
 create index due_payments_entry_idx on due_payments (entry_id) where kind <> 'goods' or attempt > 1;
