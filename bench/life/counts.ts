@@ -1,5 +1,5 @@
 import { countDeliveries } from "../backlog.ts";
-import { createOrders } from "../loads.ts";
+import { CONNECTIONS, createOrders } from "../loads.ts";
 import { countJobs } from "../order-jobs.ts";
 import { startService, startWebhookReceiver, stop } from "../processes.ts";
 import { aligned, type Figure } from "../report.ts";
@@ -56,7 +56,7 @@ async function runStages(postgres: Postgres, { count, say }: Options): Promise<S
     stages.push({ name, counts: before === undefined ? counts : without(counts, before) });
     say(`  ${name}`);
   };
-  await run("create", () => createOrders(site, { amount: count }));
+  await run("create", () => createOrders(site, { amount: count, connections: Math.min(CONNECTIONS, count) }));
   await run("jobs", runJobs, idle);
   const ids = await readReadyOrders(site, count);
   await run("ship", () => eachOf(ids, STAFF, (id) => shipOrder(site, id)));
