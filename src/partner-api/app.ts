@@ -3,6 +3,7 @@ import { createListener } from "../http/listener.ts";
 import { createRateLimiter } from "../http/rate-limiter.ts";
 import { addDocumentation } from "../http/static-sites.ts";
 import type { KnownKeys } from "../merchants/keys.ts";
+import type { SharedGroups } from "../orders/creation/create-order.ts";
 import { DatabaseUsage } from "../platform/database/database.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
@@ -14,7 +15,10 @@ import { partnerRoutes } from "./routes.ts";
 import { addTestKeys, isStranger, ownerOf } from "./test-keys.ts";
 
 /** The needs of the listener. `stopping` is aborted when the process begins to stop. */
-type PartnerContext = WebhookContext & { readonly stopping?: AbortSignal };
+type PartnerContext = WebhookContext & {
+  readonly stopping?: AbortSignal;
+  readonly sharedGroups?: SharedGroups;
+};
 
 /**
  * The public listener, with the partner API and nothing else. Where the documentation for partners is built, it also has that and
@@ -37,7 +41,14 @@ export function createPartnerApi(
     text ??= JSON.stringify(describePartnerApi(config));
     return text;
   };
-  const operationsFor = partnerOperations(context, databases, metrics, usage, description);
+  const operationsFor = partnerOperations(
+    context,
+    databases,
+    metrics,
+    usage,
+    description,
+    context.sharedGroups,
+  );
   const app = createListener({
     name: "partner-api",
     routes: partnerRoutes,

@@ -1,6 +1,6 @@
 import type { RouteDescription } from "../http/route.ts";
 import type { KeyAccess } from "../merchants/api-key.ts";
-import { type CreateOrder, orderCreator } from "../orders/creation/create-order.ts";
+import { type CreateOrder, orderCreator, type SharedGroups } from "../orders/creation/create-order.ts";
 import { orderReader, type ReadOrder, testOrdersOf } from "../orders/reading/read-order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Database, DatabaseUsage, Spent } from "../platform/database/database.ts";
@@ -46,6 +46,7 @@ export function partnerOperations(
   metrics: Metrics,
   usage: DatabaseUsage,
   description: () => string,
+  shared?: SharedGroups,
 ): (caller: KeyAccess, route: RouteDescription) => PartnerOperations {
   const spent: Spent = (owner, ms) => usage.spent(owner, ms);
   const calls = shareDatabase(databases.calls, CALLS_MAX, spent);
@@ -61,6 +62,7 @@ export function partnerOperations(
   const createOrder = orderCreator({ ...context, db: databases.creations }, readOrder, contextOf, {
     onUnusualValue: metrics.orderValueUnusual,
     spent,
+    ...(shared && { shared }),
   });
   const listProducts = productLister(databases.lists, spent);
   /** A class, because a getter in an object of each request would take longer than all else here. */

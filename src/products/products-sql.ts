@@ -163,7 +163,13 @@ export async function findProductsOfCodes(
       cross join lateral (
         select 'barcode' as "matchedBy" from products p where p.merchant_id = $1 and p.barcode_key = k.barcode_key limit 1)
         as found`,
-    values: [merchantId, codes, codes.map(readCode), keys.map(({ code }) => code), keys.map(({ key }) => key)],
+    values: [
+      merchantId,
+      codes,
+      codes.map(readCode),
+      keys.map(({ code }) => code),
+      keys.map(({ key }) => key),
+    ],
   });
   return new Map(rows.map(({ code, matchedBy }) => [code, matchedBy])); // A barcode replaces an SKU.
 }

@@ -99,7 +99,7 @@ export async function startService(
     // Partners first: the next one replaces the listener of the start, and then `/readyz` speaks for both.
     const partnerApiUrl = config.roles.has("api")
       ? await open(
-          partnerApi(service, metrics, usage, stops, stopping.signal),
+          partnerApi(service, metrics, usage, stops, stopping.signal, supervised),
           config,
           "PORT",
           stops,
@@ -142,6 +142,7 @@ function partnerApi(
   usage: DatabaseUsage,
   stops: Stops,
   stopping: AbortSignal,
+  supervised: Supervised | null,
 ): Listener {
   const databases = {
     calls: pools.get("partners"),
@@ -153,7 +154,8 @@ function partnerApi(
     if (signal === "keys_changed") knownKeys.forget();
   });
   stops.entryPoints.push({ name: "signals of keys", stop: stopListening });
-  const partners = { ...context, db: databases.calls, stopping };
+  const sharedGroups = supervised?.sharedGroups(stopping);
+  const partners = { ...context, db: databases.calls, stopping, ...(sharedGroups && { sharedGroups }) };
   const api = createPartnerApi(partners, metrics, databases, usage, knownKeys, builtSites().docsForPartners);
   limitConnections(api.server, connectionsMax("partners"), context.log);
   return api;

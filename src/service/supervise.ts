@@ -9,7 +9,14 @@ import type { Config } from "../platform/config.ts";
 import { type Environment, StartError } from "../platform/environment.ts";
 import { MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import { listen } from "./listen.ts";
-import { argumentsOf, type Message, type ProcessMetrics, processNames, type States } from "./supervised.ts";
+import {
+  argumentsOf,
+  type Message,
+  type ProcessMetrics,
+  processNames,
+  STORING,
+  type States,
+} from "./supervised.ts";
 
 /** How the processes are started. */
 export type Command = {
@@ -151,6 +158,7 @@ class Supervisor {
     const started = fork(program, [...this.#command.args, ...argumentsOf(child.name, isFirst)], {
       env: { ...this.#command.environment, PROCESSES: String(this.#config.processes) },
       // A terminal is passed on: what is written for a person looks whether there is one.
+      serialization: "advanced", // Without it, data is sent as JSON.
       stdio: ["ignore", process.stdout.isTTY ? "inherit" : "pipe", "inherit", "ipc"],
     });
     child.process = started;
@@ -165,8 +173,13 @@ class Supervisor {
       child.readyAtMs = performance.now();
       this.#log.info({ of: child.name, ofPid: child.process?.pid }, "process ready");
       if (child === this.#children[0] && this.#state === "starting") this.#fit(message.processesMax);
+      if (child.name === STORING) this.#announce("ready");
+      else if (this.#isReady(STORING)) send(child, { is: "storing", state: "ready" });
       this.#changed();
     }
+    if (message.is === "group") send(this.#named(STORING), { ...message, from: child.name });
+    if (message.is === "outcomes") send(this.#named(message.to), message);
+    if (message.is === "storing") this.#announce(message.state);
     if (message.is === "end of all") this.#end.resolve(1);
     if (message.is === "metrics requested") void this.#collectMetrics(child, message.number);
     if (message.is === "metrics") {
@@ -176,7 +189,20 @@ class Supervisor {
     }
   }
 
-  /** Starts fewer of what nobody has asked for, if the database has not enough connections. */
+  #named(name: string): Child | undefined {
+    return this.#children.find((child) => child.name === name);
+  }
+
+  #isReady(name: string): boolean {
+    return (this.#named(name)?.readyAtMs ?? null) !== null;
+  }
+
+  #announce(state: "ready" | "leaving" | "gone"): void {
+    for (const child of this.#children)
+      if (child.name !== STORING && child.name.startsWith("api-")) send(child, { is: "storing", state });
+  }
+
+  /** Starts fewer than the default, if the database has not enough connections. */
   #fit(processesMax: number | null): void {
     const { processes } = this.#config;
     if (processesMax === null || processesMax >= processes) return;
@@ -197,6 +223,7 @@ class Supervisor {
     const worked = child.readyAtMs !== null && performance.now() - child.readyAtMs > MINUTE_MS;
     child.process = null;
     child.readyAtMs = null;
+    if (child.name === STORING) this.#announce("gone");
     this.#changed();
     if (this.#state === "stopping") return;
     if (this.#state === "starting") {
@@ -303,8 +330,8 @@ const newChild = (name: string): Child => ({
 });
 
 /** A process that has just ended receives nothing, which its end tells. */
-const send = ({ process: running }: Child, message: Message): void =>
-  void running?.send(message, undefined, {}, () => undefined);
+const send = (child: Child | undefined, message: Message): void =>
+  void child?.process?.send(message, undefined, {}, () => undefined);
 
 const NEWLINE = 10;
 

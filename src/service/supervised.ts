@@ -1,5 +1,7 @@
 import type { Registry } from "prom-client";
+import type { SharedGroups } from "../orders/creation/create-order.ts";
 import { type Config, ROLES, type Role } from "../platform/config.ts";
+import { type GroupMessage, shareGroups } from "./shared-groups.ts";
 
 /**
  * One of the processes of a command, and the channel to the one that supervises them
@@ -20,6 +22,8 @@ export type Supervised = {
   states(): States;
   /** The metrics of the other processes. Those that do not respond in time are missing. */
   metricsOfOthers(): Promise<readonly ProcessMetrics[]>;
+  /** Of the role `api`. @param stopping from then on each process stores its own */
+  sharedGroups(stopping: AbortSignal): SharedGroups;
 };
 
 export type States = Readonly<Record<string, "ready" | "starting">>;
@@ -37,7 +41,11 @@ export type Message =
       readonly is: "metrics of others";
       readonly number: number;
       readonly metrics: readonly ProcessMetrics[];
-    };
+    }
+  | GroupMessage;
+
+/** The process that stores the small groups of all `api` processes. */
+export const STORING = "api-1";
 
 /** The arguments of a process: they also name it in the list of processes of the machine. */
 export const argumentsOf = (name: string, servesHealth: boolean): string[] => [
@@ -75,7 +83,11 @@ export function supervisedBy(args: readonly string[]): Supervised | null {
     send({ is: "metrics", number, metrics: (await registry?.getMetricsAsJSON()) ?? [] });
   }
 
+  const groups = shareGroups(name === STORING, send);
+
   process.on("message", (message: Message) => {
+    if (message.is === "group" || message.is === "outcomes" || message.is === "storing")
+      groups.receive(message);
     if (message.is === "states") states = message.states;
     if (message.is === "metrics requested") void sendMetrics(message.number);
     if (message.is === "metrics of others") {
@@ -94,6 +106,10 @@ export function supervisedBy(args: readonly string[]): Supervised | null {
       registry = own;
     },
     states: () => states,
+    sharedGroups(stopping) {
+      stopping.addEventListener("abort", groups.leave);
+      return groups;
+    },
     metricsOfOthers: () =>
       new Promise((resolve) => {
         const number = ++requestCount;

@@ -51,6 +51,19 @@ const GROUP_SIZE_MAX = 96;
  * (docs/design/performance.md, "Groups of calls").
  */
 const GROUP_SIZE_ENOUGH = 32;
+/** Orders of several processes arrive one by one. A call that arrives later than this after a group still begins one at once. */
+const SHARED_EVERY_MS = 3;
+
+/**
+ * Lets one of several processes store the small groups of all, as larger ones
+ * (docs/design/performance.md, "One process stores small groups").
+ */
+export type SharedGroups = {
+  /** An outcome for each, in their order. Null: this process stores them. */
+  send(placements: readonly Placement[]): Promise<(Placed | Error)[]> | null;
+  /** Returns whether this process stores those of the others, by `place`. */
+  serve(place: (placement: Placement) => Promise<Placed>): boolean;
+};
 
 /**
  * POST /v1/orders. Specification, part 4; docs/design/creating-orders.md. A retry is safe and returns the order as it is now.
@@ -61,13 +74,13 @@ export function orderCreator(
   context: Context,
   readOrder: ReadOrder,
   aloneContext: (connection: ConnectionKey) => Context,
-  { onUnusualValue, spent }: { onUnusualValue: () => void; spent?: Spent },
+  { onUnusualValue, spent, shared }: { onUnusualValue: () => void; spent?: Spent; shared?: SharedGroups },
 ): CreateOrder {
   const watchValue = watchOrderValues(context, onUnusualValue);
   const known = new KnownProducts();
   const groups = {
     name: "place orders",
-    run: (placements: Placement[]) => placeOrders(context, placements, known),
+    run: (placements: Placement[]): Promise<(Placed | Error)[]> => placeOrders(context, placements, known),
     sizeMax: GROUP_SIZE_MAX,
     atOnce: GROUP_SIZE_ENOUGH,
     concurrencyMax: GROUPS_MAX,
@@ -76,14 +89,26 @@ export function orderCreator(
     runAlone: (placement: Placement) => placeOrder(aloneContext(placement), placement),
     ...(spent && { spent }),
   };
-  const placeInGroup = groupCalls<Placement, Placed>(groups);
+  const placeHere = groupCalls<Placement, Placed | Error>(
+    shared === undefined
+      ? groups
+      : { ...groups, spacing: { ms: SHARED_EVERY_MS, unlessWaiting: GROUP_SIZE_ENOUGH } },
+  );
+  const isStoring = shared?.serve(async (placement) => placedOf(await placeHere(placement))) ?? true;
+  const placeInGroup = isStoring
+    ? placeHere
+    : groupCalls<Placement, Placed | Error>({
+        ...groups,
+        run: (placements) =>
+          (placements.length < GROUP_SIZE_ENOUGH && shared?.send(placements)) || groups.run(placements),
+      });
   // On Citus the node of one merchant may be down while those of others are not
   // (docs/design/creating-orders.md, "One function stores a group").
-  const placeInOwnGroup = groupCalls<Placement, Placed>({ ...groups, oneOwnerEach: true });
+  const placeInOwnGroup = groupCalls<Placement, Placed | Error>({ ...groups, oneOwnerEach: true });
   const place = async (placement: Placement): Promise<Placed> => {
-    const placed = (await context.db.isDistributed())
-      ? await placeInOwnGroup(placement)
-      : await placeInGroup(placement);
+    const placed = placedOf(
+      (await context.db.isDistributed()) ? await placeInOwnGroup(placement) : await placeInGroup(placement),
+    );
     if (placed.outcome === "created") watchValue(placed);
     return placed;
   };
@@ -92,6 +117,12 @@ export function orderCreator(
     if (idempotencyKey === undefined) return KEY_MISSING;
     return resolvePlacement(access, placementOf(access, idempotencyKey, body, requestId), place, readOrder);
   };
+}
+
+/** What another process could not store, fails here. */
+function placedOf(placed: Placed | Error): Placed {
+  if (placed instanceof Error) throw placed;
+  return placed;
 }
 
 export function placementOf(

@@ -72,7 +72,8 @@ describe("PROCESSES=2", () => {
         () => null,
       );
       if (answer === null) return; // The connection broke.
-      expect(answer.status, answer.body).toBe(201);
+      // 200: the killed process stored the orders of the other one, which has found this one by its key.
+      expect([200, 201], answer.body).toContain(answer.status);
       placed.add(JSON.parse(answer.body).id);
     };
     await Promise.all(Array.from({ length: ORDERS }, (_, number) => place(number)));
