@@ -29,7 +29,7 @@ import type { Sender } from "./sender.ts";
 /** How long requests in flight may take when the process stops. */
 const STOP_MS = 4_000;
 /** The time between claims for queues that run low, so that each fills many. */
-const LOW_EVERY_MS = 20;
+const LOW_EVERY_MS = 5;
 /** Requests in flight in this process, if it may have enough sockets. */
 export const IN_FLIGHT_MAX = 8_192;
 
