@@ -20,6 +20,9 @@ type SchemaOfFields = {
  */
 export const isBlank = (text: string): boolean => !VISIBLE.test(text);
 
+/** The format of ids that callers choose. What they contain is exact. */
+export const EXACT_FORMAT = "path-segment";
+
 const VISIBLE = /[^\s\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** Formats of texts, none of which may be empty. */
@@ -103,8 +106,9 @@ function memberDropOf(
 ) {
   const knowsNull = variants.some(({ type, const: only }) => only === null || [type].flat().includes("null"));
   const mayBeEmpty = variants.some(isText);
+  const isExact = variants.some(({ format }) => format === EXACT_FORMAT);
   return (object: Record<string, unknown>, value: unknown): boolean => {
-    const isNothing = mayBeEmpty && typeof value === "string" && isBlank(value);
+    const isNothing = mayBeEmpty && typeof value === "string" && (isExact ? value === "" : isBlank(value));
     if (isNothing && knowsNull) object[name] = null;
     else if (value === null && isOptional && !knowsNull) Reflect.deleteProperty(object, name);
     else if (isNothing && isOptional && !keepsEmpty) Reflect.deleteProperty(object, name);

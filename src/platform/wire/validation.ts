@@ -1,10 +1,10 @@
-import { Ajv, type ErrorObject } from "ajv";
+import { Ajv, type AnySchemaObject, type ErrorObject } from "ajv";
 import type { TSchema } from "typebox";
 import { parseUuid } from "../ids.ts";
 import { isMailAddress } from "../mail-address.ts";
 import { isAmount, isCurrency } from "../money.ts";
 import { parseTime } from "../time.ts";
-import { dropNothing, isBlank } from "./absent-fields.ts";
+import { dropNothing, EXACT_FORMAT, isBlank } from "./absent-fields.ts";
 import { COUNTRY_CODE_FORM, countryCodeError, isCountryCode } from "./countries.ts";
 import { isStorableText, type ValidationError } from "./problems.ts";
 import { type FormatName, isFormatName, type Violation } from "./rules.ts";
@@ -55,8 +55,9 @@ function refuseBlankTexts(ajv: Ajv): void {
     type: "string",
     schemaType: "number",
     // Two code units can be one character, so the characters of a short text are counted.
-    validate: (min: number, text: string) =>
-      (text.length >= 2 * min || [...text].length >= min) && (min === 0 || !isBlank(text)),
+    validate: (min: number, text: string, schema?: AnySchemaObject) =>
+      (text.length >= 2 * min || [...text].length >= min) &&
+      (min === 0 || schema?.["format"] === EXACT_FORMAT || !isBlank(text)),
   });
 }
 
