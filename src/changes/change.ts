@@ -28,8 +28,6 @@ export type RecordedChange =
       readonly leftFacilityId?: string | null;
       /** The transaction has written `changed_at` of the order itself. */
       readonly isTimed?: boolean;
-      /** It need not move an order in the lists that has just moved, because the order itself shows its time. */
-      readonly isMinor?: boolean;
     })
   | ChangeOf<"product">
   | (ChangeOf<"stock"> & { readonly facilityId: string })

@@ -63,31 +63,25 @@ export async function insertChanges(tx: Queryable, changes: readonly StoredChang
   });
 }
 
-type TouchedOrder = {
-  readonly merchantId: string;
-  readonly orderId: string;
-  /** Null: whenever it has moved. */
-  readonly movedBefore: Date | null;
-};
-
 /** Notes the time at which orders have changed, unless the transaction has done it with the change. It has locked the orders. */
-export async function touchOrders(tx: Queryable, orders: readonly TouchedOrder[], now: Date): Promise<void> {
+export async function touchOrders(
+  tx: Queryable,
+  orders: readonly Pick<StoredChange, "merchantId" | "orderId">[],
+  now: Date,
+): Promise<void> {
   if (orders.length === 0) return;
   await tx.query({
     name: "touch-orders",
     text: `
       update orders o
       set changed_at = greatest(o.changed_at, $3)
-      from unnest($1::uuid[], $2::uuid[], $5::timestamptz[]) as changed (merchant_id, id, moved_before)
-      where o.merchant_id = changed.merchant_id and o.id = changed.id
-        and (changed.moved_before is null or o.changed_at <= changed.moved_before)
-        and ($4::uuid[] is null or o.merchant_id = any($4))`,
+      from unnest($1::uuid[], $2::uuid[]) as changed (merchant_id, id)
+      where o.merchant_id = changed.merchant_id and o.id = changed.id and ($4::uuid[] is null or o.merchant_id = any($4))`,
     values: [
       orders.map(({ merchantId }) => merchantId),
       orders.map(({ orderId }) => orderId),
       now,
       await merchantsOf(tx, orders),
-      orders.map(({ movedBefore }) => movedBefore),
     ],
   });
 }

@@ -1,14 +1,11 @@
 import type { Queryable } from "../platform/database/database.ts";
 import { newIdAt } from "../platform/ids.ts";
 import { inBatches } from "../platform/run-in-turn.ts";
-import { before, SECOND_MS } from "../platform/time.ts";
 import type { RecordedChange, StoredChange } from "./change.ts";
 import { insertChanges, insertOrderChanges, touchOrders } from "./changes-sql.ts";
 
 /** Products, or records of stock, in one row. */
 const OBJECTS_MAX = 500;
-/** An order that has moved since is not moved by a minor change (docs/design/api-conventions.md, "Sorted by change"). */
-const UNMOVED_MS = 10 * SECOND_MS;
 
 type Collected = { readonly changes: RecordedChange[]; now: Date };
 
@@ -39,19 +36,12 @@ export function recordChanges(tx: Queryable, now: Date, changes: readonly Record
 async function storeChanges(tx: Queryable, { changes, now }: Collected): Promise<void> {
   const rows = [...Map.groupBy(changes, rowOf).values()].flatMap((group) => toRows(group, now));
   const ofOrders = rows.filter(({ orderId }) => orderId !== null);
+  const timed = new Set(
+    changes.flatMap((change) => ("isTimed" in change && change.isTimed ? change.orderId : [])),
+  );
   await touchOrders(
     tx,
-    [...Map.groupBy(changes, (change) => ("orderId" in change ? change.orderId : null))].flatMap(
-      ([orderId, [first, ...others]]) => {
-        if (orderId === null || first === undefined) return [];
-        const all = [first, ...others];
-        if (all.some((change) => "isTimed" in change && change.isTimed)) return [];
-        const isMinor = all.every((change) => "isMinor" in change && change.isMinor);
-        return [
-          { merchantId: first.merchantId, orderId, movedBefore: isMinor ? before(now, UNMOVED_MS) : null },
-        ];
-      },
-    ),
+    ofOrders.filter(({ orderId }) => orderId !== null && !timed.has(orderId)),
     now,
   );
   await insertOrderChanges(tx, ofOrders);

@@ -82,8 +82,7 @@ export async function recordOutcomes(
       merchantId: entry.merchant_id,
       orderId: entry.order_id,
       id: entry.entry_id,
-      // Most succeed a second after the order was placed or routed.
-      ...(outcome === "failed" ? { events: ["charge.failed"] } : { isMinor: true }),
+      ...(outcome === "failed" && { events: ["charge.failed"] }),
     })),
   );
   return recorded.map(({ outcome }) => outcome);

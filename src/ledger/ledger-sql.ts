@@ -151,7 +151,6 @@ type ChangedCharge = {
   readonly orderId: string;
   readonly id: string;
   readonly events?: readonly string[];
-  readonly isMinor?: boolean;
 };
 
 /** Each new entry, and each outcome of one, is a change of its order too. */

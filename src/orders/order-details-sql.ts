@@ -103,9 +103,7 @@ export async function readOrderDetails(
   const [row] = await db.query<DetailsRow>({
     name: "read-order-details",
     text: `
-      select o.goods_minor, o.currency, o.personal_data_erased_at as erased_at,
-             greatest(o.changed_at, (
-               select max(e.processed_at) from ledger_entries e where e.merchant_id = $1 and e.order_id = $3)) as changed_at,
+      select o.goods_minor, o.currency, o.personal_data_erased_at as erased_at, o.changed_at,
              (select r.request_id from order_requests r where r.merchant_id = $1 and r.order_id = $3) as request_id,
              (select json_agg(line)
               from (select l.id, p.sku, p.name, l.unit_price_minor::text as "unitPriceMinor"
