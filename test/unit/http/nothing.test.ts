@@ -6,6 +6,7 @@ import { compileValidator } from "../../../src/http/validator-compiler.ts";
 import { OrderRequestSchema } from "../../../src/orders/creation/order-request.ts";
 import { AddressUpdateSchema } from "../../../src/orders/order-wire.ts";
 import { partnerRoutes } from "../../../src/partner-api/routes.ts";
+import { EXACT_FORMAT } from "../../../src/platform/wire/absent-fields.ts";
 import { errorsOf } from "../../../src/platform/wire/validation.ts";
 
 type Node = {
@@ -123,11 +124,14 @@ describe("an optional field of a body", () => {
   });
 });
 
+/** An id that the caller chooses. */
+const isExact = ({ format }: Node): boolean => format === EXACT_FORMAT;
+
 /** A member of a body that is a text of a person, and the body that has it alone. */
 const textsOf = (schema: Node, pointer = "", wrap = (value: unknown) => value): [string, unknown][] => [
   ...Object.entries(schema.properties ?? {}).flatMap(([name, node]): [string, unknown][] => {
     const within = (value: unknown) => wrap({ [name]: value });
-    const isText = [node.type].flat().includes("string") && (node.minLength ?? 0) > 0;
+    const isText = [node.type].flat().includes("string") && (node.minLength ?? 0) > 0 && !isExact(node);
     return isText ? [[`${pointer}/${name}`, within(BLANK)]] : textsOf(node, `${pointer}/${name}`, within);
   }),
   ...(schema.items === undefined ? [] : textsOf(schema.items, `${pointer}/0`, (value) => wrap([value]))),

@@ -56,8 +56,8 @@ describe("reservations end", () => {
       transitionOf(anOrder("one line shipped"), ship(null)),
       ["line-2"],
     ],
-    ["of all lines of an order that is canceled", transitionOf(anOrder("one line shipped"), { name: "cancel" }), ["line-1", "line-2"]], // biome-ignore format: one line reads as one case.
-    ["of all lines of an order that is returned in part", transitionOf(anOrder("one line shipped"), { name: "returnShipment", shipmentId: null }), ["line-1", "line-2"]], // biome-ignore format: one line reads as one case.
+    ["of the lines left of an order that is canceled", transitionOf(anOrder("one line shipped"), { name: "cancel" }), ["line-2"]], // biome-ignore format: one line reads as one case.
+    ["of the lines left of an order that is returned in part", transitionOf(anOrder("one line shipped"), { name: "returnShipment", shipmentId: null }), ["line-2"]], // biome-ignore format: one line reads as one case.
     ["not again when a settled order is returned", transitionOf(anOrder("all shipped", { status: "COMPLETED" }), { name: "returnShipment", shipmentId: null }), []], // biome-ignore format: one line reads as one case.
     ["of all lines of an order that loses its route", transitionOf(anOrder("nothing shipped", { status: "ACCEPTED", routedAt: NOW }), abroad), ["line-1", "line-2"]], // biome-ignore format: one line reads as one case.
     ["not when an order without a route gets another country", transitionOf(anOrder("nothing shipped", { status: "ACCEPTED", routedAt: null }), abroad), []], // biome-ignore format: one line reads as one case.
