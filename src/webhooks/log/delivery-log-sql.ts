@@ -252,7 +252,8 @@ export const toDelivery = (row: DeliveryRow): Delivery => ({
 export type DeliveryKey = ConnectionKey & { readonly id: string };
 
 /**
- * The newest attempts of these deliveries, at most `limit` of each, oldest first: one may be in the row of its delivery
+ * The newest attempts of these deliveries, at most `limit` of each, oldest first: one may be in the row of its delivery, and then
+ * has no id; at the same time it comes before one that a person has requested
  * (docs/design/deliveries.md, "Outcomes"). `oldestId` excludes the partitions before it.
  */
 export async function listAttempts(
@@ -280,9 +281,9 @@ export async function listAttempts(
           from deliveries d
           where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
             and d.id = requested.id and d.started_at is not null and ($6::uuid is null or d.merchant_id = $6)
-          order by started_at desc, id desc
+          order by started_at desc, id desc nulls last
           limit $5) as newest
-        order by newest.started_at, newest.id`,
+        order by newest.started_at, newest.id nulls first`,
       values: [...connectionColumns(own), own.map(({ id }) => id), oldestId, limit, merchantId],
     }),
   );
