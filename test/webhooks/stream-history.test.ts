@@ -82,7 +82,8 @@ describeOnPlainPostgres("The statements of a function run on the node of the mer
         name: "test-pending-again",
         text: `
         update deliveries
-        set status = 'pending'
+        set status = 'pending', trigger = null, started_at = null, duration_ms = null, response_status = null,
+            response_body = null
         where endpoint_id = $1 and id > $2 and sequence > $3`,
         values: [fromTypeId("whe", id), uuidAt(new Date(0)), HISTORY - 5],
       });
