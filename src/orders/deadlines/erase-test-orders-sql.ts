@@ -24,7 +24,8 @@ export const listConnectionsWithExpiredOrders = (db: Queryable, now: Date): Prom
 
 /**
  * Marks a connection's expired test orders for erasure: their keys and external ids become free
- * (docs/design/creating-orders.md, "One key space"). Skips orders that are locked, so that it never waits.
+ * (docs/design/creating-orders.md, "One key space"). Skips orders that are locked, so that it never waits. What was ordered is
+ * looked up for each, because a plan for the join may read all that the merchant's orders have for each of them.
  */
 export async function markExpiredOrders(
   db: Queryable,
@@ -37,15 +38,18 @@ export async function markExpiredOrders(
     text: `
       update order_requests
       set idempotency_key = null, external_order_id = null
-      where merchant_id = $1 and order_id in (
+      where merchant_id = $1 and order_id = any(array(
         select o.id
         from orders o
-        join order_requests r on r.merchant_id = $1 and r.order_id = o.id
+        cross join lateral (
+          select
+          from order_requests r
+          where r.merchant_id = $1 and r.order_id = o.id and r.idempotency_key is not null
+          limit 1) as unmarked
         where o.merchant_id = $1 and o.connection_id = $2 and o.test_mode and o.expires_at <= $3
-          and r.idempotency_key is not null
         order by o.expires_at
         limit $4
-        for update of o skip locked)`,
+        for update of o skip locked))`,
     values: [connection.merchantId, connection.connectionId, now, limit],
   });
 }
@@ -87,11 +91,11 @@ export async function markTheseExpired(
     text: `
       update order_requests
       set idempotency_key = null, external_order_id = null
-      where merchant_id = $1 and order_id in (
+      where merchant_id = $1 and order_id = any(array(
         select o.id
         from orders o
         where o.merchant_id = $1 and o.connection_id = $2 and o.id = any($3::uuid[]) and o.test_mode and o.expires_at <= $4
-        for update skip locked)`,
+        for update skip locked))`,
     values: [connection.merchantId, connection.connectionId, orderIds, now],
   });
 }
@@ -128,8 +132,12 @@ export async function lockErasedOrders(
     text: `
       select o.id, o.created_at
       from orders o
-      join order_requests r on r.merchant_id = $1 and r.order_id = o.id
-      where o.merchant_id = $1 and o.connection_id = $2 and o.test_mode and o.expires_at <= $3 and r.idempotency_key is null
+      cross join lateral (
+        select
+        from order_requests r
+        where r.merchant_id = $1 and r.order_id = o.id and r.idempotency_key is null
+        limit 1) as marked
+      where o.merchant_id = $1 and o.connection_id = $2 and o.test_mode and o.expires_at <= $3
       order by o.expires_at
       limit $4
       for update of o skip locked`,
