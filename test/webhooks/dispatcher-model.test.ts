@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { anyCommands, anyManner, LIFETIME_MS } from "../support/dispatch-commands.ts";
+import { anyCommands, anyManner, type Command, LIFETIME_MS } from "../support/dispatch-commands.ts";
 import { History } from "../support/dispatch-history.ts";
 import { histories } from "../support/histories.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
@@ -24,6 +24,34 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
+/** A delivery that succeeds on schedule and by hand at the same time: both attempts are recorded. */
+const SUCCEEDS_TWICE: [("hangUp" | "ok")[], Command[][]] = [
+  ["hangUp"],
+  [
+    [
+      { name: "answer", which: 0, as: "ok" },
+      { name: "place", isTest: false },
+    ],
+    [{ name: "look", worker: 0 }],
+    [
+      { name: "redeliver", delivery: 0 },
+      { name: "move", order: 0, transition: { name: "releaseHold" } },
+    ],
+    [{ name: "look", worker: 1 }],
+    [
+      { name: "redeliver", delivery: 1 },
+      { name: "resume", endpoint: 0 },
+      { name: "answer", which: 0, as: "ok" },
+    ],
+    [{ name: "recover", endpoint: 0 }],
+    [{ name: "move", order: 0, transition: { name: "hold", reasons: ["out_of_stock"] } }],
+    [
+      { name: "advance", ms: 300_000 },
+      { name: "answer", which: 0, as: "ok" },
+    ],
+  ],
+];
+
 describe("dispatchers", () => {
   it("keep their guarantees in any history", { timeout: 300_000 }, async () => {
     await fc.assert(
@@ -37,7 +65,7 @@ describe("dispatchers", () => {
           await history.check();
         },
       ),
-      histories({ change: 8, release: 30 }),
+      { ...histories({ change: 8, release: 30 }), examples: [SUCCEEDS_TWICE] },
     );
   });
 });

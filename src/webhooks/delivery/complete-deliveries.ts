@@ -295,16 +295,25 @@ async function insertAttempts(
   });
 }
 
-/** Sets the status of deliveries, and the attempt that their rows have, if any. */
-async function finishDeliveries(
-  tx: Queryable,
-  finished: readonly {
-    delivery: ClaimedDelivery;
-    status: "succeeded" | "failed";
-    attempt: DeliveryAttempt | null;
-  }[],
-): Promise<void> {
-  if (finished.length === 0) return;
+/** A success, if there is one. */
+const bestOf = (ends: readonly Finish[]): Finish[] =>
+  [ends.find(({ status }) => status === "succeeded") ?? ends[0]].flatMap((end) => end ?? []);
+
+type Finish = {
+  readonly delivery: ClaimedDelivery;
+  readonly status: "succeeded" | "failed";
+  readonly attempt: DeliveryAttempt | null;
+};
+
+/**
+ * Sets the status of deliveries, and the attempt that their rows have, if any. A delivery may have ended twice at once, on schedule
+ * and by hand, and its row is written once.
+ */
+async function finishDeliveries(tx: Queryable, ended: readonly Finish[]): Promise<void> {
+  if (ended.length === 0) return;
+  const finished = [
+    ...Map.groupBy(ended, ({ delivery }) => keyOf(delivery.merchantId, delivery.deliveryId)).values(),
+  ].flatMap((ends) => ends.find(({ attempt }) => attempt !== null) ?? bestOf(ends));
   const deliveries = finished.map(({ delivery }) => delivery);
   await tx.query({
     name: "finish-deliveries",
