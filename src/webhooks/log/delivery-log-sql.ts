@@ -252,9 +252,9 @@ export const toDelivery = (row: DeliveryRow): Delivery => ({
 export type DeliveryKey = ConnectionKey & { readonly id: string };
 
 /**
- * The newest attempts of these deliveries, at most `limit` of each, oldest first: one may be in the row of its delivery, and then
- * has no id; at the same time it comes before one that a person has requested
- * (docs/design/deliveries.md, "Outcomes"). `oldestId` excludes the partitions before it.
+ * The newest attempts of these deliveries, at most `limit` of each, oldest first: one may be in the row of its delivery
+ * (docs/design/deliveries.md, "Outcomes"). Within a millisecond it is after those of its stream and before those by hand.
+ * `oldestId` excludes the partitions before it.
  */
 export async function listAttempts(
   db: Queryable,
@@ -270,20 +270,21 @@ export async function listAttempts(
                newest.response_body as "responseBody", newest.error
         from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as requested (merchant_id, connection_id, id)
         cross join lateral (
-          (select a.delivery_id, a.id, a.trigger, a.started_at, a.duration_ms, a.response_status, a.response_body, a.error
+          (select a.delivery_id, a.id, a.trigger, a.started_at, a.duration_ms, a.response_status, a.response_body, a.error,
+                  case when a.trigger = 'manual' then 2 else 0 end as place
            from attempts a
            where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $4
              and ($6::uuid is null or a.merchant_id = $6)
            order by a.id desc
            limit $5)
           union all
-          select d.id, null, d.trigger, d.started_at, d.duration_ms, d.response_status, d.response_body, null
+          select d.id, null, d.trigger, d.started_at, d.duration_ms, d.response_status, d.response_body, null, 1
           from deliveries d
           where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
             and d.id = requested.id and d.started_at is not null and ($6::uuid is null or d.merchant_id = $6)
-          order by started_at desc, id desc nulls last
+          order by started_at desc, place desc, id desc
           limit $5) as newest
-        order by newest.started_at, newest.id nulls first`,
+        order by newest.started_at, newest.place, newest.id`,
       values: [...connectionColumns(own), own.map(({ id }) => id), oldestId, limit, merchantId],
     }),
   );
