@@ -295,10 +295,6 @@ async function insertAttempts(
   });
 }
 
-/** A success, if there is one. */
-const bestOf = (ends: readonly Finish[]): Finish[] =>
-  [ends.find(({ status }) => status === "succeeded") ?? ends[0]].flatMap((end) => end ?? []);
-
 type Finish = {
   readonly delivery: ClaimedDelivery;
   readonly status: "succeeded" | "failed";
@@ -313,7 +309,12 @@ async function finishDeliveries(tx: Queryable, ended: readonly Finish[]): Promis
   if (ended.length === 0) return;
   const finished = [
     ...Map.groupBy(ended, ({ delivery }) => keyOf(delivery.merchantId, delivery.deliveryId)).values(),
-  ].flatMap((ends) => ends.find(({ attempt }) => attempt !== null) ?? bestOf(ends));
+  ].flatMap(
+    (ends) =>
+      ends.find(({ attempt }) => attempt !== null) ??
+      ends.find(({ status }) => status === "succeeded") ??
+      ends.slice(0, 1),
+  );
   const deliveries = finished.map(({ delivery }) => delivery);
   await tx.query({
     name: "finish-deliveries",
