@@ -158,7 +158,8 @@ async function storeOnce<Nothing extends null>(
   const orders = await inTransaction(context, async (tx) => {
     const keys = requests.map(({ key }) => key);
     const locked = await lockRealOrders(tx, keys);
-    const notRecent = first.staff.by.notRecent ?? null;
+    // A person may have signed in twice, and has proved it again in one session only.
+    const notRecent = requests.find(({ staff }) => staff.by.notRecent)?.staff.by.notRecent ?? null;
     const at = { ...context, now: context.clock.now(), notRecent };
     const orders = await prepareShipping(tx, locked, calls, at);
     const open = [...parcels];

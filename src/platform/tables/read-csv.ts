@@ -10,7 +10,7 @@ export type Separator = (typeof SEPARATORS)[number];
 
 /** Far more than a row needs. Without the limit, a quote that is never closed would read the whole file into memory. */
 export const ROW_BYTES_MAX = 256 * 1024;
-/** Where the separator of a file is told. */
+/** What a file says of its own separator. */
 type Recognised = { separator: Separator | null };
 
 /** A first line `sep=;` is of a spreadsheet, which says so what separates its cells. */
