@@ -87,10 +87,11 @@ describe("PROCESSES=2", () => {
       of: "api-1",
       signal: "SIGKILL",
     });
+    // The line of a process that is ready may be read after the health that names it.
+    await eventually(() => expect(pidsOf(main)["api-1"]).not.toBe(pids["api-1"]));
     await eventually(async () =>
       expect((await send(`${backOffice}/readyz`, null)).body).toEqual({ status: "ok", processes: ready }),
     );
-    expect(pidsOf(main)["api-1"]).not.toBe(pids["api-1"]);
     await askEachProcess(main, api, ["api-1", "api-2"]);
 
     main.child.kill("SIGINT");
