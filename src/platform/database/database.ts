@@ -214,10 +214,15 @@ export const isTimedOut = (error: unknown): boolean => ["57014", "55P03"].includ
 export const isNodeLost = (error: unknown): boolean =>
   error instanceof pg.DatabaseError &&
   error.severity === "ERROR" &&
-  (/^(08|57P0[1-3])/.test(error.code ?? "") || error.message.startsWith(BROKEN_AT_NODE));
+  (/^(08|57P0[1-3])/.test(error.code ?? "") ||
+    (error.code === "XX000" && BROKEN_AT_NODE.test(error.message)));
 
-/** What Citus reports, as an internal error, if an open connection to a node breaks. Only the message identifies it. */
-const BROKEN_AT_NODE = "failure on connection marked as essential";
+/**
+ * What Citus reports, as an internal error, if an open connection to a node breaks: at a commit it passes on what its client
+ * library says. Only the message identifies it.
+ */
+const BROKEN_AT_NODE =
+  /^(failure on connection marked as essential|SSL (SYSCALL error|connection has been closed)|server closed the connection|could not (send data to|receive data from) server|no connection to the server|connection not open|invalid socket)/;
 
 /**
  * True if the database itself is not available to any caller: the connection is lost or cannot be made. A deadlock, a

@@ -48,10 +48,18 @@ describe("a failure of the database", () => {
     expect([isUnavailable(ofSession), isOutOfReach(ofSession)]).toEqual([true, true]);
   });
 
-  it("a broken connection of Citus to a node concerns its own caller, and no other internal error does", () => {
-    const message = "failure on connection marked as essential: 127.0.0.1:5433";
+  it.each([
+    "failure on connection marked as essential: 127.0.0.1:5433",
+    "SSL SYSCALL error: EOF detected\ninvalid socket",
+    "server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally",
+    "could not receive data from server: Connection reset by peer",
+    "no connection to the server",
+  ])("a broken connection of Citus to a node concerns its own caller: %s", (message) => {
     const ofNode = Object.assign(reported("XX000", "ERROR"), { message });
     expect([isUnavailable(ofNode), isOutOfReach(ofNode)]).toEqual([true, false]);
+  });
+
+  it("no other internal error of PostgreSQL is a failure that a retry can mend", () => {
     expect(isUnavailable(reported("XX000", "ERROR"))).toBe(false);
   });
 
