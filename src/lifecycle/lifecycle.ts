@@ -71,9 +71,16 @@ export type TimedOrder = Pick<Order, "status" | "holdReasons" | "acceptanceDueAt
 export function asOf<T extends TimedOrder>(order: T, now: Date): T {
   const due = order.acceptanceDueAt;
   if (order.status !== "NEW" || due === null || now < due || hasFailedPayment(order)) return order;
-  const updatedAt = new Date(Math.max(due.getTime(), order.updatedAt.getTime()));
-  return { ...order, status: ORDER_CHART.accept.to ?? order.status, updatedAt };
+  return { ...order, status: ORDER_CHART.accept.to ?? order.status, updatedAt: changedAt(order, due, []) };
 }
+
+/**
+ * The `updatedAt` of an order that changes at `now`: never earlier than before, whatever the clocks say, and later if nothing
+ * else tells that it changed. Of two copies with the same `sequence`, the one with the later `updatedAt` is the newer one
+ * (docs/design/event-feed.md, "Sequence").
+ */
+const changedAt = ({ updatedAt }: Pick<Order, "updatedAt">, now: Date, facts: readonly OrderFact[]): Date =>
+  new Date(Math.max(now.getTime(), updatedAt.getTime() + (facts.length === 0 ? 1 : 0)));
 
 export const isCancelableByPartner = (order: Order, now: Date): boolean =>
   barredBy(asOf(order, now), "cancelByPartner") === null;
@@ -91,11 +98,9 @@ export function applyTransition(stored: Order, transition: Transition, now: Date
     const canceledAt = status === "CANCELED" && order.status !== "CANCELED" ? now : order.canceledAt;
     const lastSequence = order.lastSequence + facts.length;
     // If the hold for a failed payment is released after the deadline, the order is accepted at once.
-    const changed = asOf(
-      settle({ ...order, status, canceledAt, ...change, updatedAt: now, lastSequence }),
-      now,
-    );
-    return { outcome: "applied", from: order, order: changed, facts };
+    const changed = asOf(settle({ ...order, status, canceledAt, ...change, lastSequence }), now);
+    const updatedAt = changedAt(order, now, facts);
+    return { outcome: "applied", from: order, order: { ...changed, updatedAt }, facts };
   };
 
   // Retries are safe.

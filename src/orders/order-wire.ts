@@ -310,7 +310,12 @@ export const OrderSchema = Type.Object(
       examples: [[OUT_OF_STOCK]],
     }),
     createdAt: createdAtField,
-    updatedAt: dateTime("When the order last changed."),
+    updatedAt: dateTime("When the order last changed. It never goes back."),
+    sequence: Type.Integer({
+      minimum: 1,
+      description:
+        "Number of the last event of the order. Of several copies of an order, the one with the highest `sequence` is the latest, and among those the one with the latest `updatedAt`: a change without an event that counts moves that alone.",
+    }),
     cancelableUntil: nullableTime(
       "Until when the API can cancel the order in its present state. Null if the API cannot cancel it.",
     ),
@@ -366,6 +371,7 @@ export function toWireOrder(order: Order): WireOrder {
     onHoldReasons: [...order.holdReasons],
     createdAt: order.createdAt.toISOString(),
     updatedAt: order.updatedAt.toISOString(),
+    sequence: order.lastSequence,
     cancelableUntil: cancelableUntil(order)?.toISOString() ?? null,
     shippingAddress: { ...address, name: address.name ?? nameOf(address) },
     note: order.note,

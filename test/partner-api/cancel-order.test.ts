@@ -33,7 +33,7 @@ describe("POST /v1/orders/{orderId}/cancel", () => {
     const updatedAt = test.clock.now().toISOString();
     const { status, body } = await cancelOrder(partner, id);
     expect(status).toBe(200);
-    expect(body).toEqual({ ...before, status: "CANCELED", updatedAt, cancelableUntil: null });
+    expect(body).toEqual({ ...before, status: "CANCELED", updatedAt, sequence: 2, cancelableUntil: null });
     expect(await readOrder(partner, id)).toEqual(body);
   });
 

@@ -58,6 +58,7 @@ describe("GET /v1/orders/{orderId}", () => {
       onHoldReasons: [],
       createdAt,
       updatedAt: createdAt,
+      sequence: 1,
       cancelableUntil: inHours(2),
       shippingAddress,
       note: null,

@@ -33,6 +33,7 @@ describe("ship", () => {
     expect(shipmentId).toMatch(/^shp_[0-9a-z]{26}$/);
     expect(order).toEqual({
       ...before,
+      sequence: 2,
       status: "IN_PROGRESS",
       cancelableUntil: null,
       lines: before.lines.map((line: object) => ({ ...line, shipmentId })),
@@ -244,7 +245,12 @@ describe("complete", () => {
     const shipped = await applied(partner, id, "ship");
     const shippedAt = test.clock.now().toISOString();
     const shipments = [{ ...shipped.shipments[0], status: "shipped", shippedAt }];
-    expect(await applied(partner, id, "complete")).toEqual({ ...shipped, status: "COMPLETED", shipments });
+    expect(await applied(partner, id, "complete")).toEqual({
+      ...shipped,
+      sequence: 3,
+      status: "COMPLETED",
+      shipments,
+    });
     const types = ["order.created", "order.shipmentCreated", "order.completed"];
     expect(typesOf(await eventsOf(test, id))).toEqual(types);
   });

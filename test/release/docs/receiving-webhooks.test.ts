@@ -25,7 +25,7 @@ const GUIDE = ["webhooks", "signatures", "reconciling", "receivers"]
   .map((name) => readFileSync(new URL(`../../../docs/partners/${name}.md`, import.meta.url), "utf8"))
   .join("\n");
 
-type KnownOrders = Map<string, { sequence: number; order: { id: string; status: string } }>;
+type KnownOrders = Map<string, { id: string; sequence: number; updatedAt: string }>;
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
@@ -45,8 +45,8 @@ it("an order's events are received, each is kept once, and the order is known as
   for (const { id } of log.data) await partner.client.post(`/v1/deliveries/${id}/redeliver`);
   await sendDue(dispatcher);
   const orders: KnownOrders = new Map();
-  expect(workOff(inbox, orders)).toEqual(["next", "next"]);
-  expect(orders.get(order.id)).toMatchObject({ sequence: 2, order: { status: "IN_PROGRESS" } });
+  expect(workOff(inbox, orders)).toEqual([true, true]);
+  expect(orders.get(order.id)).toMatchObject({ sequence: 2, status: "IN_PROGRESS" });
 });
 
 it("the receiver runs as a program, with the command of the guide", async () => {
@@ -188,27 +188,28 @@ it("the feed returns missed events, once, and continues from the stored cursor",
   await applied(partner, order.id, "complete");
   expect(await reconcile(api, partner.key, inbox)).toBe(2);
   expect(await reconcile(api, partner.key, inbox)).toBe(0);
-  expect(workOff(inbox, orders)).toEqual(["next", "next", "next"]);
-  expect(orders.get(order.id)).toMatchObject({ sequence: 3, order: { status: "COMPLETED" } });
+  expect(workOff(inbox, orders)).toEqual([true, true, true]);
+  expect(orders.get(order.id)).toMatchObject({ sequence: 3, status: "COMPLETED" });
   await createEndpoint(partner, { url });
   await applied(partner, order.id, "returnShipment");
   expect(await reconcile(api, partner.key, inbox)).toBe(1);
   await sendDue(dispatcher);
-  expect(workOff(inbox, orders)).toEqual(["next"]);
+  expect(workOff(inbox, orders)).toEqual([true]);
 });
 
-it("a missing event shows in the sequence, and an older one changes nothing", () => {
+it("keeps the copy with the highest sequence, and of these the one that changed last", () => {
   const orders: KnownOrders = new Map();
-  const event = (sequence: number | null, status?: string) =>
-    keepOrder(orders, {
-      sequence,
-      data: { order: status === undefined ? undefined : { id: "ord_1", status } },
-    });
-  expect(event(1, "CREATED")).toBe("next");
-  expect(event(3, "COMPLETED")).toBe("gap");
-  expect(event(2, "IN_PROGRESS")).toBe("older");
-  expect(event(null)).toBe("not counted");
-  expect(orders.get("ord_1")).toEqual({ sequence: 3, order: { id: "ord_1", status: "COMPLETED" } });
+  const keep = (sequence: number, second: number) =>
+    keepOrder(orders, { id: "ord_1", sequence, updatedAt: `2026-03-02T09:00:0${second}.000Z` });
+  expect([keep(1, 1), keep(3, 1), keep(2, 2), keep(3, 1), keep(3, 0), keep(3, 2)]).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+    true,
+  ]);
+  expect(orders.get("ord_1")).toMatchObject({ sequence: 3, updatedAt: "2026-03-02T09:00:02.000Z" });
 });
 
 /** A partner whose receiver is that of the guide, at an endpoint that it has registered. */
@@ -241,11 +242,12 @@ async function startPartner() {
   return { partner, api, inbox, url, endpoint, dispatcher, request };
 }
 
-/** Processes the events in the inbox; returns the outcome of each. */
-function workOff(inbox: ReturnType<typeof openInbox>, orders: KnownOrders): string[] {
-  const outcomes: string[] = [];
+/** Processes the events in the inbox; returns of each whether its order was newer. */
+function workOff(inbox: ReturnType<typeof openInbox>, orders: KnownOrders): boolean[] {
+  const outcomes: boolean[] = [];
   for (let event = inbox.next(); event !== null; event = inbox.next()) {
-    outcomes.push(keepOrder(orders, event));
+    const { order } = event.data;
+    if (order !== undefined) outcomes.push(keepOrder(orders, order));
     inbox.done(event);
   }
   return outcomes;
