@@ -159,12 +159,19 @@ function responder<Operations, Caller extends object>(
     const invalid = route.bodyErrors === undefined ? null : await bodyProblem(route, request, operations);
     const answer = invalid ?? (await route.handle(request as never, operations));
     if (isProblem(answer)) return problems.send(reply, answer);
+    if (answer.isLost) return cutOff(reply);
     if (answer.headers !== undefined) reply.headers(answer.headers);
     reply.code(answer.status);
     if (answer.ended !== undefined) finished(reply.raw, answer.ended);
     if (answer.body instanceof Readable) endIfStalled(reply);
     return answer.json === undefined ? reply.send(answer.body) : reply.type(JSON_TYPE).send(answer.json);
   };
+}
+
+function cutOff(reply: FastifyReply): FastifyReply {
+  reply.hijack();
+  reply.raw.destroy();
+  return reply;
 }
 
 /** A client that reads nothing of a file for this long is cut off. What was not sent would be kept for it. */

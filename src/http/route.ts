@@ -12,6 +12,8 @@ export type RouteResponse = {
   /** A long text as bytes, if several requests share it: each of them would copy a string. */
   json?: string | Buffer;
   headers?: Readonly<Record<string, string | string[]>>;
+  /** The connection is cut instead of a response. */
+  isLost?: true;
   /** Called once when the client has the response, or has left. */
   ended?(): void;
 };

@@ -48,6 +48,7 @@ export function createPartnerApi(
     usage,
     description,
     context.sharedGroups,
+    context.stopping,
   );
   const app = createListener({
     name: "partner-api",

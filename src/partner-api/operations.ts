@@ -8,6 +8,7 @@ import { shareDatabase } from "../platform/database/fair-share.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { type ListProducts, productLister } from "../products/list-products.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
+import { faultRehearsal, type RehearseFault } from "./rehearsed-faults.ts";
 
 /** The operations that handlers of the partner API receive. */
 export type PartnerOperations = {
@@ -17,6 +18,7 @@ export type PartnerOperations = {
   /** Of a test key: it finds no real order. */
   readonly readOrder: ReadOrder;
   readonly listProducts: ListProducts;
+  readonly rehearseFault: RehearseFault;
   /** The OpenAPI document of the listener, as JSON text. */
   readonly description: () => string;
 };
@@ -47,6 +49,7 @@ export function partnerOperations(
   usage: DatabaseUsage,
   description: () => string,
   shared?: SharedGroups,
+  stopping?: AbortSignal,
 ): (caller: KeyAccess, route: RouteDescription) => PartnerOperations {
   const spent: Spent = (owner, ms) => usage.spent(owner, ms);
   const calls = shareDatabase(databases.calls, CALLS_MAX, spent);
@@ -65,11 +68,13 @@ export function partnerOperations(
     ...(shared && { shared }),
   });
   const listProducts = productLister(databases.lists, spent);
+  const rehearseFault = faultRehearsal(stopping);
   /** A class, because a getter in an object of each request would take longer than all else here. */
   class Operations implements PartnerOperations {
     readonly createOrder = createOrder;
     readonly readOrder: ReadOrder;
     readonly listProducts = listProducts;
+    readonly rehearseFault = rehearseFault;
     readonly description = description;
     readonly #caller: KeyAccess;
     readonly #isList: boolean;

@@ -1,7 +1,8 @@
+import { type Static, Type } from "typebox";
 import { byPartner, cancelOrder, missingOrder } from "../orders/changes/change-order.ts";
 import { TransitionRequestSchema, transitionTestOrder } from "../orders/changes/transition-test-order.ts";
 import {
-  IdempotencyKeyHeaders,
+  idempotencyKeyHeader,
   OrderRequestSchema,
   testModeErrors,
 } from "../orders/creation/order-request.ts";
@@ -16,10 +17,13 @@ import {
   toWireOrder,
 } from "../orders/order-wire.ts";
 import { OrderSearchSchema, searchOrders, toOrderSearch } from "../orders/reading/search-orders.ts";
+import type { ConnectionKey } from "../platform/connection-key.ts";
 import { wireOrderId } from "../platform/ids.ts";
 import { isProblem } from "../platform/wire/problems.ts";
 import { NoParameters, pageOf } from "../platform/wire/schemas.ts";
+import type { PartnerOperations } from "./operations.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
+import { FaultHeaders, type FaultyRequest, faultHeader } from "./rehearsed-faults.ts";
 
 /** Orders and test orders. Specification, part 4. */
 export const orderRoutes: readonly PartnerRoute[] = [
@@ -31,7 +35,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     summary: "Create an order",
     description:
       "Orders are deduplicated per connection by the `Idempotency-Key` header or, without it, by `externalOrderId`. A retry of a successful request returns 200 with the current order. The key lives as long as its order. A rejected request does not use up its key. With a test key, `testMode` must be true.",
-    headers: IdempotencyKeyHeaders,
+    headers: Type.Object({ ...idempotencyKeyHeader, ...faultHeader }),
     body: OrderRequestSchema,
     responses: {
       201: {
@@ -53,14 +57,18 @@ export const orderRoutes: readonly PartnerRoute[] = [
       "validation-failed",
     ],
     bodyErrors: async ({ caller, body }) => testModeErrors(caller, body),
-    handle: async ({ caller, headers, body, id }, { createOrder }) => {
-      const created = await createOrder(caller, headers["idempotency-key"], body, id);
-      if (isProblem(created)) return created;
-      const { order, replayed } = created;
-      const shown = toWireCreatedOrder(order);
-      return replayed
-        ? { status: 200, headers: { "idempotent-replayed": "true" }, body: shown }
-        : { status: 201, headers: { location: `/v1/orders/${wireOrderId(order)}` }, body: shown };
+    handle: ({ caller, headers, body, id }, { createOrder, rehearseFault }) => {
+      const { "idempotency-key": key, "test-fault": fault } = headers;
+      const isTestOrder = () => body.testMode === true;
+      return rehearseFault({ caller, fault, sameIf: ["createOrder", key, body], isTestOrder }, async () => {
+        const created = await createOrder(caller, key, body, id);
+        if (isProblem(created)) return created;
+        const { order, replayed } = created;
+        const shown = toWireCreatedOrder(order);
+        return replayed
+          ? { status: 200, headers: { "idempotent-replayed": "true" }, body: shown }
+          : { status: 201, headers: { location: `/v1/orders/${wireOrderId(order)}` }, body: shown };
+      });
     },
   }),
   route({
@@ -109,12 +117,16 @@ export const orderRoutes: readonly PartnerRoute[] = [
     description:
       "Possible while the order is NEW and its window is open, or while its payment has failed. Canceling a canceled order returns 200 again. A body is ignored.",
     params: OrderIdParams,
+    headers: FaultHeaders,
     responses: { 200: { description: "The canceled order.", schema: OrderSchema } },
     problems: ["not-found", "order-not-cancelable", "validation-failed"],
-    handle: async ({ caller, params, id }, { context }) => {
-      const order = await cancelOrder(context, caller, parseOrderRef(params.orderId), byPartner(id));
-      return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
-    },
+    handle: (input, operations) =>
+      operations.rehearseFault(faultOf("cancelOrder", input, operations), async () => {
+        const { caller, params, id } = input;
+        const ref = parseOrderRef(params.orderId);
+        const order = await cancelOrder(operations.context, caller, ref, byPartner(id));
+        return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
+      }),
   }),
   route({
     method: "POST",
@@ -124,19 +136,17 @@ export const orderRoutes: readonly PartnerRoute[] = [
     summary: "Apply a transition to a test order",
     description: "Applies one named transition and publishes the event that a real transition would publish.",
     params: OrderIdParams,
+    headers: FaultHeaders,
     body: TransitionRequestSchema,
     responses: { 200: { description: "The order after the transition.", schema: OrderSchema } },
     problems: ["not-found", "transition-refused", "limit-reached", "validation-failed"],
-    handle: async ({ caller, params, body, id }, { context }) => {
-      const order = await transitionTestOrder(
-        context,
-        caller,
-        parseOrderRef(params.orderId),
-        body,
-        byPartner(id),
-      );
-      return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
-    },
+    handle: (input, operations) =>
+      operations.rehearseFault(faultOf("transitionTestOrder", input, operations), async () => {
+        const { caller, params, body, id } = input;
+        const ref = parseOrderRef(params.orderId);
+        const order = await transitionTestOrder(operations.context, caller, ref, body, byPartner(id));
+        return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
+      }),
   }),
   // Beside the paths of the specification, which are closed (docs/design/lifecycle.md, "The sandbox").
   route({
@@ -148,11 +158,40 @@ export const orderRoutes: readonly PartnerRoute[] = [
     description:
       "Its `externalOrderId` and its key are free at once. Its events and deliveries are deleted within seconds; what is being sent at this moment may still arrive. A real order, and a test order that was erased before, is 404.",
     params: OrderIdParams,
+    headers: FaultHeaders,
     responses: { 204: { description: "The test order is erased." } },
     problems: ["not-found", "validation-failed"],
-    handle: async ({ caller, params, by }, { context }) =>
-      (await eraseTestOrder(context, caller, parseOrderRef(params.orderId), by)) ?? {
-        status: 204,
-      },
+    handle: (input, operations) =>
+      operations.rehearseFault(faultOf("eraseTestOrder", input, operations), async () => {
+        const { caller, params, by } = input;
+        const ref = parseOrderRef(params.orderId);
+        return (await eraseTestOrder(operations.context, caller, ref, by)) ?? { status: 204 };
+      }),
   }),
 ];
+
+/** A request about an order that exists, with the fault that it asks for. */
+const faultOf = (
+  operation: string,
+  { caller, headers, params: { orderId }, body }: FaultInput,
+  { readOrder }: Pick<PartnerOperations, "readOrder">,
+): FaultyRequest => ({
+  caller,
+  fault: headers["test-fault"],
+  sameIf: [operation, orderId, body],
+  isTestOrder: async () =>
+    (
+      await readOrder({
+        merchantId: caller.merchantId,
+        connectionId: caller.connectionId,
+        ref: parseOrderRef(orderId),
+      })
+    )?.testMode ?? null,
+});
+
+type FaultInput = {
+  readonly caller: ConnectionKey;
+  readonly headers: Static<typeof FaultHeaders>;
+  readonly params: Static<typeof OrderIdParams>;
+  readonly body: unknown;
+};

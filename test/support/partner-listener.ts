@@ -20,12 +20,20 @@ export type PartnerListener = {
 };
 
 export async function startPartnerListener(
-  options: { config?: Partial<Config>; log?: WebhookContext["log"]; metrics?: Metrics } = {},
+  options: {
+    config?: Partial<Config>;
+    log?: WebhookContext["log"];
+    metrics?: Metrics;
+    stopping?: AbortSignal;
+  } = {},
 ): Promise<PartnerListener> {
-  const { config = {}, log, metrics = createMetrics() } = options;
+  const { config = {}, log, metrics = createMetrics(), stopping } = options;
   const test = await startTestService({ config });
   const partner = await createPartner(test);
-  const app = createPartnerApi({ ...test.context, ...(log && { log }) }, metrics);
+  const app = createPartnerApi(
+    { ...test.context, ...(log && { log }), ...(stopping && { stopping }) },
+    metrics,
+  );
   const url = await listen(app);
   const authorized = () => ({ authorization: `Bearer ${partner.key}` });
   return {

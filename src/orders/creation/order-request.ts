@@ -69,7 +69,7 @@ export function testModeErrors({ testOnly }: KeyAccess, body: unknown): Validati
 
 const NO_ERRORS: ValidationError[] = [];
 
-export const IdempotencyKeyHeaders = Type.Object({
+export const idempotencyKeyHeader = {
   "idempotency-key": Type.Optional(
     Type.String({
       minLength: 1,
@@ -78,7 +78,8 @@ export const IdempotencyKeyHeaders = Type.Object({
         "Identifies the creation, so that it can be retried. Required if `externalOrderId` is absent. Read as UTF-8.",
     }),
   ),
-});
+};
+export const IdempotencyKeyHeaders = Type.Object(idempotencyKeyHeader);
 
 /** A valid request in its normal form, which is hashed and stored. */
 export type OrderRequest = {

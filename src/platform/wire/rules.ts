@@ -304,6 +304,11 @@ export const SHARED_RULES = {
     ["value"],
     ({ value }) => `must be ${value}, because the key is a test key`,
   ),
+  test_orders_only: rule(
+    "Only with a test order.",
+    [],
+    () => "is possible with test orders only: faults never happen to a real order",
+  ),
   after: rule("A time after that of the other field.", ["field"], ({ field }) => `must be after ${field}`),
   not_future: rule("A time that is not in the future.", [], () => "must not be in the future"),
   max_age: rule(

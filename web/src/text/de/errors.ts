@@ -278,6 +278,7 @@ export const errors: ErrorTexts = {
     line_quantity: ({ max }) => `darf höchstens ${formatNumber(max)} sein: mehr hat die Position nicht`,
     not_combinable: ({ field }) => `geht nicht zusammen mit ${field}`,
     either: ({ field }) => `ist nur ohne ${field} möglich, und eines von beiden wird gebraucht`,
+    test_orders_only: () => "ist nur mit Testbestellungen möglich",
     test_key: ({ value }) => `muss ${value} sein, denn der Schlüssel ist ein Testschlüssel`,
     after: ({ field }) => `muss nach ${field === "since" ? "dem Beginn" : field} liegen`,
     not_future: () => "darf nicht in der Zukunft liegen",

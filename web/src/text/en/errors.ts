@@ -258,6 +258,7 @@ export const errors: ErrorTexts = {
     line_quantity: ({ max }) => `must be at most ${formatNumber(max)}, the quantity of the line`,
     not_combinable: ({ field }) => `cannot be combined with ${field}`,
     either: ({ field }) => `either this or ${field} is required, not both`,
+    test_orders_only: () => "is possible with test orders only",
     test_key: ({ value }) => `must be ${value}, because the key is a test key`,
     after: ({ field }) => `must be after ${field === "since" ? "the start" : field}`,
     not_future: () => "must not be in the future",
