@@ -40,4 +40,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await writeFile(ACCESS_PAGE, describedAccess(await readFile(ACCESS_PAGE, "utf8")));
   // The console is checked against what is described. It has a compiler and types of its own.
   await import(new URL("../web/build/write-types.ts", import.meta.url).href);
+  // The SDK of partners has what it needs of the description checked in.
+  await import(new URL("sdk/describe.ts", import.meta.url).href);
 }

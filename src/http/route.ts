@@ -159,6 +159,8 @@ export type RouteDescription = {
    * (docs/design/isolation-and-limits.md, "Pools and fair shares").
    */
   readonly isList?: boolean;
+  /** How a client may repeat it without asking (src/partner-api/retries.ts). Default: a GET always, another one only if it was rejected. */
+  readonly retry?: "repeat" | "until-gone" | "rejected";
   /** Problems of this route, in addition to `SHARED_PROBLEMS`. */
   readonly problems: readonly ProblemCode[];
 };

@@ -8,6 +8,7 @@ import { TestOrderTransitionSchema } from "../orders/changes/transition-test-ord
 import { type Config, readVersion } from "../platform/config.ts";
 import { describedAs } from "../platform/wire/schemas.ts";
 import { describedWebhooks } from "./events.ts";
+import { RETRIES, retryOf } from "./retries.ts";
 import { partnerRoutes } from "./routes.ts";
 import { testKeyRoutes } from "./test-keys.ts";
 
@@ -55,6 +56,7 @@ export const describePartnerApi = (
     rejectedHeaders: {},
     headers: RATE_LIMIT_FIELDS,
     examples: PARTNER_EXAMPLES,
+    retries: { classes: RETRIES, of: retryOf },
     webhooks: describedWebhooks,
     errorsBaseUrl,
   });

@@ -31,6 +31,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     method: "POST",
     path: "/v1/orders",
     operationId: "createOrder",
+    retry: "repeat",
     tag: "Orders",
     summary: "Create an order",
     description:
@@ -75,6 +76,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     method: "POST",
     path: "/v1/orders/search",
     operationId: "searchOrders",
+    retry: "repeat",
     isList: true,
     tag: "Orders",
     summary: "Search orders",
@@ -112,6 +114,7 @@ export const orderRoutes: readonly PartnerRoute[] = [
     method: "POST",
     path: "/v1/orders/{orderId}/cancel",
     operationId: "cancelOrder",
+    retry: "repeat",
     tag: "Orders",
     summary: "Cancel an order",
     description:

@@ -226,6 +226,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "PATCH",
     path: "/v1/webhook-endpoints/{endpointId}",
     operationId: "updateWebhookEndpoint",
+    retry: "repeat",
     tag,
     summary: "Update a webhook endpoint",
     description:
@@ -253,6 +254,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "DELETE",
     path: "/v1/webhook-endpoints/{endpointId}",
     operationId: "deleteWebhookEndpoint",
+    retry: "until-gone",
     tag,
     summary: "Delete a webhook endpoint",
     description:
@@ -318,6 +320,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "POST",
     path: "/v1/webhook-endpoints/{endpointId}/resume",
     operationId: "resumeWebhookEndpoint",
+    retry: "repeat",
     tag,
     summary: "Send what is pending now",
     description:
@@ -340,6 +343,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     method: "POST",
     path: "/v1/webhook-endpoints/{endpointId}/recover",
     operationId: "recoverDeliveries",
+    retry: "repeat",
     tag,
     summary: "Send everything after an outage",
     description:

@@ -32,14 +32,16 @@ const THIS = "test/architecture/words.test.ts";
 const FILES = [
   "*.{md,json,jsonc}",
   ".env.example",
-  "{src,test,bench,scripts,docs,migrations,openapi,web/src}/**/*.{ts,tsx,sql,md,json,py}",
+  "{src,test,bench,scripts,docs,migrations,openapi,packages,web/src}/**/*.{ts,tsx,sql,md,json,py}",
 ];
 /** The changelog names what was renamed. */
 const EXCEPT = ["CHANGELOG.md", THIS];
 
 async function readTexts(): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
-  for await (const path of glob(FILES, { exclude: ["**/node_modules", "**/package-lock.json"] }))
+  for await (const path of glob(FILES, {
+    exclude: ["**/node_modules", "**/package-lock.json", "packages/*/dist"],
+  }))
     if (!EXCEPT.includes(path)) texts.set(path, await readFile(path, "utf8"));
   return texts;
 }

@@ -21,6 +21,8 @@ export type DescribedApi = CallerHeaders & {
   readonly securitySchemes: Readonly<Record<string, Json>>;
   readonly problems: Omit<DescribedProblems, "ofFiles">;
   readonly examples: ExampleTexts;
+  /** How clients may repeat requests: each class, and that of a route. */
+  readonly retries?: { readonly classes: Json; of(route: RouteDescription): string };
   /** The requests that the service sends, by name. */
   readonly webhooks?: (name: NameSchema, example: MakeExample) => Json;
   /** Base address of the pages about problems. */
@@ -61,6 +63,7 @@ export function describeApi(api: DescribedApi): Json {
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0.html" },
     },
     servers: [api.server],
+    ...(api.retries && { "x-retry": api.retries.classes }),
     security: securityOf(api),
     tags: Object.entries(api.tags).map(([tag, description]) => ({ name: tag, description })),
     paths,
@@ -87,6 +90,7 @@ function operation(route: RouteDescription, describing: Describing): Json {
     tags: [route.tag],
     ...(route.roles && { "x-roles": route.roles }),
     ...(route.scope && { "x-scope": route.scope }),
+    ...(api.retries && { "x-retry": api.retries.of(route) }),
     security: route.isOpen ? [] : securityOf(api),
     parameters: [
       ...parametersOf(route.params, "path", describing),

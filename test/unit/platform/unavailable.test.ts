@@ -59,7 +59,7 @@ describe("a failure of the database", () => {
     expect([isUnavailable(ofNode), isOutOfReach(ofNode)]).toEqual([true, false]);
   });
 
-  it("no other internal error of PostgreSQL is a failure that a retry can mend", () => {
+  it("no other internal error of PostgreSQL is a failure that a retry can fix", () => {
     expect(isUnavailable(reported("XX000", "ERROR"))).toBe(false);
   });
 

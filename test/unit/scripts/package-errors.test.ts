@@ -20,7 +20,13 @@ it.each(packageFolders())("finds nothing wrong with the packages of the folder %
 });
 
 it("knows the packages of tools, which have folders of their own", () => {
-  expect(packageFolders()).toEqual([".", "scripts/lint-openapi", "test/mutation", "test/release"]);
+  expect(packageFolders()).toEqual([
+    ".",
+    "scripts/lint-openapi",
+    "scripts/sdk",
+    "test/mutation",
+    "test/release",
+  ]);
   const ofTools = { "node_modules/a": { ...sound, license: "MPL-2.0" } };
   expect(packageErrors(ofTools, { allowScripts: {}, areTools: true })).toEqual([]);
 });

@@ -1,0 +1,30 @@
+// Made from openapi/partner.json by `npm run describe`. Do not change it.
+
+/** Of each operation: its method, its path, and how it may be repeated. */
+export const OPERATIONS = {
+  createOrder: ["POST", "/v1/orders", "repeat"],
+  searchOrders: ["POST", "/v1/orders/search", "repeat"],
+  getOrder: ["GET", "/v1/orders/{orderId}", "repeat"],
+  cancelOrder: ["POST", "/v1/orders/{orderId}/cancel", "repeat"],
+  transitionTestOrder: ["POST", "/v1/test/orders/{orderId}/transitions", "rejected"],
+  eraseTestOrder: ["POST", "/v1/test-orders/{orderId}/erase", "rejected"],
+  listProducts: ["GET", "/v1/products", "repeat"],
+  getProduct: ["GET", "/v1/products/{id}", "repeat"],
+  getMe: ["GET", "/v1/me", "repeat"],
+  createWebhookEndpoint: ["POST", "/v1/webhook-endpoints", "rejected"],
+  listWebhookEndpoints: ["GET", "/v1/webhook-endpoints", "repeat"],
+  getWebhookEndpoint: ["GET", "/v1/webhook-endpoints/{endpointId}", "repeat"],
+  updateWebhookEndpoint: ["PATCH", "/v1/webhook-endpoints/{endpointId}", "repeat"],
+  deleteWebhookEndpoint: ["DELETE", "/v1/webhook-endpoints/{endpointId}", "until-gone"],
+  rotateWebhookSecret: ["POST", "/v1/webhook-endpoints/{endpointId}/rotate-secret", "rejected"],
+  pingWebhookEndpoint: ["POST", "/v1/webhook-endpoints/{endpointId}/ping", "rejected"],
+  resumeWebhookEndpoint: ["POST", "/v1/webhook-endpoints/{endpointId}/resume", "repeat"],
+  recoverDeliveries: ["POST", "/v1/webhook-endpoints/{endpointId}/recover", "repeat"],
+  listDeliveries: ["GET", "/v1/deliveries", "repeat"],
+  getDelivery: ["GET", "/v1/deliveries/{deliveryId}", "repeat"],
+  redeliverDelivery: ["POST", "/v1/deliveries/{deliveryId}/redeliver", "rejected"],
+  listEvents: ["GET", "/v1/events", "repeat"],
+  getEvent: ["GET", "/v1/events/{eventId}", "repeat"],
+  getOpenApi: ["GET", "/v1/openapi.json", "repeat"],
+  createTestKey: ["POST", "/v1/test-keys", "rejected"],
+} as const;

@@ -1,0 +1,24 @@
+/**
+ * The Partner Orders API for programs in JavaScript and TypeScript.
+ *
+ * @packageDocumentation
+ */
+export * from "./client.ts";
+export * from "./errors.ts";
+export type { FollowedEvents, FollowOptions } from "./follow.ts";
+export type * from "./generated/types.ts";
+export { List, type Page } from "./list.ts";
+export type { Attempt, ClientOptions, RequestOptions } from "./transport.ts";
+export {
+  type ReceivedRequest,
+  type UnknownEvent,
+  type VerificationFailure,
+  type VerifyOptions,
+  type WebhookEvent,
+  WebhookVerificationError,
+} from "./webhooks.ts";
+
+import { verify } from "./webhooks.ts";
+
+/** Webhooks: requests that the service sends. */
+export const webhooks: { readonly verify: typeof verify } = { verify };
