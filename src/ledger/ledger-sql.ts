@@ -258,6 +258,52 @@ export async function insertShippingCharges(
 }
 
 /**
+ * Adds first charges for shipping that were booked on the merchants' accounts in the same transaction, with their outcome. Returns
+ * how many it added: it leaves out the same ones as `insertShippingCharges`. The caller has locked the orders, none of which has a
+ * pending charge.
+ */
+export async function insertBookedShippings(
+  tx: Queryable,
+  charges: readonly {
+    readonly merchantId: string;
+    readonly orderId: string;
+    readonly id: string;
+    readonly amountMinor: bigint;
+    readonly currency: string;
+    readonly reference: string;
+  }[],
+  now: Date,
+): Promise<number> {
+  const rows = await tx.query<{ merchant_id: string; order_id: string; id: string }>({
+    name: "insert-booked-shippings",
+    text: `
+      insert into ledger_entries (
+        merchant_id, order_id, id, kind, attempt, amount_minor, outcome, gateway, gateway_reference, created_at, processed_at)
+      select o.merchant_id, o.id, input.id, 'shipping', 1, input.amount_minor, 'succeeded', 'account', input.reference, $7, $7
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::bigint[], $5::text[], $6::text[])
+        as input (merchant_id, order_id, id, amount_minor, currency, reference)
+      join orders o on o.merchant_id = input.merchant_id and o.id = input.order_id and o.currency = input.currency
+      where o.merchant_id = any($1::uuid[]) and not o.test_mode
+      returning merchant_id, order_id, id`,
+    values: [
+      charges.map(({ merchantId }) => merchantId),
+      charges.map(({ orderId }) => orderId),
+      charges.map(({ id }) => id),
+      charges.map(({ amountMinor }) => amountMinor.toString()),
+      charges.map(({ currency }) => currency),
+      charges.map(({ reference }) => reference),
+      now,
+    ],
+  });
+  recordCharges(
+    tx,
+    now,
+    rows.map((row) => ({ merchantId: row.merchant_id, orderId: row.order_id, id: row.id })),
+  );
+  return rows.length;
+}
+
+/**
  * Cancels those of a merchant's entries that were never claimed. Returns their ids. If an entry is being claimed, this
  * waits, and then leaves the entry to its claim. The caller has locked the orders.
  */

@@ -12,7 +12,13 @@ import {
   shippingChargedMinor,
   shippingPaidMinor,
 } from "./ledger.ts";
-import { type EntryOfOrder, insertEntries, insertShippingCharges, readLedger } from "./ledger-sql.ts";
+import {
+  type EntryOfOrder,
+  insertBookedShippings,
+  insertEntries,
+  insertShippingCharges,
+  readLedger,
+} from "./ledger-sql.ts";
 import { type Refund, readRefunds, storeRefund } from "./refunds.ts";
 
 type NewPrice = { readonly order: OrderKey; readonly amountMinor: bigint };
@@ -115,7 +121,28 @@ export async function chargeShippings(
     .filter(({ amountMinor }) => amountMinor > 0n)
     .map(({ order, ...charge }) => ({ ...charge, merchantId: order.merchantId, orderId: order.id }));
   if (payable.length === 0) return;
-  const charged = await insertShippingCharges(tx, payable, at);
-  if (charged !== payable.length)
+  requireAll(payable, await insertShippingCharges(tx, payable, at));
+}
+
+/** A charge that was booked on the merchant's account. `reference` is the account's name of the booking. */
+export type BookedShipping = ShippingCharge & { readonly id: string; readonly reference: string };
+
+/** The same for charges that were booked on the merchants' accounts in this transaction: they have succeeded. */
+export async function storeBookedShippings(
+  tx: Queryable,
+  booked: readonly BookedShipping[],
+  now: Date,
+): Promise<void> {
+  if (booked.length === 0) return;
+  const entries = booked.map(({ order, ...charge }) => ({
+    ...charge,
+    merchantId: order.merchantId,
+    orderId: order.id,
+  }));
+  requireAll(entries, await insertBookedShippings(tx, entries, now));
+}
+
+function requireAll(charges: readonly unknown[], storedCount: number): void {
+  if (storedCount !== charges.length)
     throw new Error("Shipping cannot be charged to a test order or in a currency that is not the order's.");
 }

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { byService } from "../../src/audit/record-audit.ts";
 import { chargeShippings } from "../../src/ledger/shipping-charges.ts";
+import { readMerchant } from "../../src/merchants/merchants-sql.ts";
+import { setStripeMethod } from "../../src/payments/stripe/stripe-methods.ts";
 import { sqlState } from "../../src/platform/database/database.ts";
+import { fromTypeId } from "../../src/platform/ids.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { acceptAll, createFacility, routeAll } from "../support/facilities.ts";
 import { cancelOrder, connectionKey, readOrder } from "../support/orders.ts";
@@ -10,6 +14,7 @@ import {
   orderUuid,
   payIn,
   processDuePayments,
+  readDuePayments,
   setCreditLimit,
 } from "../support/payments.ts";
 import { operationApplied, readDetail, requestOperation } from "../support/real-orders.ts";
@@ -125,4 +130,65 @@ describe("the charge for shipping", () => {
     );
     expect(await dumpTables(test)).toEqual(before);
   });
+});
+
+describe("the shipping of an order whose goods are paid", () => {
+  const arrange = async (limitMinor: bigint | null = null) => {
+    const test = await startServiceForTest();
+    const partner = await createPartner(test);
+    await createFacility(test); // Its rate is 5.00.
+    await setCreditLimit(test, partner, limitMinor);
+    const { id } = await placeOrder(partner);
+    await processDuePayments(test);
+    await acceptAll(test);
+    return { test, partner, id };
+  };
+
+  it("is booked on the account with the route, and refunded with the goods", async () => {
+    const { test, partner, id } = await arrange(1_500n);
+    await routeAll(test);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "shipping 1 succeeded"]);
+    expect(await balanceOf(test, partner)).toBe(-1_500n);
+    expect(await readDuePayments(test)).toEqual([]);
+    await operationApplied(test, id, "cancel");
+    await processDuePayments(test);
+    expect(await balanceOf(test, partner)).toBe(0n);
+  });
+
+  it("is left to the worker if it exceeds the credit limit, and then holds the order", async () => {
+    const { test, partner, id } = await arrange(1_499n);
+    await routeAll(test);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "shipping 1 pending"]);
+    expect(await balanceOf(test, partner)).toBe(-1_000n);
+    await processDuePayments(test);
+    expect((await readOrder(partner, id)).onHoldReasons).toEqual(["payment_failed"]);
+  });
+
+  it("is left to the worker if the merchant pays at Stripe", async () => {
+    const { test, partner, id } = await arrange();
+    const service = { ...test.context, config: { ...test.context.config, stripeSecretKey: "sk_test_1" } };
+    const merchant = await readMerchant(test.db, fromTypeId("mer", partner.merchantId) ?? "");
+    if (merchant === null) throw new Error("The partner has a merchant.");
+    const method = { customerId: "cus_1", paymentMethodId: "pm_1" };
+    await setStripeMethod(service, merchant, method, byService("setStripeMethod"));
+    await routeAll(test);
+    expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "shipping 1 pending"]);
+    expect(await balanceOf(test, partner)).toBe(-1_000n);
+  });
+
+  it.each(["account_entries", "merchant_accounts", "ledger_entries"])(
+    "is booked once if the transaction fails at %s",
+    async (table) => {
+      const { test, partner, id } = await arrange();
+      await test.db.runScript(`
+        create function reject() returns trigger language plpgsql as $$ begin raise exception 'down'; end $$;
+        create trigger reject before insert or update on ${table} for each row execute function reject();`);
+      await expect(routeAll(test)).rejects.toThrow();
+      expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded"]);
+      await test.db.runScript(`drop trigger reject on ${table}`);
+      await routeAll(test);
+      expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "shipping 1 succeeded"]);
+      expect(await balanceOf(test, partner)).toBe(-1_500n);
+    },
+  );
 });

@@ -6,6 +6,7 @@ import { storeTransitions } from "../../orders/changes/store-transitions.ts";
 import { insertTimelineEntries } from "../../orders/changes/timeline-sql.ts";
 import { readOrdersByKey } from "../../orders/orders-sql.ts";
 import { readUnroutedOrders, saveRoutes, type UnroutedOrder } from "../../orders/routing-sql.ts";
+import { bookShippings } from "../../payments/account/account.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import type { Unproved } from "../../platform/wire/problems.ts";
@@ -81,7 +82,6 @@ async function storeRoutes(
   await insertReservations(tx, reservations);
   const moves = reservations.map((each) => ({ ...each, reserved: each.quantity }));
   await moveReserved(tx, moves, at.now);
-  await chargeRoutes(tx, routes, at);
   const entries = routes.map(({ order }) => ({
     order: {
       merchantId: order.merchantId,
@@ -93,6 +93,7 @@ async function storeRoutes(
     shipmentId: null,
   }));
   await insertTimelineEntries(tx, entries, at);
+  await chargeRoutes(tx, routes, at); // Last, because it locks the merchants' accounts.
 }
 
 /** Orders that were routed before are few: each had its address corrected. */
@@ -106,11 +107,8 @@ async function chargeRoutes(
     amountMinor: shippingMinor,
     currency: order.currency,
   }));
-  await chargeShippings(
-    tx,
-    charges.filter(({ order }) => !order.wasRouted),
-    at,
-  );
+  const first = charges.filter(({ order }) => !order.wasRouted);
+  await chargeShippings(tx, await bookShippings(tx, first, at), at);
   for (const charge of charges.filter(({ order }) => order.wasRouted)) await adjustShipping(tx, charge, at);
 }
 

@@ -28,6 +28,32 @@ export async function readAccount(db: Queryable, merchantId: string): Promise<Me
 }
 
 /**
+ * The ids of those of the orders whose next charge can be booked on the account of its merchant: the merchant has no method at
+ * Stripe, and no earlier charge of the order is pending. The caller has locked the orders.
+ */
+export async function listBookable(
+  tx: Queryable,
+  orders: readonly { readonly merchantId: string; readonly id: string }[],
+): Promise<ReadonlySet<string>> {
+  const rows = await tx.query<{ id: string }>({
+    name: "list-bookable-orders",
+    text: `
+      select o.id
+      from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, order_id)
+      join orders o on o.merchant_id = listed.merchant_id and o.id = listed.order_id
+      where o.merchant_id = any($1::uuid[])
+        and not exists (
+          select from stripe_methods s
+          where s.merchant_id = o.merchant_id and s.merchant_id = any($1::uuid[]) and s.ended_at is null)
+        and not exists (
+          select from due_payments d
+          where d.merchant_id = o.merchant_id and d.merchant_id = any($1::uuid[]) and d.order_id = o.id)`,
+    values: [orders.map(({ merchantId }) => merchantId), orders.map(({ id }) => id)],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/**
  * Locks accounts, in the order of their merchants' ids; missing accounts are created. Read them after the lock: a
  * statement that waits for a lock still uses the credit limits that it saw before.
  */
@@ -35,6 +61,7 @@ export async function lockAccounts(
   tx: Queryable,
   merchantIds: readonly string[],
 ): Promise<MerchantAccount[]> {
+  if (merchantIds.length === 0) return [];
   const locked = await lockExisting(tx, merchantIds);
   if (locked < merchantIds.length) {
     await makeAccounts(tx, merchantIds);

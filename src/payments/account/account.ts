@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
 import type { ClaimedPayment } from "../../ledger/due-payments-sql.ts";
+import { type ShippingCharge, storeBookedShippings } from "../../ledger/shipping-charges.ts";
 import { changedOverrides, type LimitChange, type MerchantLimitName } from "../../merchants/limits.ts";
 import { lockMerchant, type Merchant, updateMerchant } from "../../merchants/merchants-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
+import type { Queryable } from "../../platform/database/database.ts";
 import { groupCalls } from "../../platform/database/group.ts";
-import { toTypeId } from "../../platform/ids.ts";
+import { type NewId, toTypeId } from "../../platform/ids.ts";
 import { processPayments } from "../process-payments.ts";
 import type { Gateway, GatewayResponse } from "../record-responses.ts";
 import { requestPaymentRetry } from "../retries-sql.ts";
@@ -14,6 +16,7 @@ import {
   insertBookings,
   insertDeclines,
   insertPayment,
+  listBookable,
   lockAccounts,
   readDecided,
   readPayment,
@@ -57,10 +60,51 @@ function bookAll(context: Context, bookings: readonly Booking[]): Promise<Gatewa
     return bookings.map((booking) =>
       declined.has(booking)
         ? { status: "declined", reason: CREDIT_LIMIT_EXCEEDED }
-        : { status: "succeeded", reference: toTypeId("chg", booking.id) },
+        : { status: "succeeded", reference: referenceOf(booking.id) },
     );
   });
 }
+
+/**
+ * Books first charges for shipping on the accounts of merchants that pay from them, in the transaction that routes the orders
+ * (docs/design/money.md, "Shipping is booked with the route"). Returns the charges that are left to the worker: those of other
+ * merchants, of orders whose goods are not charged yet, and beyond a credit limit. The caller has locked the orders, and commits
+ * soon: the accounts stay locked.
+ */
+export async function bookShippings<Charge extends ShippingCharge>(
+  tx: Queryable,
+  charges: readonly Charge[],
+  { newId, now }: { newId: NewId; now: Date },
+): Promise<Charge[]> {
+  const bookable = await listBookable(
+    tx,
+    charges.map(({ order }) => order),
+  );
+  const requested = charges
+    .filter(({ order, amountMinor }) => amountMinor > 0n && bookable.has(order.id))
+    .map((charge) => {
+      const { amountMinor, order } = charge;
+      return {
+        charge,
+        booking: { merchantId: order.merchantId, id: newId(), kind: "charge" as const, amountMinor },
+      };
+    });
+  const accounts = await lockAccounts(tx, [...new Set(requested.map(({ booking }) => booking.merchantId))]);
+  const bookings = requested.map(({ booking }) => booking);
+  const { made, declined } = decideBookings(accounts, bookings, () => null);
+  const booked = requested.filter(({ booking }) => !declined.has(booking));
+  await insertBookings(tx, made, now);
+  await storeBookedShippings(
+    tx,
+    booked.map(({ charge, booking: { id } }) => ({ ...charge, id, reference: referenceOf(id) })),
+    now,
+  );
+  const done = new Set<ShippingCharge>(booked.map(({ charge }) => charge));
+  return charges.filter((charge) => !done.has(charge));
+}
+
+/** The account's name of a booking. */
+const referenceOf = (id: string): string => toTypeId("chg", id);
 
 /**
  * Changes the given fields. Returns null if there is no such merchant. The currency never changes. A credit limit that is not
