@@ -29,6 +29,7 @@ import type {
   WebhookEndpointWithSecret,
 } from "./generated/types.ts";
 import { List, type Page } from "./list.ts";
+import { type ReconcileOptions, type Reconciliation, reconcile, type StoredOrder } from "./reconcile.ts";
 import { type ClientOptions, type RequestOptions, Transport } from "./transport.ts";
 
 /** An order with the partner's own id, which makes its creation safe to repeat. */
@@ -89,6 +90,14 @@ export class PartnerOrders {
   /** The connection that the key belongs to. */
   me(options?: RequestOptions): Promise<Me> {
     return this.#api.request("getMe", {}, options);
+  }
+
+  /**
+   * Compares the orders of the service with those that you have stored: what you missed, what the service does not know, and what
+   * differs. Run it regularly, and after an outage. An order that changes during the run may be in the next one only.
+   */
+  reconcile<Stored extends StoredOrder>(options: ReconcileOptions<Stored>): Promise<Reconciliation<Stored>> {
+    return reconcile(this.orders, options);
   }
 
   /** The OpenAPI document of the service. */
