@@ -37,7 +37,8 @@ create table webhook_endpoints (
   id            uuid        not null,
   number        integer     not null,
   mode          text        not null default 'live',
-  url           text        not null,
+  kind          text        not null default 'push',
+  url           text,
   description   text,
   event_types   text[]      not null,
   status        text        not null,
@@ -55,6 +56,8 @@ create table webhook_endpoints (
   constraint webhook_endpoints_number_positive check (number >= 1),
   constraint webhook_endpoints_url_length check (char_length(url) between 1 and 2048),
   constraint webhook_endpoints_mode_known check (mode in ('live', 'test')),
+  constraint webhook_endpoints_kind_known check (kind in ('push', 'pull')),
+  constraint webhook_endpoints_url_of_push check ((url is null) = (kind = 'pull')),
   constraint webhook_endpoints_pause_reason_known check (pause_reason in ('gone', 'failing', 'requested', 'access-ended'))
 );
 -- Two indexes instead of one over all endpoints: publishing reads the endpoints that exist, however many were deleted, and
@@ -65,11 +68,13 @@ create index webhook_endpoints_deleted_idx on webhook_endpoints (merchant_id, co
   where status = 'deleted';
 -- The back office lists the endpoints of all connections by id.
 create index webhook_endpoints_shown_idx on webhook_endpoints (id) where status <> 'deleted';
-comment on table webhook_endpoints is 'A URL to which the events of its owner are delivered. A deleted endpoint keeps its row until nothing of its log is left.';
+comment on table webhook_endpoints is 'Where the events of its owner are delivered: to a URL, or to clients that lease them. A deleted endpoint keeps its row until nothing of its log is left.';
 comment on column webhook_endpoints.number is 'Counts the endpoints of the owner; part of the ids of its deliveries.';
 comment on column webhook_endpoints.mode is 'live: it receives the events of all orders, and those about no order. test: only events of test orders.';
+comment on column webhook_endpoints.kind is 'push: workers send to the URL. pull: clients of the owner lease deliveries and acknowledge them.';
+comment on column webhook_endpoints.url is 'Null of a pull endpoint.';
 comment on column webhook_endpoints.pause_reason is 'gone: the endpoint returned 410. failing: no success for days. requested: the back office paused it. access-ended: a token that had set its address or its secret has ended. Null while it is active.';
-comment on column webhook_endpoints.in_flight_max is 'Maximum number of concurrent requests.';
+comment on column webhook_endpoints.in_flight_max is 'Maximum number of concurrent requests, or of leased deliveries.';
 
 -- Apart from webhook_endpoints, and shared: a token is rotated or revoked by a transaction that writes no rows of merchants
 -- (docs/design/people.md, "What a token makes").
@@ -133,7 +138,7 @@ create table webhook_endpoint_states (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
 create index webhook_endpoint_states_retries_idx on webhook_endpoint_states (connection_id, endpoint_id) where retries_due;
 comment on table webhook_endpoint_states is 'The worker that currently sends to an endpoint, and the health of the endpoint.';
-comment on column webhook_endpoint_states.worker_id is 'Only this worker sends to the endpoint until leased_until. Null when no worker holds the endpoint.';
+comment on column webhook_endpoint_states.worker_id is 'Only this worker sends to the endpoint until leased_until. Null when no worker holds the endpoint, and always of a pull endpoint.';
 comment on column webhook_endpoint_states.last_error is 'Why the attempt of last_failure_at failed, as attempts have it. It stays after a success. Null if there is none.';
 comment on column webhook_endpoint_states.last_success_at is 'Updated at most once an hour, so that not every success is a write. Initially the time of creation.';
 comment on column webhook_endpoint_states.succeeded_at is 'The last success. Null before the first one. Updated at most once an hour, and by the first success and the first one after a failure.';
@@ -224,6 +229,29 @@ create table attempts (
 ) partition by range (id);
 comment on table attempts is 'The attempts to send deliveries, but for those in the rows of deliveries. Append-only. Partitioned by day on the id, which is the id of the claim.';
 comment on column attempts.duration_ms is 'Null when the worker ended before it could record the outcome.';
+
+-- Apart from due_deliveries, so that leases that have ended, and those of an endpoint, are found without a search among all that is
+-- due (docs/design/deliveries.md, "Pull endpoints").
+create table webhook_pull_leases (
+  merchant_id   uuid        not null,
+  connection_id uuid        not null,
+  endpoint_id   uuid        not null,
+  delivery_id   uuid        not null,
+  number        integer     not null,
+  stream_id     uuid        not null,
+  claim_id      uuid        not null,
+  leased_at     timestamptz not null,
+  leased_until  timestamptz not null,
+  constraint webhook_pull_leases_pkey primary key (merchant_id, endpoint_id, delivery_id, number),
+  constraint webhook_pull_leases_endpoint_fkey foreign key (merchant_id, endpoint_id) references webhook_endpoints (merchant_id, id),
+  constraint webhook_pull_leases_number_positive check (number >= 1)
+);
+create index webhook_pull_leases_end_idx on webhook_pull_leases (leased_until);
+comment on table webhook_pull_leases is 'Deliveries that clients of pull endpoints have leased, at most in_flight_max of an endpoint. A row is deleted when the attempt is acknowledged, returned or ended.';
+comment on column webhook_pull_leases.number is 'The attempt of the delivery, as its log counts it.';
+comment on column webhook_pull_leases.claim_id is 'As in due_deliveries, whose row has the claim.';
+comment on column webhook_pull_leases.leased_at is 'When the attempt began. It is also the time that the delivery is signed with.';
+comment on column webhook_pull_leases.leased_until is 'From this time on the attempt counts as failed, as soon as the endpoint is leased from or a worker finds it.';
 
 -- What is due at an endpoint is removed in batches after the endpoint was paused or deleted
 -- (docs/design/deliveries.md, "Backoff and pause"). There may be millions of rows, too many for the statement that pauses or

@@ -56,7 +56,9 @@ import {
 } from "../webhooks/endpoints/endpoint.ts";
 import {
   changedSettings,
+  changeErrors,
   ENDPOINT_REQUESTS,
+  kindErrors,
   newSettings,
   RecoveryRequestSchema,
   RotationSchema,
@@ -99,10 +101,10 @@ import { ConnectionIdParams } from "./lookups.ts";
 import { recordReads } from "./orders/export.ts";
 import { sampleBackOfficeEvent } from "./sample-events.ts";
 
-const urlShown = Type.String({
-  description:
-    "Address that events are sent to. Only those see its query whose endpoint it is, a partner's developers, the merchant or the warehouse, because there are secrets in it: for others it is `?…`.",
-});
+const urlShown = nullable(
+  Type.String(),
+  "Address that events are sent to. Only those see its query whose endpoint it is, a partner's developers, the merchant or the warehouse, because there are secrets in it: for others it is `?…`. Null of a pull endpoint.",
+);
 const merchantId = idField("mer", "Id of the merchant.");
 const connectionId = idField("con", "Id of the connection.");
 const facilityId = idField("fac", "Id of the facility.");
@@ -511,7 +513,10 @@ export const endpointRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
       },
     },
     problems: ["recent-authentication-required", "not-found", "limit-reached", "validation-failed"],
-    bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
+    bodyErrors: async ({ body }, { context }) => [
+      ...kindErrors(body),
+      ...urlErrors(body, context.config.webhookAllowPrivateNetworks),
+    ],
     handle: ({ caller, params, body, by }, { context }) =>
       onOwner(context, caller, owner, params.id, async (key) => {
         const { defaultTypes } = ENDPOINT_REQUESTS[owner.kind];
@@ -538,7 +543,8 @@ export const endpointRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
       200: { description: "The endpoint after the change.", schema: SCHEMAS[owner.kind].endpoint },
     },
     problems: ["recent-authentication-required", "not-found", "validation-failed"],
-    bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
+    bodyErrors: async ({ body }, { context }) =>
+      changeErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: ({ caller, params, body, by }, { context }) =>
       onEndpoint(context, caller, owner, params, async (key) => {
         const settings = changedSettings(body);

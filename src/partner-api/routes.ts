@@ -4,6 +4,7 @@ import { meRoutes, referenceRoutes } from "./me.ts";
 import { orderRoutes } from "./orders.ts";
 import type { PartnerRoute } from "./partner-route.ts";
 import { productRoutes } from "./products.ts";
+import { pullRoutes } from "./pull-endpoints.ts";
 import { webhookRoutes } from "./webhook-endpoints.ts";
 
 /** All routes of the partner API. All of them need a connection's key. */
@@ -12,6 +13,7 @@ export const partnerRoutes: readonly PartnerRoute[] = [
   ...productRoutes,
   ...meRoutes,
   ...webhookRoutes,
+  ...pullRoutes,
   ...deliveryRoutes,
   ...eventRoutes,
   ...referenceRoutes,

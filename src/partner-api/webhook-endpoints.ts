@@ -24,8 +24,10 @@ import {
 } from "../webhooks/endpoints/endpoint.ts";
 import {
   changedSettings,
+  changeErrors,
   EndpointChangeSchema,
   EndpointRequestSchema,
+  kindErrors,
   modeErrors,
   newSettings,
   PingSchema,
@@ -127,7 +129,7 @@ function endpointKey({ merchantId, connectionId }: PartnerCaller, { endpointId }
  * The key of the endpoint that a request changes. A test key changes test endpoints only
  * (docs/design/isolation-and-limits.md, "Live and test keys"). The mode of an endpoint never changes, so nothing is locked.
  */
-async function changeableKey(
+export async function changeableKey(
   { db }: Context,
   caller: PartnerCaller,
   params: { endpointId: string },
@@ -169,6 +171,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     },
     problems: ["forbidden", "limit-reached", "validation-failed"],
     bodyErrors: async ({ caller, body }, { context }) => [
+      ...kindErrors(body),
       ...urlErrors(body, context.config.webhookAllowPrivateNetworks),
       ...modeErrors(body, caller),
     ],
@@ -235,7 +238,8 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     body: EndpointChangeSchema,
     responses: { 200: { description: "The endpoint after the change.", schema: EndpointSchema } },
     problems: ["forbidden", "not-found", "validation-failed"],
-    bodyErrors: async ({ body }, { context }) => urlErrors(body, context.config.webhookAllowPrivateNetworks),
+    bodyErrors: async ({ body }, { context }) =>
+      changeErrors(body, context.config.webhookAllowPrivateNetworks),
     handle: async ({ caller, params, body, by }, { context }) => {
       const key = await changeableKey(context, caller, params);
       if (isProblem(key)) return key;

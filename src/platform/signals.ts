@@ -4,8 +4,11 @@ import type { Database } from "./database/database.ts";
 import { atMostEvery } from "./log.ts";
 import { inBatches, pause } from "./run-in-turn.ts";
 
-/** What changed for a connection: deliveries became due, its webhook endpoints changed, or one of its keys did. */
-export type Signal = "deliveries_due" | "endpoints_changed" | "keys_changed";
+/**
+ * What changed for a connection: deliveries became due, leases of a pull endpoint have ended, its webhook endpoints changed, or one
+ * of its keys did.
+ */
+export type Signal = "deliveries_due" | "leases_ended" | "endpoints_changed" | "keys_changed";
 
 type SignalHandler = (signal: Signal, connections: Iterable<ConnectionKey>) => void;
 
@@ -48,7 +51,7 @@ export const NO_SIGNALS: Signals = {
   watch: () => async () => undefined,
 };
 
-const SIGNALS: readonly Signal[] = ["deliveries_due", "endpoints_changed", "keys_changed"];
+const SIGNALS: readonly Signal[] = ["deliveries_due", "leases_ended", "endpoints_changed", "keys_changed"];
 const CHANNEL = "partner_orders_signals";
 const SEND_EVERY_MS = 25;
 /**
@@ -156,6 +159,7 @@ class UnsentSignals {
   readonly #notify: (notifications: readonly Notification[]) => void;
   readonly #connections: Record<Signal, ConnectionKey[]> = {
     deliveries_due: [],
+    leases_ended: [],
     endpoints_changed: [],
     keys_changed: [],
   };

@@ -41,6 +41,7 @@ describe("POST /v1/webhook-endpoints", () => {
     expect(body).toEqual({
       id: expect.stringMatching(/^whe_[0-9a-z]{26}$/),
       mode: "live",
+      kind: "push",
       url: "https://1.1.1.1/hooks",
       description: null,
       eventTypes: NAMED_IN_SPECIFICATION,

@@ -26,10 +26,10 @@ export async function storeEndpoint(
     eventTypes = DEFAULT_EVENT_TYPES,
     inFlightMax = 8,
     mode = "live",
-  }: Partial<NewEndpoint> & { url: string },
+  }: Partial<Omit<NewEndpoint, "kind">> & { url: string },
 ): Promise<StoredEndpoint> {
   const connection = connectionKey(partner);
-  const settings = { url, eventTypes, inFlightMax, description: null, mode };
+  const settings = { kind: "push" as const, url, eventTypes, inFlightMax, description: null, mode };
   const by = byService("createWebhookEndpoint");
   const stored = await createEndpoint(context, connection, settings, NO_TOKEN, by);
   if (isProblem(stored)) throw new Error(`The endpoint was not stored: ${stored.code}.`);

@@ -16,7 +16,7 @@ import { momentOf, toTypeId } from "../../platform/ids.ts";
 import { timeIn } from "../../platform/time.ts";
 import { pagePosition, toPage, UUID_MAX } from "../../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
-import { cursorField, dateTime, idField, limitField, pageOf } from "../../platform/wire/schemas.ts";
+import { cursorField, dateTime, idField, limitField, nullable, pageOf } from "../../platform/wire/schemas.ts";
 import { ENDPOINT_EVENT_TYPES, urlWithoutQuery, wireEndpointId } from "../../webhooks/endpoints/endpoint.ts";
 import { BACK_OFFICE_EVENT_TYPES } from "../../webhooks/events/back-office-event.ts";
 import { PING } from "../../webhooks/events/event.ts";
@@ -222,7 +222,10 @@ const OrderEventSchema = Type.Object(
         {
           id: idField("dlv", "Id of the delivery."),
           endpointId: Type.String({ description: "Id of the endpoint." }),
-          endpointUrl: Type.String({ description: "URL of the endpoint, without its query." }),
+          endpointUrl: nullable(
+            Type.String(),
+            "URL of the endpoint, without its query. Null of a pull endpoint.",
+          ),
           status: DeliveryStatusSchema,
         },
         { title: "OrderEventDelivery", description: "The delivery of an event to an endpoint." },

@@ -309,6 +309,21 @@ export const SHARED_RULES = {
     [],
     () => "is possible with test orders only: faults never happen to a real order",
   ),
+  set_at_creation: rule(
+    "A field that is set at the creation, and not changed.",
+    [],
+    () => "is set at the creation and cannot be changed",
+  ),
+  push_endpoint: rule(
+    "A field of push endpoints only.",
+    [],
+    () => "is for push endpoints: a pull endpoint has no address",
+  ),
+  pull_endpoint: rule(
+    "The id of a pull endpoint.",
+    [],
+    () => "must name a pull endpoint: the service itself sends the deliveries of this one",
+  ),
   after: rule("A time after that of the other field.", ["field"], ({ field }) => `must be after ${field}`),
   not_future: rule("A time that is not in the future.", [], () => "must not be in the future"),
   max_age: rule(

@@ -26,7 +26,7 @@ export async function listConnectionsWithDueDeliveries(
         select distinct s.merchant_id, s.connection_id
         from webhook_endpoint_states s
         join webhook_endpoints w on w.merchant_id = s.merchant_id and w.id = s.endpoint_id
-        where w.status = 'active'
+        where w.status = 'active' and w.kind = 'push'
           and (s.worker_id is null or s.worker_id = $1 or s.leased_until <= $2)
           and (s.backoff_until is null or s.backoff_until <= $2)
           and exists (
@@ -268,6 +268,7 @@ export type Claimant = {
 
 type LeasedRow = ConnectionKeyRow & {
   id: string;
+  /** Only push endpoints are leased. */
   url: string;
   in_flight_max: number;
   sealed_secrets: string[];
@@ -311,7 +312,7 @@ export async function leaseEndpoints(
         from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
         join webhook_endpoints w on w.merchant_id = listed.merchant_id and w.connection_id = listed.connection_id
         join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
-        where w.status = 'active'
+        where w.status = 'active' and w.kind = 'push'
           and (s.worker_id is null or s.worker_id = $3 or s.leased_until <= $4)
           and (s.backoff_until is null or s.backoff_until <= $4)
           and (s.consecutive_failures = 0 or not $7)

@@ -22,9 +22,7 @@ export type RecordedCompletion = {
 };
 
 /**
- * Records outcomes in one transaction: stores attempts, finishes or reschedules deliveries, advances their streams, and
- * saves the health of endpoints. Returns the connections whose streams have a new head. For a claim that was taken over
- * by another worker only the attempt is stored.
+ * Records outcomes in one transaction.
  * @param lockWaitMs the longest wait for a lock. Absent: that of the pool
  */
 export async function completeDeliveries(
@@ -35,33 +33,47 @@ export async function completeDeliveries(
 ): Promise<ConnectionKey[]> {
   return inTransaction(context, async (tx) => {
     if (lockWaitMs !== undefined) await limitLockWaits(tx, lockWaitMs);
-    const now = context.clock.now();
-    const completions = recorded.map(({ completion }) => completion);
-    const held = await lockClaimedStreams(
-      tx,
-      completions.map(({ delivery }) => delivery),
-    );
-    await storeHealth(context, tx, workerId, newestReports(recorded), now);
-    // The usual outcome, a success of an active endpoint, needs no read of the delivery and the endpoint.
-    const unusual = recorded.filter(
-      ({ completion: { delivery, outcome }, wasPaused }) =>
-        !held.has(delivery) || outcome.is !== "succeeded" || wasPaused,
-    );
-    const stateOf = await readStates(
-      tx,
-      unusual.map(({ completion }) => completion.delivery),
-    );
-    // Nothing is stored about a delivery that was erased.
-    const known = completions.filter(({ delivery }) => held.has(delivery) || stateOf(delivery) !== null);
-    await insertAttempts(
-      tx,
-      known.filter((completion) => !(held.has(completion.delivery) && isInRow(completion))),
-    );
-    const claims = completions
-      .filter(({ delivery }) => held.has(delivery))
-      .map((completion) => ({ ...completion, ...(stateOf(completion.delivery) ?? USUAL_STATE) }));
-    return endClaims(tx, claims, now);
+    return recordCompletions(context, tx, workerId, recorded);
   });
+}
+
+/**
+ * Stores attempts, finishes or reschedules deliveries, advances their streams, and saves the health of endpoints. Returns the
+ * connections whose streams have a new head. For a claim that was taken over by another worker only the attempt is stored.
+ * @param workerId null for pull endpoints, which no worker holds. The caller has then locked the state of their endpoint
+ */
+export async function recordCompletions(
+  context: Context,
+  tx: Queryable,
+  workerId: string | null,
+  recorded: readonly RecordedCompletion[],
+): Promise<ConnectionKey[]> {
+  const now = context.clock.now();
+  const completions = recorded.map(({ completion }) => completion);
+  const held = await lockClaimedStreams(
+    tx,
+    completions.map(({ delivery }) => delivery),
+  );
+  await storeHealth(context, tx, workerId, newestReports(recorded), now);
+  // The usual outcome, a success of an active endpoint, needs no read of the delivery and the endpoint.
+  const unusual = recorded.filter(
+    ({ completion: { delivery, outcome }, wasPaused }) =>
+      !held.has(delivery) || outcome.is !== "succeeded" || wasPaused,
+  );
+  const stateOf = await readStates(
+    tx,
+    unusual.map(({ completion }) => completion.delivery),
+  );
+  // Nothing is stored about a delivery that was erased.
+  const known = completions.filter(({ delivery }) => held.has(delivery) || stateOf(delivery) !== null);
+  await insertAttempts(
+    tx,
+    known.filter((completion) => !(held.has(completion.delivery) && isInRow(completion))),
+  );
+  const claims = completions
+    .filter(({ delivery }) => held.has(delivery))
+    .map((completion) => ({ ...completion, ...(stateOf(completion.delivery) ?? USUAL_STATE) }));
+  return endClaims(tx, claims, now);
 }
 
 const USUAL_STATE: DeliveryState = { isPending: true, endpointStatus: "active", recoveredAt: null };
@@ -87,7 +99,7 @@ function newestReports(recorded: readonly RecordedCompletion[]): HealthReport[] 
 async function storeHealth(
   context: Context,
   tx: Queryable,
-  workerId: string,
+  workerId: string | null,
   reports: readonly HealthReport[],
   now: Date,
 ): Promise<void> {

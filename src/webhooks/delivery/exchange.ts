@@ -103,7 +103,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /** The first bytes as text that PostgreSQL can store: without NUL, and without a cut character. */
-function keptText(chunks: readonly Buffer[]): string {
+export function keptText(chunks: readonly Buffer[]): string {
   const [first] = chunks;
   if (first === undefined) return "";
   const bytes = chunks.length === 1 ? first : Buffer.concat(chunks);

@@ -8,6 +8,7 @@ import {
   type DeliveryAttempt,
   type DeliveryOutcome,
   releasedClaim,
+  type SendableEvent,
 } from "./claimed-delivery.ts";
 import { type SendResult, signedHeaders } from "./exchange.ts";
 import type { Sender } from "./sender.ts";
@@ -48,20 +49,37 @@ export async function sendDelivery(
 ): Promise<Completion> {
   const { config, clock } = context;
   const startedAt = clock.now();
-  const { event } = delivery;
-  if (event === null || isPast(delivery.notAfter, startedAt) || isLostTooOften(delivery, config))
-    return { delivery, attempt: null, outcome: { is: "failed" } };
+  if (!isSendable(delivery, config, startedAt)) return { delivery, attempt: null, outcome: { is: "failed" } };
   const leaseLeftMs = delivery.leasedUntil.getTime() - startedAt.getTime();
   if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return releasedClaim(delivery);
-  const { wireId: id, body } = event;
+  const { wireId: id, body } = delivery.event;
   const headers = signedHeaders({ id, timestamp: startedAt, body, keys });
   const result = await sender.send({ connectionId: delivery.connectionId, url, headers, body });
-  return {
-    delivery,
-    attempt: attemptOf(startedAt, result),
-    outcome: outcomeOf(delivery, result, context),
-  };
+  // Cut off because this process stops. The attempt is recorded, but uses up none of the schedule.
+  if (result.error === "canceled")
+    return { delivery, attempt: attemptOf(startedAt, result), outcome: { is: "released" } };
+  return completionOf(context, delivery, startedAt, result);
 }
+
+/** Whether the delivery may be sent at all. If not, it fails without an attempt. */
+export const isSendable = (
+  delivery: ClaimedDelivery,
+  config: Config,
+  now: Date,
+): delivery is ClaimedDelivery & { readonly event: SendableEvent } =>
+  delivery.event !== null && !isPast(delivery.notAfter, now) && !isLostTooOften(delivery, config);
+
+/** How a claim ends whose attempt has had this result. */
+export const completionOf = (
+  context: SendContext,
+  delivery: ClaimedDelivery,
+  startedAt: Date,
+  result: SendResult,
+): Completion => ({
+  delivery,
+  attempt: attemptOf(startedAt, result),
+  outcome: outcomeOf(delivery, result, context),
+});
 
 /** docs/design/deliveries.md, "Retry schedule": a 2xx response that was read within the deadline, and nothing else. */
 export const isSuccess = ({ responseStatus, error }: Pick<SendResult, "responseStatus" | "error">): boolean =>
@@ -105,8 +123,6 @@ function outcomeOf(
   { config, clock, random }: SendContext,
 ): DeliveryOutcome {
   if (isSuccess(result)) return { is: "succeeded" };
-  // Cut off because this process stops. The attempt is recorded, but uses up none of the schedule.
-  if (result.error === "canceled") return { is: "released" };
   if (delivery.trigger === "manual") return { is: "failed" };
   const at = nextAttemptAt({
     attemptCount: delivery.attemptCount + 1,

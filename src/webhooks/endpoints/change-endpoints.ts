@@ -12,7 +12,12 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { eachUntilDone, runInTurn } from "../../platform/run-in-turn.ts";
 import { before, HOUR_MS } from "../../platform/time.ts";
 import { UUID_MIN } from "../../platform/wire/cursor.ts";
-import { isProblem, type Problem, requireRecentAuthentication } from "../../platform/wire/problems.ts";
+import {
+  isProblem,
+  type Problem,
+  requireRecentAuthentication,
+  validationFailed,
+} from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../conditions-sql.ts";
 import { ownerKind } from "../owner.ts";
 import { requestClearing } from "./clearings.ts";
@@ -76,7 +81,7 @@ export async function createEndpoint(
     }
     await insertEndpoint(tx, endpoint);
     const secret = await issueSecret(tx, context, endpoint, now);
-    await setMadeParts(tx, endpoint, MADE_PARTS, maker);
+    await setMadeParts(tx, endpoint, endpoint.kind === "pull" ? ["secret"] : MADE_PARTS, maker);
     await recordAudit(tx, context, by, endpointFact(endpoint, auditedSettings(settings)));
     return { endpoint, secret };
   });
@@ -125,6 +130,8 @@ export async function changeEndpoint(
   const changed = await inTransaction(context, async (tx) => {
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
+    if (endpoint.kind === "pull" && change.url !== undefined)
+      return validationFailed([{ pointer: "/url", rule: "push_endpoint" }]);
     const wanted: Endpoint = { ...endpoint, ...change };
     const isMoved = wanted.url !== endpoint.url;
     const isTakenOver = change.url !== undefined && !isMoved && (await takesOver(tx, endpoint, lockMaker));

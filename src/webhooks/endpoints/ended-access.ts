@@ -16,14 +16,9 @@ import { toTypeId } from "../../platform/ids.ts";
 import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
 import { isProblem, type Problem, requireRecentAuthentication } from "../../platform/wire/problems.ts";
 import { ownerKind } from "../owner.ts";
-import {
-  type Endpoint,
-  type EndpointKey,
-  endpointFact,
-  urlWithoutQuery,
-  wireEndpointId,
-} from "./endpoint.ts";
+import { type Endpoint, type EndpointKey, endpointFact, wireEndpointId } from "./endpoint.ts";
 import { lockEndpoint } from "./endpoints-sql.ts";
+import { endpointName } from "./health.ts";
 import { pauseEndpoint, readWarningContact, setPauseReason } from "./health-sql.ts";
 
 // A token of the back office can set the address and the secret of an endpoint, and so can a key that it has issued. When the token ends,
@@ -125,7 +120,7 @@ async function mailMerchant(
     recipient: contact.accountEmail,
     subject: subjectWith("A webhook endpoint was paused: ", oneLine(contact.ownerName)),
     body: `An endpoint of the ${owner} was paused:
-  ${urlWithoutQuery(contact.endpointUrl)}
+  ${endpointName({ ...contact, endpointId: endpoint.id })}
 
 Its ${parts.map(({ part }) => part).join(" and its ")} had been set with a token of the back office that has ended: ${namesOf(parts).map(oneLine).join(", ")}.
 Nothing is sent to the endpoint any more. Its events are still recorded, and each is kept for 30 days.

@@ -12,6 +12,7 @@ import type { OwnerKind } from "../owner.ts";
 import {
   ENDPOINT_TEXTS,
   type EndpointEventType,
+  EndpointKindSchema,
   EndpointModeSchema,
   type EndpointSettings,
   EVENT_TYPE_SCHEMAS,
@@ -44,7 +45,10 @@ const maxInFlightField = Type.Integer({
 
 export const EndpointRequestSchema = Type.Object(
   {
-    url: urlField,
+    kind: Type.Optional(describedAs(EndpointKindSchema, "Default: `push`. It cannot be changed.")),
+    url: Type.Optional(
+      describedAs(urlField, `${ENDPOINT_TEXTS.url} Required of a push endpoint; a pull endpoint has none.`),
+    ),
     description: Type.Optional(descriptionField),
     eventTypes: Type.Optional({
       ...eventTypesField,
@@ -60,6 +64,9 @@ export const EndpointRequestSchema = Type.Object(
 
 export const EndpointChangeSchema = Type.Object(
   {
+    kind: Type.Optional(
+      describedAs(EndpointKindSchema, "It is set at the creation: a request to change it is rejected."),
+    ),
     url: Type.Optional(urlField),
     description: Type.Optional(descriptionField),
     eventTypes: Type.Optional(eventTypesField),
@@ -176,7 +183,8 @@ export const newSettings = (
   request: EndpointRequest,
   defaultTypes: readonly EndpointEventType[] = DEFAULT_EVENT_TYPES,
 ): NewEndpoint => ({
-  url: request.url,
+  kind: request.kind ?? "push",
+  url: request.url ?? null,
   description: request.description ?? null,
   eventTypes: [...new Set(request.eventTypes ?? defaultTypes)],
   inFlightMax: request.maxInFlight ?? IN_FLIGHT_MAX_DEFAULT,
@@ -209,6 +217,22 @@ export function urlErrors(body: unknown, allowPrivateNetworks: boolean): Validat
   if (typeof url !== "string" || error === null) return [];
   const isLifted = !allowPrivateNetworks && endpointUrlError(url, true) === null;
   return [{ pointer: "/url", ...error, ...(isLifted && FOR_DEVELOPMENT) }];
+}
+
+/** The errors of the kind of a new endpoint of a connection: a push endpoint has a URL, and a pull endpoint none. */
+export function kindErrors(body: unknown): ValidationError[] {
+  const { kind = "push", url } = (body ?? {}) as { kind?: unknown; url?: unknown }; // As above.
+  if (kind === "pull") return url == null ? [] : [{ pointer: "/url", rule: "push_endpoint" }];
+  return kind === "push" && url == null ? [{ pointer: "/url", rule: "required" }] : [];
+}
+
+/** The errors of a change of an endpoint that its schema cannot find. */
+export function changeErrors(body: unknown, allowPrivateNetworks: boolean): ValidationError[] {
+  const { kind } = (body ?? {}) as { kind?: unknown }; // As above.
+  return [
+    ...(kind == null ? [] : [{ pointer: "/kind", rule: "set_at_creation" } as const]),
+    ...urlErrors(body, allowPrivateNetworks),
+  ];
 }
 
 /**

@@ -29,14 +29,21 @@ export type PauseReason = (typeof PAUSE_REASONS)[number];
 export const IN_FLIGHT_MAX_DEFAULT = 8;
 export const IN_FLIGHT_MAX_LIMIT = 100;
 
-/** A URL to which the events of its owner are delivered (`owner.ts`). Never a deleted one. */
+/** `push`: workers send to its URL. `pull`: clients of the owner lease its deliveries. */
+const ENDPOINT_KINDS = ["push", "pull"] as const;
+export type EndpointKind = (typeof ENDPOINT_KINDS)[number];
+
+/** Where the events of its owner are delivered (`owner.ts`). Never a deleted one. */
 export type Endpoint = {
   readonly merchantId: string;
   readonly connectionId: string;
   readonly id: string;
   /** Counts the endpoints of the owner; part of the ids of its deliveries (docs/design/deliveries.md, "Delivery ids"). */
   readonly number: number;
-  readonly url: string;
+  /** Set at creation. */
+  readonly kind: EndpointKind;
+  /** Null of a pull endpoint. */
+  readonly url: string | null;
   readonly description: string | null;
   readonly eventTypes: readonly EndpointEventType[];
   /**
@@ -60,7 +67,7 @@ export type EndpointKey = Pick<Endpoint, "merchantId" | "connectionId" | "id">;
 export type EndpointSettings = Pick<Endpoint, "url" | "description" | "eventTypes" | "inFlightMax">;
 
 /** What a partner sets at the creation. */
-export type NewEndpoint = EndpointSettings & Pick<Endpoint, "mode">;
+export type NewEndpoint = EndpointSettings & Pick<Endpoint, "kind" | "mode">;
 
 /** What the endpoints of any owner can receive. */
 export type EndpointEventType = EventType | BackOfficeEventType;
@@ -122,10 +129,19 @@ export const EndpointEventTypeSchema = enumeration(
 /** The descriptions of fields that both an endpoint and the request for one have. */
 export const ENDPOINT_TEXTS = {
   url: "Address that events are sent to. It begins with https:// and must lead to a public address.",
+  urlShown:
+    "Address that events are sent to. It begins with https:// and must lead to a public address. Null of a pull endpoint.",
   description: "A note for people. Null if there is none.",
   eventTypes: "Event types to deliver.",
-  maxInFlight: "Maximum number of concurrent requests to the endpoint.",
+  maxInFlight:
+    "Maximum number of concurrent requests to the endpoint. Of a pull endpoint, of deliveries that are leased at the same time.",
 } as const;
+
+export const EndpointKindSchema = enumeration(
+  "WebhookEndpointKind",
+  ENDPOINT_KINDS,
+  "`push`: the service sends events to `url`. `pull`: it has no `url`, and a program leases deliveries and acknowledges them. It is set at the creation and cannot be changed.",
+);
 
 export const EndpointModeSchema = describedAs(
   ModeSchema,
@@ -148,7 +164,8 @@ const EndpointHealthSchema = Type.Object(endpointHealthFields);
 
 const endpointFields = {
   id: idField("whe", "Id of the endpoint, set by the service."),
-  url: Type.String({ description: ENDPOINT_TEXTS.url }),
+  kind: EndpointKindSchema,
+  url: nullable(Type.String(), ENDPOINT_TEXTS.urlShown),
   description: nullable(Type.String(), ENDPOINT_TEXTS.description),
   eventTypes: Type.Array(EventTypeSchema, { description: ENDPOINT_TEXTS.eventTypes }),
   mode: EndpointModeSchema,
@@ -235,6 +252,7 @@ export const toWireEndpoint = (
   now: Date,
 ): WireEndpoint => ({
   id: wireEndpointId(endpoint.id),
+  kind: endpoint.kind,
   url: endpoint.url,
   description: endpoint.description,
   eventTypes: [...endpoint.eventTypes],
@@ -274,13 +292,15 @@ export const endpointFact = (endpoint: EndpointKey, details: AuditFact["details"
 
 /** Settings that were set or changed. Of an address only the host: partners put tokens into the rest. */
 export const auditedSettings = ({
+  kind,
   url,
   eventTypes,
   inFlightMax,
   description,
   mode,
 }: Partial<NewEndpoint>) => ({
-  host: url === undefined ? undefined : new URL(url).host,
+  kind: kind === "pull" ? kind : undefined,
+  host: url == null ? undefined : new URL(url).host,
   eventTypes,
   inFlightMax,
   mode,
@@ -313,8 +333,10 @@ export function healthStatusOf({ status, backingOffUntil, consecutiveFailures }:
   return consecutiveFailures > 0 ? "failing" : "healthy";
 }
 
-/** Partners put tokens into user names and queries. The rest identifies the endpoint well enough. */
-export function urlWithoutQuery(url: string): string {
+/** Partners put tokens into user names and queries. The rest identifies the endpoint well enough. Null of a pull endpoint. */
+export function urlWithoutQuery<Url extends string | null>(url: Url): Url;
+export function urlWithoutQuery(url: string | null): string | null {
+  if (url === null) return null;
   const { origin, pathname, search } = new URL(url);
   return `${origin}${pathname}${search === "" ? "" : "?…"}`;
 }

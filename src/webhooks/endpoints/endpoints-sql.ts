@@ -11,6 +11,7 @@ import type {
   Endpoint,
   EndpointEventType,
   EndpointKey,
+  EndpointKind,
   EndpointSettings,
   PauseReason,
   ShownHealthStatus,
@@ -21,7 +22,8 @@ type EndpointRow = {
   connection_id: string;
   id: string;
   number: number;
-  url: string;
+  kind: EndpointKind;
+  url: string | null;
   description: string | null;
   event_types: EndpointEventType[];
   mode: KeyMode;
@@ -42,7 +44,7 @@ export async function listEndpoints(
   const rows = await db.query<EndpointRow>({
     name: "list-endpoints",
     text: `
-      select merchant_id, connection_id, id, number, url, description, event_types, mode, status, pause_reason, paused_at,
+      select merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status, pause_reason, paused_at,
              in_flight_max, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id > $3 and status <> 'deleted'
@@ -61,7 +63,7 @@ export async function readEndpoint(
   const [row] = await db.query<EndpointRow>({
     name: "read-endpoint",
     text: `
-      select merchant_id, connection_id, id, number, url, description, event_types, mode, status, pause_reason, paused_at,
+      select merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status, pause_reason, paused_at,
              in_flight_max, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'`,
@@ -82,7 +84,7 @@ export async function lockEndpoint(
   const [row] = await tx.query<EndpointRow>({
     name: "lock-endpoint",
     text: `
-      select merchant_id, connection_id, id, number, url, description, event_types, mode, status, pause_reason, paused_at,
+      select merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status, pause_reason, paused_at,
              in_flight_max, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'
@@ -101,7 +103,7 @@ export async function shareEndpoint(
   const [row] = await tx.query<EndpointRow>({
     name: "share-endpoint",
     text: `
-      select merchant_id, connection_id, id, number, url, description, event_types, mode, status, pause_reason, paused_at,
+      select merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status, pause_reason, paused_at,
              in_flight_max, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'
@@ -182,9 +184,9 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
   await tx.query({
     name: "insert-endpoint",
     text: `
-      insert into webhook_endpoints (merchant_id, connection_id, id, number, url, description, event_types, mode, status,
+      insert into webhook_endpoints (merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status,
                                      in_flight_max, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $10, 'active', $8, $9, $9)`,
+      values ($1, $2, $3, $4, $11, $5, $6, $7, $10, 'active', $8, $9, $9)`,
     values: [
       endpoint.merchantId,
       endpoint.connectionId,
@@ -196,6 +198,7 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
       endpoint.inFlightMax,
       endpoint.createdAt,
       endpoint.mode,
+      endpoint.kind,
     ],
   });
   await tx.query({
@@ -287,6 +290,7 @@ const toEndpoint = (row: EndpointRow): Endpoint => ({
   connectionId: row.connection_id,
   id: row.id,
   number: row.number,
+  kind: row.kind,
   url: row.url,
   description: row.description,
   eventTypes: row.event_types,
@@ -322,7 +326,7 @@ export type ListedEndpoint = Endpoint & OwnerNames;
 const oldestIn = (scope: string): string => `
       select *
       from (
-        select w.merchant_id, w.connection_id, w.id, w.number, w.url, w.description, w.event_types, w.mode, w.status,
+        select w.merchant_id, w.connection_id, w.id, w.number, w.kind, w.url, w.description, w.event_types, w.mode, w.status,
                w.pause_reason, w.paused_at, w.in_flight_max, w.created_at, w.updated_at,
                c.name as connection_name, m.name as merchant_name, f.name as facility_name,
                ($5::text is null or w.mode = $5)
@@ -447,6 +451,7 @@ export async function removeDeletedPage(
           and not exists (select from deliveries d where d.merchant_id = $1 and d.endpoint_id = p.id)
           and not exists (select from due_deliveries q where q.merchant_id = $1 and q.endpoint_id = p.id)
           and not exists (select from webhook_secrets k where k.merchant_id = $1 and k.endpoint_id = p.id)
+          and not exists (select from webhook_pull_leases l where l.merchant_id = $1 and l.endpoint_id = p.id)
       ), clearings as (
         delete from webhook_clearings c
         using gone g

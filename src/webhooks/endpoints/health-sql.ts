@@ -9,12 +9,12 @@ import type { HealthReport } from "./health.ts";
 type OwnReport = HealthReport & { readonly merchantId: string };
 
 /**
- * Stores the health of endpoints of which the worker still has the lease. Locks them in the order in which endpoints are
+ * Stores the health of endpoints of which the worker still has the lease; of pull endpoints, which no worker has, with null. Locks them in the order in which endpoints are
  * leased, so that the two never wait for each other in a circle.
  */
 export async function saveHealth(
   tx: Queryable,
-  workerId: string,
+  workerId: string | null,
   reports: readonly HealthReport[],
 ): Promise<void> {
   if (reports.length === 0) return;
@@ -24,7 +24,7 @@ export async function saveHealth(
 
 const saveRows = (
   tx: Queryable,
-  workerId: string,
+  workerId: string | null,
   own: readonly OwnReport[],
   merchantId: string | null,
 ): Promise<unknown[]> =>
@@ -48,7 +48,7 @@ const saveRows = (
                      last_error)
         join webhook_endpoint_states s on s.merchant_id = report.merchant_id
           and s.connection_id = report.connection_id and s.endpoint_id = report.endpoint_id
-        where s.worker_id = $1 and ($2::uuid is null or s.merchant_id = $2)
+        where s.worker_id is not distinct from $1::uuid and ($2::uuid is null or s.merchant_id = $2)
         order by s.endpoint_id
         for no key update of s) as h
       where s.merchant_id = h.merchant_id and s.endpoint_id = h.endpoint_id and ($2::uuid is null or s.merchant_id = $2)`,
@@ -117,7 +117,8 @@ export async function setPauseReason(
 
 /** Where a warning about an endpoint goes, and what it names. */
 export type WarningContact = {
-  readonly endpointUrl: string;
+  /** Null of a pull endpoint. */
+  readonly endpointUrl: string | null;
   /** Of the connection, or of the merchant whose own endpoint it is. */
   readonly ownerName: string;
   readonly accountEmail: string;

@@ -3,7 +3,7 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { before, DAY_MS, EVENTS_KEPT_MS, HOUR_MS, MINUTE_MS } from "../../platform/time.ts";
 import { ownerKind } from "../owner.ts";
-import { type EndpointKey, type PauseReason, urlWithoutQuery } from "./endpoint.ts";
+import { type EndpointKey, type PauseReason, urlWithoutQuery, wireEndpointId } from "./endpoint.ts";
 
 /** The health of an endpoint (docs/design/deliveries.md, "Backoff and pause"). */
 export type EndpointHealth = {
@@ -125,7 +125,9 @@ function warningStage(silentMs: number): 1 | 2 | null {
 export type WarningFacts = {
   /** 1 after a day without a success, 2 after three days, 3 when the endpoint is paused. */
   readonly stage: 1 | 2 | 3;
-  readonly endpointUrl: string;
+  /** Null of a pull endpoint. */
+  readonly endpointUrl: string | null;
+  readonly endpointId: string;
   readonly owner: ConnectionKey;
   /** The name of the connection, or of the merchant whose own endpoint it is. */
   readonly ownerName: string;
@@ -142,9 +144,9 @@ export function warningMail(facts: WarningFacts): { subject: string; body: strin
   const paragraphs = [
     [
       `An endpoint of the ${isOwn ? "merchant" : "connection"} "${name}" has accepted no events since ${utc(facts.failingSince)}:`,
-      `  ${urlWithoutQuery(facts.endpointUrl)}`,
+      `  ${endpointName(facts)}`,
     ],
-    ...(facts.stage === 3 ? paused(facts, path) : stillTried(facts.stage, path)),
+    ...(facts.stage === 3 ? paused(facts, path) : stillTried(facts, path)),
     [
       "Each attempt, with its response or error, is in the delivery log:",
       `  GET ${path}/deliveries?endpointId={id}`,
@@ -164,7 +166,19 @@ const SUBJECTS: Record<WarningFacts["stage"], string> = {
   3: "A webhook endpoint was paused",
 };
 
-const stillTried = (stage: 1 | 2, path: string): string[][] => [
+/** Its address, or what a pull endpoint is known by. */
+export const endpointName = ({
+  endpointUrl,
+  endpointId,
+}: Pick<WarningFacts, "endpointUrl" | "endpointId">): string =>
+  endpointUrl === null ? `${wireEndpointId(endpointId)} (a pull endpoint)` : urlWithoutQuery(endpointUrl);
+
+const WORKS = {
+  push: "Make sure that the URL responds with a status from 200 to 299 within the time limit.",
+  pull: "Make sure that the program that leases its deliveries runs, and acknowledges them with a status from 200 to 299.",
+};
+
+const stillTried = ({ stage, endpointUrl }: WarningFacts, path: string): string[][] => [
   [
     stage === 1
       ? "Events are still sent and retried. There will be another mail after three days."
@@ -172,19 +186,19 @@ const stillTried = (stage: 1 | 2, path: string): string[][] => [
     "An endpoint without a success for five days is paused.",
   ],
   [
-    "Make sure that the URL responds with a status from 200 to 299 within the time limit.",
+    endpointUrl === null ? WORKS.pull : WORKS.push,
     "Pending deliveries are then sent automatically. To send everything at once, also what has failed for good, call",
     `  POST ${path}/webhook-endpoints/{id}/recover`,
   ],
 ];
 
-function paused({ failingSince, now }: WarningFacts, path: string): string[][] {
+function paused({ failingSince, now, endpointUrl }: WarningFacts, path: string): string[][] {
   const keptSince = before(now, EVENTS_KEPT_MS);
   const since = failingSince > keptSince ? failingSince : keptSince;
   return [
     ["Nothing is sent to it any more. Its events are still recorded, and each is kept for 30 days."],
     [
-      "When the URL works again, resume the endpoint. Pending deliveries are then sent:",
+      `When the ${endpointUrl === null ? "program" : "URL"} works again, resume the endpoint. Pending deliveries are then sent:`,
       `  POST ${path}/webhook-endpoints/{id}/resume`,
       "To send deliveries again that failed before the pause, call",
       `  POST ${path}/webhook-endpoints/{id}/recover`,

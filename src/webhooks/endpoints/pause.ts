@@ -60,6 +60,7 @@ export async function warnMerchant(
   const { subject, body } = warningMail({
     stage,
     ...facts,
+    endpointId: endpoint.id,
     owner: endpoint,
     failingSince: health.failingSince ?? mail.now,
     now: mail.now,

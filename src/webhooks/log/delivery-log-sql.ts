@@ -374,7 +374,8 @@ export type OrderEvent = {
 type OrderEventDelivery = {
   readonly id: string;
   readonly endpointId: string;
-  readonly url: string;
+  /** Null of a pull endpoint. */
+  readonly url: string | null;
   readonly status: DeliveryStatus;
 };
 

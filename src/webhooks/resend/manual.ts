@@ -19,7 +19,7 @@ import { countDeliveryAttempts, readDelivery } from "../log/delivery-log-sql.ts"
 import { factOfOwner, ownerKind } from "../owner.ts";
 import { insertEvents } from "../publishing-sql.ts";
 
-const ENDPOINT_PAUSED: Problem = {
+export const ENDPOINT_PAUSED: Problem = {
   code: "endpoint-paused",
   detail: "The webhook endpoint is paused. Resume it first.",
 };

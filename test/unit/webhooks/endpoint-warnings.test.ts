@@ -7,6 +7,7 @@ const mail = (facts: Partial<WarningFacts> = {}) =>
   warningMail({
     stage: 1,
     endpointUrl: "https://partner.example/webhooks",
+    endpointId: "019aa000-0000-7000-8000-000000000001",
     owner: { merchantId: MERCHANT_ID, connectionId: "01a1fc93-691a-7dab-a31b-167027d168d7" },
     ownerName: "Web shop",
     failingSince: new Date("2026-03-02T09:30:00.000Z"),

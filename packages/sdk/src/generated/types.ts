@@ -451,7 +451,7 @@ export type UnsupportedMediaTypeProblem = {
 };
 
 /**
- * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `invalid`: A rule that has no name.
+ * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `invalid`: A rule that has no name.
  */
 export type KnownValidationRule =
   | "required"
@@ -483,6 +483,9 @@ export type KnownValidationRule =
   | "either"
   | "test_key"
   | "test_orders_only"
+  | "set_at_creation"
+  | "push_endpoint"
+  | "pull_endpoint"
   | "after"
   | "not_future"
   | "max_age"
@@ -494,7 +497,7 @@ export type KnownValidationRule =
   | "invalid";
 
 /**
- * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `invalid`: A rule that has no name.
+ * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `invalid`: A rule that has no name.
  */
 export type ValidationRule = KnownValidationRule | (string & {});
 
@@ -1360,6 +1363,11 @@ export type Me = {
 };
 
 /**
+ * `push`: the service sends events to `url`. `pull`: it has no `url`, and a program leases deliveries and acknowledges them. It is set at the creation and cannot be changed.
+ */
+export type WebhookEndpointKind = "push" | "pull";
+
+/**
  * A type of event. More values may be added. `order.created`: An order was created. `order.canceled`: The order was canceled. `order.onHold`: A hold was placed on the order. `order.onHoldReleased`: The hold of the order was released. `order.shipmentCreated`: A shipment of the order was created. `order.shipmentReturned`: A shipment of the order came back. `order.completed`: The order was completed. `product.published`: The merchant exposed a product to the connection. `order.accepted`: The cancel window has closed, or a review has approved the order. `order.inProgress`: The first shipment of the order was created. `order.shipmentUpdated`: The status or tracking of a shipment has changed. `order.paymentFailed`: A charge for the order was declined. `order.linesCanceled`: Units of the order were canceled because they cannot be delivered. The others ship. Endpoints receive these only if they name them: `order.accepted`, `order.inProgress`, `order.shipmentUpdated`, `order.paymentFailed`, `order.linesCanceled`.
  */
 export type EventType =
@@ -1382,9 +1390,13 @@ export type EventType =
  */
 export type WebhookEndpointRequest = {
   /**
-   * Address that events are sent to. It begins with https:// and must lead to a public address.
+   * Default: `push`. It cannot be changed.
    */
-  url: string;
+  kind?: WebhookEndpointKind;
+  /**
+   * Address that events are sent to. It begins with https:// and must lead to a public address. Required of a push endpoint; a pull endpoint has none.
+   */
+  url?: string;
   /**
    * A note for people. Null if there is none.
    */
@@ -1394,7 +1406,7 @@ export type WebhookEndpointRequest = {
    */
   eventTypes?: Array<EventType>;
   /**
-   * Maximum number of concurrent requests to the endpoint. Default at creation: 8.
+   * Maximum number of concurrent requests to the endpoint. Of a pull endpoint, of deliveries that are leased at the same time. Default at creation: 8.
    */
   maxInFlight?: number;
   /**
@@ -1421,10 +1433,11 @@ export type WebhookEndpointWithSecret = {
    * Id of the endpoint, set by the service.
    */
   id: string;
+  kind: WebhookEndpointKind;
   /**
-   * Address that events are sent to. It begins with https:// and must lead to a public address.
+   * Address that events are sent to. It begins with https:// and must lead to a public address. Null of a pull endpoint.
    */
-  url: string;
+  url: string | null;
   /**
    * A note for people. Null if there is none.
    */
@@ -1447,7 +1460,7 @@ export type WebhookEndpointWithSecret = {
    */
   pausedAt: string | null;
   /**
-   * Maximum number of concurrent requests to the endpoint.
+   * Maximum number of concurrent requests to the endpoint. Of a pull endpoint, of deliveries that are leased at the same time.
    */
   maxInFlight: number;
   /**
@@ -1488,10 +1501,11 @@ export type WebhookEndpoint = {
    * Id of the endpoint, set by the service.
    */
   id: string;
+  kind: WebhookEndpointKind;
   /**
-   * Address that events are sent to. It begins with https:// and must lead to a public address.
+   * Address that events are sent to. It begins with https:// and must lead to a public address. Null of a pull endpoint.
    */
-  url: string;
+  url: string | null;
   /**
    * A note for people. Null if there is none.
    */
@@ -1514,7 +1528,7 @@ export type WebhookEndpoint = {
    */
   pausedAt: string | null;
   /**
-   * Maximum number of concurrent requests to the endpoint.
+   * Maximum number of concurrent requests to the endpoint. Of a pull endpoint, of deliveries that are leased at the same time.
    */
   maxInFlight: number;
   /**
@@ -1562,6 +1576,10 @@ export type WebhookEndpointPage = {
  */
 export type WebhookEndpointUpdate = {
   /**
+   * It is set at the creation: a request to change it is rejected.
+   */
+  kind?: WebhookEndpointKind;
+  /**
    * Address that events are sent to. It begins with https:// and must lead to a public address.
    */
   url?: string;
@@ -1574,7 +1592,7 @@ export type WebhookEndpointUpdate = {
    */
   eventTypes?: Array<EventType>;
   /**
-   * Maximum number of concurrent requests to the endpoint. Default at creation: 8.
+   * Maximum number of concurrent requests to the endpoint. Of a pull endpoint, of deliveries that are leased at the same time. Default at creation: 8.
    */
   maxInFlight?: number;
 };
@@ -1597,10 +1615,11 @@ export type RotatedWebhookEndpoint = {
    * Id of the endpoint, set by the service.
    */
   id: string;
+  kind: WebhookEndpointKind;
   /**
-   * Address that events are sent to. It begins with https:// and must lead to a public address.
+   * Address that events are sent to. It begins with https:// and must lead to a public address. Null of a pull endpoint.
    */
-  url: string;
+  url: string | null;
   /**
    * A note for people. Null if there is none.
    */
@@ -1623,7 +1642,7 @@ export type RotatedWebhookEndpoint = {
    */
   pausedAt: string | null;
   /**
-   * Maximum number of concurrent requests to the endpoint.
+   * Maximum number of concurrent requests to the endpoint. Of a pull endpoint, of deliveries that are leased at the same time.
    */
   maxInFlight: number;
   /**
@@ -1785,10 +1804,11 @@ export type ResumedWebhookEndpoint = {
    * Id of the endpoint, set by the service.
    */
   id: string;
+  kind: WebhookEndpointKind;
   /**
-   * Address that events are sent to. It begins with https:// and must lead to a public address.
+   * Address that events are sent to. It begins with https:// and must lead to a public address. Null of a pull endpoint.
    */
-  url: string;
+  url: string | null;
   /**
    * A note for people. Null if there is none.
    */
@@ -1811,7 +1831,7 @@ export type ResumedWebhookEndpoint = {
    */
   pausedAt: string | null;
   /**
-   * Maximum number of concurrent requests to the endpoint.
+   * Maximum number of concurrent requests to the endpoint. Of a pull endpoint, of deliveries that are leased at the same time.
    */
   maxInFlight: number;
   /**
@@ -1878,6 +1898,124 @@ export type Recovery = {
    * How many deliveries the request makes due: those that failed in this period, and those that waited for a retry; of a paused endpoint, all that are pending. What an earlier request has counted is not counted again, so 0 means that nothing is left to request. Null if there are more than 5,000 deliveries to count.
    */
   deliveryCount: number | null;
+};
+
+/**
+ * A delivery that the client has leased.
+ */
+export type LeasedDelivery = {
+  /**
+   * Id of the delivery.
+   */
+  deliveryId: string;
+  /**
+   * The attempt, as the log of the delivery counts it. It stands for this lease.
+   */
+  attempt: number;
+  /**
+   * Until when no other client gets the delivery. Without an acknowledgement the attempt counts as failed then.
+   */
+  leaseExpiresAt: string;
+  /**
+   * Id of the event. It is also the header field `webhook-id`.
+   */
+  eventId: string;
+  /**
+   * Type of the event.
+   */
+  eventType: string;
+  /**
+   * Id of the order. Null if the event is not about an order.
+   */
+  orderId: string | null;
+  /**
+   * The header fields of the request that a push endpoint would get, with the signature. `webhook-timestamp` is the time of the lease.
+   */
+  headers: {
+    [key: string]: unknown | string;
+  };
+  /**
+   * The exact body of that request. The signature is over these characters in UTF-8.
+   */
+  body: string;
+};
+
+/**
+ * Deliveries that the client has leased.
+ */
+export type LeasedDeliveries = {
+  data: Array<LeasedDelivery>;
+};
+
+/**
+ * What became of a leased delivery.
+ */
+export type DeliveryAcknowledgement = {
+  /**
+   * Id of the delivery.
+   */
+  deliveryId: string;
+  /**
+   * The attempt, as the log of the delivery counts it. It stands for this lease.
+   */
+  attempt: number;
+  /**
+   * HTTP status with which your receiver has responded. 200 to 299: the delivery has succeeded. Any other fails the attempt, and 410 pauses the endpoint. Null if the receiver was not reached.
+   */
+  status: number | null;
+  /**
+   * The body of that response, for the log, which keeps 1 024 bytes of it.
+   */
+  responseBody?: string | null;
+  /**
+   * How long your receiver took, in milliseconds. Default: the time since the lease.
+   */
+  durationMs?: number | null;
+  /**
+   * Why your receiver was not reached, or its response broke off, for the log. With it the attempt fails, whatever the status is.
+   */
+  error?: string | null;
+  /**
+   * `Retry-After` of a response with status 429 or 503.
+   */
+  retryAfterSeconds?: number | null;
+};
+
+/**
+ * What became of leased deliveries.
+ */
+export type DeliveryAcknowledgements = {
+  acknowledgements: Array<DeliveryAcknowledgement>;
+};
+
+/**
+ * `recorded`: the log has the attempt, now or from an earlier request. `lease-ended`: the lease had ended before, so the delivery is leased again. `not-found`: the endpoint has no such delivery.
+ */
+export type AcknowledgementResult = "recorded" | "lease-ended" | "not-found";
+
+/**
+ * Whether an acknowledgement was recorded.
+ */
+export type AcknowledgementOutcome = {
+  /**
+   * Id of the delivery, as it was sent.
+   */
+  deliveryId: string;
+  /**
+   * The attempt, as the log of the delivery counts it. It stands for this lease.
+   */
+  attempt: number;
+  result: AcknowledgementResult;
+};
+
+/**
+ * Whether each acknowledgement was recorded.
+ */
+export type AcknowledgementOutcomes = {
+  /**
+   * In the order of the request.
+   */
+  data: Array<AcknowledgementOutcome>;
 };
 
 /**
@@ -2719,6 +2857,27 @@ export type ListWebhookEndpointsData = {
   url: "/v1/webhook-endpoints";
 };
 
+export type LeaseDeliveriesData = {
+  body?: never;
+  path: {
+    /**
+     * Id of the endpoint.
+     */
+    endpointId: string;
+  };
+  query?: {
+    /**
+     * Seconds to wait until something is due.
+     */
+    wait?: number;
+    /**
+     * Deliveries to lease, at most.
+     */
+    limit?: number;
+  };
+  url: "/v1/webhook-endpoints/{endpointId}/deliveries";
+};
+
 export type ListDeliveriesData = {
   body?: never;
   path?: never;
@@ -2804,4 +2963,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 0f49690fd4d1ba843e27c46389bd815214c4dba075d70b5946a235a5195f247f
+// sha256 5f792a69c5d83ab721f0fd38cd2c3caf6769bd481e0fc1ea63911fa2b57b671d

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import type { TFunction } from "i18next";
 import { useTranslation } from "react-i18next";
 import { type Role, rolesOf, useHasRole, useMe } from "../../api/me.ts";
 import { read } from "../../api/read.ts";
@@ -10,6 +11,14 @@ import { SelectFilter } from "../../ui/list/filters.tsx";
 
 export const OWNER_KINDS = ["connection", "merchant", "facility"] as const;
 export type OwnerKind = (typeof OWNER_KINDS)[number];
+
+/** What an endpoint is called: its address, or the note of a pull endpoint, which has none. */
+export function endpointName(
+  { id, url, description }: { id: string; url: string | null; description?: string | null },
+  t: TFunction,
+): string {
+  return url ?? t("endpoints.pullName", { name: description ?? id });
+}
 
 export const ownerKindOf = (ownerId: string): OwnerKind =>
   ownerId.startsWith("mer_") ? "merchant" : ownerId.startsWith("fac_") ? "facility" : "connection";

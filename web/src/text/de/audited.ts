@@ -2,6 +2,7 @@ import type { audited as en } from "../en/audited.ts";
 
 /** What the audit log records, by the names of the API. Loaded with its page alone. */
 export const audited: Readonly<Record<keyof typeof en, string>> = {
+  acknowledgeDeliveries: "Zustellungen quittieren",
   addOrderNote: "Notiz hinzufügen",
   addPasskey: "Passkey hinzufügen",
   adjustStock: "Bestand korrigieren",

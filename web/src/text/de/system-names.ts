@@ -44,6 +44,7 @@ export const systemNames: Translated<typeof en> = {
       "process-stripe-payments": "Zahlungen über Stripe ausführen",
       "mail-payment-failures": "Abgelehnte Zahlungen melden",
       "end-with-tokens": "Beenden, was beendete Token angelegt haben",
+      "end-pull-leases": "Abgelaufene Vergaben von Pull-Endpunkten beenden",
       "clear-endpoints": "Pausierte und gelöschte Endpunkte leeren",
       "erase-test-orders": "Testbestellungen löschen",
       "resend-deliveries": "Zustellungen erneut senden",

@@ -1,5 +1,6 @@
 /** What the audit log records, by the names of the API. Loaded with its page alone. */
 export const audited = {
+  acknowledgeDeliveries: "Acknowledge deliveries",
   addOrderNote: "Add a note",
   addPasskey: "Add passkey",
   adjustStock: "Adjust stock",

@@ -42,6 +42,7 @@ export const systemNames = {
       "process-stripe-payments": "Process payments by Stripe",
       "mail-payment-failures": "Mail payment failures",
       "end-with-tokens": "End what ended tokens have made",
+      "end-pull-leases": "End overdue leases of pull endpoints",
       "clear-endpoints": "Clear paused and deleted endpoints",
       "erase-test-orders": "Erase test orders",
       "resend-deliveries": "Resend deliveries",

@@ -14,6 +14,7 @@ import { Crumbs, Page, Section } from "../../../ui/page.tsx";
 import { ProblemMessage } from "../../../ui/problem-message.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { DueTime, Time } from "../../../ui/time.tsx";
+import { endpointName } from "../../webhooks/owner.tsx";
 import { ownerEndpointsQuery } from "../../webhooks/queries.ts";
 import { OrderActions } from "../actions/order-actions.tsx";
 import { useActor, useHoldReason } from "../order-text.ts";
@@ -124,8 +125,10 @@ function OrderDeliveries({ order }: { order: Order }) {
   const { data, error, refetch } = useQuery(orderDeliveriesQuery(order));
   const { data: endpoints } = useQuery(ownerEndpointsQuery(order.connectionId));
   // A deleted endpoint has no URL any more.
-  const urlOf = (endpointId: string) =>
-    endpoints?.data.find(({ id }) => id === endpointId)?.url.replace(/^https?:\/\//, "") ?? "–";
+  const urlOf = (endpointId: string) => {
+    const endpoint = endpoints?.data.find(({ id }) => id === endpointId);
+    return endpoint === undefined ? "–" : endpointName(endpoint, t).replace(/^https?:\/\//, "");
+  };
   return (
     <Section title={t("order.deliveries")}>
       {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}

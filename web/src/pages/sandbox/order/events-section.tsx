@@ -23,6 +23,7 @@ import { headerText } from "../../signatures/header-text.ts";
 import { canDiagnose, useDiagnosis } from "../../signatures/use-diagnosis.ts";
 import { CreateEndpoint } from "../../webhooks/endpoints/create-endpoint.tsx";
 import { outcomesDueInMs } from "../../webhooks/filter-values.ts";
+import { endpointName } from "../../webhooks/owner.tsx";
 import { deliveryQuery } from "../../webhooks/queries.ts";
 import { useMemory } from "../memory.ts";
 import { orderDeliveriesQuery, orderEventsQuery, testOrderQuery } from "../queries.ts";
@@ -50,7 +51,10 @@ export function EventsSection({ connectionId, order }: Props) {
   const list = events.data?.data;
   const endpoints = new Map(
     (list ?? []).flatMap((event) =>
-      event.deliveries.map(({ endpointId, endpointUrl }) => [endpointId, endpointUrl] as const),
+      event.deliveries.map(
+        ({ endpointId, endpointUrl }) =>
+          [endpointId, endpointName({ id: endpointId, url: endpointUrl }, t)] as const,
+      ),
     ),
   );
   return (
@@ -163,7 +167,7 @@ function EventDelivery({ connectionId, shown, lastAttempt, attemptCount }: Event
       <Group gap="xs">
         <StatusBadge of="delivery" status={shown.status} />
         <TextLink to={paths.delivery(connectionId, shown.id)} size="sm" style={{ overflowWrap: "anywhere" }}>
-          {shown.endpointUrl}
+          {endpointName({ id: shown.endpointId, url: shown.endpointUrl }, t)}
         </TextLink>
         {lastAttempt !== undefined && <Outcome attempt={lastAttempt} />}
         {attemptCount > 0 && secret !== "" && request !== null && (

@@ -15,7 +15,7 @@ import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { headerText } from "../../signatures/header-text.ts";
 import { outcomesDueInMs } from "../filter-values.ts";
-import { ownerRoute, useMayChangeEndpoints, useOwnerName } from "../owner.tsx";
+import { endpointName, ownerRoute, useMayChangeEndpoints, useOwnerName } from "../owner.tsx";
 import { deliveryQuery, endpointQuery } from "../queries.ts";
 import { WaitText } from "./delivery-columns.tsx";
 
@@ -77,7 +77,7 @@ function DeliveryFacts({ delivery, ownerId }: { delivery: BackOfficeDeliveryDeta
         [
           t("deliveries.endpoint"),
           <TextLink key="endpoint" to={paths.endpoint(ownerId, endpointId)}>
-            {endpoint?.url ?? endpointId}
+            {endpoint === undefined ? endpointId : endpointName(endpoint, t)}
           </TextLink>,
         ],
         [

@@ -14,7 +14,7 @@ import { thingsQuery } from "../../access/things.ts";
 import { changeableKinds, type OwnerKind, ownerKindOf, ownerRoute } from "../owner.tsx";
 import { EndpointFields, type EndpointValues } from "./endpoint-fields.tsx";
 
-type Values = EndpointValues & { owner: string; mode: "live" | "test" };
+type Values = EndpointValues & { owner: string; kind: "push" | "pull"; mode: "live" | "test" };
 
 /** As the service has it for a new endpoint. */
 const IN_FLIGHT_DEFAULT = 8;
@@ -35,15 +35,16 @@ export function CreateEndpoint({ ownerId }: { ownerId?: string }) {
         icon={<IconPlus size={14} />}
         initialValues={{
           owner: ownerId ?? "",
+          kind: "push",
           url: "",
           description: "",
           mode: "live",
           eventTypes: [],
           maxInFlight: IN_FLIGHT_DEFAULT,
         }}
-        validate={({ owner, url }) => ({
+        validate={({ owner, kind, url }) => ({
           ...(owner === "" && { owner: t("ui.required") }),
-          ...(url.trim() === "" && { url: t("ui.required") }),
+          ...(!isPull(owner, kind) && url.trim() === "" && { url: t("ui.required") }),
         })}
         fields={(form) => {
           const kind = ownerKindOf(form.values.owner);
@@ -56,7 +57,22 @@ export function CreateEndpoint({ ownerId }: { ownerId?: string }) {
                   onChange={(owner) => form.setValues({ owner, eventTypes: [] })}
                 />
               )}
-              <EndpointFields form={form} kind={kind} typesHelp={t(`endpoints.typesHelp.${kind}`)} />
+              {kind === "connection" && (
+                <SegmentedControl
+                  aria-label={t("endpoints.kind")}
+                  data={(["push", "pull"] as const).map((each) => ({
+                    value: each,
+                    label: t(`endpoints.kinds.${each}`),
+                  }))}
+                  {...form.getInputProps("kind")}
+                />
+              )}
+              <EndpointFields
+                form={form}
+                kind={kind}
+                isPull={isPull(form.values.owner, form.values.kind)}
+                typesHelp={t(`endpoints.typesHelp.${kind}`)}
+              />
               {kind === "connection" && (
                 <SegmentedControl
                   aria-label={t("endpoints.mode")}
@@ -70,12 +86,13 @@ export function CreateEndpoint({ ownerId }: { ownerId?: string }) {
             </Stack>
           );
         }}
-        run={async ({ owner, url, description, mode, eventTypes, maxInFlight }) => {
+        run={async ({ owner, kind, url, description, mode, eventTypes, maxInFlight }) => {
           const endpoint = await dataOf(
             api.POST(ownerRoute(owner, "/webhook-endpoints"), {
               params: { path: { id: owner } },
               body: {
-                url: url.trim(),
+                // Only the routes of connections make endpoints without an address.
+                ...(isPull(owner, kind) ? { kind, url: undefined as never } : { url: url.trim() }),
                 ...(ownerKindOf(owner) === "connection" && { mode }),
                 ...filled({ description }),
                 // The field offers the types of the owner.
@@ -96,6 +113,10 @@ export function CreateEndpoint({ ownerId }: { ownerId?: string }) {
     </>
   );
 }
+
+/** Only the programs of partners lease deliveries. */
+const isPull = (owner: string, kind: Values["kind"]): boolean =>
+  kind === "pull" && ownerKindOf(owner) === "connection";
 
 /** Waits for the end of a word, so that each letter is not a request. */
 const TYPING_MS = 200;

@@ -17,24 +17,33 @@ const IN_FLIGHT_MAX = 100;
 type Props<Values extends EndpointValues> = {
   readonly form: UseFormReturnType<Values>;
   readonly kind: OwnerKind;
+  /** A pull endpoint has no address. */
+  readonly isPull?: boolean;
   /** What an empty choice of types means. */
   readonly typesHelp: string;
 };
 
 /** What a person sets of an endpoint, and can change. */
-export function EndpointFields<Values extends EndpointValues>({ form, kind, typesHelp }: Props<Values>) {
+export function EndpointFields<Values extends EndpointValues>({
+  form,
+  kind,
+  isPull = false,
+  typesHelp,
+}: Props<Values>) {
   const { t } = useTranslation();
   return (
     <>
-      <TextInput
-        label={t("endpoints.url")}
-        description={t("endpoints.urlHelp")}
-        placeholder="https://"
-        inputMode="url"
-        required
-        data-autofocus
-        {...form.getInputProps("url")}
-      />
+      {!isPull && (
+        <TextInput
+          label={t("endpoints.url")}
+          description={t("endpoints.urlHelp")}
+          placeholder="https://"
+          inputMode="url"
+          required
+          data-autofocus
+          {...form.getInputProps("url")}
+        />
+      )}
       <MultiSelect
         label={t("endpoints.eventTypes")}
         description={typesHelp}
@@ -44,7 +53,7 @@ export function EndpointFields<Values extends EndpointValues>({ form, kind, type
         {...form.getInputProps("eventTypes")}
       />
       <NumberInput
-        label={t("endpoints.maxInFlight")}
+        label={t(isPull ? "endpoints.maxLeased" : "endpoints.maxInFlight")}
         min={1}
         max={IN_FLIGHT_MAX}
         allowDecimal={false}

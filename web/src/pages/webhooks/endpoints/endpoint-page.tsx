@@ -18,7 +18,7 @@ import { ShownOnce } from "../../../ui/shown-once.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { DueTime, Time } from "../../../ui/time.tsx";
 import { EVENT_TYPES, type OwnedEventType } from "../filter-values.ts";
-import { ownerKindOf, ownerRoute, useMayChangeEndpoints, useOwnerName } from "../owner.tsx";
+import { endpointName, ownerKindOf, ownerRoute, useMayChangeEndpoints, useOwnerName } from "../owner.tsx";
 import { endpointQuery } from "../queries.ts";
 import { EndpointFields, type EndpointValues } from "./endpoint-fields.tsx";
 import { countOf } from "./endpoints-section.tsx";
@@ -33,9 +33,9 @@ export function EndpointPage() {
   const mayChange = useMayChangeEndpoints(ownerId);
   return (
     <Page
-      title={endpoint.url}
+      title={endpointName(endpoint, t)}
       crumbs={<Crumbs of={[[ownerName, paths.owner(ownerId)]]} />}
-      about={endpoint.description ?? undefined}
+      about={endpoint.url === null ? undefined : (endpoint.description ?? undefined)}
       beside={
         <Group gap={6}>
           <StatusBadge of="health" status={endpoint.health} />
@@ -129,13 +129,13 @@ function WhyPaused({ endpoint: { pauseReason, pausedAt, madeByTokens } }: Props)
 
 function EndpointSettings({ endpoint }: Props) {
   const { t } = useTranslation();
-  const { id, maxInFlight, eventTypes, createdAt, madeByTokens } = endpoint;
+  const { id, url, maxInFlight, eventTypes, createdAt, madeByTokens } = endpoint;
   return (
     <Section title={t("endpoints.settings")}>
       <Facts
         of={[
           [t("endpoints.id"), <CopiedText key="id" value={id} of={t("endpoints.id")} />],
-          [t("endpoints.maxInFlight"), String(maxInFlight)],
+          [t(url === null ? "endpoints.maxLeased" : "endpoints.maxInFlight"), String(maxInFlight)],
           [t("endpoints.created"), <Time key="created" at={createdAt} />],
           [
             t("endpoints.madeByTokens"),
@@ -170,7 +170,8 @@ const HIDDEN = "?…";
 function EditEndpoint({ ownerId, endpoint }: EditEndpointProps) {
   const { t } = useTranslation();
   const { id, url, description, eventTypes, maxInFlight } = endpoint;
-  const isHidden = url.endsWith(HIDDEN);
+  const isPull = url === null;
+  const isHidden = url?.endsWith(HIDDEN) ?? false;
   return (
     <ConfirmAction<EndpointValues>
       label={t("endpoints.edit")}
@@ -178,16 +179,21 @@ function EditEndpoint({ ownerId, endpoint }: EditEndpointProps) {
       confirm={t("endpoints.save")}
       effect={t(isHidden ? "endpoints.editHidden" : "endpoints.editEffect")}
       done={t("endpoints.edited")}
-      initialValues={{ url, description: description ?? "", eventTypes, maxInFlight }}
+      initialValues={{ url: url ?? "", description: description ?? "", eventTypes, maxInFlight }}
       validate={(values) => ({
-        ...(values.url.trim() === "" && { url: t("ui.required") }),
+        ...(!isPull && values.url.trim() === "" && { url: t("ui.required") }),
         ...(values.url.trim() !== url && values.url.includes("…") && { url: t("endpoints.wholeAddress") }),
         ...(values.eventTypes.length === 0 && { eventTypes: t("ui.required") }),
         ...(values.maxInFlight === "" && { maxInFlight: t("ui.required") }),
       })}
       fields={(form) => (
         <Stack gap="sm">
-          <EndpointFields form={form} kind={ownerKindOf(ownerId)} typesHelp={t("endpoints.editTypesHelp")} />
+          <EndpointFields
+            form={form}
+            isPull={isPull}
+            kind={ownerKindOf(ownerId)}
+            typesHelp={t("endpoints.editTypesHelp")}
+          />
         </Stack>
       )}
       run={(_, { changed }) =>

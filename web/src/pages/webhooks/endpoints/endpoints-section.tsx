@@ -10,7 +10,7 @@ import { Section } from "../../../ui/page.tsx";
 import { ProblemMessage } from "../../../ui/problem-message.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { ownerKindOf, useMayChangeEndpoints } from "../owner.tsx";
+import { endpointName, ownerKindOf, useMayChangeEndpoints } from "../owner.tsx";
 import { ownerEndpointsQuery } from "../queries.ts";
 import { CreateEndpoint } from "./create-endpoint.tsx";
 
@@ -60,7 +60,14 @@ export function EndpointsSection({ ownerId }: { ownerId: string }) {
 
 type Row = Pick<
   ListedWebhookEndpoint,
-  "id" | "url" | "health" | "pendingDeliveries" | "lastSuccessAt" | "lastError" | "failingSince"
+  | "id"
+  | "url"
+  | "description"
+  | "health"
+  | "pendingDeliveries"
+  | "lastSuccessAt"
+  | "lastError"
+  | "failingSince"
 > & { readonly mode?: ListedWebhookEndpoint["mode"] };
 
 /**
@@ -70,7 +77,7 @@ type Row = Pick<
 export function useEndpointColumns({ hasModes }: { hasModes: boolean }): readonly Column<Row>[] {
   const { t } = useTranslation();
   return [
-    { name: t("endpoints.url"), cell: ({ url }) => url, isLong: true },
+    { name: t("endpoints.url"), cell: (endpoint) => endpointName(endpoint, t), isLong: true },
     {
       name: t("endpoints.health"),
       cell: ({ health }) => <StatusBadge of="health" status={health} />,
