@@ -158,6 +158,15 @@ export async function saveUnnumberedFrom(db: Queryable, id: string): Promise<voi
 /** The key of a change. */
 export type ChangeKey = { readonly merchantId: string; readonly id: string };
 
+/**
+ * The merchants whose changes are read, for a distributed database, which then asks only their nodes. Null on a plain PostgreSQL
+ * (docs/design/distribution.md, "A node that is down").
+ */
+const onNodes = async (
+  db: Queryable,
+  merchantIds: readonly string[] | null,
+): Promise<readonly string[] | null> => ((await db.isDistributed()) ? merchantIds : null);
+
 /** The oldest changes without a position in a range of ids, of these merchants or of all: a look-up for each merchant. */
 export async function listUnnumbered(
   db: Queryable,
@@ -176,6 +185,7 @@ export async function listUnnumbered(
           select c.merchant_id, c.id
           from changes c
           where c.merchant_id = m.id and c.position = 9223372036854775807 and c.id >= $2 and c.id < $3
+            and ($5::uuid[] is null or c.merchant_id = any($5))
           order by c.id
           limit $4) as found
         where $1::uuid[] is null or m.id = any($1)
@@ -190,7 +200,7 @@ export async function listUnnumbered(
         limit $4)) as u
       order by u.id
       limit $4`,
-    values: [merchantIds, fromId, untilId, limit],
+    values: [merchantIds, fromId, untilId, limit, await onNodes(db, merchantIds)],
   });
 }
 
@@ -261,6 +271,7 @@ const PARTS = {
         select c.*
         from changes c
         where c.position >= $1 and c.position <= $2 and c.position < 9223372036854775807 and $4::uuid[] is null
+          and $10::uuid[] is null
         order by c.position
         limit 5000`,
   merchants: `
@@ -270,6 +281,7 @@ const PARTS = {
           select c.*
           from changes c
           where c.merchant_id = m.id and c.position >= $1 and c.position <= $2 and c.position < 9223372036854775807
+            and ($10::uuid[] is null or c.merchant_id = any($10))
           order by c.position
           limit 5000) as found
         where m.id = any($4::uuid[])
@@ -314,6 +326,7 @@ export async function listChanges(
       scope.ofMerchants.kinds,
       scope.ofFacilities.ids,
       scope.ofFacilities.kinds,
+      await onNodes(db, merchantIds),
     ],
   });
   const [first] = rows;

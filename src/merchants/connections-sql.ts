@@ -1,6 +1,6 @@
 import type { ConnectionScope } from "../audit/grant.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
-import { searchReachable } from "../platform/database/citus.ts";
+import { findReachable, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { Connection } from "./connection.ts";
@@ -22,16 +22,19 @@ type ConnectionRow = {
 
 /** A connection of any merchant, by its id. Null if there is none. */
 export async function findConnectionById(db: Queryable, connectionId: string): Promise<Connection | null> {
-  const [row] = await db.query<ConnectionRow>({
-    name: "find-connection-by-id",
-    text: `
-      select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at
-      from connections c
-      join merchants m on m.id = c.merchant_id
-      where c.id = $1`,
-    values: [connectionId],
-  });
+  const row = await findReachable(db, (merchants) =>
+    db.query<ConnectionRow>({
+      name: "find-connection-by-id",
+      text: `
+        select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
+               c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at
+        from connections c
+        join merchants m on m.id = c.merchant_id
+        where c.id = $1
+          and ($2::uuid[] is null or c.merchant_id = any($2)) and ($2::uuid[] is null or m.id = any($2))`,
+      values: [connectionId, merchants],
+    }),
+  );
   return row === undefined ? null : toConnection(row);
 }
 

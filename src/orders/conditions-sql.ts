@@ -34,10 +34,6 @@ export const OF_CONNECTION = `r.merchant_id = c.merchant_id and r.connection_id 
 export const SHIPPABLE = `o.has_unshipped and o.routed_at is not null and o.status in ('ACCEPTED', 'IN_PROGRESS')
             and o.hold_reasons = '{}'`;
 
-/** A line has not shipped. `has_unshipped` says only that one may be unshipped. */
-export const UNSHIPPED = `exists (
-            select from order_lines l where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null and l.cancellation_id is null)`;
-
 // The backlog of orders, for metrics and `doctor`. Scans over all shards, each along an index.
 
 /** When the acceptance window closed of the oldest order that is due for acceptance. Null if there is none. */

@@ -1,7 +1,7 @@
 import type { OrderParties, OrderScope } from "../audit/grant.ts";
 import type { OrderKey } from "../lifecycle/order.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
-import { merchantByMerchant, searchReachable } from "../platform/database/citus.ts";
+import { findReachable, merchantByMerchant, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import { possibleTrackingNumbers } from "./changes/tracking-number.ts";
@@ -36,18 +36,22 @@ type PlacedOrderRow = OrderOwnerRow & { test_mode: boolean; facility_id: string 
  * over all shards.
  */
 export async function findOrderOwner(db: Queryable, orderId: string, now: Date): Promise<PlacedOrder | null> {
-  const [row] = await db.query<PlacedOrderRow>({
-    name: "find-order-owner",
-    text: `
-      select o.id, o.test_mode, o.facility_id, c.id as connection_id, c.name as connection_name,
-             m.id as merchant_id, m.name as merchant_name
-      from order_requests r
-      join orders o on o.merchant_id = r.merchant_id and o.id = r.order_id
-      join connections c on c.merchant_id = r.merchant_id and c.id = o.connection_id
-      join merchants m on m.id = r.merchant_id
-      where r.order_id = $1 and (not o.test_mode or o.expires_at > $2)`,
-    values: [orderId, now],
-  });
+  const row = await findReachable(db, (merchants) =>
+    db.query<PlacedOrderRow>({
+      name: "find-order-owner",
+      text: `
+        select o.id, o.test_mode, o.facility_id, c.id as connection_id, c.name as connection_name,
+               m.id as merchant_id, m.name as merchant_name
+        from order_requests r
+        join orders o on o.merchant_id = r.merchant_id and o.id = r.order_id
+        join connections c on c.merchant_id = r.merchant_id and c.id = o.connection_id
+        join merchants m on m.id = r.merchant_id
+        where r.order_id = $1 and (not o.test_mode or o.expires_at > $2)
+          and ($3::uuid[] is null or r.merchant_id = any($3)) and ($3::uuid[] is null or o.merchant_id = any($3))
+          and ($3::uuid[] is null or c.merchant_id = any($3)) and ($3::uuid[] is null or m.id = any($3))`,
+      values: [orderId, now, merchants],
+    }),
+  );
   return row === undefined ? null : toPlacedOrder(row);
 }
 
@@ -142,18 +146,22 @@ export async function listExternalOrderIds(
 
 /** Who may see an order, by the id of a shipment. */
 export async function findOrderOfShipment(db: Queryable, shipmentId: string): Promise<PlacedOrder | null> {
-  const [row] = await db.query<PlacedOrderRow>({
-    name: "find-order-of-shipment",
-    text: `
-      select s.order_id as id, o.test_mode, o.facility_id, c.id as connection_id, c.name as connection_name,
-             m.id as merchant_id, m.name as merchant_name
-      from shipments s
-      join orders o on o.merchant_id = s.merchant_id and o.id = s.order_id
-      join connections c on c.merchant_id = s.merchant_id and c.id = o.connection_id
-      join merchants m on m.id = s.merchant_id
-      where s.id = $1`,
-    values: [shipmentId],
-  });
+  const row = await findReachable(db, (merchants) =>
+    db.query<PlacedOrderRow>({
+      name: "find-order-of-shipment",
+      text: `
+        select s.order_id as id, o.test_mode, o.facility_id, c.id as connection_id, c.name as connection_name,
+               m.id as merchant_id, m.name as merchant_name
+        from shipments s
+        join orders o on o.merchant_id = s.merchant_id and o.id = s.order_id
+        join connections c on c.merchant_id = s.merchant_id and c.id = o.connection_id
+        join merchants m on m.id = s.merchant_id
+        where s.id = $1
+          and ($2::uuid[] is null or s.merchant_id = any($2)) and ($2::uuid[] is null or o.merchant_id = any($2))
+          and ($2::uuid[] is null or c.merchant_id = any($2)) and ($2::uuid[] is null or m.id = any($2))`,
+      values: [shipmentId, merchants],
+    }),
+  );
   return row === undefined ? null : toPlacedOrder(row);
 }
 

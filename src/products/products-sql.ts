@@ -1,7 +1,7 @@
 import { recordChanges } from "../changes/record-changes.ts";
 import { barcodeKey, barcodeKeysIn, readCode } from "../platform/codes.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
-import { merchantsOf } from "../platform/database/citus.ts";
+import { findReachable, merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import type { ChangedPlace, PagePosition } from "../platform/wire/cursor.ts";
 import type { ExposedProduct, Product, ProductStatus } from "./product.ts";
@@ -87,15 +87,17 @@ export async function readExposedProduct(
 
 /** A product of any merchant, by its id. Null if there is none. */
 export async function findProductById(db: Queryable, productId: string): Promise<Product | null> {
-  const [row] = await db.query<ProductRow>({
-    name: "find-product-by-id",
-    text: `
-      select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode, p.low_stock_below,
-             p.price_minor, p.currency, p.status, p.created_at, p.updated_at
-      from products p
-      where p.id = $1`,
-    values: [productId],
-  });
+  const row = await findReachable(db, (merchants) =>
+    db.query<ProductRow>({
+      name: "find-product-by-id",
+      text: `
+        select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode, p.low_stock_below,
+               p.price_minor, p.currency, p.status, p.created_at, p.updated_at
+        from products p
+        where p.id = $1 and ($2::uuid[] is null or p.merchant_id = any($2))`,
+      values: [productId, merchants],
+    }),
+  );
   return row === undefined ? null : toProduct(row);
 }
 

@@ -20,7 +20,6 @@ const OVER_ALL_MERCHANTS: Readonly<Record<string, string>> = {
   "count-paused-endpoints": "A metric.",
   "count-queued-mails": "A metric.",
   "find-connection-keys": "Finds the merchants of connections for the back office, by their ids.",
-  "find-product-by-id": "Finds the merchant of a product for the back office, by an index.",
   "list-key-ids-in-use": "A check at the start.",
   "read-last-change-position": "Before a day of changes is dropped.",
   "read-audit-entry": "Finds the merchant of an entry for the back office, by an index.",

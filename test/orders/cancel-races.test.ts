@@ -129,7 +129,11 @@ describe("a cancel that cannot have the lock of its order", () => {
     const own = await createPartner(test);
     const { id } = await placeOrder(own);
     await test.db.transaction(async (tx) => {
-      await tx.query({ name: "test-lock-orders", text: "select id from orders for update", values: [] });
+      await tx.query({
+        name: "test-lock-orders",
+        text: "select id from orders where merchant_id = $1 for update",
+        values: [connectionKey(own).merchantId],
+      });
       expect(await cancelOrder(own, id)).toMatchObject({ status: 503 });
       test.clock.advance({ hours: 2 });
       expect(await cancelOrder(own, id)).toMatchObject({

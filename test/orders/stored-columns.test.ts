@@ -289,7 +289,7 @@ async function columnsNaming(text: string): Promise<string[]> {
   for (const { table, column } of await textColumns(test)) {
     const [row] = await test.db.query<{ found: boolean }>({
       name: `test-${table}-${column}`,
-      text: `select exists (select from "${table}" t where strpos(t."${column}"::text, $1) > 0) as found`,
+      text: `select count(*) > 0 as found from "${table}" t where strpos(t."${column}"::text, $1) > 0`,
       values: [text],
     });
     if (row?.found) named.push(nameOf({ table, column }));

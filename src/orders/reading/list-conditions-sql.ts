@@ -6,13 +6,7 @@ import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { momentOf, uuidAt } from "../../platform/ids.ts";
 import { SECOND_MS } from "../../platform/time.ts";
-import {
-  ACCEPTANCE_SUSPENDED,
-  AWAITS_ACCEPTANCE,
-  acceptanceDue,
-  SHIPPABLE,
-  UNSHIPPED,
-} from "../conditions-sql.ts";
+import { ACCEPTANCE_SUSPENDED, AWAITS_ACCEPTANCE, acceptanceDue, SHIPPABLE } from "../conditions-sql.ts";
 import { parseOrderRef } from "../order-wire.ts";
 import type { ReadOrder } from "./read-order.ts";
 
@@ -42,8 +36,15 @@ export const listValues = (filter: OrderFilter, after: string, limit: number, no
 export const MERCHANT_SHOWN = "($3::uuid[] is null or m.id = any($3))";
 export const CONNECTION_SHOWN = "($4::uuid[] is null or c.id = any($4))";
 
-const IN_SCOPE = `($13::uuid[] is null or o.merchant_id = any($13) or o.connection_id = any($14)
-                 or o.facility_id = any($15))`;
+/** Only the parts that the scope has, because Citus looks for the shards of one that can be of any merchant everywhere. */
+const inScope = ({ merchantIds, connections, facilityIds }: NonNullable<OrderScope>): string => {
+  const parts = [
+    ...(merchantIds.length > 0 ? ["o.merchant_id = any($13)"] : []),
+    ...(connections.length > 0 ? ["o.connection_id = any($14)"] : []),
+    ...(facilityIds.length > 0 ? ["o.facility_id = any($15)"] : []),
+  ];
+  return parts.length === 0 ? "false" : `(${parts.join(" or ")})`;
+};
 
 /** $5 is the time. A real order whose deadline has passed is accepted, even if the worker has not stored that yet. */
 const PAST_DEADLINE = `(${acceptanceDue("$5")})`;
@@ -79,9 +80,15 @@ const changedBefore = (filter: OrderFilter): string =>
     ? `${changedAt(filter)} < $12`
     : `${changedAt(filter)} < $12 and not (${PAST_DEADLINE} and o.acceptance_due_at >= $12)`;
 
-/** Of real orders by orders_ready_idx. */
-const READY = `${SHIPPABLE}
-          and ${UNSHIPPED}`;
+/** A condition that names the merchants of a list to a distributed database, at a table with this column. */
+type OnNodes = (merchant: string) => string;
+
+/** A line has not shipped: `has_unshipped` says only that one may be unshipped. Of real orders by orders_ready_idx. */
+const readyOn = (onNodes: OnNodes): string => `${SHIPPABLE}
+          and exists (
+            select from order_lines l
+            where l.merchant_id = o.merchant_id and l.order_id = o.id and l.shipment_id is null and l.cancellation_id is null
+              and ${onNodes("l.merchant_id")})`;
 
 /** A subquery with a limit is evaluated for one order after the other. For `not exists` the lines of all orders would be read. */
 const NOT_READY = `not (${SHIPPABLE}
@@ -95,16 +102,16 @@ const FAILED_DELIVERY = `exists (
             where d.merchant_id = o.merchant_id and d.connection_id = o.connection_id and d.stream_id = o.id
               and d.status = 'failed')`;
 
-export function conditionsOf(filter: OrderFilter): string {
+export function conditionsOf(filter: OrderFilter, onNodes: OnNodes = () => "true"): string {
   const { status, onHold, holdReason, ready, testMode, facilityId, countryCode } = filter;
   const { createdSince, createdUntil, updatedSince, updatedUntil, hasFailedDelivery, scope } = filter;
   return [
     testMode ? "o.test_mode and o.expires_at > $5" : "not o.test_mode",
-    ...(scope === null ? [] : [IN_SCOPE]),
+    ...(scope === null ? [] : [inScope(scope)]),
     ...(status === null ? [] : [statusCondition(status, testMode)]),
     ...(onHold === null ? [] : [`o.hold_reasons ${onHold ? "<>" : "="} '{}'`]),
     ...(holdReason === null ? [] : ["o.hold_reasons <> '{}' and o.hold_reasons @> array[$6]"]),
-    ...(ready === null ? [] : [ready ? READY : NOT_READY]),
+    ...(ready === null ? [] : [ready ? readyOn(onNodes) : NOT_READY]),
     ...(facilityId === null ? [] : ["o.facility_id = $7"]),
     ...(countryCode === null ? [] : ["o.country_code = $8"]),
     ...(createdSince === null ? [] : ["o.created_at >= $9"]),

@@ -44,12 +44,18 @@ const endOf = ({ sort, createdSince, createdUntil }: OrderFilter, id = "o.id"): 
   return createdUntil === null ? "true" : `${id} < $16`;
 };
 
+/**
+ * Names the merchants of a list at a table to a distributed database, which then asks only their nodes. $17 is null on a plain
+ * PostgreSQL, as in `merchantsOf`.
+ */
+const onNodes = (merchant: string): string => `($17::uuid[] is null or ${merchant} = any($17))`;
+
 /** The first orders of a merchant or a connection that match the filter. */
 const firstOf = (filter: OrderFilter, scope: string): string => `(
           select o.id, o.connection_id, o.goods_minor, o.currency, o.changed_at
           from orders o
           where ${scope} and o.id ${sortOf(filter).after} $1 and ${endOf(filter)}
-            and ${conditionsOf(filter)}
+            and ${conditionsOf(filter, onNodes)} and ${onNodes("o.merchant_id")}
           order by o.id ${sortOf(filter).order}
           limit $2 + 1)`;
 
@@ -61,9 +67,9 @@ const firstOfConnection = (filter: OrderFilter): string => `(
             select o.id, o.connection_id, o.goods_minor, o.currency, o.changed_at
             from orders o
             where o.merchant_id = c.merchant_id and o.id = r.order_id
-              and ${conditionsOf(filter)}
+              and ${conditionsOf(filter, onNodes)} and ${onNodes("o.merchant_id")}
             offset 0) as o
-          where ${OF_CONNECTION} and not r.test_mode
+          where ${OF_CONNECTION} and not r.test_mode and ${onNodes("r.merchant_id")}
             and r.order_id ${sortOf(filter).after} $1 and ${endOf(filter, "r.order_id")}
           order by r.order_id ${sortOf(filter).order}
           limit $2 + 1)`;
@@ -97,7 +103,7 @@ const fromFacilities = (filter: OrderFilter, facilities: readonly string[]): str
         ${facilities.map((facility) => firstOf(filter, at(facility))).join("\n        union all ")}) as found
       join connections c on c.merchant_id = m.id and c.id = found.connection_id`;
 
-const REQUESTED = `${MERCHANT_SHOWN} and ${CONNECTION_SHOWN}`;
+const REQUESTED = `${MERCHANT_SHOWN} and ${CONNECTION_SHOWN} and ${onNodes("m.id")} and ${onNodes("c.merchant_id")}`;
 
 const facilitiesOf = ({ facilityIds }: NonNullable<OrderFilter["scope"]>): string[] =>
   facilityIds.map((_id, index) => `($15::uuid[])[${index + 1}]`);
@@ -147,12 +153,16 @@ export async function listOrders(
       with parameters as (
         select $1::uuid, $2::integer, $3::uuid[], $4::uuid[], $5::timestamptz, $6::text, $7::uuid, $8::text,
                $9::timestamptz, $10::timestamptz, $11::timestamptz, $12::timestamptz, $13::uuid[], $14::uuid[],
-               $15::uuid[], $16::uuid)
+               $15::uuid[], $16::uuid, $17::uuid[])
       select distinct on (listed.id) listed.*
       from (${sources.map((source) => `(${source} order by found.id ${order} limit $2 + 1)`).join("\n      union all ")}) as listed
       order by listed.id ${order}
       limit $2 + 1`,
-    values: [...listValues(filter, start, limit, now), farthest],
+    values: [
+      ...listValues(filter, start, limit, now),
+      farthest,
+      (await db.isDistributed()) ? merchantsInFilter(filter) : null,
+    ],
   });
   return rows.map(toListed);
 }

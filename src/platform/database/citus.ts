@@ -1,4 +1,5 @@
-import { isNodeLost, type Queryable } from "./database.ts";
+import { inBatches } from "../run-in-turn.ts";
+import { isNodeLost, type Queryable, UnavailableError } from "./database.ts";
 
 /**
  * Runs a statement that locks rows of several merchants. A distributed database locks rows on one node alone, so it gets the
@@ -88,6 +89,11 @@ class Outage {
     return this.#ids.slice(start, start + MERCHANTS_MAX);
   }
 
+  /** All parts of the merchants. */
+  parts(): readonly (readonly string[])[] {
+    return inBatches(this.#ids, MERCHANTS_MAX);
+  }
+
   renewed = (ids: readonly string[]): Outage => new Outage(ids, this.#positions);
 }
 
@@ -122,6 +128,35 @@ export async function searchReachable<Row>(
     if (isNodeLost(error)) outages.delete(poolOf(db)); // Another one is down. The next search asks again.
     throw error;
   }
+}
+
+/**
+ * Looks a row up by a key that does not name its merchant. While a node of a distributed database is down, it looks among the
+ * merchants on the other nodes, and fails if it finds nothing: the row may be on the node that is down.
+ * @param find receives the merchants to look among, or null for all of them, as in `searchReachable`
+ */
+export async function findReachable<Row>(
+  db: Queryable,
+  find: (merchants: readonly string[] | null) => Promise<Row[]>,
+): Promise<Row | undefined> {
+  if (!outages.has(poolOf(db)))
+    try {
+      const [row] = await find(null);
+      return row;
+    } catch (error) {
+      if (!isNodeLost(error)) throw error;
+    }
+  const outage = await readOutage(db);
+  try {
+    for (const merchants of outage === null ? [null] : outage.parts()) {
+      const [row] = await find(merchants);
+      if (row !== undefined || merchants === null) return row;
+    }
+  } catch (error) {
+    if (isNodeLost(error)) outages.delete(poolOf(db)); // Another one is down. The next look-up asks again.
+    throw error;
+  }
+  throw new UnavailableError("A node is down, and what was looked up is on no other one.");
 }
 
 /** True if a node is known to be down. */
