@@ -15,6 +15,7 @@ import {
   payIn,
   processDuePayments,
   readDuePayments,
+  sendDuePayments,
   setCreditLimit,
 } from "../support/payments.ts";
 import { operationApplied, readDetail, requestOperation } from "../support/real-orders.ts";
@@ -174,6 +175,16 @@ describe("the shipping of an order whose goods are paid", () => {
     await routeAll(test);
     expect(await moves(test, partner, id)).toEqual(["goods 1 succeeded", "shipping 1 pending"]);
     expect(await balanceOf(test, partner)).toBe(-1_000n);
+  });
+
+  it("never exceeds the credit limit beside the worker, which books the goods of another order", async () => {
+    const { test, partner, id } = await arrange(2_000n);
+    const other = await placeOrder(partner); // Of 10.00 that are left, either the goods or the shipping fits.
+    await Promise.all([routeAll(test), sendDuePayments(test)]);
+    const [shipping, goods] = [await moves(test, partner, id), await moves(test, partner, other.id)];
+    const isShippingFirst = shipping[1] === "shipping 1 succeeded";
+    expect(goods[0]).toBe(isShippingFirst ? "goods 1 failed" : "goods 1 succeeded");
+    expect(await balanceOf(test, partner)).toBe(isShippingFirst ? -1_500n : -2_000n);
   });
 
   it.each(["account_entries", "merchant_accounts", "ledger_entries"])(
