@@ -9,8 +9,9 @@ import { fileURLToPath } from "node:url";
  */
 export function installPackages(folder: string): void {
   const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const missing = Object.entries(dependencies).filter(
-    ([name, version]) => installedVersion(folder, name) !== version,
+  // Several versions of a package have names of their own: `npm:package@version`.
+  const missing = Object.entries<string>(dependencies).filter(
+    ([name, version]) => installedVersion(folder, name) !== version.replace(/^npm:.*@/, ""),
   );
   if (missing.length === 0) return;
   process.stderr.write(`Installing the packages of ${folder} ...\n`);

@@ -67,6 +67,7 @@ export const SECTIONS: readonly Section[] = [
         "Retries and rate limits",
         "What to retry, how long to wait, and how many requests fit.",
       ),
+      at("partners/sdk", "SDK", "The API in TypeScript and JavaScript: orders, errors, retries, webhooks."),
       at("partners/versioning", "Versions", "What can change, what cannot, and how programs stay correct."),
       at("partners/going-live", "Go live", "The checklist before the first real order."),
     ],

@@ -4,7 +4,7 @@ const UNKNOWN_OUTCOME = ["no-response", "500", "503"];
 
 /**
  * How a client may repeat a request without asking. The description says it of each operation (`x-retry`), so the SDK, other clients and
- * docs/partners/retries.md follow one table. `no-response` is also what a proxy returns instead of the service.
+ * docs/partners/retries.md follow one table (docs/design/sdk.md, "One table of retries"). `no-response` is also what a proxy returns instead of the service.
  */
 export const RETRIES: Readonly<
   Record<RetryClass, { description: string; after: readonly string[]; done?: readonly string[] }>

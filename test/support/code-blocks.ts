@@ -27,7 +27,7 @@ export const codeBlocksOf = (text: string): CodeBlock[] =>
 
 /** Every page of the project: the documentation, and what maintainers read. */
 export const PAGES: readonly Page[] = globSync("**/*.md", {
-  exclude: ["**/node_modules", "dist", "bench/results"],
+  exclude: ["**/node_modules", "dist", "packages/*/dist", "bench/results"],
 })
   .map((path) => path.replaceAll("\\", "/"))
   .sort()
@@ -61,6 +61,7 @@ type Run =
   | "build"
   | "typescript"
   | "python"
+  | "sdk"
   | "example"
   | "schema"
   | "data"
@@ -79,6 +80,7 @@ export function runOf(block: CodeBlock, { path }: Page): Run {
   if (notRun !== null) return "not run";
   if (language === "sh") return STARTS.test(code) ? "start" : BUILDS.test(code) ? "build" : "session";
   if (language === "ts" && label === "[TypeScript]") return "typescript";
+  if (language === "ts" && label === "[SDK]") return "sdk";
   if (language === "python" && label === "[Python]") return "python";
   if (WITH_EXAMPLES.includes(path) && ["js", "python", "php", "java", "go"].includes(language))
     return "example";

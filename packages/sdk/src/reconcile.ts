@@ -1,6 +1,5 @@
-import type { Orders } from "./client.ts";
 import { isProblem } from "./errors.ts";
-import type { Order } from "./generated/types.ts";
+import type { Order, OrderSearch } from "./generated/types.ts";
 
 /** What you have stored of an order: a full order, or these members of it. */
 export type StoredOrder = Pick<Order, "id" | "sequence" | "updatedAt"> & {
@@ -26,6 +25,12 @@ export type Reconciliation<Stored extends StoredOrder = StoredOrder> = {
   readonly unknown: readonly Stored[];
   /** Orders of which you have another version than the service. */
   readonly differs: readonly { readonly mine: Stored; readonly order: Order }[];
+};
+
+/** How orders are read. */
+type Orders = {
+  get(orderId: string, options?: { signal: AbortSignal }): Promise<Order>;
+  search(search: OrderSearch, options?: { signal: AbortSignal }): AsyncIterable<Order>;
 };
 
 const IDS_MAX = 100;

@@ -54,6 +54,15 @@ describe("the release workflow", () => {
     );
   });
 
+  it("publishes the SDK with provenance, by trust in this workflow and without a token", () => {
+    const job = jobs["publish-sdk"];
+    expect(job).toMatchObject({ needs: "publish", permissions: { contents: "read", "id-token": "write" } });
+    expect(job?.steps.map(({ run }) => run).at(-1)).toBe(
+      "npm publish --workspace @partner-orders/sdk --provenance --access public",
+    );
+    expect(text).not.toMatch(/NPM_TOKEN|NODE_AUTH_TOKEN/);
+  });
+
   it("uses actions by their digest, with the version beside it", () => {
     const used = text.split("\n").filter((line) => /^\s*(?:- )?uses:/.test(line));
     expect(used.length).toBeGreaterThan(5);

@@ -26,6 +26,7 @@ it("knows the packages of tools, which have folders of their own", () => {
     "scripts/sdk",
     "test/mutation",
     "test/release",
+    "test/release/runtimes",
   ]);
   const ofTools = { "node_modules/a": { ...sound, license: "MPL-2.0" } };
   expect(packageErrors(ofTools, { allowScripts: {}, areTools: true })).toEqual([]);
