@@ -45,6 +45,8 @@ create table webhook_endpoints (
   pause_reason  text,
   paused_at     timestamptz,
   in_flight_max integer     not null,
+  header_names   text[]     not null default '{}',
+  sealed_headers text,
   created_at    timestamptz not null,
   updated_at    timestamptz not null,
   constraint webhook_endpoints_pkey primary key (merchant_id, id),
@@ -53,6 +55,7 @@ create table webhook_endpoints (
   constraint webhook_endpoints_paused_with_reason check ((status = 'paused') = (paused_at is not null and pause_reason is not null)),
   constraint webhook_endpoints_event_types_not_empty check (cardinality(event_types) >= 1 and array_position(event_types, null) is null),
   constraint webhook_endpoints_in_flight_max_in_range check (in_flight_max between 1 and 100),
+  constraint webhook_endpoints_headers_bounded check (cardinality(header_names) <= 10 and (sealed_headers is null) = (header_names = '{}')),
   constraint webhook_endpoints_number_positive check (number >= 1),
   constraint webhook_endpoints_url_length check (char_length(url) between 1 and 2048),
   constraint webhook_endpoints_mode_known check (mode in ('live', 'test')),
@@ -75,6 +78,8 @@ comment on column webhook_endpoints.kind is 'push: workers send to the URL. pull
 comment on column webhook_endpoints.url is 'Null of a pull endpoint.';
 comment on column webhook_endpoints.pause_reason is 'gone: the endpoint returned 410. failing: no success for days. requested: the back office paused it. access-ended: a token that had set its address or its secret has ended. Null while it is active.';
 comment on column webhook_endpoints.in_flight_max is 'Maximum number of concurrent requests, or of leased deliveries.';
+comment on column webhook_endpoints.header_names is 'The names of the headers that each request has in addition.';
+comment on column webhook_endpoints.sealed_headers is 'These headers with their values, as JSON, encrypted like webhook_secrets.sealed. Null if there are none.';
 
 -- Apart from webhook_endpoints, and shared: a token is rotated or revoked by a transaction that writes no rows of merchants
 -- (docs/design/people.md, "What a token makes").

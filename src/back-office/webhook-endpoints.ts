@@ -58,12 +58,12 @@ import {
   changedSettings,
   changeErrors,
   ENDPOINT_REQUESTS,
+  endpointErrors,
   kindErrors,
   newSettings,
   RecoveryRequestSchema,
   RotationSchema,
   sinceErrors,
-  urlErrors,
 } from "../webhooks/endpoints/endpoint-request.ts";
 import {
   type ListedEndpoint,
@@ -515,7 +515,7 @@ export const endpointRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
     problems: ["recent-authentication-required", "not-found", "limit-reached", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => [
       ...kindErrors(body),
-      ...urlErrors(body, context.config.webhookAllowPrivateNetworks),
+      ...endpointErrors(body, context.config.webhookAllowPrivateNetworks),
     ],
     handle: ({ caller, params, body, by }, { context }) =>
       onOwner(context, caller, owner, params.id, async (key) => {

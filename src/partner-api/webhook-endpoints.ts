@@ -27,6 +27,7 @@ import {
   changeErrors,
   EndpointChangeSchema,
   EndpointRequestSchema,
+  endpointErrors,
   kindErrors,
   modeErrors,
   newSettings,
@@ -34,7 +35,6 @@ import {
   RecoveryRequestSchema,
   RotationSchema,
   sinceErrors,
-  urlErrors,
 } from "../webhooks/endpoints/endpoint-request.ts";
 import { listEndpoints, readEndpoint } from "../webhooks/endpoints/endpoints-sql.ts";
 import { showEndpoint, showEndpoints } from "../webhooks/endpoints/pause.ts";
@@ -172,7 +172,7 @@ export const webhookRoutes: readonly PartnerRoute[] = [
     problems: ["forbidden", "limit-reached", "validation-failed"],
     bodyErrors: async ({ caller, body }, { context }) => [
       ...kindErrors(body),
-      ...urlErrors(body, context.config.webhookAllowPrivateNetworks),
+      ...endpointErrors(body, context.config.webhookAllowPrivateNetworks),
       ...modeErrors(body, caller),
     ],
     handle: async ({ caller, body, by }, { context }) => {

@@ -49,6 +49,7 @@ describe("POST /v1/webhook-endpoints", () => {
       pauseReason: null,
       pausedAt: null,
       maxInFlight: 8,
+      headers: {},
       lastSuccessAt: null,
       consecutiveFailures: 0,
       backingOffUntil: null,

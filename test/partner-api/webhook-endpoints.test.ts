@@ -91,10 +91,11 @@ describe("PATCH /v1/webhook-endpoints/{endpointId}", () => {
     expect([status, body]).toEqual([200, { ...endpoint, updatedAt: body.updatedAt }]);
   });
 
-  it("ignores fields that a partner cannot set", async () => {
+  it("rejects fields that a partner cannot set, and changes nothing", async () => {
     const { secret: _, ...endpoint } = await createEndpoint(partner);
-    const { body } = await patch(endpoint.id, { status: "paused", secret: "whsec_", id: "x", number: 7 });
-    expect(body).toEqual({ ...endpoint, updatedAt: body.updatedAt });
+    const answer = await patch(endpoint.id, { status: "paused", secret: "whsec_", id: "x" });
+    expectErrors(answer, [{ pointer: "/status" }, { pointer: "/secret" }, { pointer: "/id" }]);
+    expect((await partner.client.get(endpointPath(endpoint.id))).body).toEqual(endpoint);
   });
 
   it.each<[object, string]>([

@@ -37,6 +37,7 @@ export const anEndpoint = (fields: Partial<LeasedEndpoint> = {}): LeasedEndpoint
   leasedUntil: new Date(NOW.getTime() + 15_000),
   url: "https://partner.example/hooks",
   inFlightMax: 8,
+  sealedHeaders: null,
   sealedSecrets: ["sealed"],
   provenHost: null,
   health: {

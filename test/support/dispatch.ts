@@ -25,11 +25,12 @@ export async function storeEndpoint(
     url,
     eventTypes = DEFAULT_EVENT_TYPES,
     inFlightMax = 8,
+    headers = {},
     mode = "live",
   }: Partial<Omit<NewEndpoint, "kind">> & { url: string },
 ): Promise<StoredEndpoint> {
   const connection = connectionKey(partner);
-  const settings = { kind: "push" as const, url, eventTypes, inFlightMax, description: null, mode };
+  const settings = { kind: "push" as const, url, eventTypes, inFlightMax, headers, description: null, mode };
   const by = byService("createWebhookEndpoint");
   const stored = await createEndpoint(context, connection, settings, NO_TOKEN, by);
   if (isProblem(stored)) throw new Error(`The endpoint was not stored: ${stored.code}.`);

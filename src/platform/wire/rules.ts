@@ -9,6 +9,8 @@ const SHARED_FORMATS = {
   "path-segment": "must not be . or .., and must not contain NUL characters or unpaired surrogates",
   "web-address": "must be a URL that begins with https:// or http://",
   "country-code": "must be a two-letter country code",
+  "header-name": "must be the name of a header: letters, digits and !#$%&'*+-.^_`|~",
+  "header-value": "must be visible ASCII characters, with spaces only between them",
 } as const;
 const FORMATS = {
   ...SHARED_FORMATS,
@@ -356,6 +358,26 @@ export const SHARED_RULES = {
     () => "must not contain a user name or password",
   ),
   no_fragment: rule("A URL without a fragment.", [], () => "must not contain a fragment"),
+  reserved_header: rule(
+    "A header that neither the service nor a proxy sets.",
+    [],
+    () => "is reserved: the service or a proxy on the way sets it",
+  ),
+  duplicate_header: rule(
+    "Each header at most once, in upper or lower case.",
+    [],
+    () => "names the same header as an earlier one",
+  ),
+  headers_length: rule(
+    "Headers of at most `max` characters, names and values together.",
+    ["max"],
+    ({ max }) => `must have at most ${max} characters, names and values together`,
+  ),
+  stored_header: rule(
+    "The value of the header. A masked one keeps what is stored, and only that.",
+    [],
+    () => "has no stored value to keep: send the value",
+  ),
   invalid: rule("A rule that has no name.", [], () => "is invalid"),
 } as const;
 

@@ -315,6 +315,16 @@ export const OWN_FORMATS: Readonly<Partial<Record<FormatName, Format>>> = {
     isValid: (text) => /^[!-~]([ -~]*[!-~])?$/.test(text),
     pattern: "^[!-~]([ -~]*[!-~])?$",
   },
+  // A token of RFC 9110, section 5.6.2.
+  "header-name": {
+    isValid: (text) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text),
+    pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+  },
+  // Or what stands for a value that is not shown (src/webhooks/endpoints/static-headers.ts).
+  "header-value": {
+    isValid: (text) => /^(••••|[!-~]([ -~]*[!-~])?)$/.test(text),
+    pattern: "^(••••|[!-~]([ -~]*[!-~])?)$",
+  },
   amount: {
     isValid: isAmount,
     pattern: "^[0-9]{1,15}(\\.[0-9]{1,6})?$",

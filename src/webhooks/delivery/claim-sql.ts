@@ -271,6 +271,7 @@ type LeasedRow = ConnectionKeyRow & {
   /** Only push endpoints are leased. */
   url: string;
   in_flight_max: number;
+  sealed_headers: string | null;
   sealed_secrets: string[];
   consecutive_failures: number;
   failing_since: Date | null;
@@ -308,7 +309,7 @@ export async function leaseEndpoints(
       update webhook_endpoint_states s
       set worker_id = $3, leased_until = $5
       from (
-        select s.merchant_id, s.endpoint_id as id, w.url, w.in_flight_max
+        select s.merchant_id, s.endpoint_id as id, w.url, w.in_flight_max, w.sealed_headers
         from unnest($1::uuid[], $2::uuid[]) as listed (merchant_id, connection_id)
         join webhook_endpoints w on w.merchant_id = listed.merchant_id and w.connection_id = listed.connection_id
         join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
@@ -330,8 +331,8 @@ export async function leaseEndpoints(
       where s.merchant_id = w.merchant_id and s.endpoint_id = w.id and ($9::uuid[] is null or s.merchant_id = any($9))
         -- Again, for the row itself: where it was not locked, another worker may have leased it since.
         and (s.worker_id is null or s.worker_id = $3 or s.leased_until <= $4)
-      returning s.merchant_id, s.connection_id, w.id, w.url, w.in_flight_max, s.consecutive_failures, s.failing_since,
-                s.last_failure_at, s.last_error, s.last_success_at, s.succeeded_at, s.backoff_until, s.warnings_sent,
+      returning s.merchant_id, s.connection_id, w.id, w.url, w.in_flight_max, w.sealed_headers, s.consecutive_failures,
+                s.failing_since, s.last_failure_at, s.last_error, s.last_success_at, s.succeeded_at, s.backoff_until, s.warnings_sent,
                 s.proven_host,
                 array(
                   select k.sealed
@@ -362,6 +363,7 @@ const toLeasedEndpoint = (
   ...lease,
   url: row.url,
   inFlightMax: row.in_flight_max,
+  sealedHeaders: row.sealed_headers,
   sealedSecrets: row.sealed_secrets,
   provenHost: row.proven_host,
   health: {

@@ -42,6 +42,8 @@ export type LeasedEndpoint = {
   readonly leasedUntil: Date;
   readonly url: string;
   readonly inFlightMax: number;
+  /** Encrypted. Null if there are none. */
+  readonly sealedHeaders: string | null;
   /** Encrypted, newest first. */
   readonly sealedSecrets: readonly string[];
   readonly health: EndpointHealth;

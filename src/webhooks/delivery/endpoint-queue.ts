@@ -9,6 +9,7 @@ import {
   isOnProbation,
 } from "../endpoints/health.ts";
 import { signingKey } from "../endpoints/secrets.ts";
+import { openHeaders } from "../endpoints/static-headers.ts";
 import { type EndpointHost, hostOf } from "./admission.ts";
 import type { ClaimSize } from "./claim-sql.ts";
 import type { ClaimedDelivery, DeliveryAttempt, LeasedEndpoint } from "./claimed-delivery.ts";
@@ -32,6 +33,7 @@ export class EndpointQueue {
   #url: string;
   #destination: Destination;
   #sealedSecrets: readonly string[] = [];
+  #sealedHeaders: string | null = null;
   /** When url, secrets and limit were read. */
   #readAt = new Date(0);
   /** When the last request ended. */
@@ -57,7 +59,7 @@ export class EndpointQueue {
     this.endpoint = { merchantId, connectionId, id };
     this.leasedUntil = leasedUntil;
     this.#url = url;
-    this.#destination = { url: urlPartsOf(new URL(url)), keys: [] };
+    this.#destination = { url: urlPartsOf(new URL(url)), headers: {}, keys: [] };
     this.#host = hostOf(this.#destination.url);
     this.#provenHost = provenHost;
     this.#health = health;
@@ -129,17 +131,20 @@ export class EndpointQueue {
 
   /** Takes over the current settings of the endpoint. */
   update(
-    { leasedAt, leasedUntil, url, inFlightMax, sealedSecrets, health }: LeasedEndpoint,
+    { leasedAt, leasedUntil, url, inFlightMax, sealedHeaders, sealedSecrets, health }: LeasedEndpoint,
     open: (sealed: string) => string,
   ): void {
     if (leasedAt >= this.leasedUntil) this.#health = health; // Another worker may have had it since.
     this.leasedUntil = leasedUntil;
     const isSigned = sealedSecrets.join() === this.#sealedSecrets.join();
     const keys = isSigned ? this.#destination.keys : sealedSecrets.map((sealed) => signingKey(open(sealed)));
+    const isSame = sealedHeaders === this.#sealedHeaders;
+    const headers = isSame ? this.#destination.headers : openHeaders(sealedHeaders, open);
     this.#sealedSecrets = sealedSecrets;
+    this.#sealedHeaders = sealedHeaders;
     const isMoved = url !== this.#url;
     this.#url = url;
-    this.#destination = { url: isMoved ? urlPartsOf(new URL(url)) : this.#destination.url, keys };
+    this.#destination = { url: isMoved ? urlPartsOf(new URL(url)) : this.#destination.url, headers, keys };
     if (isMoved) this.#host = hostOf(this.#destination.url);
     this.#window.limitTo(inFlightMax);
     this.#readAt = leasedAt;

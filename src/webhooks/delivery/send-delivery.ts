@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import type { Config } from "../../platform/config.ts";
 import type { Context } from "../../platform/context.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
+import type { StaticHeaders } from "../endpoints/static-headers.ts";
 import {
   type ClaimedDelivery,
   type Completion,
@@ -27,8 +28,12 @@ export const urlPartsOf = ({ origin, protocol, hostname, port, pathname, search 
   search,
 });
 
-/** Where to send, and the keys to sign with, newest first. */
-export type Destination = { readonly url: UrlParts; readonly keys: readonly KeyObject[] };
+/** Where to send, the headers to add, and the keys to sign with, newest first. */
+export type Destination = {
+  readonly url: UrlParts;
+  readonly headers: StaticHeaders;
+  readonly keys: readonly KeyObject[];
+};
 
 /** A request must end this long before its lease does, so that its outcome can still be stored. */
 export const LEASE_MARGIN_MS = 10_000;
@@ -45,7 +50,7 @@ export async function sendDelivery(
   context: SendContext,
   sender: Sender,
   delivery: ClaimedDelivery,
-  { url, keys }: Destination,
+  { url, headers, keys }: Destination,
 ): Promise<Completion> {
   const { config, clock } = context;
   const startedAt = clock.now();
@@ -53,8 +58,9 @@ export async function sendDelivery(
   const leaseLeftMs = delivery.leasedUntil.getTime() - startedAt.getTime();
   if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return releasedClaim(delivery);
   const { wireId: id, body } = delivery.event;
-  const headers = signedHeaders({ id, timestamp: startedAt, body, keys });
-  const result = await sender.send({ connectionId: delivery.connectionId, url, headers, body });
+  const signed = signedHeaders({ id, timestamp: startedAt, body, keys });
+  const request = { connectionId: delivery.connectionId, url, headers: { ...headers, ...signed }, body };
+  const result = await sender.send(request);
   // Cut off because this process stops. The attempt is recorded, but uses up none of the schedule.
   if (result.error === "canceled")
     return { delivery, attempt: attemptOf(startedAt, result), outcome: { is: "released" } };

@@ -42,6 +42,7 @@ import {
 } from "./endpoints-sql.ts";
 import { deleteAllKnownLow, lockOwner, saveChangesFrom, takeEndpointNumber } from "./owners-sql.ts";
 import { deleteSecrets, issueSecret } from "./secrets.ts";
+import { NO_HEADERS, replaceHeaders } from "./static-headers.ts";
 
 /**
  * Registers an endpoint. Returns its signing secret, this once; it is stored encrypted. The row of the owner and the counts
@@ -54,7 +55,7 @@ export async function createEndpoint(
   lockMaker: LockMaker,
   by: Initiator,
 ): Promise<{ endpoint: Endpoint; secret: string } | Problem> {
-  const { clock, newId } = context;
+  const { clock, newId, secrets } = context;
   requireRecentAuthentication(by);
   const changesFrom = ownerKind(owner) === "connection" ? null : await endOfChanges(context);
   return inTransaction(context, async (tx) => {
@@ -64,10 +65,14 @@ export async function createEndpoint(
     if (reached !== null) return reached;
     const maker = await lockMaker(tx);
     if (isProblem(maker)) return maker;
+    const id = newId();
+    const headers = replaceHeaders(secrets, id, NO_HEADERS, settings.headers);
+    if (isProblem(headers)) return headers;
     const endpoint: Endpoint = {
       ...settings,
       ...owner,
-      id: newId(),
+      headers,
+      id,
       number: await takeEndpointNumber(tx, owner),
       status: "active",
       pauseReason: null,
@@ -117,11 +122,11 @@ async function reachedLimit(
 }
 
 /**
- * Changes the given settings. An address belongs to the caller who sets it. A caller without a token takes it over also if it is the same
+ * Changes the given settings. An address, with its headers, belongs to the caller who sets it. A caller without a token takes it over also if it is the same
  * (docs/design/people.md, "What a token makes"). Null when there is no such endpoint.
  */
 export async function changeEndpoint(
-  context: Context,
+  context: WebhookContext,
   key: EndpointKey,
   change: Partial<EndpointSettings>,
   lockMaker: LockMaker,
@@ -130,10 +135,13 @@ export async function changeEndpoint(
   const changed = await inTransaction(context, async (tx) => {
     const endpoint = await lockEndpoint(tx, key, key.id);
     if (endpoint === null) return null;
-    if (endpoint.kind === "pull" && change.url !== undefined)
-      return validationFailed([{ pointer: "/url", rule: "push_endpoint" }]);
-    const wanted: Endpoint = { ...endpoint, ...change };
-    const isMoved = wanted.url !== endpoint.url;
+    const ofPush = (["url", "headers"] as const).filter((field) => change[field] !== undefined);
+    if (endpoint.kind === "pull" && ofPush.length > 0)
+      return validationFailed(ofPush.map((field) => ({ pointer: `/${field}`, rule: "push_endpoint" })));
+    const headers = replaceHeaders(context.secrets, key.id, endpoint.headers, change.headers ?? null);
+    if (isProblem(headers)) return headers;
+    const wanted: Endpoint = { ...endpoint, ...change, headers };
+    const isMoved = wanted.url !== endpoint.url || headers !== endpoint.headers;
     const isTakenOver = change.url !== undefined && !isMoved && (await takesOver(tx, endpoint, lockMaker));
     if (isDeepStrictEqual(wanted, endpoint) && !isTakenOver) return endpoint; // It leaves no entry in the audit log either.
     if (isMoved || isTakenOver) {

@@ -22,6 +22,7 @@ import {
   type NewEndpoint,
 } from "./endpoint.ts";
 import { OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX } from "./secrets.ts";
+import { headerErrors, headersRequestField } from "./static-headers.ts";
 
 const urlField = Type.String({
   description: ENDPOINT_TEXTS.url,
@@ -55,11 +56,16 @@ export const EndpointRequestSchema = Type.Object(
       description: `${EVENT_TYPES_TEXT} Default: every type except \`order.accepted\`, \`order.inProgress\`, \`order.shipmentUpdated\`, \`order.paymentFailed\` and \`order.linesCanceled\`, which must be named.`,
     }),
     maxInFlight: Type.Optional(maxInFlightField),
+    headers: Type.Optional(headersRequestField),
     mode: Type.Optional(
       describedAs(EndpointModeSchema, "Default: `live`. A test key creates test endpoints only."),
     ),
   },
-  { title: "WebhookEndpointRequest", description: "A new endpoint." },
+  {
+    title: "WebhookEndpointRequest",
+    description: "A new endpoint. Unknown fields are rejected.",
+    additionalProperties: false,
+  },
 );
 
 export const EndpointChangeSchema = Type.Object(
@@ -71,10 +77,12 @@ export const EndpointChangeSchema = Type.Object(
     description: Type.Optional(descriptionField),
     eventTypes: Type.Optional(eventTypesField),
     maxInFlight: Type.Optional(maxInFlightField),
+    headers: Type.Optional(headersRequestField),
   },
   {
     title: "WebhookEndpointUpdate",
-    description: "Changes of an endpoint. Absent fields keep their values.",
+    description: "Changes of an endpoint. Absent fields keep their values, unknown ones are rejected.",
+    additionalProperties: false,
   },
 );
 
@@ -112,8 +120,13 @@ const requestsOf = (kind: "merchant" | "facility", name: string) => {
           description: Type.Optional(descriptionField),
           eventTypes: Type.Optional(eventTypes),
           maxInFlight: Type.Optional(maxInFlightField),
+          headers: Type.Optional(headersRequestField),
         },
-        { title: `${name}WebhookEndpointRequest`, description: `A new endpoint of a ${kind}.` },
+        {
+          title: `${name}WebhookEndpointRequest`,
+          description: `A new endpoint of a ${kind}. Unknown fields are rejected.`,
+          additionalProperties: false,
+        },
       ),
     ),
     change: Type.Unsafe<EndpointChange>(
@@ -123,10 +136,12 @@ const requestsOf = (kind: "merchant" | "facility", name: string) => {
           description: Type.Optional(descriptionField),
           eventTypes: Type.Optional({ ...eventTypes, description: EVENT_TYPES_TEXT }),
           maxInFlight: Type.Optional(maxInFlightField),
+          headers: Type.Optional(headersRequestField),
         },
         {
           title: `${name}WebhookEndpointUpdate`,
-          description: `Changes of an endpoint of a ${kind}. Absent fields keep their values.`,
+          description: `Changes of an endpoint of a ${kind}. Absent fields keep their values, unknown ones are rejected.`,
+          additionalProperties: false,
         },
       ),
     ),
@@ -188,6 +203,7 @@ export const newSettings = (
   description: request.description ?? null,
   eventTypes: [...new Set(request.eventTypes ?? defaultTypes)],
   inFlightMax: request.maxInFlight ?? IN_FLIGHT_MAX_DEFAULT,
+  headers: request.headers ?? {},
   mode: request.mode ?? "live",
 });
 
@@ -197,11 +213,13 @@ export const changedSettings = ({
   description,
   eventTypes,
   maxInFlight,
+  headers,
 }: EndpointChange): Partial<EndpointSettings> => ({
   ...(url !== undefined && { url }),
   ...(description !== undefined && { description }),
   ...(eventTypes !== undefined && { eventTypes: [...new Set(eventTypes)] }),
   ...(maxInFlight !== undefined && { inFlightMax: maxInFlight }),
+  ...(headers !== undefined && { headers }),
 });
 
 /**
@@ -210,8 +228,13 @@ export const changedSettings = ({
  */
 const FOR_DEVELOPMENT = { setting: "WEBHOOK_ALLOW_PRIVATE_NETWORKS=true" };
 
-/** The errors of a URL that a schema cannot find. */
-export function urlErrors(body: unknown, allowPrivateNetworks: boolean): ValidationError[] {
+/** The errors of an endpoint that a schema cannot find. */
+export const endpointErrors = (body: unknown, allowPrivateNetworks: boolean): ValidationError[] => [
+  ...urlErrors(body, allowPrivateNetworks),
+  ...headerErrors(body),
+];
+
+function urlErrors(body: unknown, allowPrivateNetworks: boolean): ValidationError[] {
   const { url } = (body ?? {}) as { url?: unknown }; // The body may have any form; a missing member is undefined.
   const error = typeof url === "string" ? endpointUrlError(url, allowPrivateNetworks) : null;
   if (typeof url !== "string" || error === null) return [];
@@ -221,8 +244,16 @@ export function urlErrors(body: unknown, allowPrivateNetworks: boolean): Validat
 
 /** The errors of the kind of a new endpoint of a connection: a push endpoint has a URL, and a pull endpoint none. */
 export function kindErrors(body: unknown): ValidationError[] {
-  const { kind = "push", url } = (body ?? {}) as { kind?: unknown; url?: unknown }; // As above.
-  if (kind === "pull") return url == null ? [] : [{ pointer: "/url", rule: "push_endpoint" }];
+  const {
+    kind = "push",
+    url,
+    headers,
+  } = (body ?? {}) as { kind?: unknown; url?: unknown; headers?: unknown }; // As above.
+  if (kind === "pull")
+    return [
+      ...(url == null ? [] : [{ pointer: "/url", rule: "push_endpoint" } as const]),
+      ...(headers == null ? [] : [{ pointer: "/headers", rule: "push_endpoint" } as const]),
+    ];
   return kind === "push" && url == null ? [{ pointer: "/url", rule: "required" }] : [];
 }
 
@@ -231,7 +262,7 @@ export function changeErrors(body: unknown, allowPrivateNetworks: boolean): Vali
   const { kind } = (body ?? {}) as { kind?: unknown }; // As above.
   return [
     ...(kind == null ? [] : [{ pointer: "/kind", rule: "set_at_creation" } as const]),
-    ...urlErrors(body, allowPrivateNetworks),
+    ...endpointErrors(body, allowPrivateNetworks),
   ];
 }
 

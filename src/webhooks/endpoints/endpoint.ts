@@ -18,6 +18,7 @@ import {
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType, OPT_IN_EVENT_TYPES, PING } from "../events/event.ts";
 import { factOfOwner, type OwnerKind } from "../owner.ts";
 import { PENDING_COUNT_MAX, type ShownHealth } from "./shown-health-sql.ts";
+import { headersField, maskedHeaders, type SealedHeaders, type StaticHeaders } from "./static-headers.ts";
 
 /**
  * `gone`: it returned 410. `failing`: it had no success for days. `requested`: the back office paused it. `access-ended`: a token has
@@ -56,6 +57,7 @@ export type Endpoint = {
   readonly pauseReason: PauseReason | null;
   readonly pausedAt: Date | null;
   readonly inFlightMax: number;
+  readonly headers: SealedHeaders;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
@@ -64,7 +66,9 @@ export type Endpoint = {
 export type EndpointKey = Pick<Endpoint, "merchantId" | "connectionId" | "id">;
 
 /** What a partner sets and may change. */
-export type EndpointSettings = Pick<Endpoint, "url" | "description" | "eventTypes" | "inFlightMax">;
+export type EndpointSettings = Pick<Endpoint, "url" | "description" | "eventTypes" | "inFlightMax"> & {
+  readonly headers: StaticHeaders;
+};
 
 /** What a partner sets at the creation. */
 export type NewEndpoint = EndpointSettings & Pick<Endpoint, "kind" | "mode">;
@@ -184,6 +188,7 @@ const endpointFields = {
   ),
   pausedAt: nullableTime("When the endpoint was paused. Null while it is active."),
   maxInFlight: Type.Integer({ description: ENDPOINT_TEXTS.maxInFlight }),
+  headers: headersField,
   lastSuccessAt: nullableTime(
     "When the endpoint last accepted an event, to the hour. The first success, and the first after a failure, are stored at once. Null before the first one. The service sets it.",
   ),
@@ -261,6 +266,7 @@ export const toWireEndpoint = (
   pauseReason: endpoint.pauseReason,
   pausedAt: endpoint.pausedAt?.toISOString() ?? null,
   maxInFlight: endpoint.inFlightMax,
+  headers: maskedHeaders(endpoint.headers),
   lastSuccessAt: health?.succeededAt?.toISOString() ?? null,
   consecutiveFailures: health?.consecutiveFailures ?? 0,
   backingOffUntil: backoffEnd(endpoint, health, now)?.toISOString() ?? null,
@@ -290,19 +296,21 @@ export const wireEndpointId = (endpointId: string): string => toTypeId("whe", en
 export const endpointFact = (endpoint: EndpointKey, details: AuditFact["details"] = {}): AuditFact =>
   factOfOwner(endpoint, { subject: "whe", ids: [endpoint.id], details });
 
-/** Settings that were set or changed. Of an address only the host: partners put tokens into the rest. */
+/** Settings that were set or changed. Of an address only the host: partners put tokens into the rest, and into headers. */
 export const auditedSettings = ({
   kind,
   url,
   eventTypes,
   inFlightMax,
   description,
+  headers,
   mode,
 }: Partial<NewEndpoint>) => ({
   kind: kind === "pull" ? kind : undefined,
   host: url == null ? undefined : new URL(url).host,
   eventTypes,
   inFlightMax,
+  headers: headers === undefined ? undefined : Object.keys(headers),
   mode,
   description: description ?? undefined,
 });

@@ -12,7 +12,6 @@ import type {
   EndpointEventType,
   EndpointKey,
   EndpointKind,
-  EndpointSettings,
   PauseReason,
   ShownHealthStatus,
 } from "./endpoint.ts";
@@ -31,6 +30,8 @@ type EndpointRow = {
   pause_reason: PauseReason | null;
   paused_at: Date | null;
   in_flight_max: number;
+  header_names: string[];
+  sealed_headers: string | null;
   created_at: Date;
   updated_at: Date;
 };
@@ -45,7 +46,7 @@ export async function listEndpoints(
     name: "list-endpoints",
     text: `
       select merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status, pause_reason, paused_at,
-             in_flight_max, created_at, updated_at
+             in_flight_max, header_names, sealed_headers, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id > $3 and status <> 'deleted'
       order by id
@@ -64,7 +65,7 @@ export async function readEndpoint(
     name: "read-endpoint",
     text: `
       select merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status, pause_reason, paused_at,
-             in_flight_max, created_at, updated_at
+             in_flight_max, header_names, sealed_headers, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'`,
     values: [connection.merchantId, connection.connectionId, endpointId],
@@ -85,7 +86,7 @@ export async function lockEndpoint(
     name: "lock-endpoint",
     text: `
       select merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status, pause_reason, paused_at,
-             in_flight_max, created_at, updated_at
+             in_flight_max, header_names, sealed_headers, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'
       for no key update`,
@@ -104,7 +105,7 @@ export async function shareEndpoint(
     name: "share-endpoint",
     text: `
       select merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status, pause_reason, paused_at,
-             in_flight_max, created_at, updated_at
+             in_flight_max, header_names, sealed_headers, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'
       for share`,
@@ -185,8 +186,8 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
     name: "insert-endpoint",
     text: `
       insert into webhook_endpoints (merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status,
-                                     in_flight_max, created_at, updated_at)
-      values ($1, $2, $3, $4, $11, $5, $6, $7, $10, 'active', $8, $9, $9)`,
+                                     in_flight_max, header_names, sealed_headers, created_at, updated_at)
+      values ($1, $2, $3, $4, $11, $5, $6, $7, $10, 'active', $8, $12, $13, $9, $9)`,
     values: [
       endpoint.merchantId,
       endpoint.connectionId,
@@ -199,6 +200,8 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
       endpoint.createdAt,
       endpoint.mode,
       endpoint.kind,
+      endpoint.headers.names,
+      endpoint.headers.sealed,
     ],
   });
   await tx.query({
@@ -224,14 +227,15 @@ export const recordEndpoint = (tx: Queryable, now: Date, endpoint: EndpointKey, 
 export async function updateEndpointSettings(
   tx: Queryable,
   endpoint: EndpointKey,
-  { url, description, eventTypes, inFlightMax }: EndpointSettings,
+  { url, description, eventTypes, inFlightMax, headers }: Endpoint,
   now: Date,
 ): Promise<void> {
   await tx.query({
     name: "update-endpoint-settings",
     text: `
       update webhook_endpoints
-      set url = $4, description = $5, event_types = $6, in_flight_max = $7, updated_at = $8
+      set url = $4, description = $5, event_types = $6, in_flight_max = $7, updated_at = $8,
+          header_names = $9, sealed_headers = $10
       where merchant_id = $1 and connection_id = $2 and id = $3`,
     values: [
       endpoint.merchantId,
@@ -242,6 +246,8 @@ export async function updateEndpointSettings(
       eventTypes,
       inFlightMax,
       now,
+      headers.names,
+      headers.sealed,
     ],
   });
   recordEndpoint(tx, now, endpoint);
@@ -278,7 +284,7 @@ export async function markEndpointDeleted(tx: Queryable, endpoint: EndpointKey, 
     name: "mark-endpoint-deleted",
     text: `
       update webhook_endpoints
-      set status = 'deleted', pause_reason = null, paused_at = null, updated_at = $4
+      set status = 'deleted', pause_reason = null, paused_at = null, updated_at = $4, header_names = '{}', sealed_headers = null
       where merchant_id = $1 and connection_id = $2 and id = $3`,
     values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, now],
   });
@@ -299,6 +305,7 @@ const toEndpoint = (row: EndpointRow): Endpoint => ({
   pauseReason: row.pause_reason,
   pausedAt: row.paused_at,
   inFlightMax: row.in_flight_max,
+  headers: { names: row.header_names, sealed: row.sealed_headers },
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -327,7 +334,8 @@ const oldestIn = (scope: string): string => `
       select *
       from (
         select w.merchant_id, w.connection_id, w.id, w.number, w.kind, w.url, w.description, w.event_types, w.mode, w.status,
-               w.pause_reason, w.paused_at, w.in_flight_max, w.created_at, w.updated_at,
+               w.pause_reason, w.paused_at, w.in_flight_max, w.header_names, w.sealed_headers,
+               w.created_at, w.updated_at,
                c.name as connection_name, m.name as merchant_name, f.name as facility_name,
                ($5::text is null or w.mode = $5)
                  and ($8::text is null or $8 = case -- As ownerKind decides it.

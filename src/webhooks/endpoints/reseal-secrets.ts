@@ -9,8 +9,8 @@ import type { WebhookContext } from "../conditions-sql.ts";
 const BATCH_SIZE = 200;
 
 /**
- * Encrypts with the newest key all secrets that were encrypted with another one, so that the older key can be removed.
- * Returns how many. A secret that cannot be decrypted is logged and not changed: either its row is damaged, or its key
+ * Encrypts with the newest key all secrets and headers of endpoints that were encrypted with another one, so that the older key can be removed.
+ * Returns how many. One that cannot be decrypted is logged and not changed: either its row is damaged, or its key
  * was used by a process with a newer configuration.
  */
 export async function resealSecrets(context: WebhookContext, stopping?: AbortSignal): Promise<number> {
@@ -23,9 +23,22 @@ export async function resealSecrets(context: WebhookContext, stopping?: AbortSig
       count += batch.resealed;
       position = batch.last;
     } while (position !== null);
+    count += await resealHeaders(context, connection);
   }
   return count;
 }
+
+/** An owner has so few endpoints that these are one batch. */
+const resealHeaders = (context: WebhookContext, connection: ConnectionKey): Promise<number> =>
+  inTransaction(context, async (tx: Queryable) => {
+    const locked = await lockHeaders(tx, connection, context.secrets.keyId);
+    const resealed = locked.flatMap(({ endpointId, sealed }) => {
+      const again = reseal(context, connection, { endpointId, id: endpointId, sealed });
+      return again === null ? [] : [{ endpointId, sealed: again }];
+    });
+    await storeSealedHeaders(tx, connection, resealed);
+    return resealed.length;
+  });
 
 /** `last` is the position of the next batch, null at the end. Rotations wait for the row locks. */
 const resealBatch = (
@@ -57,7 +70,7 @@ function reseal(
       {
         connection: { id: connection.connectionId },
         endpoint: { id: endpointId },
-        secret: { id },
+        secret: { id }, // Of headers, that of their endpoint.
         code: error.code,
         keyId: error.keyId,
       },
@@ -74,24 +87,35 @@ export async function listKeyIdsInUse(db: Queryable, now: Date): Promise<string[
   const rows = await db.query<{ key_id: string }>({
     name: "list-key-ids-in-use",
     text: `
-      select distinct split_part(sealed, '.', 2) as key_id
-      from webhook_secrets
-      where (expires_at is null or expires_at > $1) and sealed ~ '^v1[.][0-9a-f]{8}[.]'
+      select distinct split_part(used.sealed, '.', 2) as key_id
+      from (
+        select s.sealed
+        from webhook_secrets s
+        where s.expires_at is null or s.expires_at > $1
+        union all
+        select w.sealed_headers
+        from webhook_endpoints w
+        where w.sealed_headers is not null) as used
+      where used.sealed ~ '^v1[.][0-9a-f]{8}[.]'
       order by key_id`,
     values: [now],
   });
   return rows.map((row) => row.key_id);
 }
 
-/** Connections with secrets that are encrypted with another key. A scan over all shards of a small table. */
+/** Connections with secrets or headers that are encrypted with another key. A scan over all shards of a small table. */
 async function listConnectionsWithOlderKeys(db: Queryable, keyId: string): Promise<ConnectionKey[]> {
   const rows = await searchReachable(db, "list-connections-with-older-keys", (merchants) =>
     db.query<ConnectionKeyRow>({
       name: "list-connections-with-older-keys",
       text: `
-        select distinct merchant_id, connection_id
-        from webhook_secrets
-        where split_part(sealed, '.', 2) <> $1 and ($2::uuid[] is null or merchant_id = any($2))
+        select s.merchant_id, s.connection_id
+        from webhook_secrets s
+        where split_part(s.sealed, '.', 2) <> $1 and ($2::uuid[] is null or s.merchant_id = any($2))
+        union
+        select w.merchant_id, w.connection_id
+        from webhook_endpoints w
+        where split_part(w.sealed_headers, '.', 2) <> $1 and ($2::uuid[] is null or w.merchant_id = any($2))
         order by merchant_id, connection_id`,
       values: [keyId, merchants],
     }),
@@ -147,6 +171,48 @@ async function storeSealed(
       secrets.map(({ endpointId }) => endpointId),
       secrets.map(({ id }) => id),
       secrets.map(({ sealed }) => sealed),
+    ],
+  });
+}
+
+type LockedHeaders = { readonly endpointId: string; readonly sealed: string };
+
+/** Locks the endpoints whose headers are encrypted with another key. */
+async function lockHeaders(
+  tx: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  keyId: string,
+): Promise<LockedHeaders[]> {
+  return tx.query<LockedHeaders>({
+    name: "lock-headers",
+    text: `
+      select id as "endpointId", sealed_headers as sealed
+      from webhook_endpoints
+      where merchant_id = $1 and connection_id = $2 and split_part(sealed_headers, '.', 2) <> $3
+      order by id
+      for no key update`,
+    values: [merchantId, connectionId, keyId],
+  });
+}
+
+async function storeSealedHeaders(
+  tx: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  headers: readonly LockedHeaders[],
+): Promise<void> {
+  if (headers.length === 0) return;
+  await tx.query({
+    name: "store-sealed-headers",
+    text: `
+      update webhook_endpoints w
+      set sealed_headers = resealed.sealed
+      from unnest($3::uuid[], $4::text[]) as resealed (endpoint_id, sealed)
+      where w.merchant_id = $1 and w.connection_id = $2 and w.id = resealed.endpoint_id`,
+    values: [
+      merchantId,
+      connectionId,
+      headers.map(({ endpointId }) => endpointId),
+      headers.map(({ sealed }) => sealed),
     ],
   });
 }

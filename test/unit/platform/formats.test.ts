@@ -8,6 +8,8 @@ const VALID: Readonly<Record<string, readonly string[]>> = {
   "web-address": ["https://merchant.example/mug.jpg", "HTTP://a", "https://a/ü"],
   "country-code": ["GB", "de"],
   barcode: ["4006381333931", "A-1 b", "!"],
+  "header-name": ["x-api-key", "!#$%&'*+.^_`|~0aZ"],
+  "header-value": ["a", "Bearer a b", "~", "••••"],
   amount: ["0", "12.50", "123456789012345.123456"],
   currency: ["EUR", "JPY"],
 };
@@ -18,6 +20,8 @@ const INVALID: Readonly<Record<string, readonly string[]>> = {
   "web-address": ["javascript:alert(1)", "ftp://a", "https://", "https://a b"],
   "country-code": ["G", "GBR", "1A", "UK"],
   barcode: ["", " 1", "1 ", "1\n2", "é"],
+  "header-name": ["", "a b", "a:", "é", "a\n"],
+  "header-value": ["", " a", "a ", "a\nb", "é", "•••••"],
   amount: ["", "-1", "1.", ".5", "1e3", "1,5"],
   currency: ["eur", "EURO", "E"],
 };

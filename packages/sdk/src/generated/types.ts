@@ -451,7 +451,7 @@ export type UnsupportedMediaTypeProblem = {
 };
 
 /**
- * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `invalid`: A rule that has no name.
+ * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `reserved_header`: A header that neither the service nor a proxy sets. `duplicate_header`: Each header at most once, in upper or lower case. `headers_length` (`max`): Headers of at most `max` characters, names and values together. `stored_header`: The value of the header. A masked one keeps what is stored, and only that. `invalid`: A rule that has no name.
  */
 export type KnownValidationRule =
   | "required"
@@ -494,15 +494,19 @@ export type KnownValidationRule =
   | "usual_port"
   | "no_credentials"
   | "no_fragment"
+  | "reserved_header"
+  | "duplicate_header"
+  | "headers_length"
+  | "stored_header"
   | "invalid";
 
 /**
- * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `invalid`: A rule that has no name.
+ * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `reserved_header`: A header that neither the service nor a proxy sets. `duplicate_header`: Each header at most once, in upper or lower case. `headers_length` (`max`): Headers of at most `max` characters, names and values together. `stored_header`: The value of the header. A masked one keeps what is stored, and only that. `invalid`: A rule that has no name.
  */
 export type ValidationRule = KnownValidationRule | (string & {});
 
 /**
- * The form that text must have. More values may be added. `uuid`: must be a UUID. `date-time`: must be an ISO 8601 date-time with a time zone. `text`: must not contain NUL characters or unpaired surrogates. `path-segment`: must not be . or .., and must not contain NUL characters or unpaired surrogates. `web-address`: must be a URL that begins with https:// or http://. `country-code`: must be a two-letter country code.
+ * The form that text must have. More values may be added. `uuid`: must be a UUID. `date-time`: must be an ISO 8601 date-time with a time zone. `text`: must not contain NUL characters or unpaired surrogates. `path-segment`: must not be . or .., and must not contain NUL characters or unpaired surrogates. `web-address`: must be a URL that begins with https:// or http://. `country-code`: must be a two-letter country code. `header-name`: must be the name of a header: letters, digits and !#$%&'*+-.^_`|~. `header-value`: must be visible ASCII characters, with spaces only between them.
  */
 export type KnownValueFormat =
   | "uuid"
@@ -510,10 +514,12 @@ export type KnownValueFormat =
   | "text"
   | "path-segment"
   | "web-address"
-  | "country-code";
+  | "country-code"
+  | "header-name"
+  | "header-value";
 
 /**
- * The form that text must have. More values may be added. `uuid`: must be a UUID. `date-time`: must be an ISO 8601 date-time with a time zone. `text`: must not contain NUL characters or unpaired surrogates. `path-segment`: must not be . or .., and must not contain NUL characters or unpaired surrogates. `web-address`: must be a URL that begins with https:// or http://. `country-code`: must be a two-letter country code.
+ * The form that text must have. More values may be added. `uuid`: must be a UUID. `date-time`: must be an ISO 8601 date-time with a time zone. `text`: must not contain NUL characters or unpaired surrogates. `path-segment`: must not be . or .., and must not contain NUL characters or unpaired surrogates. `web-address`: must be a URL that begins with https:// or http://. `country-code`: must be a two-letter country code. `header-name`: must be the name of a header: letters, digits and !#$%&'*+-.^_`|~. `header-value`: must be visible ASCII characters, with spaces only between them.
  */
 export type ValueFormat = KnownValueFormat | (string & {});
 
@@ -1386,7 +1392,7 @@ export type EventType =
   | "order.linesCanceled";
 
 /**
- * A new endpoint.
+ * A new endpoint. Unknown fields are rejected.
  */
 export type WebhookEndpointRequest = {
   /**
@@ -1409,6 +1415,12 @@ export type WebhookEndpointRequest = {
    * Maximum number of concurrent requests to the endpoint. Of a pull endpoint, of deliveries that are leased at the same time. Default at creation: 8.
    */
   maxInFlight?: number;
+  /**
+   * Headers that every request to the endpoint has, such as a key of your API gateway. Up to 10, with together 4096 characters. Names are compared without their case, and these are reserved: `host`, `date`, `user-agent`, `expect`, `accept-encoding`, those of the content (`content-type`, `content-length` …), of one connection (`connection`, `transfer-encoding`, `upgrade` …), of proxies (`via`, `forwarded`, `x-forwarded-*`, `proxy-*`) and of tracing, and `webhook-*`. The values are stored encrypted and never returned. A change replaces all of them, and `{}` removes them. The value `••••` keeps the stored one.
+   */
+  headers?: {
+    [key: string]: string;
+  };
   /**
    * Default: `live`. A test key creates test endpoints only.
    */
@@ -1463,6 +1475,12 @@ export type WebhookEndpointWithSecret = {
    * Maximum number of concurrent requests to the endpoint. Of a pull endpoint, of deliveries that are leased at the same time.
    */
   maxInFlight: number;
+  /**
+   * Headers that every request to the endpoint has, such as a key of your API gateway. Every value is shown as `••••`. Empty if there are none.
+   */
+  headers: {
+    [key: string]: string;
+  };
   /**
    * When the endpoint last accepted an event, to the hour. The first success, and the first after a failure, are stored at once. Null before the first one. The service sets it.
    */
@@ -1532,6 +1550,12 @@ export type WebhookEndpoint = {
    */
   maxInFlight: number;
   /**
+   * Headers that every request to the endpoint has, such as a key of your API gateway. Every value is shown as `••••`. Empty if there are none.
+   */
+  headers: {
+    [key: string]: string;
+  };
+  /**
    * When the endpoint last accepted an event, to the hour. The first success, and the first after a failure, are stored at once. Null before the first one. The service sets it.
    */
   lastSuccessAt: string | null;
@@ -1572,7 +1596,7 @@ export type WebhookEndpointPage = {
 };
 
 /**
- * Changes of an endpoint. Absent fields keep their values.
+ * Changes of an endpoint. Absent fields keep their values, unknown ones are rejected.
  */
 export type WebhookEndpointUpdate = {
   /**
@@ -1595,6 +1619,12 @@ export type WebhookEndpointUpdate = {
    * Maximum number of concurrent requests to the endpoint. Of a pull endpoint, of deliveries that are leased at the same time. Default at creation: 8.
    */
   maxInFlight?: number;
+  /**
+   * Headers that every request to the endpoint has, such as a key of your API gateway. Up to 10, with together 4096 characters. Names are compared without their case, and these are reserved: `host`, `date`, `user-agent`, `expect`, `accept-encoding`, those of the content (`content-type`, `content-length` …), of one connection (`connection`, `transfer-encoding`, `upgrade` …), of proxies (`via`, `forwarded`, `x-forwarded-*`, `proxy-*`) and of tracing, and `webhook-*`. The values are stored encrypted and never returned. A change replaces all of them, and `{}` removes them. The value `••••` keeps the stored one.
+   */
+  headers?: {
+    [key: string]: string;
+  };
 };
 
 /**
@@ -1645,6 +1675,12 @@ export type RotatedWebhookEndpoint = {
    * Maximum number of concurrent requests to the endpoint. Of a pull endpoint, of deliveries that are leased at the same time.
    */
   maxInFlight: number;
+  /**
+   * Headers that every request to the endpoint has, such as a key of your API gateway. Every value is shown as `••••`. Empty if there are none.
+   */
+  headers: {
+    [key: string]: string;
+  };
   /**
    * When the endpoint last accepted an event, to the hour. The first success, and the first after a failure, are stored at once. Null before the first one. The service sets it.
    */
@@ -1834,6 +1870,12 @@ export type ResumedWebhookEndpoint = {
    * Maximum number of concurrent requests to the endpoint. Of a pull endpoint, of deliveries that are leased at the same time.
    */
   maxInFlight: number;
+  /**
+   * Headers that every request to the endpoint has, such as a key of your API gateway. Every value is shown as `••••`. Empty if there are none.
+   */
+  headers: {
+    [key: string]: string;
+  };
   /**
    * When the endpoint last accepted an event, to the hour. The first success, and the first after a failure, are stored at once. Null before the first one. The service sets it.
    */
@@ -2963,4 +3005,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 5f792a69c5d83ab721f0fd38cd2c3caf6769bd481e0fc1ea63911fa2b57b671d
+// sha256 502f72dd04c6af8f1c40ee476adaf03e9cb1a68f23714c3b51f83c7cc1a00883

@@ -93,7 +93,11 @@ describe("what a queue sends", () => {
     queue.update(moved, () => {
       throw new Error("An unchanged secret is not decrypted again.");
     });
-    expect(queue.destination).toEqual({ url: urlPartsOf(new URL("https://partner.example/new")), keys });
+    expect(queue.destination).toEqual({
+      url: urlPartsOf(new URL("https://partner.example/new")),
+      headers: {},
+      keys,
+    });
     queue.update(anEndpoint({ sealedSecrets: ["rotated", "sealed"] }), open);
     expect(queue.destination.keys).toHaveLength(2);
   });

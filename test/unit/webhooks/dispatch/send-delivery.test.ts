@@ -36,7 +36,7 @@ async function send(
     close: async () => undefined,
   };
   const context = { config, clock: { now: () => NOW }, random: () => 0.5 };
-  const destination = { url: new URL("https://partner.example/hooks"), keys: [] };
+  const destination = { url: new URL("https://partner.example/hooks"), headers: {}, keys: [] };
   return { ...(await sendDelivery(context, sender, claim, destination)), requests };
 }
 

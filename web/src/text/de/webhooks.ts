@@ -24,6 +24,9 @@ export const webhooks: Translated<typeof en> = {
     parts: { address: "Adresse: {{token}}", secret: "Signaturschlüssel: {{token}}" },
     settings: "Einstellungen",
     maxInFlight: "Gleichzeitige Anfragen",
+    headers: "Header",
+    headersHelp:
+      "Einer pro Zeile, etwa x-api-key: 3f7c0d. Jede Anfrage hat sie. Die Werte werden nicht wieder angezeigt; •••• behält einen bei.",
     created: "Angelegt",
     eventTypes: "Ereignisarten",
     emptyFiltered: "Kein Endpunkt passt zu diesen Filtern.",

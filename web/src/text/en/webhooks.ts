@@ -21,6 +21,9 @@ export const webhooks = {
     madeByTokensHelp: "When the token ends, the endpoint is paused.",
     parts: { address: "Address: {{token}}", secret: "Signing secret: {{token}}" },
     maxInFlight: "Requests at the same time",
+    headers: "Headers",
+    headersHelp:
+      "One on each line, such as x-api-key: 3f7c0d. Every request has them. Values are not shown again; •••• keeps one.",
     created: "Created",
     eventTypes: "Event types",
     emptyFiltered: "No endpoint matches these filters.",

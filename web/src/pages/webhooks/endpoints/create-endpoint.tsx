@@ -12,7 +12,7 @@ import { filled } from "../../../ui/form/use-api-form.ts";
 import { ShownOnce } from "../../../ui/shown-once.tsx";
 import { thingsQuery } from "../../access/things.ts";
 import { changeableKinds, type OwnerKind, ownerKindOf, ownerRoute } from "../owner.tsx";
-import { EndpointFields, type EndpointValues } from "./endpoint-fields.tsx";
+import { EndpointFields, type EndpointValues, headersIn } from "./endpoint-fields.tsx";
 
 type Values = EndpointValues & { owner: string; kind: "push" | "pull"; mode: "live" | "test" };
 
@@ -41,6 +41,7 @@ export function CreateEndpoint({ ownerId }: { ownerId?: string }) {
           mode: "live",
           eventTypes: [],
           maxInFlight: IN_FLIGHT_DEFAULT,
+          headers: "",
         }}
         validate={({ owner, kind, url }) => ({
           ...(owner === "" && { owner: t("ui.required") }),
@@ -86,7 +87,7 @@ export function CreateEndpoint({ ownerId }: { ownerId?: string }) {
             </Stack>
           );
         }}
-        run={async ({ owner, kind, url, description, mode, eventTypes, maxInFlight }) => {
+        run={async ({ owner, kind, url, description, mode, eventTypes, maxInFlight, headers }) => {
           const endpoint = await dataOf(
             api.POST(ownerRoute(owner, "/webhook-endpoints"), {
               params: { path: { id: owner } },
@@ -98,6 +99,7 @@ export function CreateEndpoint({ ownerId }: { ownerId?: string }) {
                 // The field offers the types of the owner.
                 ...(eventTypes.length > 0 && { eventTypes: eventTypes as never[] }),
                 ...(maxInFlight !== "" && { maxInFlight: Number(maxInFlight) }),
+                ...(headers.trim() !== "" && { headers: headersIn(headers) }),
               },
             }),
           );

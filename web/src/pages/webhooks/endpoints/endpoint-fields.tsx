@@ -1,4 +1,4 @@
-import { MultiSelect, NumberInput, TextInput } from "@mantine/core";
+import { MultiSelect, NumberInput, Textarea, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { useTranslation } from "react-i18next";
 import { EVENT_TYPES, type OwnedEventType } from "../filter-values.ts";
@@ -9,7 +9,27 @@ export type EndpointValues = {
   description: string;
   eventTypes: OwnedEventType[];
   maxInFlight: number | string;
+  /** A header on each line, as in a request. */
+  headers: string;
 };
+
+/** Of an endpoint, whose values are hidden. */
+export const headersText = (headers: Readonly<Record<string, string>>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join("\n");
+
+/** The opposite. A line without a colon is a name without a value, which the service rejects. */
+export const headersIn = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    text
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+      .map((line) => {
+        const [name = "", ...value] = line.split(":");
+        return [name.trim(), value.join(":").trim()];
+      }),
+  );
 
 /** The limit of the service. */
 const IN_FLIGHT_MAX = 100;
@@ -58,6 +78,13 @@ export function EndpointFields<Values extends EndpointValues>({
         max={IN_FLIGHT_MAX}
         allowDecimal={false}
         {...form.getInputProps("maxInFlight")}
+      />
+      <Textarea
+        label={t("endpoints.headers")}
+        description={t("endpoints.headersHelp")}
+        autosize
+        spellCheck={false}
+        {...form.getInputProps("headers")}
       />
       <TextInput label={t("endpoints.description")} maxLength={255} {...form.getInputProps("description")} />
     </>

@@ -20,7 +20,7 @@ import { DueTime, Time } from "../../../ui/time.tsx";
 import { EVENT_TYPES, type OwnedEventType } from "../filter-values.ts";
 import { endpointName, ownerKindOf, ownerRoute, useMayChangeEndpoints, useOwnerName } from "../owner.tsx";
 import { endpointQuery } from "../queries.ts";
-import { EndpointFields, type EndpointValues } from "./endpoint-fields.tsx";
+import { EndpointFields, type EndpointValues, headersIn, headersText } from "./endpoint-fields.tsx";
 import { countOf } from "./endpoints-section.tsx";
 
 /** One endpoint: whether it works, and what to do if it does not. */
@@ -129,13 +129,15 @@ function WhyPaused({ endpoint: { pauseReason, pausedAt, madeByTokens } }: Props)
 
 function EndpointSettings({ endpoint }: Props) {
   const { t } = useTranslation();
-  const { id, url, maxInFlight, eventTypes, createdAt, madeByTokens } = endpoint;
+  const { id, url, maxInFlight, headers, eventTypes, createdAt, madeByTokens } = endpoint;
+  const headerNames = Object.keys(headers).join(", ");
   return (
     <Section title={t("endpoints.settings")}>
       <Facts
         of={[
           [t("endpoints.id"), <CopiedText key="id" value={id} of={t("endpoints.id")} />],
           [t(url === null ? "endpoints.maxLeased" : "endpoints.maxInFlight"), String(maxInFlight)],
+          [t("endpoints.headers"), headerNames === "" ? null : headerNames],
           [t("endpoints.created"), <Time key="created" at={createdAt} />],
           [
             t("endpoints.madeByTokens"),
@@ -169,7 +171,7 @@ const HIDDEN = "?…";
 /** Changes what was set at the creation. The secret and the log stay. */
 function EditEndpoint({ ownerId, endpoint }: EditEndpointProps) {
   const { t } = useTranslation();
-  const { id, url, description, eventTypes, maxInFlight } = endpoint;
+  const { id, url, description, eventTypes, maxInFlight, headers } = endpoint;
   const isPull = url === null;
   const isHidden = url?.endsWith(HIDDEN) ?? false;
   return (
@@ -179,7 +181,13 @@ function EditEndpoint({ ownerId, endpoint }: EditEndpointProps) {
       confirm={t("endpoints.save")}
       effect={t(isHidden ? "endpoints.editHidden" : "endpoints.editEffect")}
       done={t("endpoints.edited")}
-      initialValues={{ url: url ?? "", description: description ?? "", eventTypes, maxInFlight }}
+      initialValues={{
+        url: url ?? "",
+        description: description ?? "",
+        eventTypes,
+        maxInFlight,
+        headers: headersText(headers),
+      }}
       validate={(values) => ({
         ...(!isPull && values.url.trim() === "" && { url: t("ui.required") }),
         ...(values.url.trim() !== url && values.url.includes("…") && { url: t("endpoints.wholeAddress") }),
@@ -206,6 +214,7 @@ function EditEndpoint({ ownerId, endpoint }: EditEndpointProps) {
               // The field offers the types of the owner.
               ...(changed.eventTypes !== undefined && { eventTypes: changed.eventTypes as never[] }),
               ...(changed.maxInFlight !== undefined && { maxInFlight: Number(changed.maxInFlight) }),
+              ...(changed.headers !== undefined && { headers: headersIn(changed.headers) }),
             },
           }),
         )
