@@ -48,7 +48,8 @@ export async function markAsErased(
     text: `
       update orders o
       set personal_data_erased_at = $4, changed_at = greatest(o.changed_at, $4),
-          updated_at = greatest($4, o.updated_at + interval '1 millisecond') -- Partners see the erased address.
+          -- Partners see the erased address. The sum is in UTC, because Citus updates by no function that depends on a time zone.
+          updated_at = greatest($4, (o.updated_at at time zone 'UTC' + interval '1 millisecond') at time zone 'UTC')
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as listed (merchant_id, connection_id, id)
       where o.merchant_id = listed.merchant_id and o.connection_id = listed.connection_id and o.id = listed.id
         and o.status in ('COMPLETED', 'CANCELED', 'RETURNED') and not o.test_mode

@@ -87,6 +87,12 @@ it("uses no parameter in the update on conflict of an insert from a list", () =>
   ).toEqual([]);
 });
 
+// Citus updates by no function of a column whose result depends on the time zone (docs/design/distribution.md, "The merchant is the unit").
+it("adds intervals to columns in UTC where it updates", () => {
+  const added = STATEMENTS.filter(({ text }) => /\bupdate \w+[^;]*_at [+-] interval/.test(text));
+  expect(added.map(({ name }) => name)).toEqual([]);
+});
+
 /**
  * Statements that are put together from pieces, each with the alternatives that the pieces are. A star stands for a piece of the
  * name. Tests run every alternative.
