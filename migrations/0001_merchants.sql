@@ -132,13 +132,14 @@ create unlogged table rate_limits (
   granted_to   bigint not null,
   window_us    bigint not null,
   constraint rate_limits_pkey primary key (merchant_id, owner_id, kind),
-  constraint rate_limits_kind_known check (kind in ('live', 'test', 'requested', 'back-office')),
+  constraint rate_limits_kind_known check (
+    kind in ('live', 'test', 'requested', 'live-polls', 'test-polls', 'requested-polls', 'back-office')),
   constraint rate_limits_granted_in_order check (granted_from <= granted_to)
 ) with (fillfactor = 50);
 comment on table rate_limits is 'How far the requests of each owner of an allowance are granted to processes. A row appears with the first request that counts.';
 comment on column rate_limits.merchant_id is 'The merchant of the owner. The owner itself if it is a person or a token of no merchant.';
 comment on column rate_limits.owner_id is 'A connection, a person, a token, or the merchant whose connections or callers share the allowance.';
-comment on column rate_limits.kind is 'The requests that the allowance is for: with live keys, with test keys, with those that strangers have requested, or to the back office.';
+comment on column rate_limits.kind is 'The requests that the allowance is for: with live keys, with test keys, with those that strangers have requested, the polls and acknowledgements with each of these, or to the back office.';
 comment on column rate_limits.granted_from is 'Where the newest grant begins, in microseconds since 1970.';
 comment on column rate_limits.granted_to is 'Where the newest grant ends, in microseconds since 1970. The next one begins here, or now if that is later.';
 comment on column rate_limits.window_us is 'How far ahead of the time requests have positions, in microseconds, by the settings of the process with the newest grant.';

@@ -76,7 +76,7 @@ function addInScope<Operations, Caller extends object>(
   app.route({
     method: route.method,
     url: route.path.replace(/\{(\w+)\}/g, ":$1"),
-    config: { operationId: route.operationId },
+    config: { operationId: route.operationId, ...(route.isPoll && { isPoll: true }) },
     schema: {
       ...(route.params && { params: route.params }),
       ...(route.query && {

@@ -43,6 +43,20 @@ function watchUnused(server: Server): () => void {
   };
 }
 
+/** One for a connection, whatever requests it has had: each would add a listener. */
+const LEFT = new WeakMap<Socket, AbortController>();
+
+/** Aborted when the client closes the connection. */
+export function leftSignal(socket: Socket): AbortSignal {
+  const known = LEFT.get(socket);
+  if (known !== undefined) return known.signal;
+  const left = new AbortController();
+  LEFT.set(socket, left);
+  if (socket.destroyed) left.abort();
+  else socket.once("close", () => left.abort());
+  return left.signal;
+}
+
 /** The timer of each request whose body is still arriving. */
 const TIMERS = new WeakMap<FastifyRequest["raw"], NodeJS.Timeout>();
 

@@ -15,7 +15,7 @@ import { SECOND_MS } from "../platform/time.ts";
 import { malformed, noRoute, PROBLEMS, ProblemError, pathOf } from "../platform/wire/problems.ts";
 import { addRoute, type RouteOptions } from "./add-route.ts";
 import { addBodyParsers, BODY_LIMIT_BYTES } from "./body.ts";
-import { addBodyTimeout, announceStop, originForm, unparsedInput } from "./connections.ts";
+import { addBodyTimeout, announceStop, leftSignal, originForm, unparsedInput } from "./connections.ts";
 import { type ProblemWriter, problemOf, problemWriter, requestIdOf, setCommonFields } from "./replies.ts";
 import { addRequestLog, failureLog, type RequestLog, requestLog, UNREAD } from "./request-log.ts";
 import { addRequestSpans } from "./request-spans.ts";
@@ -28,9 +28,13 @@ declare module "fastify" {
     caller: object | null;
     /** The caller, the request and the operation, for the audit log. Made when it is read. */
     readonly by: Initiator;
+    /** Aborted when the client closes its connection. Made when it is read. */
+    readonly left: AbortSignal;
   }
   interface FastifyContextConfig {
     operationId?: string;
+    /** It takes from the allowance of polls. */
+    isPoll?: boolean;
   }
 }
 
@@ -84,6 +88,11 @@ export function createListener<Operations, Caller extends object>(
         action: this.routeOptions.config.operationId ?? "",
         notRecent: options.notRecent?.(caller) ?? null,
       };
+    },
+  });
+  app.decorateRequest("left", {
+    getter() {
+      return leftSignal(this.raw.socket);
     },
   });
   const { callerMembers = () => "", bodyOwner = () => UNOWNED } = options;

@@ -33,6 +33,8 @@ const REQUESTED_PER_MINUTE = 60;
 const REQUESTED_BURST = 30;
 /** The connections of a merchant together may send ten times what each of them may. */
 const CONNECTIONS_TOGETHER = 10;
+/** Polls of pull endpoints and acknowledgements, as a multiple of requests: a busy client makes two for a handful of deliveries. */
+const POLLS_TIMES = 5;
 /** Each person and token of a merchant may send half of what all of them together may. */
 const CALLER_PART = 1 / 2;
 /** So much of the requests of a minute may come to the back office at once. */
@@ -53,9 +55,17 @@ function allowancesOf({ rateLimitPerMinute, backOfficeRateLimitPerMinute }: Limi
     live: { caller: connection, merchant: times(CONNECTIONS_TOGETHER, connection) },
     test: { caller: connection, merchant: times(CONNECTIONS_TOGETHER, connection) },
     requested: { caller: requested, merchant: times(CONNECTIONS_TOGETHER, requested) },
+    "live-polls": polls(connection),
+    "test-polls": polls(connection),
+    "requested-polls": polls(requested),
     "back-office": { caller: times(CALLER_PART, backOffice), merchant: backOffice },
   };
 }
+
+const polls = (allowance: Allowance): Readonly<Record<RateUnit, Allowance>> => ({
+  caller: times(POLLS_TIMES, allowance),
+  merchant: times(CONNECTIONS_TOGETHER * POLLS_TIMES, allowance),
+});
 
 const times = (factor: number, { perMinute, burst }: Allowance): Allowance => ({
   perMinute: Math.ceil(factor * perMinute),
@@ -72,6 +82,9 @@ export function createRateLimiter(db: Queryable, limits: Limits, clock: Clock): 
     live: termsOf(allowances.live),
     test: termsOf(allowances.test),
     requested: termsOf(allowances.requested),
+    "live-polls": termsOf(allowances["live-polls"]),
+    "test-polls": termsOf(allowances["test-polls"]),
+    "requested-polls": termsOf(allowances["requested-polls"]),
     "back-office": termsOf(allowances["back-office"]),
   });
   return {
@@ -79,9 +92,10 @@ export function createRateLimiter(db: Queryable, limits: Limits, clock: Clock): 
       const allowed = allowances[kind];
       if (allowed.caller.perMinute === 0) return null;
       const taken = take(kind, owner);
+      const isOfPolls = kind.endsWith("-polls");
       return taken instanceof Promise
-        ? taken.then((state) => toRate(allowed, state, owner))
-        : toRate(allowed, taken, owner);
+        ? taken.then((state) => toRate(allowed, state, owner, isOfPolls))
+        : toRate(allowed, taken, owner, isOfPolls);
     },
   };
 }
@@ -99,10 +113,11 @@ function toRate(
   allowed: Allowances[RateKind],
   { waitUs, left, fullInUs, unit }: BucketState,
   { merchantId, connectionId }: ConnectionKey,
+  isOfPolls: boolean,
 ): Rate {
   const { perMinute } = allowed[unit];
   const isShared = unit === "merchant" && merchantId !== connectionId;
-  const name = isShared ? "merchant" : "default";
+  const name = isOfPolls ? (isShared ? "merchant-polls" : "polls") : isShared ? "merchant" : "default";
   const headers = {
     "ratelimit-policy": `"${name}";q=${perMinute};w=60`,
     ratelimit: `"${name}";r=${left};t=${secondsOf(fullInUs)}`,
@@ -114,8 +129,9 @@ function toRate(
     headers: { ...headers, "retry-after": String(seconds) },
     problem: {
       code: "rate-limited",
-      detail: `The limit is ${perMinute} requests a minute${of}. Retry in ${seconds} s.`,
-      ...(isShared && { members: { limit: "merchant-requests" } }),
+      detail: `The limit is ${perMinute} ${isOfPolls ? "polls and acknowledgements" : "requests"} a minute${of}. Retry in ${seconds} s.`,
+      ...(isShared && !isOfPolls && { members: { limit: "merchant-requests" } }),
+      ...(isOfPolls && { members: { limit: isShared ? "merchant-poll-requests" : "poll-requests" } }),
     },
   };
 }

@@ -14,8 +14,8 @@ export type RouteResponse = {
   headers?: Readonly<Record<string, string | string[]>>;
   /** The connection is cut instead of a response. */
   isLost?: true;
-  /** Called once when the client has the response, or has left. */
-  ended?(): void;
+  /** Called once when the client has the response, or has left: then with an error. */
+  ended?(error?: unknown): void;
 };
 
 type RouteInput<Caller, Params, Query, Headers, Body> = {
@@ -24,6 +24,8 @@ type RouteInput<Caller, Params, Query, Headers, Body> = {
   by: Initiator;
   /** The id of the request, as in `x-request-id`. */
   id: string;
+  /** Aborted when the client closes its connection. Made when it is read. */
+  left: AbortSignal;
   params: Params;
   query: Query;
   headers: Headers;
@@ -159,6 +161,8 @@ export type RouteDescription = {
    * (docs/design/isolation-and-limits.md, "Pools and fair shares").
    */
   readonly isList?: boolean;
+  /** It takes from the allowance of polls, and not from that of requests. */
+  readonly isPoll?: true;
   /** How a client may repeat it without asking (src/partner-api/retries.ts). Default: a GET always, another one only if it was rejected. */
   readonly retry?: "repeat" | "until-gone" | "rejected";
   /** Problems of this route, in addition to `SHARED_PROBLEMS`. */

@@ -19,8 +19,16 @@ export type BucketState = {
 /** A merchant is the first unit of an allowance: its connections, or its callers of the back office, share it. */
 export type RateUnit = "merchant" | "caller";
 
-/** The allowances of live keys, of test keys, of those that strangers have requested, and of the back office are apart from each other. */
-const RATE_KINDS = ["live", "test", "requested", "back-office"] as const;
+/** The allowances of live keys, of test keys, of those that strangers have requested, of the polls with each, and of the back office are apart from each other. */
+const RATE_KINDS = [
+  "live",
+  "test",
+  "requested",
+  "live-polls",
+  "test-polls",
+  "requested-polls",
+  "back-office",
+] as const;
 export type RateKind = (typeof RATE_KINDS)[number];
 
 export type RateTerms = Readonly<Record<RateKind, Readonly<Record<RateUnit, BucketTerms>>>>;
@@ -59,6 +67,12 @@ export function createRateLimit(db: Queryable, clock: Clock, terms: RateTerms): 
     live: { merchant: keep("live", "merchant"), caller: keep("live", "caller") },
     test: { merchant: keep("test", "merchant"), caller: keep("test", "caller") },
     requested: { merchant: keep("requested", "merchant"), caller: keep("requested", "caller") },
+    "live-polls": { merchant: keep("live-polls", "merchant"), caller: keep("live-polls", "caller") },
+    "test-polls": { merchant: keep("test-polls", "merchant"), caller: keep("test-polls", "caller") },
+    "requested-polls": {
+      merchant: keep("requested-polls", "merchant"),
+      caller: keep("requested-polls", "caller"),
+    },
     "back-office": { merchant: keep("back-office", "merchant"), caller: keep("back-office", "caller") },
   } as const satisfies Record<RateKind, Record<RateUnit, unknown>>;
   const ask = groupCalls<KnownBucket, GrantedPart>({

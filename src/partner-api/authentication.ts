@@ -82,7 +82,8 @@ export function partnerAuthentication(
       if (rate !== null) reply.headers(rate.headers);
       return rate?.problem ?? callerOf(key);
     };
-    const taken = rateLimiter.take(key.isRequested ? "requested" : key.mode, key);
+    const kind = key.isRequested ? "requested" : key.mode;
+    const taken = rateLimiter.take(request.routeOptions.config.isPoll ? `${kind}-polls` : kind, key);
     return taken instanceof Promise ? taken.then(grant) : grant(taken);
   }
 

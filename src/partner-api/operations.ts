@@ -4,10 +4,11 @@ import { type CreateOrder, orderCreator, type SharedGroups } from "../orders/cre
 import { orderReader, type ReadOrder, testOrdersOf } from "../orders/reading/read-order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Database, DatabaseUsage, Spent } from "../platform/database/database.ts";
-import { shareDatabase } from "../platform/database/fair-share.ts";
+import { shareDatabase, UNOWNED } from "../platform/database/fair-share.ts";
 import type { Metrics } from "../platform/metrics.ts";
 import { type ListProducts, productLister } from "../products/list-products.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
+import { PullPolls } from "../webhooks/pull/polls.ts";
 import { faultRehearsal, type RehearseFault } from "./rehearsed-faults.ts";
 
 /** The operations that handlers of the partner API receive. */
@@ -19,6 +20,7 @@ export type PartnerOperations = {
   readonly readOrder: ReadOrder;
   readonly listProducts: ListProducts;
   readonly rehearseFault: RehearseFault;
+  readonly polls: PullPolls;
   /** The OpenAPI document of the listener, as JSON text. */
   readonly description: () => string;
 };
@@ -69,12 +71,17 @@ export function partnerOperations(
   });
   const listProducts = productLister(databases.lists, spent);
   const rehearseFault = faultRehearsal(stopping);
+  const polls = new PullPolls(
+    { ...context, db: calls.of(UNOWNED) },
+    stopping ?? new AbortController().signal,
+  );
   /** A class, because a getter in an object of each request would take longer than all else here. */
   class Operations implements PartnerOperations {
     readonly createOrder = createOrder;
     readonly readOrder: ReadOrder;
     readonly listProducts = listProducts;
     readonly rehearseFault = rehearseFault;
+    readonly polls = polls;
     readonly description = description;
     readonly #caller: KeyAccess;
     readonly #isList: boolean;

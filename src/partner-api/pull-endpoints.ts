@@ -1,10 +1,15 @@
 import { type Static, Type } from "typebox";
+import { unauthorized } from "../http/credentials.ts";
+import { isValid } from "../merchants/api-key.ts";
+import { readKey } from "../merchants/keys-sql.ts";
 import { fromTypeId, toTypeId, wireOrderId } from "../platform/ids.ts";
+import { SECOND_MS } from "../platform/time.ts";
 import { UUID_MIN } from "../platform/wire/cursor.ts";
 import { isProblem } from "../platform/wire/problems.ts";
 import { dateTime, enumeration, idField, nullable } from "../platform/wire/schemas.ts";
 import { acknowledgeDeliveries } from "../webhooks/pull/acknowledge.ts";
-import { leaseDeliveries, type PulledDelivery } from "../webhooks/pull/lease-deliveries.ts";
+import type { PulledDelivery } from "../webhooks/pull/lease-deliveries.ts";
+import { returnPulled } from "../webhooks/pull/polls.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 import { changeableKey, EndpointIdParams } from "./webhook-endpoints.ts";
 
@@ -174,11 +179,30 @@ export const pullRoutes: readonly PartnerRoute[] = [
       },
     },
     problems: ["forbidden", "not-found", "endpoint-paused", "validation-failed"],
-    handle: async ({ caller, params, query: { limit = LIMIT_DEFAULT } }, { context }) => {
+    isPoll: true,
+    handle: async ({ caller, params, headers, left, query }, { context, polls }) => {
+      const { limit = LIMIT_DEFAULT, wait = 0 } = query;
       const key = await changeableKey(context, caller, params);
       if (isProblem(key)) return key;
-      const leased = await leaseDeliveries(context, key, limit);
-      return isProblem(leased) ? leased : { status: 200, body: { data: leased.map(toWire) } };
+      const leased = await polls.poll(context, key, {
+        limit,
+        waitMs: wait * SECOND_MS,
+        left,
+        readRevocation: async () => {
+          const found = await readKey(context.db, caller.key.id);
+          return found !== null && isValid(found, context.clock.now()) ? null : unauthorized(headers);
+        },
+      });
+      if (isProblem(leased)) return leased;
+      const body = { data: leased.map(toWire) };
+      if (leased.length === 0) return { status: 200, body };
+      const ended = (error?: unknown): void => {
+        if (error == null) return;
+        returnPulled(context, key, leased).catch((err: unknown) =>
+          context.log.warn({ err, endpoint: { id: key.id } }, "leases not returned, they will end"),
+        );
+      };
+      return { status: 200, body, ended };
     },
   }),
   route({
@@ -198,6 +222,8 @@ export const pullRoutes: readonly PartnerRoute[] = [
       },
     },
     problems: ["forbidden", "not-found", "validation-failed"],
+    isPoll: true,
+    retry: "repeat",
     handle: async ({ caller, params, body: { acknowledgements } }, { context }) => {
       const key = await changeableKey(context, caller, params);
       if (isProblem(key)) return key;

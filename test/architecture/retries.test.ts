@@ -15,6 +15,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "deletion of an endpoint": "deleteWebhookEndpoint",
   "`rotate-secret`": "rotateWebhookSecret",
   "`ping`": "pingWebhookEndpoint",
+  "`acknowledgements`": "acknowledgeDeliveries",
   "`redeliver`": "redeliverDelivery",
   "request of a test key": "createTestKey",
 };

@@ -64,6 +64,8 @@ const EXPECTED: Record<string, { real: number; test: number }> = {
   deleteWebhookEndpoint: { real: 403, test: 403 },
   rotateWebhookSecret: { real: 403, test: 403 },
   pingWebhookEndpoint: { real: 202, test: 202 },
+  leaseDeliveries: { real: 403, test: 403 },
+  acknowledgeDeliveries: { real: 403, test: 403 },
   resumeWebhookEndpoint: { real: 403, test: 403 },
   recoverDeliveries: { real: 403, test: 403 },
   listDeliveries: { real: 200, test: 200 },
@@ -84,6 +86,8 @@ const bodyOf = (operationId: string, testMode: boolean): object => {
       return { transition: "accept" };
     case "recoverDeliveries":
       return { since: test.clock.now().toISOString() };
+    case "acknowledgeDeliveries":
+      return { acknowledgements: [{ deliveryId: testIds["deliveryId"], attempt: 1, status: 200 }] };
     default:
       return {};
   }

@@ -269,8 +269,17 @@ const replacedByKey = nullable(
 
 const WaitingLimitSchema = enumeration(
   "RequestLimitName",
-  ["waiting-requests", "merchant-requests"],
-  "`waiting-requests`: too many requests of the connection or of its merchant wait. `merchant-requests`: the merchant's connections, or its people and tokens, have together exceeded their rate limit. Absent if the caller has exceeded its own.",
+  [
+    "waiting-requests",
+    "merchant-requests",
+    "poll-requests",
+    "merchant-poll-requests",
+    "endpoint-polls",
+    "connection-polls",
+    "merchant-polls",
+    "process-polls",
+  ],
+  "`waiting-requests`: too many requests of the connection or of its merchant wait. `merchant-requests`: the merchant's connections, or its people and tokens, have together exceeded their rate limit. `poll-requests`, `merchant-poll-requests`: the same for polls of pull endpoints and acknowledgements. `endpoint-polls`, `connection-polls`, `merchant-polls`, `process-polls`: as many polls wait as may at the same time. More values may be added. Absent if the caller has exceeded its own rate limit.",
 );
 
 const errorsSchema = (ofFiles: boolean): TSchema =>

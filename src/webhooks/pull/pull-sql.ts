@@ -1,5 +1,5 @@
-import { type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
-import { searchReachable } from "../../platform/database/citus.ts";
+import { type ConnectionKeyRow, connectionColumns, toConnectionKey } from "../../platform/connection-key.ts";
+import { merchantsOf, searchReachable } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { before, LOG_KEPT_MS } from "../../platform/time.ts";
@@ -206,4 +206,49 @@ export async function readNumberedAttempts(
       uuidAt(before(now, LOG_KEPT_MS)),
     ],
   });
+}
+
+/**
+ * When something may be leased from each of these endpoints: in the past if it can be now. Endpoints without anything that is due or
+ * leased are left out. For one that is paused, deleted or no pull endpoint it is now: a lease says so.
+ */
+export async function readWhenDue(
+  db: Queryable,
+  endpoints: readonly EndpointKey[],
+  now: Date,
+): Promise<ReadonlyMap<string, Date>> {
+  const rows = await db.query<{ id: string; due_at: Date | null }>({
+    name: "read-when-due",
+    text: `
+      select requested.id,
+             case
+               when w.id is null or w.status <> 'active' or w.kind <> 'pull' then $4
+               when held.count >= case when s.consecutive_failures >= 10 then 1 else w.in_flight_max end then held.ends_at
+               else greatest(next.due_at, s.backoff_until)
+             end as due_at
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as requested (merchant_id, connection_id, id)
+      left join webhook_endpoints w on w.merchant_id = requested.merchant_id and w.connection_id = requested.connection_id
+        and w.id = requested.id and ($5::uuid[] is null or w.merchant_id = any($5))
+      left join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
+        and ($5::uuid[] is null or s.merchant_id = any($5))
+      left join lateral (
+        select count(*) as count, min(l.leased_until) as ends_at
+        from webhook_pull_leases l
+        where l.merchant_id = requested.merchant_id and l.endpoint_id = requested.id
+          and ($5::uuid[] is null or l.merchant_id = any($5))) as held on true
+      left join lateral (
+        select d.due_at
+        from due_deliveries d
+        where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
+          and d.endpoint_id = requested.id and d.claim_id is null and ($5::uuid[] is null or d.merchant_id = any($5))
+        order by d.due_at
+        limit 1) as next on true`,
+    values: [
+      ...connectionColumns(endpoints),
+      endpoints.map(({ id }) => id),
+      now,
+      await merchantsOf(db, endpoints),
+    ],
+  });
+  return new Map(rows.flatMap(({ id, due_at: dueAt }) => (dueAt === null ? [] : [[id, dueAt]])));
 }

@@ -92,6 +92,7 @@ describe("the document of the partner API", () => {
       "POST /v1/webhook-endpoints/{endpointId}/rotate-secret",
       "POST /v1/webhook-endpoints/{endpointId}/ping",
       "POST /v1/webhook-endpoints/{endpointId}/recover",
+      "POST /v1/webhook-endpoints/{endpointId}/acknowledgements",
     ]);
   });
 
@@ -115,6 +116,8 @@ describe("the document of the partner API", () => {
       "pingWebhookEndpoint",
       "resumeWebhookEndpoint",
       "recoverDeliveries",
+      "leaseDeliveries",
+      "acknowledgeDeliveries",
       "listDeliveries",
       "getDelivery",
       "redeliverDelivery",

@@ -21,7 +21,7 @@ export const OPERATIONS = {
   resumeWebhookEndpoint: ["POST", "/v1/webhook-endpoints/{endpointId}/resume", "repeat"],
   recoverDeliveries: ["POST", "/v1/webhook-endpoints/{endpointId}/recover", "repeat"],
   leaseDeliveries: ["GET", "/v1/webhook-endpoints/{endpointId}/deliveries", "repeat"],
-  acknowledgeDeliveries: ["POST", "/v1/webhook-endpoints/{endpointId}/acknowledgements", "rejected"],
+  acknowledgeDeliveries: ["POST", "/v1/webhook-endpoints/{endpointId}/acknowledgements", "repeat"],
   listDeliveries: ["GET", "/v1/deliveries", "repeat"],
   getDelivery: ["GET", "/v1/deliveries/{deliveryId}", "repeat"],
   redeliverDelivery: ["POST", "/v1/deliveries/{deliveryId}/redeliver", "rejected"],

@@ -693,9 +693,17 @@ export type IdempotencyKeyReusedProblem = {
 };
 
 /**
- * `waiting-requests`: too many requests of the connection or of its merchant wait. `merchant-requests`: the merchant's connections, or its people and tokens, have together exceeded their rate limit. Absent if the caller has exceeded its own.
+ * `waiting-requests`: too many requests of the connection or of its merchant wait. `merchant-requests`: the merchant's connections, or its people and tokens, have together exceeded their rate limit. `poll-requests`, `merchant-poll-requests`: the same for polls of pull endpoints and acknowledgements. `endpoint-polls`, `connection-polls`, `merchant-polls`, `process-polls`: as many polls wait as may at the same time. More values may be added. Absent if the caller has exceeded its own rate limit.
  */
-export type RequestLimitName = "waiting-requests" | "merchant-requests";
+export type RequestLimitName =
+  | "waiting-requests"
+  | "merchant-requests"
+  | "poll-requests"
+  | "merchant-poll-requests"
+  | "endpoint-polls"
+  | "connection-polls"
+  | "merchant-polls"
+  | "process-polls";
 
 /**
  * `rate-limited`: The caller or its merchant has exceeded a rate limit, too many of its requests wait, or there were too many attempts to sign in.
@@ -3005,4 +3013,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 502f72dd04c6af8f1c40ee476adaf03e9cb1a68f23714c3b51f83c7cc1a00883
+// sha256 8085fc0ee6a3b5d6ddb03b4a94ef828118b2f77d7c92898f27e3ee265ffdb888
