@@ -33,6 +33,7 @@ import type {
   WebhookEndpointWithSecret,
 } from "./generated/types.ts";
 import { List, type Page } from "./list.ts";
+import { Pull } from "./pull.ts";
 import { type ReconcileOptions, type Reconciliation, reconcile, type StoredOrder } from "./reconcile.ts";
 import { type ClientOptions, type RequestOptions, Transport } from "./transport.ts";
 
@@ -71,6 +72,8 @@ export class PartnerOrders {
   readonly products: Products;
   /** Where events are sent to. */
   readonly webhookEndpoints: WebhookEndpoints;
+  /** Events without an address: lease and acknowledge deliveries. */
+  readonly pull: Pull;
   /** The log of what was sent to endpoints. */
   readonly deliveries: Deliveries;
   /** The feed of events. */
@@ -85,6 +88,7 @@ export class PartnerOrders {
     this.testOrders = new TestOrders(transport);
     this.products = new Products(transport);
     this.webhookEndpoints = new WebhookEndpoints(transport);
+    this.pull = new Pull(transport);
     this.deliveries = new Deliveries(transport);
     this.events = new Events(transport);
     this.testKeys = new TestKeys(transport);

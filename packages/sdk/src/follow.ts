@@ -57,7 +57,7 @@ export async function* follow(
 }
 
 /** Whether time alone may end the failure. */
-function passes(error: unknown): boolean {
+export function passes(error: unknown): boolean {
   if (isProblem(error)) return error.status === 429 || error.status >= 500;
   if (error instanceof UnexpectedResponseError) return error.status >= 500;
   return error instanceof PartnerOrdersError;

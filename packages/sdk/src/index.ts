@@ -8,6 +8,7 @@ export * from "./errors.ts";
 export type { FollowedEvents, FollowOptions } from "./follow.ts";
 export type * from "./generated/types.ts";
 export { List, type Page } from "./list.ts";
+export { type ConsumeOptions, type DeliveryHandler, type HandlerResponse, Pull } from "./pull.ts";
 export { isNewer, type ReconcileOptions, type Reconciliation, type StoredOrder } from "./reconcile.ts";
 export type { Attempt, ClientOptions, RequestOptions } from "./transport.ts";
 export {

@@ -167,7 +167,11 @@ function eventOf(body: Uint8Array): WebhookEvent {
     throw new WebhookVerificationError("body-not-an-event");
   }
   if (typeof event?.type !== "string") throw new WebhookVerificationError("body-not-an-event");
-  return Object.hasOwn(TYPES, event.type)
-    ? event
-    : ({ ...(event as Event), type: "unknown", sentType: event.type } as UnknownEvent);
+  return knownEvent(event);
 }
+
+/** The event, or one of type `unknown`. */
+export const knownEvent = (event: Event): WebhookEvent =>
+  Object.hasOwn(TYPES, event.type)
+    ? event
+    : ({ ...(event as Event), type: "unknown", sentType: event.type } as UnknownEvent); // The members that all events have.

@@ -30,7 +30,7 @@ describe("the release workflow", () => {
         ({ message }) => !/^label "ubuntu-24\.04" is unknown|scope "attestations"/.test(message),
       );
     expect(lint(text)).toEqual([]);
-    expect(lint(text.replace("needs: check", "needs: chek")), "as it would not be").toHaveLength(1);
+    expect(lint(text.replace("needs: check", "need: check")), "as it would not be").toHaveLength(1);
   });
 
   it("runs for the tag of a version, after everything that a release must pass", () => {

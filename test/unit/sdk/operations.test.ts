@@ -7,7 +7,7 @@ import { cannedClient } from "../../support/partner-sdk.ts";
 const description: Description = JSON.parse(await readFile("openapi/partner.json", "utf8"));
 
 /** Methods that are made of others. */
-const COMPOSED = ["orders.createOrGet", "events.follow", "reconcile"];
+const COMPOSED = ["orders.createOrGet", "events.follow", "pull.consume", "reconcile"];
 
 type Method = (...args: unknown[]) => PromiseLike<unknown>;
 
