@@ -1,14 +1,10 @@
 import { isProblem } from "./errors.ts";
 import { type FollowedEvents, type FollowOptions, follow } from "./follow.ts";
 import type {
-  AcknowledgementOutcomes,
   CreatedOrder,
   Delivery,
-  DeliveryAcknowledgements,
   DeliveryDetails,
   Event,
-  LeaseDeliveriesData,
-  LeasedDeliveries,
   ListDeliveriesData,
   ListEventsData,
   ListProductsData,
@@ -289,31 +285,6 @@ export class WebhookEndpoints {
   /** Sends what failed since a time again, and at once what waits for a retry. @throws {ProblemError} `not-found`, `forbidden` */
   recover(endpointId: string, recovery: RecoveryRequest, options?: RequestOptions): Promise<Recovery> {
     return this.#api.request("recoverDeliveries", { path: { endpointId }, body: recovery }, options);
-  }
-
-  /**
-   * Leases deliveries of a pull endpoint that are due. With `wait`, as soon as some are, at most so many seconds.
-   * @throws {ProblemError} `endpoint-paused`, `validation-failed` for a push endpoint, `not-found`, `forbidden`
-   */
-  lease(
-    endpointId: string,
-    query: Query<LeaseDeliveriesData> = {},
-    options?: RequestOptions,
-  ): Promise<LeasedDeliveries> {
-    return this.#api.request("leaseDeliveries", { path: { endpointId }, query }, options);
-  }
-
-  /** Says how your receiver has responded to leased deliveries. @throws {ProblemError} `validation-failed`, `not-found`, `forbidden` */
-  acknowledge(
-    endpointId: string,
-    acknowledgements: DeliveryAcknowledgements,
-    options?: RequestOptions,
-  ): Promise<AcknowledgementOutcomes> {
-    return this.#api.request(
-      "acknowledgeDeliveries",
-      { path: { endpointId }, body: acknowledgements },
-      options,
-    );
   }
 }
 
