@@ -86,13 +86,14 @@ export class PullPolls {
     const beganMs = performance.now();
     const endsMs = beganMs + poll.waitMs;
     for (;;) {
-      const isOld = performance.now() - beganMs > KEY_KNOWN_MS;
-      const revoked = waiter.takeKeyChange() || isOld ? await poll.readRevocation() : null;
-      if (revoked !== null) return revoked;
+      const hasKeyChange = waiter.takeKeyChange();
       const checkedMs = performance.now();
       const dueAt = await this.#readWhenDue(key);
       const dueInMs =
         dueAt === null ? Number.POSITIVE_INFINITY : dueAt.getTime() - context.clock.now().getTime();
+      const isOld = checkedMs - beganMs > KEY_KNOWN_MS;
+      const revoked = hasKeyChange || (dueInMs <= 0 && isOld) ? await poll.readRevocation() : null;
+      if (revoked !== null) return revoked;
       if (dueInMs <= 0 && !poll.left.aborted) {
         const leased = await this.#lease(context, key, poll);
         if (isProblem(leased) || leased.length > 0) return leased;
@@ -104,6 +105,7 @@ export class PullPolls {
         { gapMs: Math.min(gapMs, leftMs), maxMs: Math.min(leftMs, Math.max(gapMs, dueInMs)) },
         AbortSignal.any([poll.left, this.#stopping]),
       );
+      if (performance.now() >= endsMs) return []; // Not a further look: the client polls again.
     }
   }
 
