@@ -120,6 +120,15 @@ const ROWS: Readonly<Record<keyof Config, Row>> = {
     name: "WEBHOOK_TEST_RETRY_SECONDS",
     text: ({ webhookTestRetryMs }) => list(webhookTestRetryMs),
   },
+  webhookSources: {
+    name: "WEBHOOK_SOURCES",
+    text: ({ webhookSources }) => webhookSources?.join() ?? null,
+  },
+  webhookSourcesNext: {
+    name: "WEBHOOK_SOURCES_NEXT",
+    text: ({ webhookSourcesNext: next }) =>
+      next === null ? null : `${next.at.toISOString()} ${next.addresses.join()}`,
+  },
   webhookAllowPrivateNetworks: {
     name: "WEBHOOK_ALLOW_PRIVATE_NETWORKS",
     text: ({ webhookAllowPrivateNetworks }) => String(webhookAllowPrivateNetworks),

@@ -2,11 +2,11 @@ import type { Json } from "../http/openapi/components.ts";
 import { describeApi } from "../http/openapi/document.ts";
 import { PARTNER_EXAMPLES } from "../http/openapi/examples.ts";
 import { RATE_LIMIT_FIELDS } from "../http/rate-limiter.ts";
+import { SANDBOX_TRANSITIONS } from "../lifecycle/possible-transitions.ts";
 import { PARTNER_LIMIT_DESCRIPTIONS } from "../merchants/limits.ts";
 import { ruleSchema, SANDBOX_RULES } from "../orders/changes/transition-order.ts";
-import { TestOrderTransitionSchema } from "../orders/changes/transition-test-order.ts";
 import { type Config, readVersion } from "../platform/config.ts";
-import { describedAs } from "../platform/wire/schemas.ts";
+import { enumeration } from "../platform/wire/schemas.ts";
 import { describedWebhooks } from "./events.ts";
 import { RETRIES, retryOf } from "./retries.ts";
 import { partnerRoutes } from "./routes.ts";
@@ -49,7 +49,11 @@ export const describePartnerApi = (
     },
     problems: {
       codes: ["rate-limited"],
-      transition: describedAs(TestOrderTransitionSchema, "The requested transition."),
+      transition: enumeration(
+        "RefusedTransition",
+        [...SANDBOX_TRANSITIONS, "updateShipment"],
+        "The requested transition. `updateShipment`: tracking of a shipment.",
+      ),
       rule: ruleSchema(SANDBOX_RULES),
       limits: PARTNER_LIMIT_DESCRIPTIONS,
     },

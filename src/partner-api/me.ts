@@ -2,9 +2,10 @@ import { Type } from "typebox";
 import type { RouteResponse } from "../http/route.ts";
 import { KeyModeSchema } from "../merchants/api-key.ts";
 import { readConnection } from "../merchants/connections-sql.ts";
+import type { Config } from "../platform/config.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { toTypeId } from "../platform/ids.ts";
-import { dateTime, idField, nullableTime } from "../platform/wire/schemas.ts";
+import { dateTime, idField, nullable, nullableTime } from "../platform/wire/schemas.ts";
 import type { PartnerCaller } from "./authentication.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 
@@ -58,6 +59,31 @@ async function readMe(db: Queryable, caller: PartnerCaller): Promise<RouteRespon
   };
 }
 
+const networksField = (description: string) =>
+  nullable(Type.Array(Type.String({ examples: ["203.0.113.0/24"] })), description);
+
+const WebhookSourcesSchema = Type.Object(
+  {
+    addresses: networksField(
+      "Networks that webhooks come from, IPv4 and IPv6, each with its number of bits. Null if the operator has not named any: then verify signatures alone.",
+    ),
+    nextChangeAt: nullableTime("When they change. Null if no change is planned."),
+    nextAddresses: networksField("The networks from then on. Null if no change is planned."),
+  },
+  { title: "WebhookSources", description: "Where webhooks come from." },
+);
+
+/** From the time of the change on, the next addresses are the present ones. */
+function webhookSources({ webhookSources, webhookSourcesNext: next }: Config, now: Date) {
+  const isChanged = next !== null && next.at <= now;
+  const planned = isChanged ? null : next;
+  return {
+    addresses: isChanged ? next.addresses : webhookSources,
+    nextChangeAt: planned?.at.toISOString() ?? null,
+    nextAddresses: planned?.addresses ?? null,
+  };
+}
+
 export const meRoutes: readonly PartnerRoute[] = [
   route({
     method: "GET",
@@ -68,6 +94,21 @@ export const meRoutes: readonly PartnerRoute[] = [
     responses: { 200: { description: "The connection.", schema: MeSchema } },
     problems: [],
     handle: ({ caller }, { context }) => readMe(context.db, caller),
+  }),
+  route({
+    method: "GET",
+    path: "/v1/webhook-sources",
+    operationId: "getWebhookSources",
+    tag: "Webhook endpoints",
+    summary: "Get the addresses that webhooks come from",
+    description:
+      "For a firewall in front of a receiver. Read it daily, and allow the next addresses from the day on which they are announced. An address proves nothing: verify the signature.",
+    responses: { 200: { description: "The addresses.", schema: WebhookSourcesSchema } },
+    problems: [],
+    handle: async (_input, { context: { config, clock } }) => ({
+      status: 200,
+      body: webhookSources(config, clock.now()),
+    }),
   }),
 ];
 

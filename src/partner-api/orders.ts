@@ -1,6 +1,11 @@
 import { type Static, Type } from "typebox";
 import { byPartner, cancelOrder, missingOrder } from "../orders/changes/change-order.ts";
-import { TransitionRequestSchema, transitionTestOrder } from "../orders/changes/transition-test-order.ts";
+import {
+  TrackingRequestSchema,
+  TransitionRequestSchema,
+  trackTestShipment,
+  transitionTestOrder,
+} from "../orders/changes/transition-test-order.ts";
 import {
   idempotencyKeyHeader,
   OrderRequestSchema,
@@ -150,6 +155,28 @@ export const orderRoutes: readonly PartnerRoute[] = [
         const order = await transitionTestOrder(operations.context, caller, ref, body, byPartner(id));
         return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
       }),
+  }),
+  route({
+    method: "POST",
+    path: "/v1/test/orders/{orderId}/shipments/{shipmentId}/tracking",
+    operationId: "trackTestShipment",
+    retry: "repeat",
+    tag: "Test orders",
+    summary: "Report tracking of a shipment of a test order",
+    description:
+      "Rehearses tracking that arrives later, and the delivery: does to a shipment of a test order what the warehouse does to a real one, and publishes `order.shipmentUpdated` to endpoints that name it. The first tracking of a pending shipment makes it `shipped`, unless the request names a status. A parcel that could not be delivered comes back: use the transition `returnShipment`.",
+    params: Type.Object({
+      ...OrderIdParams.properties,
+      shipmentId: Type.String({ description: "Id of the shipment." }),
+    }),
+    body: TrackingRequestSchema,
+    responses: { 200: { description: "The order after the change.", schema: OrderSchema } },
+    problems: ["not-found", "transition-refused", "limit-reached", "validation-failed"],
+    handle: async ({ caller, params: { orderId, shipmentId }, body, id }, { context }) => {
+      const named = { ref: parseOrderRef(orderId), shipmentId };
+      const order = await trackTestShipment(context, caller, named, body, byPartner(id));
+      return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
+    },
   }),
   // Beside the paths of the specification, which are closed (docs/design/lifecycle.md, "The sandbox").
   route({

@@ -105,6 +105,10 @@ export type Config = Readonly<{
   webhookTestRetryMs: readonly number[];
   /** Accepts endpoints with http and on private networks, for a laptop or a test. */
   webhookAllowPrivateNetworks: boolean;
+  /** Networks that deliveries come from, as partners are told. Null: none are named. */
+  webhookSources: readonly string[] | null;
+  /** What they change to, and when. Null: no change is planned. */
+  webhookSourcesNext: { readonly at: Date; readonly addresses: readonly string[] } | null;
   /** Keys of 32 bytes that encrypt signing secrets, newest first. Null: one is generated and kept in `dataDir`. */
   webhookSecretKeys: readonly Buffer[] | null;
   /** Intervals between the attempts at a declined charge or refund. There are as many retries as entries. */
@@ -189,6 +193,8 @@ export function readConfig(environment: Environment): Config {
     webhookTestRetryMs: read.waitsMs("WEBHOOK_TEST_RETRY_SECONDS", TEST_RETRY_SECONDS),
     webhookAllowPrivateNetworks:
       read.oneOf("WEBHOOK_ALLOW_PRIVATE_NETWORKS", ["true", "false"], "false") === "true",
+    webhookSources: read.sources("WEBHOOK_SOURCES"),
+    webhookSourcesNext: read.nextSources("WEBHOOK_SOURCES_NEXT"),
     webhookSecretKeys: read.secretKeys("WEBHOOK_SECRET_KEYS"),
     paymentRetryMs: read.waitsMs("PAYMENT_RETRY_SECONDS", PAYMENT_RETRY_SECONDS),
     personalDataMs: DAY_MS * read.integer("PERSONAL_DATA_DAYS", 0, 0, 36_500) || null,
@@ -202,6 +208,8 @@ export function readConfig(environment: Environment): Config {
     shutdownDelayMs: read.integer("SHUTDOWN_DELAY_MS", 2_000, 0, SHUTDOWN_DELAY_MAX_MS),
     requestLogSample: read.fraction("REQUEST_LOG_SAMPLE", 1),
   };
+  if (config.webhookSourcesNext !== null && config.webhookSources === null)
+    read.errors.push("WEBHOOK_SOURCES_NEXT needs WEBHOOK_SOURCES.");
   read.errors.push(...checkOidc(config), ...checkSelfService(config));
   if (read.errors.length > 0) throw new ConfigError(read.errors);
   return Object.freeze(config);

@@ -129,6 +129,28 @@ export class EnvironmentReader {
     return Object.freeze(networks);
   }
 
+  /** Networks, each with its number of bits. Null if the variable is empty. */
+  sources(name: string): readonly string[] | null {
+    const networks = this.networks(name).map(withBits);
+    return networks.length === 0 ? null : Object.freeze(networks);
+  }
+
+  /** A time and, after a space, the networks from then on. */
+  nextSources(name: string): { readonly at: Date; readonly addresses: readonly string[] } | null {
+    const value = this.#raw(name);
+    if (value === null) return null;
+    const [time = "", ...rest] = value.split(" ");
+    const networks = rest.join("").split(",");
+    const isTime =
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)$/.test(time) && !Number.isNaN(Date.parse(time));
+    if (isTime && networks.every(isNetwork))
+      return Object.freeze({ at: new Date(time), addresses: Object.freeze(networks.map(withBits)) });
+    this.errors.push(
+      `${name} must be a time and a comma-separated list of IP addresses and networks, such as 2027-01-15T06:00:00Z 203.0.113.0/24.`,
+    );
+    return null;
+  }
+
   secret(name: string, lengthMin: number): string | null {
     const value = this.#raw(name);
     if (value !== null && !/^[\x21-\x7e]+$/.test(value))
@@ -204,6 +226,9 @@ function isNetwork(text: string): boolean {
   const bitsMax = family === 4 ? IPV4_BITS : IPV6_BITS;
   return /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= bitsMax;
 }
+
+const withBits = (network: string): string =>
+  network.includes("/") ? network : `${network}/${isIP(network) === 4 ? IPV4_BITS : IPV6_BITS}`;
 
 /** What is assumed where the limit cannot be read, which is not on Linux. */
 const ASSUMED = 1_024;

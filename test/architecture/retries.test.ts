@@ -7,6 +7,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "creation of an order": "createOrder",
   cancel: "cancelOrder",
   "transition of a test order": "transitionTestOrder",
+  "tracking of a test order": "trackTestShipment",
   "erasure of a test order": "eraseTestOrder",
   "creation of a webhook endpoint": "createWebhookEndpoint",
   "change of an endpoint": "updateWebhookEndpoint",

@@ -53,10 +53,12 @@ const EXPECTED: Record<string, { real: number; test: number }> = {
   getOrder: { real: 404, test: 200 },
   cancelOrder: { real: 404, test: 200 },
   transitionTestOrder: { real: 404, test: 200 },
+  trackTestShipment: { real: 404, test: 404 }, // Neither order has a shipment.
   eraseTestOrder: { real: 404, test: 204 },
   listProducts: { real: 200, test: 200 },
   getProduct: { real: 200, test: 200 },
   getMe: { real: 200, test: 200 },
+  getWebhookSources: { real: 200, test: 200 },
   createWebhookEndpoint: { real: 422, test: 201 },
   listWebhookEndpoints: { real: 200, test: 200 },
   getWebhookEndpoint: { real: 200, test: 200 },

@@ -236,6 +236,20 @@ export const VARIABLES: Record<string, Variable> = {
     ],
     rejected: RETRY_LISTS_REJECTED,
   },
+  WEBHOOK_SOURCES: {
+    accepted: [["203.0.113.0/24, 2001:db8::1", { webhookSources: ["203.0.113.0/24", "2001:db8::1/128"] }]],
+    rejected: ["gateway.example", "203.0.113.0/33", "203.0.113.1,"],
+  },
+  // A test of its own has it beside WEBHOOK_SOURCES.
+  WEBHOOK_SOURCES_NEXT: {
+    accepted: [],
+    rejected: [
+      "2027-01-15T06:00:00Z",
+      "203.0.113.0/24",
+      "2027-01-15 203.0.113.0/24",
+      "2027-13-15T06:00:00Z 203.0.113.0/24",
+    ],
+  },
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: {
     accepted: [
       ["true", { webhookAllowPrivateNetworks: true }],

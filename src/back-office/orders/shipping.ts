@@ -4,11 +4,9 @@ import { toCompleteOrder, toShipOrder, toUpdateShipment, voidShipment } from "..
 import type { Order } from "../../lifecycle/order.ts";
 import { readMerchant } from "../../merchants/merchants-sql.ts";
 import {
-  carrierField,
   repeatedNumberField,
   shipFields,
-  trackingNumberField,
-  trackingUrlField,
+  shipmentChangeFields,
   weightField,
 } from "../../orders/changes/ship-request.ts";
 import { findOrderOfShipment } from "../../orders/owners-sql.ts";
@@ -16,7 +14,6 @@ import { returnGoods } from "../../orders/returns/return-goods.ts";
 import { returnFields } from "../../orders/returns/return-request.ts";
 import { fromTypeId, wireOrderId } from "../../platform/ids.ts";
 import { isProblem, notFound, type Problem } from "../../platform/wire/problems.ts";
-import { enumeration, nullable } from "../../platform/wire/schemas.ts";
 import { andPartner, type BackOfficeRoute, everyone, hasRole, route, warehouse } from "../access.ts";
 import { valueAt } from "../money/amounts.ts";
 import { refundErrors } from "../money/refund-wire.ts";
@@ -48,29 +45,8 @@ const ReturnBody = Type.Object(
 
 const ShipmentBody = Type.Object(
   {
-    carrier: Type.Optional(
-      nullable(carrierField(), "Name of the carrier, without the spaces around it. Null removes it."),
-    ),
-    trackingNumber: Type.Optional(
-      nullable(
-        trackingNumberField(),
-        "Tracking number of the carrier, without the spaces around it. Null removes it.",
-      ),
-    ),
-    trackingUrl: Type.Optional(
-      nullable(
-        trackingUrlField(),
-        "Address where the shipment can be tracked. Null removes it. If it is absent, a new number or carrier replaces it.",
-      ),
-    ),
+    ...shipmentChangeFields,
     repeatedTrackingNumber: Type.Optional(repeatedNumberField()),
-    status: Type.Optional(
-      enumeration(
-        "ShipmentProgress",
-        ["pending", "shipped", "delivered"],
-        "`pending`: not yet handed to the carrier. `shipped`: with the carrier. `delivered`: with the recipient.",
-      ),
-    ),
   },
   { title: "ShipmentUpdate", description: "Changes of a shipment. Absent fields keep their values." },
 );

@@ -10,7 +10,7 @@ import type {
 import { LINES_MAX } from "../../lifecycle/parts.ts";
 import { fromTypeId, type NewId } from "../../platform/ids.ts";
 import { type Problem, type ValidationError, validationFailed } from "../../platform/wire/problems.ts";
-import { shortText } from "../../platform/wire/schemas.ts";
+import { enumeration, nullable, shortText } from "../../platform/wire/schemas.ts";
 import { trackingNumberOf } from "./tracking-number.ts";
 
 /**
@@ -261,6 +261,32 @@ function toTracking(request: Partial<Tracking>): Tracking {
   const trackingUrl = request.trackingUrl ?? trackingUrlOf(carrier, number.trackingNumber);
   return { carrier, ...number, trackingUrl };
 }
+
+/** The fields of a change of a shipment, in the sandbox and for the warehouse. Null removes a text. */
+export const shipmentChangeFields = {
+  carrier: Type.Optional(
+    nullable(carrierField(), "Name of the carrier, without the spaces around it. Null removes it."),
+  ),
+  trackingNumber: Type.Optional(
+    nullable(
+      trackingNumberField(),
+      "Tracking number of the carrier, without the spaces around it. Null removes it.",
+    ),
+  ),
+  trackingUrl: Type.Optional(
+    nullable(
+      trackingUrlField(),
+      "Address where the shipment can be tracked. Null removes it. If it is absent, a new number or carrier replaces it.",
+    ),
+  ),
+  status: Type.Optional(
+    enumeration(
+      "ShipmentProgress",
+      ["pending", "shipped", "delivered"],
+      "`pending`: not yet handed to the carrier. `shipped`: with the carrier. `delivered`: with the recipient.",
+    ),
+  ),
+};
 
 /**
  * The transition that a change of a shipment means. If the request has no tracking address, a new number replaces the

@@ -7,7 +7,7 @@ import { limitReached, maximumOf } from "../../merchants/limits.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Context } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import type { NewId } from "../../platform/ids.ts";
+import { fromTypeId, type NewId } from "../../platform/ids.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { enumeration } from "../../platform/wire/schemas.ts";
 import { inOrderTransaction, type Requester, storeOutcome } from "./change-order.ts";
@@ -17,9 +17,11 @@ import {
   type ReadShipRequest,
   readShipRequest,
   shipFields,
+  shipmentChangeFields,
   shipmentErrors,
   shipmentIdField,
   toShip,
+  toShipmentUpdate,
 } from "./ship-request.ts";
 import { countTimelineEntries } from "./timeline-sql.ts";
 import { orderOrRefusal } from "./transition-order.ts";
@@ -72,6 +74,34 @@ export async function transitionTestOrder(
     if (reached !== null) return reached;
     await storeOutcome(tx, order, outcome, { operation: request.transition, by }, at);
     return orderOrRefusal(request.transition, outcome);
+  });
+}
+
+export const TrackingRequestSchema = Type.Object(shipmentChangeFields, {
+  title: "TestTrackingRequest",
+  description: "What a carrier reports of a shipment of a test order. Absent fields keep their values.",
+});
+
+/**
+ * POST /v1/test/orders/{orderId}/shipments/{shipmentId}/tracking: what the warehouse does to a real shipment
+ * (src/fulfilment/shipping.ts, toUpdateShipment), for a test order.
+ */
+export function trackTestShipment(
+  context: Context,
+  connection: ConnectionKey,
+  named: { readonly ref: OrderRef; readonly shipmentId: string },
+  change: Static<typeof TrackingRequestSchema>,
+  by: Requester,
+): Promise<Order | Problem> {
+  const id = fromTypeId("shp", named.shipmentId);
+  return inOrderTransaction(context, connection, named.ref, async (tx, order, at) => {
+    if (!order?.testMode) return notFound("test order");
+    if (id === null || !order.shipments.some((shipment) => shipment.id === id)) return notFound("shipment");
+    const outcome = applyTransition(order, toShipmentUpdate(order, id, change), at.now);
+    const reached = isChange(outcome) ? await reachedLimit(tx, order) : null;
+    if (reached !== null) return reached;
+    await storeOutcome(tx, order, outcome, { operation: "updateShipment", by }, at);
+    return orderOrRefusal("updateShipment", outcome);
   });
 }
 

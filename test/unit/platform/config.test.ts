@@ -55,6 +55,8 @@ describe("the configuration without any variable", () => {
       ),
       webhookTestRetryMs: [5_000, 30_000, 120_000, 600_000, 1_800_000],
       webhookAllowPrivateNetworks: false,
+      webhookSources: null,
+      webhookSourcesNext: null,
       webhookSecretKeys: null,
       paymentRetryMs: [1, 6, 24, 48, 72].map((hours) => 3_600_000 * hours),
       personalDataMs: null,

@@ -234,9 +234,9 @@ export type OrderAlreadyExistsProblem = {
 };
 
 /**
- * `process`, `accept`, `complete` and `cancel` set the status PROCESSING, ACCEPTED, COMPLETED and CANCELED. `hold` and `releaseHold` place and clear a hold. `ship` creates a shipment: `shipped` if it has a tracking number or address, else `pending`. `complete` makes pending shipments `shipped`. `returnShipment` records that a shipment has come back.
+ * The requested transition. `updateShipment`: tracking of a shipment.
  */
-export type TestOrderTransition =
+export type RefusedTransition =
   | "process"
   | "accept"
   | "hold"
@@ -244,7 +244,8 @@ export type TestOrderTransition =
   | "ship"
   | "returnShipment"
   | "complete"
-  | "cancel";
+  | "cancel"
+  | "updateShipment";
 
 /**
  * The rule that forbids the transition. More values may be added. `order_on_hold`: An order on hold cannot be shipped. `unshipped_lines`: An order with an unshipped line cannot be completed. `order_settled`: The order is already completed, canceled or returned. It accepts only the return of a shipment. `no_shipment_out`: The order has no such shipment, or the shipment has already been returned or voided. `nothing_to_ship`: The order has no unshipped line, or one of the lines already has a shipment. `too_many_lines`: An order has at most 200 lines. Name whole lines instead of parts.
@@ -285,10 +286,7 @@ export type TransitionRefusedProblem = {
    * Path of the request, without its query.
    */
   instance: string;
-  /**
-   * The requested transition.
-   */
-  transition: TestOrderTransition;
+  transition: RefusedTransition;
   /**
    * Status that the order had at the time of the request.
    */
@@ -1209,6 +1207,19 @@ export type OrderPage = {
 };
 
 /**
+ * `process`, `accept`, `complete` and `cancel` set the status PROCESSING, ACCEPTED, COMPLETED and CANCELED. `hold` and `releaseHold` place and clear a hold. `ship` creates a shipment: `shipped` if it has a tracking number or address, else `pending`. `complete` makes pending shipments `shipped`. `returnShipment` records that a shipment has come back.
+ */
+export type TestOrderTransition =
+  | "process"
+  | "accept"
+  | "hold"
+  | "releaseHold"
+  | "ship"
+  | "returnShipment"
+  | "complete"
+  | "cancel";
+
+/**
  * Some or all units of a line.
  */
 export type LineQuantity = {
@@ -1255,6 +1266,30 @@ export type TransitionRequest = {
    * For `returnShipment`: the shipment that came back. Default: the most recent one that has not come back.
    */
   shipmentId?: string;
+};
+
+/**
+ * `pending`: not yet handed to the carrier. `shipped`: with the carrier. `delivered`: with the recipient.
+ */
+export type ShipmentProgress = "pending" | "shipped" | "delivered";
+
+/**
+ * What a carrier reports of a shipment of a test order. Absent fields keep their values.
+ */
+export type TestTrackingRequest = {
+  /**
+   * Name of the carrier, without the spaces around it. Null removes it.
+   */
+  carrier?: string | null;
+  /**
+   * Tracking number of the carrier, without the spaces around it. Null removes it.
+   */
+  trackingNumber?: string | null;
+  /**
+   * Address where the shipment can be tracked. Null removes it. If it is absent, a new number or carrier replaces it.
+   */
+  trackingUrl?: string | null;
+  status?: ShipmentProgress;
 };
 
 /**
@@ -1374,6 +1409,24 @@ export type Me = {
    * When the connection was created.
    */
   createdAt: string;
+};
+
+/**
+ * Where webhooks come from.
+ */
+export type WebhookSources = {
+  /**
+   * Networks that webhooks come from, IPv4 and IPv6, each with its number of bits. Null if the operator has not named any: then verify signatures alone.
+   */
+  addresses: Array<string> | null;
+  /**
+   * When they change. Null if no change is planned.
+   */
+  nextChangeAt: string | null;
+  /**
+   * The networks from then on. Null if no change is planned.
+   */
+  nextAddresses: Array<string> | null;
 };
 
 /**
@@ -3013,4 +3066,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 8085fc0ee6a3b5d6ddb03b4a94ef828118b2f77d7c92898f27e3ee265ffdb888
+// sha256 2d72e024dcb6417bcf3fe13a956530df4177d441a5d7e443d119143259803ad9
