@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { addEndpointCommands } from "./commands/endpoints.ts";
 import { addEventCommands } from "./commands/events.ts";
+import { addListenCommands } from "./commands/listen.ts";
 import { addOrderCommands } from "./commands/orders.ts";
 import { addTestOrderCommands } from "./commands/test-orders.ts";
 import { action } from "./session.ts";
@@ -34,5 +35,6 @@ export function createProgram(): Command {
   addTestOrderCommands(program);
   addEndpointCommands(program);
   addEventCommands(program);
+  addListenCommands(program);
   return program;
 }

@@ -7,7 +7,7 @@ import { type Columns, createOutput, type Output } from "./output.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 /** What each command works with. */
-type Session = {
+export type Session = {
   readonly client: PartnerOrders;
   readonly settings: Settings;
   readonly output: Output;
