@@ -133,8 +133,8 @@ describe("GET /v1/webhook-endpoints/{endpointId}/deliveries with wait", () => {
     const left = await test.db.transaction(async (tx) => {
       await tx.query({
         name: "test-lock-state",
-        text: "select 1 from webhook_endpoint_states where endpoint_id = $1 for update",
-        values: [uuidIn("whe", id)],
+        text: "select 1 from webhook_endpoint_states where merchant_id = $1 and endpoint_id = $2 for update",
+        values: [uuidIn("mer", partner.merchantId), uuidIn("whe", id)],
       });
       const leaving = api.poll("?wait=20", { signal: client.signal }).catch(() => null);
       await untilBlocked(test, 1);
