@@ -22,11 +22,13 @@ import type {
   ResumedWebhookEndpoint,
   RotatedWebhookEndpoint,
   SecretRotation,
+  TestTrackingRequest,
   TransitionRequest,
   WebhookEndpoint,
   WebhookEndpointRequest,
   WebhookEndpointUpdate,
   WebhookEndpointWithSecret,
+  WebhookSources,
 } from "./generated/types.ts";
 import { List, type Page } from "./list.ts";
 import { Pull } from "./pull.ts";
@@ -197,6 +199,19 @@ export class TestOrders {
     return this.#api.request("transitionTestOrder", { path: { orderId }, body: transition }, options);
   }
 
+  /**
+   * Rehearses tracking that arrives later, and the delivery of a parcel. Repeating it has no further effect.
+   * @throws {ProblemError} `transition-refused`, `validation-failed`, `not-found`
+   */
+  track(
+    orderId: string,
+    shipmentId: string,
+    tracking: TestTrackingRequest,
+    options?: RequestOptions,
+  ): Promise<Order> {
+    return this.#api.request("trackTestShipment", { path: { orderId, shipmentId }, body: tracking }, options);
+  }
+
   /** Erases a test order before its time, with its events. Its `externalOrderId` is free at once. */
   erase(orderId: string, options?: RequestOptions): Promise<void> {
     return this.#api.request("eraseTestOrder", { path: { orderId } }, options);
@@ -242,6 +257,11 @@ export class WebhookEndpoints {
   /** Oldest first. */
   list(query?: Query<ListWebhookEndpointsData>, options?: RequestOptions): List<WebhookEndpoint> {
     return this.#api.list("listWebhookEndpoints", query, options);
+  }
+
+  /** The addresses that deliveries come from, for a firewall, and the time of the next change. */
+  sources(options?: RequestOptions): Promise<WebhookSources> {
+    return this.#api.request("getWebhookSources", {}, options);
   }
 
   /** With its health. @throws {ProblemError} `not-found` */
