@@ -51,6 +51,7 @@ create table connections (
   created_at                   timestamptz not null,
   ends_at                      timestamptz,
   requester_hash               bytea,
+  live_agents                  boolean     not null default false,
   constraint connections_pkey primary key (merchant_id, id),
   constraint connections_id_currency_key unique (merchant_id, id, currency),
   constraint connections_merchant_currency_fkey foreign key (merchant_id, currency) references merchants (id, currency),
@@ -72,6 +73,7 @@ comment on column connections.review_max_quantity is 'Review policy: an order wi
 comment on column connections.review_max_order_value_minor is 'Review policy: an order with a higher value, in minor units of the merchant''s currency, needs review; null means no limit.';
 comment on column connections.review_countries is 'Review policy: an order to a country outside this list needs review; null means any country.';
 comment on column connections.ends_at is 'When a connection that a stranger made for a test key ends. Then it is removed with all it has. Null for all others, which are never deleted.';
+comment on column connections.live_agents is 'Whether agents may use live keys, and so place and cancel real orders.';
 comment on column connections.requester_hash is 'SHA-256 of the network of that stranger, so that one network makes few. Null for all others.';
 comment on column connections.limits is 'Maximum by name of the stored limits that the operator has changed; all others have their defaults (src/merchants/limits.ts).';
 

@@ -69,6 +69,7 @@ export const SECTIONS: readonly Section[] = [
       ),
       at("partners/sdk", "SDK", "The API in TypeScript and JavaScript: orders, errors, retries, webhooks."),
       at("partners/versioning", "Versions", "What can change, what cannot, and how programs stay correct."),
+      at("partners/agents", "Coding agents", "Let an agent rehearse orders, and see why webhooks fail."),
       at("partners/going-live", "Go live", "The checklist before the first real order."),
     ],
   },

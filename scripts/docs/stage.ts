@@ -119,6 +119,7 @@ export async function writeStaged(
 export async function writeMarkdown(folder: string, sections: readonly StagedSection[]): Promise<void> {
   for (const { path, text } of pagesOf(sections)) await writeInto(folder, `${path}.md`, text);
   await writeInto(folder, "llms.txt", listOfPages(sections));
+  await writeInto(folder, "SKILL.md", await readFile("docs/SKILL.md", "utf8"));
 }
 
 const pagesOf = (sections: readonly StagedSection[]): StagedPage[] =>

@@ -123,6 +123,8 @@ const policyErrors = (body: unknown, owner: { readonly currency: string } | null
 
 const NAME_TEXT = "Name of the connection, such as the partner's name.";
 const nameField = shortText(NAME_TEXT);
+const LIVE_AGENTS_TEXT =
+  "Whether agents may use live keys over `POST /v1/mcp`, and so place and cancel real orders. Otherwise they may use test keys alone.";
 
 const ConnectionSchema = Type.Object(
   {
@@ -140,6 +142,7 @@ const ConnectionSchema = Type.Object(
         "Address of the partner API, where the connection's keys are used. The operator configures it.",
       examples: ["https://orders.example"],
     }),
+    liveAgents: Type.Boolean({ description: LIVE_AGENTS_TEXT }),
     createdAt: dateTime("When the connection was created."),
     endsAt: nullableTime(
       "When the connection ends, and is removed with all it has: a stranger has made it for a test key without a person. Null for all others.",
@@ -164,6 +167,7 @@ function toWireConnection(
     reviewPolicy: seesAsPartner(caller, keyOf(connection)) ? null : toWirePolicy(connection),
     limits: toWireLimits(CONNECTION_LIMITS, connection.limits),
     apiUrl: config.baseUrl,
+    liveAgents: connection.liveAgents,
     createdAt: connection.createdAt.toISOString(),
     endsAt: connection.endsAt?.toISOString() ?? null,
   };
@@ -174,6 +178,7 @@ const ConnectionChangeSchema = Type.Object(
     name: Type.Optional(nameField),
     reviewPolicy: Type.Optional(ReviewPolicyUpdateSchema),
     limits: Type.Optional(LimitsRequestSchema),
+    liveAgents: Type.Optional(Type.Boolean({ description: LIVE_AGENTS_TEXT })),
   },
   { title: "ConnectionUpdate", description: "Changes of a connection. Absent fields keep their values." },
 );

@@ -19,6 +19,8 @@ export type Connection = {
    * person"). Null for all others.
    */
   readonly endsAt: Date | null;
+  /** Whether agents may use live keys (docs/design/api-conventions.md, "Agents"). */
+  readonly liveAgents: boolean;
 };
 
 export const keyOf = ({ merchantId, id }: Connection): ConnectionKey => ({ merchantId, connectionId: id });

@@ -18,6 +18,7 @@ type ConnectionRow = {
   limits: LimitOverrides;
   created_at: Date;
   ends_at: Date | null;
+  live_agents: boolean;
 };
 
 /** A connection of any merchant, by its id. Null if there is none. */
@@ -27,7 +28,8 @@ export async function findConnectionById(db: Queryable, connectionId: string): P
       name: "find-connection-by-id",
       text: `
         select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-               c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at
+               c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at,
+               c.live_agents
         from connections c
         join merchants m on m.id = c.merchant_id
         where c.id = $1
@@ -56,7 +58,8 @@ export async function readConnection(db: Queryable, connection: ConnectionKey): 
     name: "read-connection",
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at,
+             c.live_agents
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id = $2`,
@@ -71,7 +74,8 @@ export async function lockConnection(tx: Queryable, connection: ConnectionKey): 
     name: "lock-connection",
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at,
+             c.live_agents
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id = $2
@@ -95,7 +99,8 @@ export async function listConnections(
     name: "list-connections",
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at,
+             c.live_agents
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id > $2 and ($4::text is null or strpos(lower(c.name), $4) > 0)
@@ -125,7 +130,8 @@ export async function listAllConnections(
     name: "list-all-connections",
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
-             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at
+             c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at,
+             c.live_agents
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.id > $1 and ($3::uuid is null or c.merchant_id = $3)
@@ -157,8 +163,8 @@ export async function insertConnection(
     name: "insert-connection",
     text: `
       insert into connections (id, merchant_id, currency, name, review_max_quantity, review_max_order_value_minor,
-                               review_countries, limits, created_at, ends_at, requester_hash)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+                               review_countries, limits, created_at, ends_at, requester_hash, live_agents)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     values: [
       connection.id,
       connection.merchantId,
@@ -171,6 +177,7 @@ export async function insertConnection(
       connection.createdAt,
       connection.endsAt,
       requesterHash,
+      connection.liveAgents,
     ],
   });
 }
@@ -181,7 +188,8 @@ export async function updateConnection(db: Queryable, connection: Connection): P
     name: "update-connection",
     text: `
       update connections
-      set name = $3, review_max_quantity = $4, review_max_order_value_minor = $5, review_countries = $6, limits = $7
+      set name = $3, review_max_quantity = $4, review_max_order_value_minor = $5, review_countries = $6, limits = $7,
+          live_agents = $8
       where merchant_id = $1 and id = $2`,
     values: [
       connection.merchantId,
@@ -191,6 +199,7 @@ export async function updateConnection(db: Queryable, connection: Connection): P
       maxOrderValueMinor,
       countries,
       JSON.stringify(connection.limits),
+      connection.liveAgents,
     ],
   });
 }
@@ -306,4 +315,5 @@ const toConnection = (row: ConnectionRow): Connection => ({
   limits: row.limits,
   createdAt: row.created_at,
   endsAt: row.ends_at,
+  liveAgents: row.live_agents,
 });

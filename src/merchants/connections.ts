@@ -37,6 +37,7 @@ export async function createConnection(
       limits: {},
       createdAt: clock.now(),
       endsAt: null,
+      liveAgents: false,
     };
     await insertConnection(tx, connection);
     const fact = { ...keyOf(connection), subject: "con", ids: [connection.id], details: fields } as const;
@@ -49,6 +50,7 @@ type ConnectionChange = {
   readonly name?: string;
   readonly reviewPolicy?: ReviewPolicy;
   readonly limits?: LimitChange<ConnectionLimitName>;
+  readonly liveAgents?: boolean;
   /** The version of the policy that is to be replaced; undefined if it does not matter. */
   readonly expectedVersion?: string | undefined;
 };
@@ -66,11 +68,12 @@ export async function changeConnection(
   return inTransaction(context, async (tx) => {
     const connection = await lockConnection(tx, key);
     if (connection === null) return null;
-    const { name, reviewPolicy } = { ...connection, ...change };
+    const { name, reviewPolicy, liveAgents } = { ...connection, ...change };
     const changed: Connection = {
       ...connection,
       name,
       reviewPolicy,
+      liveAgents,
       limits: changedOverrides(connection.limits, limits),
     };
     if (isDeepStrictEqual(changed, connection)) return connection; // It leaves no entry in the audit log either.

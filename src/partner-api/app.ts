@@ -9,6 +9,7 @@ import type { Metrics } from "../platform/metrics.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 import { actorOf, membersOf, type PartnerCaller, partnerAuthentication } from "./authentication.ts";
 import { describePartnerApi } from "./description.ts";
+import { mcpEndpoint } from "./mcp.ts";
 import { type PartnerDatabases, partnerOperations } from "./operations.ts";
 import { FOR_LIVE_KEYS } from "./partner-route.ts";
 import { partnerRoutes } from "./routes.ts";
@@ -47,10 +48,11 @@ export function createPartnerApi(
     metrics,
     usage,
     description,
+    mcpEndpoint((request) => app.inject(request), config, description),
     context.sharedGroups,
     context.stopping,
   );
-  const app = createListener({
+  const app: FastifyInstance = createListener({
     name: "partner-api",
     routes: partnerRoutes,
     operationsFor,

@@ -35,6 +35,7 @@ export const describePartnerApi = (
       "Test keys": "A first key without a person, on a deployment that offers it.",
       "Webhook endpoints": "Webhook endpoints: the addresses that receive events.",
       Deliveries: "The delivery log of the endpoints, with each attempt.",
+      Agents: "The Model Context Protocol, for coding agents.",
       Events: "The event feed, for polling and reconciliation.",
       Reference: "This document.",
     },

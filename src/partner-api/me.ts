@@ -31,6 +31,10 @@ const MeSchema = Type.Object(
       },
       { description: "The key that the request was sent with." },
     ),
+    liveAgents: Type.Boolean({
+      description:
+        "Whether agents may use live keys of the connection over `POST /v1/mcp`. The merchant decides; otherwise they may use test keys alone.",
+    }),
     createdAt: dateTime("When the connection was created."),
   },
   { title: "Me", description: "The connection that a key belongs to." },
@@ -54,6 +58,7 @@ async function readMe(db: Queryable, caller: PartnerCaller): Promise<RouteRespon
         createdAt: key.createdAt.toISOString(),
         expiresAt: key.expiresAt?.toISOString() ?? null,
       },
+      liveAgents: connection.liveAgents,
       createdAt: connection.createdAt.toISOString(),
     },
   };

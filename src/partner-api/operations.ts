@@ -1,15 +1,27 @@
-import type { RouteDescription } from "../http/route.ts";
+import type { IncomingHttpHeaders } from "node:http";
+import type { RouteDescription, RouteResponse } from "../http/route.ts";
 import type { KeyAccess } from "../merchants/api-key.ts";
 import { type CreateOrder, orderCreator, type SharedGroups } from "../orders/creation/create-order.ts";
 import { orderReader, type ReadOrder, testOrdersOf } from "../orders/reading/read-order.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
-import type { Database, DatabaseUsage, Spent } from "../platform/database/database.ts";
+import type { Database, DatabaseUsage, Queryable, Spent } from "../platform/database/database.ts";
 import { shareDatabase, UNOWNED } from "../platform/database/fair-share.ts";
 import type { Metrics } from "../platform/metrics.ts";
+import type { Problem } from "../platform/wire/problems.ts";
 import { type ListProducts, productLister } from "../products/list-products.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 import { PullPolls } from "../webhooks/pull/polls.ts";
+import type { PartnerCaller } from "./authentication.ts";
 import { faultRehearsal, type RehearseFault } from "./rehearsed-faults.ts";
+
+/** A message of the Model Context Protocol. */
+type McpRequest = {
+  readonly caller: PartnerCaller;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+  readonly id: string;
+};
+export type AnswerMcp = (request: McpRequest, db: Queryable) => Promise<RouteResponse | Problem>;
 
 /** The operations that handlers of the partner API receive. */
 export type PartnerOperations = {
@@ -21,6 +33,7 @@ export type PartnerOperations = {
   readonly listProducts: ListProducts;
   readonly rehearseFault: RehearseFault;
   readonly polls: PullPolls;
+  readonly answerMcp: AnswerMcp;
   /** The OpenAPI document of the listener, as JSON text. */
   readonly description: () => string;
 };
@@ -50,6 +63,7 @@ export function partnerOperations(
   metrics: Metrics,
   usage: DatabaseUsage,
   description: () => string,
+  answerMcp: AnswerMcp,
   shared?: SharedGroups,
   stopping?: AbortSignal,
 ): (caller: KeyAccess, route: RouteDescription) => PartnerOperations {
@@ -82,6 +96,7 @@ export function partnerOperations(
     readonly listProducts = listProducts;
     readonly rehearseFault = rehearseFault;
     readonly polls = polls;
+    readonly answerMcp = answerMcp;
     readonly description = description;
     readonly #caller: KeyAccess;
     readonly #isList: boolean;

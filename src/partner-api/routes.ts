@@ -1,5 +1,6 @@
 import { deliveryRoutes } from "./deliveries.ts";
 import { eventRoutes } from "./events.ts";
+import { mcpRoutes } from "./mcp.ts";
 import { meRoutes, referenceRoutes } from "./me.ts";
 import { orderRoutes } from "./orders.ts";
 import type { PartnerRoute } from "./partner-route.ts";
@@ -16,5 +17,6 @@ export const partnerRoutes: readonly PartnerRoute[] = [
   ...pullRoutes,
   ...deliveryRoutes,
   ...eventRoutes,
+  ...mcpRoutes,
   ...referenceRoutes,
 ];

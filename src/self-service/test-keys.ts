@@ -65,6 +65,7 @@ export async function createTestKey(
       id: newId(),
       name: "",
       limits: LIMITS,
+      liveAgents: false,
       createdAt: now,
       endsAt: after(now, LIFETIME_MS),
     };

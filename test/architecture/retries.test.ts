@@ -18,6 +18,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "`ping`": "pingWebhookEndpoint",
   "`acknowledgements`": "acknowledgeDeliveries",
   "`redeliver`": "redeliverDelivery",
+  "message of an agent": "callMcp",
   "request of a test key": "createTestKey",
 };
 

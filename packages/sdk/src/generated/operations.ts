@@ -29,6 +29,7 @@ export const OPERATIONS = {
   redeliverDelivery: ["POST", "/v1/deliveries/{deliveryId}/redeliver", "rejected"],
   listEvents: ["GET", "/v1/events", "repeat"],
   getEvent: ["GET", "/v1/events/{eventId}", "repeat"],
+  callMcp: ["POST", "/v1/mcp", "rejected"],
   getOpenApi: ["GET", "/v1/openapi.json", "repeat"],
   createTestKey: ["POST", "/v1/test-keys", "rejected"],
 } as const;

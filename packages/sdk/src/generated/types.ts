@@ -1406,6 +1406,10 @@ export type Me = {
     expiresAt: string | null;
   };
   /**
+   * Whether agents may use live keys of the connection over `POST /v1/mcp`. The merchant decides; otherwise they may use test keys alone.
+   */
+  liveAgents: boolean;
+  /**
    * When the connection was created.
    */
   createdAt: string;
@@ -2870,6 +2874,21 @@ export type EventPage = {
 };
 
 /**
+ * A message of the Model Context Protocol. It has further members.
+ */
+export type McpMessage = {
+  /**
+   * Version of JSON-RPC.
+   */
+  jsonrpc: "2.0";
+  /**
+   * What is requested.
+   */
+  method?: string;
+  [key: string]: unknown;
+};
+
+/**
  * Name and version. It has further members.
  */
 export type OpenApiInfo = {
@@ -3066,4 +3085,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 2d72e024dcb6417bcf3fe13a956530df4177d441a5d7e443d119143259803ad9
+// sha256 3e54e8c05af35003d9c6b9bc47f5f4ef7e6ede3d7e6b22e1700a2f65eaf536c0

@@ -57,6 +57,26 @@ function RenameConnection({ connection: { id, name } }: { connection: Connection
   );
 }
 
+/** Whether coding agents may use live keys: a precaution that the merchant lifts. */
+function ChangeAgents({ connection: { id, liveAgents } }: { connection: Connection }) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction
+      label={liveAgents ? t("connections.forbidAgents") : t("connections.permitAgents")}
+      effect={liveAgents ? t("connections.forbidAgentsEffect") : t("connections.permitAgentsEffect")}
+      done={t("connections.agentsDone")}
+      run={() =>
+        dataOf(
+          api.PATCH("/api/connections/{id}", {
+            params: { path: { id } },
+            body: { liveAgents: !liveAgents },
+          }),
+        )
+      }
+    />
+  );
+}
+
 /** One connection: the access of a partner to the products of a merchant. */
 export function ConnectionPage() {
   const { t } = useTranslation();
@@ -100,7 +120,10 @@ export function ConnectionPage() {
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: 4 }}>
           <Stack gap="md">
-            <Section title={t("connections.details")}>
+            <Section
+              title={t("connections.details")}
+              actions={mayEnd && <ChangeAgents connection={connection} />}
+            >
               <ConnectionFacts connection={connection} />
             </Section>
             {connection.reviewPolicy !== null && (
@@ -120,7 +143,7 @@ const useSeesMerchant = (): boolean =>
 function ConnectionFacts({ connection }: { connection: Connection }) {
   const { t } = useTranslation();
   const seesMerchant = useSeesMerchant();
-  const { id, merchantId, merchantName, apiUrl, createdAt, endsAt } = connection;
+  const { id, merchantId, merchantName, apiUrl, liveAgents, createdAt, endsAt } = connection;
   return (
     <Facts
       of={[
@@ -136,6 +159,10 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
           ),
         ],
         [t("connections.apiUrl"), <CopiedText key="api" value={apiUrl} of={t("connections.apiUrl")} />],
+        [
+          t("connections.agents"),
+          t(liveAgents ? "connections.agentsMay.live" : "connections.agentsMay.test"),
+        ],
         [t("connections.created"), <Time key="created" at={createdAt} />],
         ...(endsAt === null
           ? []

@@ -53,6 +53,15 @@ export const merchants: Translated<typeof en> = {
     empty: "Es gibt noch keine Verbindungen. Legen Sie für jeden Partner eine an.",
     emptyList: "Es gibt noch keine Verbindungen. Sie werden auf der Seite eines Händlers angelegt.",
     emptyFiltered: "Keine Verbindung passt. Suchen Sie nach einem Teil ihres Namens.",
+    agents: "Agenten",
+    agentsMay: { test: "Mit Testschlüsseln", live: "Mit Test- und Live-Schlüsseln" },
+    permitAgents: "Agenten Live-Schlüssel erlauben",
+    permitAgentsEffect:
+      "Agenten mit einem Live-Schlüssel dürfen über die Adresse für Agenten echte Bestellungen aufgeben und stornieren. Mit Testschlüsseln dürfen sie immer proben.",
+    forbidAgents: "Nur Testschlüssel",
+    forbidAgentsEffect:
+      "Agenten dürfen ab jetzt nur Testschlüssel verwenden. Schlüssel und Programme des Partners bleiben, wie sie sind.",
+    agentsDone: "Die Erlaubnis für Agenten ist geändert.",
     ends: "Endet",
     madeByStranger: "Testschlüssel ohne Person",
     ended: "Beendet",

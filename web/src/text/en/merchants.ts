@@ -49,6 +49,15 @@ export const merchants = {
     empty: "There are no connections yet. Create one for each partner.",
     emptyList: "There are no connections yet. They are created on the page of a merchant.",
     emptyFiltered: "No connection matches. Search for a part of its name.",
+    agents: "Agents",
+    agentsMay: { test: "With test keys", live: "With test and live keys" },
+    permitAgents: "Permit live keys to agents",
+    permitAgentsEffect:
+      "Coding agents that have a live key may place and cancel real orders, over the address for agents. With test keys they always may rehearse.",
+    forbidAgents: "Test keys only",
+    forbidAgentsEffect:
+      "Agents may use test keys alone from now on. Keys and programs of the partner stay as they are.",
+    agentsDone: "The permission of agents is changed.",
     ends: "Ends",
     madeByStranger: "Test key without a person",
     ended: "Has ended",
