@@ -9,6 +9,7 @@ export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** Everything that a build depends on, but for packages, whose versions are in the last file. */
 const SOURCES = [
   "web/src/**/*",
+  "packages/signature-doctor/*",
   "web/build/**/*",
   "web/index.html",
   "web/vite.config.ts",

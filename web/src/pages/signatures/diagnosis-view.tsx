@@ -1,10 +1,11 @@
 import { Alert, Group, Stack, Text } from "@mantine/core";
 import { IconCircleCheck, IconHelpCircle, IconStethoscope, IconX } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
+import type { Diagnosis, Verdict } from "../../../../packages/signature-doctor/diagnose.ts";
+import { FINDINGS, type Finding } from "../../../../packages/signature-doctor/finding.ts";
+import { bySeverity } from "../../../../packages/signature-doctor/texts.ts";
 import { formatDuration } from "../../text/format.ts";
 import { Pill, type Tone } from "../../ui/status-badge.tsx";
-import type { Diagnosis, Verdict } from "./rules/diagnose.ts";
-import { FINDINGS, type Finding } from "./rules/finding.ts";
 
 const VERDICTS = {
   genuine: { color: "green", Icon: IconCircleCheck },
@@ -41,12 +42,6 @@ export function DiagnosisView({ of: { verdict, findings } }: { of: Diagnosis }) 
     </Stack>
   );
 }
-
-const SEVERITIES = ["fault", "warning", "note"];
-
-/** What to correct first comes first. */
-const bySeverity = (findings: readonly Finding[]): readonly Finding[] =>
-  findings.toSorted((a, b) => SEVERITIES.indexOf(FINDINGS[a.code]) - SEVERITIES.indexOf(FINDINGS[b.code]));
 
 function FindingItem({ finding: { code, values } }: { finding: Finding }) {
   const { t } = useTranslation();

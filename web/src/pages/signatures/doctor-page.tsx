@@ -15,6 +15,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import type { Evidence } from "../../../../packages/signature-doctor/diagnose.ts";
 import { paths } from "../../paths.ts";
 import { TextLink } from "../../ui/link.tsx";
 import { Page, Section } from "../../ui/page.tsx";
@@ -22,7 +23,6 @@ import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { deliveryQuery } from "../webhooks/queries.ts";
 import { DiagnosisView } from "./diagnosis-view.tsx";
 import { headerText } from "./header-text.ts";
-import type { Evidence } from "./rules/diagnose.ts";
 import { canDiagnose, useDiagnosis } from "./use-diagnosis.ts";
 
 const route = getRouteApi("/signed-in/signature-doctor");

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { type Diagnosis, diagnose, type Evidence } from "./rules/diagnose.ts";
+import { type Diagnosis, diagnose, type Evidence } from "../../../../packages/signature-doctor/diagnose.ts";
 
 /** Whether the browser computes signatures on this page: it must have been loaded over TLS or from this machine. */
 export const canDiagnose = (): boolean => globalThis.isSecureContext;

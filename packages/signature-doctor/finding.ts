@@ -1,4 +1,4 @@
-/** The findings of the doctor. Each has a text under `doctor.findings`. */
+/** The findings of the doctor. Each has a text in `texts.ts`. */
 export const FINDINGS = {
   // What is needed for a check.
   headers_absent: "fault",
@@ -110,7 +110,7 @@ export function fromUtf8(bytes: Uint8Array): string | null {
 export const areEqual = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.every((byte, index) => byte === b[index]);
 
-/** HMAC-SHA-256, by the browser's own cryptography: the key and the content stay in it. */
+/** HMAC-SHA-256, by Web Crypto: the key and the content stay in this program. */
 export async function hmac(key: Uint8Array, content: string): Promise<Uint8Array> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const imported = await crypto.subtle.importKey("raw", Uint8Array.from(key), algorithm, false, ["sign"]);

@@ -1,6 +1,8 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { type Diagnosis, diagnose, type Evidence } from "../../../web/src/pages/signatures/rules/diagnose.ts";
+import { type Diagnosis, diagnose, type Evidence } from "../../packages/signature-doctor/diagnose.ts";
+import { FINDINGS, type Finding, type FindingCode } from "../../packages/signature-doctor/finding.ts";
+import { bySeverity, sentenceOf } from "../../packages/signature-doctor/texts.ts";
 
 // What the service signs: HMAC-SHA-256 as in Standard Webhooks 1.0.0, here by Node instead of WebCrypto.
 const sign = (secret: string, content: string, encoding: "base64" | "hex" = "base64") =>
@@ -274,5 +276,29 @@ describe("the signature that one's own program has computed", () => {
       "genuine",
       "computed_rewritten",
     ]);
+  });
+});
+
+describe("the sentences of findings", () => {
+  it("name their values, and leave no placeholder", async () => {
+    const { findings } = await check({ headers: headersOf({ id: "msg_1" }), secret: "pok_test_1" });
+    expect(bySeverity(findings).map(sentenceOf)).toEqual([
+      "This is an API key. Use the signing secret of the endpoint, which begins with whsec_.",
+      "webhook-id is msg_1. The service sends the id of the event, which begins with evt_.",
+    ]);
+    const old: Finding = { code: "timestamp_old", values: { seconds: 7_300 } };
+    expect(sentenceOf(old)).toContain("sent 2 hours ago");
+    const values = {
+      name: "n",
+      given: "g",
+      id: "i",
+      eventId: "e",
+      version: "v2",
+      bytes: 1,
+      count: 2,
+      prefix: "p",
+    };
+    for (const code of Object.keys(FINDINGS) as FindingCode[])
+      expect(sentenceOf({ code, values: { ...values, position: 1, seconds: 60 } })).not.toMatch(/[{}]/);
   });
 });
