@@ -4,6 +4,7 @@ import { addEventCommands } from "./commands/events.ts";
 import { addListenCommands } from "./commands/listen.ts";
 import { addOrderCommands } from "./commands/orders.ts";
 import { addTestOrderCommands } from "./commands/test-orders.ts";
+import { addVerifyCommand } from "./commands/verify.ts";
 import { action } from "./session.ts";
 
 /** A test compares it with the package. */
@@ -36,5 +37,6 @@ export function createProgram(): Command {
   addEndpointCommands(program);
   addEventCommands(program);
   addListenCommands(program);
+  addVerifyCommand(program);
   return program;
 }
