@@ -68,6 +68,11 @@ export const SECTIONS: readonly Section[] = [
         "What to retry, how long to wait, and how many requests fit.",
       ),
       at("partners/sdk", "SDK", "The API in TypeScript and JavaScript: orders, errors, retries, webhooks."),
+      at(
+        "partners/command-line",
+        "Command line for partners",
+        "Orders, test orders, endpoints and events from a terminal, and webhooks on your machine.",
+      ),
       at("partners/versioning", "Versions", "What can change, what cannot, and how programs stay correct."),
       at("partners/agents", "Coding agents", "Let an agent rehearse orders, and see why webhooks fail."),
       at("partners/going-live", "Go live", "The checklist before the first real order."),

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { installPackages, packageFolder } from "../install-packages.ts";
+import { buildCli } from "./build-cli.ts";
 
-// Builds the SDK, and checks what `npm run check` can: its size, and that every kind of program can import it and its types.
+// Builds the SDK and the command line of partners, and checks of the SDK what `npm run check` can: its size, and that every kind of program can import it and its types.
 const HERE = "scripts/sdk";
 const SDK = "packages/sdk";
 const BYTES_MAX = 12 * 1_024;
@@ -19,6 +20,7 @@ try {
   installPackages(HERE);
   await Promise.all([
     checkSize(),
+    buildCli(),
     run(process.execPath, [installed("publint", "src/cli.js"), "run", SDK, "--strict"]),
     // An ES module can be required from Node 22 on, with its types from TypeScript 5.8 on.
     run(process.execPath, [

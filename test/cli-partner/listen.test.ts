@@ -113,13 +113,16 @@ describe("listen", () => {
     const id = await placeTestOrder();
     await vi.waitFor(() => expect(listening.output()).toContain("No such [2J table"), 20_000);
     expect(listening.output()).toMatch(/order\.created {2}test_\S+ {2}500 {2}\d+ ms/);
+    const [delivery] = (await client.deliveries.list({ orderId: id })).data;
+    await vi.waitFor(async () => {
+      const { attempts } = await client.deliveries.get(String(delivery?.id));
+      expect(attempts).toMatchObject([{ responseStatus: 500 }]);
+    }, 20_000);
     await vi.waitFor(() => {
       listener.app.server.closeAllConnections();
       expect(listening.errors()).toContain("Trying again; nothing is missed.");
     }, 20_000);
     isBroken = false;
-    const [delivery] = (await client.deliveries.list({ orderId: id })).data;
-    expect(delivery?.attempts).toMatchObject([{ responseStatus: 500 }]);
     await client.deliveries.redeliver(String(delivery?.id));
     await vi.waitFor(async () => {
       const { status } = await client.deliveries.get(String(delivery?.id));

@@ -72,6 +72,9 @@ const STRICT = "set -eu -o pipefail\n";
 /** Counts what curl receives. Everything else of curl is as readers have it. */
 const RECORDING_CURL = `curl() { command curl --no-progress-meter -w '%{stderr}%{http_code}\\n' "$@" 2>>"$STATUSES"; }\n`;
 
+/** What `npm install @partner-orders/cli` puts on the path. */
+const PARTNER_CLI = resolve("packages/cli/src/main.ts");
+
 /**
  * `npm ci` has installed the packages of this checkout (docs/design/testing.md, "What makes a run short"), and no page may
  * change what belongs to all.
@@ -82,7 +85,8 @@ const INSTALLED = `npm() {
     run | start) command npm "$@" ;;
     *) echo "npm $1 is not for a test" >&2; return 1 ;;
   esac
-}\n`;
+}
+partner-orders() { node ${PARTNER_CLI} "$@"; }\n`;
 
 /** What readers of the pages for partners have set on the first of them. */
 export const variablesOf = ({ demo, keys }: Reader): Record<string, string> => ({

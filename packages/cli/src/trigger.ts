@@ -1,5 +1,5 @@
 import type { EventType, TestOrderTransition } from "../../sdk/src/index.ts";
-import { UsageError } from "./exit.ts";
+import { Ended, EXIT, UsageError } from "./exit.ts";
 import { knownEndpoint } from "./listen-endpoint.ts";
 import type { Session } from "./session.ts";
 import { createTestOrder } from "./test-orders.ts";
@@ -13,10 +13,10 @@ const TRANSITIONS = {
   "order.shipmentCreated": ["ship"],
   "order.shipmentReturned": ["ship", "returnShipment"],
   "order.completed": ["ship", "complete"],
+  "order.shipmentUpdated": ["ship"], // And its tracking.
   "product.published": null,
   "order.accepted": null,
   "order.inProgress": null,
-  "order.shipmentUpdated": null,
   "order.paymentFailed": null,
   "order.linesCanceled": null,
 } as const satisfies Record<EventType, readonly TestOrderTransition[] | null>;
@@ -29,11 +29,22 @@ export async function trigger(session: Session, type: string, endpointId?: strin
   const transitions = TRANSITIONS[type];
   if (transitions === null) return ping(session, type, endpointId);
   const order = await createTestOrder(client);
-  for (const transition of transitions) await client.testOrders.transition(order.id, { transition });
-  const { data } = await client.events.list({ orderId: order.id, type });
+  let shipmentId: string | undefined;
+  for (const transition of transitions) {
+    const { shipments } = await client.testOrders.transition(order.id, { transition });
+    shipmentId = shipments[0]?.id;
+  }
+  if (type === "order.shipmentUpdated" && shipmentId !== undefined)
+    await client.testOrders.track(order.id, shipmentId, { status: "delivered" });
+  const [event] = (await client.events.list({ orderId: order.id, type })).data;
+  if (event === undefined)
+    throw new Ended(
+      EXIT.rejected,
+      `Order ${order.id} has no event: ${type} is published only to endpoints that name it. Run listen --types ${type}.`,
+    );
   const by = ["create", ...transitions].join(", ");
-  output.line({ type, by: "test-order", orderId: order.id, eventId: data[0]?.id ?? null, transitions }, [
-    `${type}: test order ${order.id} (${by}), event ${data[0]?.id ?? "-"}`,
+  output.line({ type, by: "test-order", orderId: order.id, eventId: event.id, transitions }, [
+    `${type}: test order ${order.id} (${by}), event ${event.id}`,
   ]);
 }
 

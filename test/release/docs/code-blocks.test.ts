@@ -30,12 +30,20 @@ const NOT_RUN: readonly string[] = [
   "docs/deployment.md: it needs systemd; a test lets systemd check the unit",
   "docs/operation.md: it deletes what a lost key has encrypted",
   "docs/partners/sdk.md: it needs a release, and the network; tests install the package that they have packed",
+  "docs/partners/command-line.md: it does not end; a test starts it, ends it and starts it again",
+  "docs/partners/command-line.md: it needs a release, and the network; tests install the package that they have packed",
+  "docs/partners/command-line.md: it needs what your server received; a test has such files",
+  "docs/partners/command-line.md: it needs your receiver and your tests; a test runs it with others",
+  "docs/partners/command-line.md: it writes into the home of its reader; a test reads such a file",
   "docs/partners/quickstart.md: only a demo offers keys to everyone",
   "docs/partners/webhooks.md: it does not end; a test starts the program",
   "docs/partners/webhooks.md: the secret is left out; a test starts the program with one",
   "docs/scaling.md: it needs servers with Citus, and hours",
   "docs/scaling.md: it needs servers with Citus, and hours",
   "docs/scaling.md: it needs servers with Citus; test/cli/distribute.test.ts runs these commands there",
+  "packages/cli/README.md: it needs a key, and listen does not end; tests run these commands",
+  "packages/cli/README.md: it needs a release, and the network; tests install the package that they have packed",
+  "packages/sdk/README.md: it needs a release, and the network; tests install the package that they have packed",
 ];
 
 /**

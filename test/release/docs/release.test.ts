@@ -53,11 +53,13 @@ describe("the release workflow", () => {
     );
   });
 
-  it("publishes the SDK with provenance, by trust in this workflow and without a token", () => {
+  it("publishes the SDK and the command line with provenance, by trust in this workflow and without a token", () => {
     const job = jobs["publish-sdk"];
     expect(job).toMatchObject({ needs: "publish", permissions: { contents: "read", "id-token": "write" } });
-    expect(job?.steps.map(({ run }) => run).at(-1)).toBe(
-      "npm publish --workspace @partner-orders/sdk --provenance --access public",
+    expect(job?.steps.map(({ run }) => run).slice(-2)).toEqual(
+      ["cli", "sdk"].map(
+        (name) => `npm publish --workspace @partner-orders/${name} --provenance --access public`,
+      ),
     );
     expect(text).not.toMatch(/NPM_TOKEN|NODE_AUTH_TOKEN/);
   });

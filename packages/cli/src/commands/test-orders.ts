@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { TestOrderTransition, TransitionRequest } from "../../../sdk/src/index.ts";
+import type { TestOrderTransition, TestTrackingRequest, TransitionRequest } from "../../../sdk/src/index.ts";
 import { action, count, several } from "../session.ts";
 import { createTestOrder } from "../test-orders.ts";
 
@@ -65,6 +65,18 @@ export function addTestOrderCommands(program: Command): void {
           };
           output.one(await client.testOrders.transition(id, request));
         },
+      ),
+    );
+  testOrders
+    .command("track <order> <shipment>")
+    .description("Report tracking of a shipment, as a carrier would.")
+    .option("--status <status>", "such as delivered")
+    .option("--carrier <name>")
+    .option("--tracking-number <number>")
+    .option("--tracking-url <url>")
+    .action(
+      action(async ({ client, output }, id: string, shipmentId: string, tracking: TestTrackingRequest) =>
+        output.one(await client.testOrders.track(id, shipmentId, tracking)),
       ),
     );
   creating("walk")
