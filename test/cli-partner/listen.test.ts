@@ -185,6 +185,21 @@ describe("listen", () => {
     expect(results.map(({ code }) => code)).toEqual([2, 2, 2]);
     expect((await client.webhookEndpoints.list()).data).toEqual([]);
   });
+
+  it("says that its endpoint is paused, and resumes it when it is started again", async () => {
+    const receiver = await receive((_, response) => response.writeHead(410).end());
+    const first = start("listen", "--forward-to", receiver.forwardTo);
+    await vi.waitFor(() => expect(first.errors()).toContain("Forwarding deliveries"), 20_000);
+    await placeTestOrder();
+    await vi.waitFor(() => expect(first.errors()).toContain("The endpoint is paused."), 30_000);
+    first.child.kill("SIGTERM");
+    await first.ended();
+    const second = start("listen", "--forward-to", receiver.forwardTo);
+    await vi.waitFor(() => expect(second.errors()).toContain("The endpoint was paused (gone)."), 20_000);
+    second.child.kill("SIGTERM");
+    expect(await second.ended()).toMatchObject({ code: 0 });
+    await receiver.close();
+  });
 });
 
 describe("trigger", () => {
@@ -203,5 +218,13 @@ describe("trigger", () => {
     expect(sent).toMatchObject({ by: "sample" });
     expect(await client.deliveries.get(sent.deliveryId)).toMatchObject({ eventType: "order.paymentFailed" });
     expect(unknown.errors).toContain("There are: order.created, ");
+    const tracked = () => start("trigger", "order.shipmentUpdated", "--json").ended();
+    expect((await tracked()).errors).toContain("is published only to endpoints that name it");
+    await client.webhookEndpoints.create({
+      kind: "pull",
+      mode: "test",
+      eventTypes: ["order.shipmentUpdated"],
+    });
+    expect(jsonLines((await tracked()).output)).toMatchObject([{ by: "test-order", transitions: ["ship"] }]);
   });
 });

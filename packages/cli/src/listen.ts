@@ -122,10 +122,17 @@ async function run(
 /** Says when the service is away, and when it is back. */
 function watchedClient({ settings, output }: Session): PartnerOrders {
   let isAway = false;
+  let isPaused = false;
   return new PartnerOrders({
     baseUrl: settings.api,
     key: settings.key,
-    onAttempt: ({ status }) => {
+    onAttempt: ({ operation, status }) => {
+      if (operation === "leaseDeliveries" && status !== null) {
+        // The only conflict of a lease: the receiver has responded 410, or failed for long.
+        const wasPaused = isPaused;
+        isPaused = status === 409;
+        if (isPaused && !wasPaused) output.note("The endpoint is paused. Start listen again to resume it.");
+      }
       const wasAway = isAway;
       isAway = status === null || status >= 500;
       if (isAway && !wasAway) output.note("The service is not reachable. Trying again; nothing is missed.");
