@@ -16,7 +16,12 @@ import { DAY_TABLES, partitionsAheadMs } from "../platform/database/day-partitio
 import { atMostEvery } from "../platform/log.ts";
 import { within } from "../platform/run-in-turn.ts";
 import { SECOND_MS } from "../platform/time.ts";
-import { countPausedEndpoints, readDueDeliveries, readOldestRecovery } from "../webhooks/conditions-sql.ts";
+import {
+  countPausedEndpoints,
+  readDueDeliveries,
+  readOldestRecovery,
+  readOrdersBehind,
+} from "../webhooks/conditions-sql.ts";
 import { readWorkers } from "./processes-sql.ts";
 
 /** Gauges whose values are read from the database at each scrape. */
@@ -132,6 +137,17 @@ function addDeliveryGauges(add: BacklogGauges, { db, clock }: Reads): void {
     "partner_orders_webhook_delivery_oldest_due_age_seconds",
     "How long the oldest of these deliveries has been due",
     async () => (await readDue()).oldestDueAt,
+  );
+  const readBehind = sharedWhileRunning(() => readOrdersBehind(db));
+  add.count(
+    "partner_orders_webhook_orders_behind",
+    "Orders whose newest event an active endpoint has not accepted. An order counts for each endpoint, at most 1 000 for one.",
+    async () => (await readBehind()).count,
+  );
+  add.age(
+    "partner_orders_webhook_order_oldest_behind_age_seconds",
+    "Age of the oldest event that these orders wait with",
+    async () => (await readBehind()).oldestSince,
   );
   add.count("partner_orders_webhook_endpoints_paused", "Paused webhook endpoints.", () =>
     countPausedEndpoints(db),

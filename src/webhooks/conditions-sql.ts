@@ -27,6 +27,25 @@ export async function readDueDeliveries(
   return { count: Number(row?.count ?? 0), oldestDueAt: row?.oldest_due_at ?? null };
 }
 
+/** Orders whose newest event an active endpoint has not accepted, for each endpoint the first 1 000, and since when. */
+export async function readOrdersBehind(db: Queryable): Promise<{ count: number; oldestSince: Date | null }> {
+  const [row] = await db.query<{ count: number; oldest_event: string | null }>({
+    name: "read-orders-behind",
+    text: `
+      select count(*)::integer as count, min(head.event_id::text) as oldest_event
+      from webhook_endpoints w
+      cross join lateral (
+        select d.event_id
+        from due_deliveries d
+        where d.merchant_id = w.merchant_id and d.connection_id = w.connection_id and d.endpoint_id = w.id
+          and d.stream_id not in (d.event_id, d.delivery_id)
+        limit 1000) as head
+      where w.status = 'active'`,
+    values: [],
+  });
+  return { count: row?.count ?? 0, oldestSince: row?.oldest_event ? momentOf(row.oldest_event) : null };
+}
+
 export async function countPausedEndpoints(db: Queryable): Promise<number> {
   const [row] = await db.query<{ count: number }>({
     name: "count-paused-endpoints",

@@ -32,7 +32,7 @@ afterAll(() => test.close());
 /** Members that belong to another object, that move with each delivery, or that depend on the caller and the time. */
 const NOT_COUNTED = [
   ...["merchantName", "connectionName", "sku", "name", "barcode", "actions"],
-  ...["lastSuccessAt", "consecutiveFailures", "backingOffUntil", "pendingDeliveries", "health"],
+  ...["lastSuccessAt", "consecutiveFailures", "backingOffUntil", "pendingDeliveries", "behind", "health"],
   ...["failingSince", "lastFailureAt", "lastError", "nextAttemptAt"],
 ];
 type Seen = { readonly text: string; readonly updatedAt: string | undefined };

@@ -15,6 +15,8 @@ import { startServiceForTest, type TestService } from "../support/test-service.t
 
 const DUE = "partner_orders_webhook_deliveries_due";
 const AGE = "partner_orders_webhook_delivery_oldest_due_age_seconds";
+const BEHIND = "partner_orders_webhook_orders_behind";
+const BEHIND_AGE = "partner_orders_webhook_order_oldest_behind_age_seconds";
 const PAUSED = "partner_orders_webhook_endpoints_paused";
 const MAILS = "partner_orders_mails_queued";
 const AHEAD = (table: string) => `partner_orders_partitions_ahead_seconds{table="${table}"}`;
@@ -36,7 +38,14 @@ async function scrape(test: TestService): Promise<Record<string, number>> {
 describe("the metrics of what waits", () => {
   it("are 0 when nothing does", async () => {
     const test = await startServiceForTest();
-    expect(await scrape(test)).toMatchObject({ [DUE]: 0, [AGE]: 0, [PAUSED]: 0, [MAILS]: 0 });
+    expect(await scrape(test)).toMatchObject({
+      [DUE]: 0,
+      [AGE]: 0,
+      [BEHIND]: 0,
+      [BEHIND_AGE]: 0,
+      [PAUSED]: 0,
+      [MAILS]: 0,
+    });
   });
 
   it("count the workers that run", async () => {
@@ -56,7 +65,7 @@ describe("the metrics of what waits", () => {
       await placeOrder(partner);
       test.clock.advance({ ms: 1_500 });
     }
-    expect(await scrape(test)).toMatchObject({ [DUE]: 2, [AGE]: 3 });
+    expect(await scrape(test)).toMatchObject({ [DUE]: 2, [AGE]: 3, [BEHIND]: 2, [BEHIND_AGE]: 3 });
   });
 
   it("show how long the oldest payment has been due, but not one that was sent to a gateway", async () => {

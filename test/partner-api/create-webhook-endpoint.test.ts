@@ -54,6 +54,7 @@ describe("POST /v1/webhook-endpoints", () => {
       consecutiveFailures: 0,
       backingOffUntil: null,
       pendingDeliveries: 0,
+      behind: { orders: 0, events: 0, oldestSince: null },
       createdAt: now,
       updatedAt: now,
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
+import { createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { aSenderTo, deliveryOfOrder, readDelivery, sendFor } from "../support/deliveries.ts";
 import { answering } from "../support/receivers.ts";
+import { applied } from "../support/sandbox.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 import { createEndpoint, ENDPOINTS, endpointPath, pauseEndpoint } from "../support/webhooks.ts";
 
@@ -80,6 +81,32 @@ describe("GET /v1/webhook-endpoints/{endpointId} shows its health", () => {
       backingOffUntil: null,
       pendingDeliveries: 0,
     });
+  });
+
+  it("with how far it is behind the orders while its receiver is down, and not after it has recovered", async () => {
+    let status = 503;
+    const sent = await aSenderTo(test, (request, response) => answering(status)(request, response));
+    const { partner, endpointId } = sent;
+    const orderedAt = now();
+    const order = await placeTestOrder(partner);
+    for (const name of ["hold", "releaseHold"] as const) {
+      test.clock.advance({ seconds: 1 });
+      await applied(partner, order.id, name);
+    }
+    await partner.client.post(endpointPath(endpointId, "ping")); // About no order.
+    await sent.send();
+    const behind = async () => (await read(partner, endpointId)).behind;
+    const ofOrder = (await partner.client.get("/v1/deliveries")).body.data.filter(
+      ({ orderId }: { orderId: string | null }) => orderId === order.id,
+    );
+    expect(ofOrder).toHaveLength(3);
+    expect(await behind()).toEqual({ orders: 2, events: 4, oldestSince: orderedAt });
+    status = 200;
+    test.clock.advance({ hours: 1 });
+    await sendFor(test, partner);
+    expect(await behind()).toEqual({ orders: 0, events: 0, oldestSince: null });
+    await pauseEndpoint(test, endpointId);
+    expect(await behind()).toBeNull();
   });
 
   it("without a number of pending deliveries while it is paused; a resume counts them", async () => {

@@ -217,6 +217,18 @@ describe("POST /v1/webhook-endpoints/{endpointId}/acknowledgements", () => {
     });
   });
 
+  it("shows how far the endpoint is behind the orders until all is acknowledged", async () => {
+    const { id } = await createPull();
+    const behind = async () => (await partner.client.get(endpointPath(id))).body.behind;
+    const oldestSince = test.clock.now().toISOString();
+    await placeOrder(partner);
+    expect(await behind()).toEqual({ orders: 1, events: 1, oldestSince });
+    const leased = await lease(id);
+    expect(await behind()).toEqual({ orders: 1, events: 1, oldestSince });
+    await acknowledge(id, leased);
+    expect(await behind()).toEqual({ orders: 0, events: 0, oldestSince: null });
+  });
+
   it("retries a failure by the schedule", async () => {
     const { id } = await createPull();
     await placeOrder(partner);

@@ -17,7 +17,7 @@ import {
 } from "../events/back-office-event.ts";
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType, OPT_IN_EVENT_TYPES, PING } from "../events/event.ts";
 import { factOfOwner, type OwnerKind } from "../owner.ts";
-import { PENDING_COUNT_MAX, type ShownHealth } from "./shown-health-sql.ts";
+import { type Behind, PENDING_COUNT_MAX, type ShownHealth } from "./shown-health-sql.ts";
 import { headersField, maskedHeaders, type SealedHeaders, type StaticHeaders } from "./static-headers.ts";
 
 /**
@@ -204,6 +204,20 @@ const endpointFields = {
     Type.Integer({ minimum: 0 }),
     `Deliveries that the service sends or retries, counted up to ${PENDING_COUNT_MAX.toLocaleString("en")}. Of each order, the first pending one counts. Null while the endpoint is paused: its deliveries wait in the log.`,
   ),
+  behind: nullable(
+    Type.Object(
+      {
+        orders: Type.Integer({ minimum: 0, description: "Orders that have a pending delivery." }),
+        events: Type.Integer({ minimum: 0, description: "Pending deliveries of these orders." }),
+        oldestSince: nullableTime("When the oldest of these events happened. Null if there is none."),
+      },
+      {
+        title: "WebhookEndpointBehind",
+        description: "How far an endpoint is behind the orders.",
+      },
+    ),
+    `Orders whose newest \`sequence\` the endpoint has not accepted yet, both numbers counted up to ${PENDING_COUNT_MAX.toLocaleString("en")}. Deliveries that failed finally do not count. Null while the endpoint is paused.`,
+  ),
   createdAt: dateTime("When the endpoint was created."),
   updatedAt: dateTime("When the endpoint was last changed, paused or resumed."),
 };
@@ -271,12 +285,19 @@ export const toWireEndpoint = (
   consecutiveFailures: health?.consecutiveFailures ?? 0,
   backingOffUntil: backoffEnd(endpoint, health, now)?.toISOString() ?? null,
   pendingDeliveries: endpoint.status === "paused" ? null : (health?.pendingCount ?? 0),
+  behind: endpoint.status === "paused" ? null : toWireBehind(health?.behind),
   failingSince: health?.failingSince?.toISOString() ?? null,
   lastFailureAt: health?.lastFailureAt?.toISOString() ?? null,
   lastError: health?.lastError ?? null,
   nextAttemptAt: nextAttempt(endpoint, health)?.toISOString() ?? null,
   createdAt: endpoint.createdAt.toISOString(),
   updatedAt: endpoint.updatedAt.toISOString(),
+});
+
+const toWireBehind = (behind: Behind | undefined) => ({
+  orders: behind?.orderCount ?? 0,
+  events: behind?.eventCount ?? 0,
+  oldestSince: behind?.oldestSince?.toISOString() ?? null,
 });
 
 function nextAttempt({ status }: Endpoint, health: ShownHealth | undefined): Date | null {

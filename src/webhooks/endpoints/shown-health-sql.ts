@@ -1,7 +1,7 @@
 import { type ConnectionScope, scopeIds } from "../../audit/grant.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { uuidAt } from "../../platform/ids.ts";
+import { momentOf, uuidAt } from "../../platform/ids.ts";
 import { before, DAY_MS } from "../../platform/time.ts";
 
 /** The health of an endpoint as partners see it. */
@@ -16,6 +16,17 @@ export type ShownHealth = {
   readonly nextDueAt: Date | null;
   /** Heads of streams that are due or in progress, at most PENDING_COUNT_MAX. */
   readonly pendingCount: number;
+  readonly behind: Behind;
+};
+
+/** What an endpoint has not accepted yet of its orders: it is behind with an order that has a head. */
+export type Behind = {
+  /** Of the first PENDING_COUNT_MAX heads. */
+  readonly orderCount: number;
+  /** Pending deliveries of these orders, at most PENDING_COUNT_MAX. */
+  readonly eventCount: number;
+  /** When the oldest event happened that these orders wait with. Null if there is none. */
+  readonly oldestSince: Date | null;
 };
 
 /** Up to this number, pending deliveries of an endpoint are counted (docs/design/deliveries.md, "Endpoints"). */
@@ -37,6 +48,9 @@ export async function readShownHealth(
     last_error: string | null;
     next_due_at: Date | null;
     pending_count: number;
+    orders_behind: number;
+    oldest_behind: string | null;
+    events_behind: number;
   }>({
     name: "read-shown-health",
     text: `
@@ -48,15 +62,32 @@ export async function readShownHealth(
                 and d.claim_id is null
               order by d.due_at
               limit 1) as next_due_at,
+             heads.pending_count, heads.orders_behind, heads.oldest_behind,
              (select count(*)::integer
               from (
                 select
                 from due_deliveries d
+                cross join lateral (
+                  select
+                  from deliveries l
+                  where l.merchant_id = d.merchant_id and l.stream_id = d.stream_id and l.endpoint_id = d.endpoint_id
+                    and l.status = 'pending'
+                  limit 1000) as waiting
                 where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
-                limit 1000) as counted) as pending_count
+                  and d.stream_id not in (d.event_id, d.delivery_id)
+                limit 1000) as counted) as events_behind
       from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as shown (merchant_id, connection_id, endpoint_id)
       join webhook_endpoint_states s on s.merchant_id = shown.merchant_id and s.connection_id = shown.connection_id
-        and s.endpoint_id = shown.endpoint_id`,
+        and s.endpoint_id = shown.endpoint_id
+      cross join lateral (
+        select count(*)::integer as pending_count, (count(*) filter (where head.is_of_order))::integer as orders_behind,
+               min(head.event_id::text) filter (where head.is_of_order) as oldest_behind
+        from (
+          -- The stream of an event about no order is the event, and that of a manual redelivery the delivery.
+          select d.event_id, d.stream_id not in (d.event_id, d.delivery_id) as is_of_order
+          from due_deliveries d
+          where d.merchant_id = s.merchant_id and d.connection_id = s.connection_id and d.endpoint_id = s.endpoint_id
+          limit 1000) as head) as heads`,
     values: [
       endpoints.map(({ merchantId }) => merchantId),
       endpoints.map(({ connectionId }) => connectionId),
@@ -75,6 +106,11 @@ export async function readShownHealth(
         lastError: row.last_error,
         nextDueAt: row.next_due_at,
         pendingCount: row.pending_count,
+        behind: {
+          orderCount: row.orders_behind,
+          eventCount: row.events_behind,
+          oldestSince: row.oldest_behind === null ? null : momentOf(row.oldest_behind),
+        },
       },
     ]),
   );

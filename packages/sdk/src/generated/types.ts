@@ -1503,6 +1503,24 @@ export type WebhookEndpointStatus = "active" | "paused";
 export type WebhookEndpointPauseReason = "gone" | "failing" | "requested" | "access-ended";
 
 /**
+ * How far an endpoint is behind the orders.
+ */
+export type WebhookEndpointBehind = {
+  /**
+   * Orders that have a pending delivery.
+   */
+  orders: number;
+  /**
+   * Pending deliveries of these orders.
+   */
+  events: number;
+  /**
+   * When the oldest of these events happened. Null if there is none.
+   */
+  oldestSince: string | null;
+};
+
+/**
  * An endpoint with its new signing secret.
  */
 export type WebhookEndpointWithSecret = {
@@ -1562,6 +1580,10 @@ export type WebhookEndpointWithSecret = {
    * Deliveries that the service sends or retries, counted up to 1,000. Of each order, the first pending one counts. Null while the endpoint is paused: its deliveries wait in the log.
    */
   pendingDeliveries: number | null;
+  /**
+   * Orders whose newest `sequence` the endpoint has not accepted yet, both numbers counted up to 1,000. Deliveries that failed finally do not count. Null while the endpoint is paused.
+   */
+  behind: WebhookEndpointBehind | null;
   /**
    * When the endpoint was created.
    */
@@ -1636,6 +1658,10 @@ export type WebhookEndpoint = {
    * Deliveries that the service sends or retries, counted up to 1,000. Of each order, the first pending one counts. Null while the endpoint is paused: its deliveries wait in the log.
    */
   pendingDeliveries: number | null;
+  /**
+   * Orders whose newest `sequence` the endpoint has not accepted yet, both numbers counted up to 1,000. Deliveries that failed finally do not count. Null while the endpoint is paused.
+   */
+  behind: WebhookEndpointBehind | null;
   /**
    * When the endpoint was created.
    */
@@ -1762,6 +1788,10 @@ export type RotatedWebhookEndpoint = {
    * Deliveries that the service sends or retries, counted up to 1,000. Of each order, the first pending one counts. Null while the endpoint is paused: its deliveries wait in the log.
    */
   pendingDeliveries: number | null;
+  /**
+   * Orders whose newest `sequence` the endpoint has not accepted yet, both numbers counted up to 1,000. Deliveries that failed finally do not count. Null while the endpoint is paused.
+   */
+  behind: WebhookEndpointBehind | null;
   /**
    * When the endpoint was created.
    */
@@ -1957,6 +1987,10 @@ export type ResumedWebhookEndpoint = {
    * Deliveries that the service sends or retries, counted up to 1,000. Of each order, the first pending one counts. Null while the endpoint is paused: its deliveries wait in the log.
    */
   pendingDeliveries: number | null;
+  /**
+   * Orders whose newest `sequence` the endpoint has not accepted yet, both numbers counted up to 1,000. Deliveries that failed finally do not count. Null while the endpoint is paused.
+   */
+  behind: WebhookEndpointBehind | null;
   /**
    * When the endpoint was created.
    */
@@ -3085,4 +3119,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 3e54e8c05af35003d9c6b9bc47f5f4ef7e6ede3d7e6b22e1700a2f65eaf536c0
+// sha256 6f563b63a2fd15a26dc3d3f496d54bbd3666124ba5d03a6dac021d98f6fc63a9

@@ -68,7 +68,7 @@ type Props = { readonly endpoint: ShownEndpoint };
 function EndpointHealth({ endpoint }: Props) {
   const { t } = useTranslation();
   const { lastSuccessAt, failingSince, lastFailureAt, lastError, consecutiveFailures } = endpoint;
-  const { backingOffUntil, nextAttemptAt, pendingDeliveries } = endpoint;
+  const { backingOffUntil, nextAttemptAt, pendingDeliveries, behind } = endpoint;
   return (
     <>
       {backingOffUntil !== null && (
@@ -102,6 +102,21 @@ function EndpointHealth({ endpoint }: Props) {
           [t("endpoints.failures"), String(consecutiveFailures)],
           [t("endpoints.nextAttempt"), nextAttemptAt && <DueTime key="next" at={nextAttemptAt} />],
           [t("endpoints.pending"), countOf(pendingDeliveries)],
+          [
+            t("endpoints.behind"),
+            behind &&
+              (behind.oldestSince === null ? (
+                t("endpoints.upToDate")
+              ) : (
+                <span key="behind">
+                  {t("endpoints.behindBy", {
+                    orders: countOf(behind.orders),
+                    events: countOf(behind.events),
+                  })}{" "}
+                  <Time at={behind.oldestSince} as="relative" />
+                </span>
+              )),
+          ],
         ]}
       />
     </>
