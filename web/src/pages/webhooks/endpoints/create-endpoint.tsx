@@ -99,7 +99,7 @@ export function CreateEndpoint({ ownerId }: { ownerId?: string }) {
                 // The field offers the types of the owner.
                 ...(eventTypes.length > 0 && { eventTypes: eventTypes as never[] }),
                 ...(maxInFlight !== "" && { maxInFlight: Number(maxInFlight) }),
-                ...(headers.trim() !== "" && { headers: headersIn(headers) }),
+                ...(!isPull(owner, kind) && headers.trim() !== "" && { headers: headersIn(headers) }),
               },
             }),
           );

@@ -37,7 +37,7 @@ const IN_FLIGHT_MAX = 100;
 type Props<Values extends EndpointValues> = {
   readonly form: UseFormReturnType<Values>;
   readonly kind: OwnerKind;
-  /** A pull endpoint has no address. */
+  /** A pull endpoint has no address, and no headers. */
   readonly isPull?: boolean;
   /** What an empty choice of types means. */
   readonly typesHelp: string;
@@ -79,13 +79,15 @@ export function EndpointFields<Values extends EndpointValues>({
         allowDecimal={false}
         {...form.getInputProps("maxInFlight")}
       />
-      <Textarea
-        label={t("endpoints.headers")}
-        description={t("endpoints.headersHelp")}
-        autosize
-        spellCheck={false}
-        {...form.getInputProps("headers")}
-      />
+      {!isPull && (
+        <Textarea
+          label={t("endpoints.headers")}
+          description={t("endpoints.headersHelp")}
+          autosize
+          spellCheck={false}
+          {...form.getInputProps("headers")}
+        />
+      )}
       <TextInput label={t("endpoints.description")} maxLength={255} {...form.getInputProps("description")} />
     </>
   );
