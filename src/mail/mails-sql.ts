@@ -7,6 +7,7 @@ import {
 import type { Context } from "../platform/context.ts";
 import { merchantByMerchant, merchantsOf, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { uuidAt } from "../platform/ids.ts";
 import { eachUntilDone, runInTurn } from "../platform/run-in-turn.ts";
 import { before, LOG_KEPT_MS } from "../platform/time.ts";
 
@@ -45,6 +46,27 @@ export async function queueMails(tx: Queryable, mails: readonly NewMail[]): Prom
 }
 
 export const queueMail = (tx: Queryable, mail: NewMail): Promise<void> => queueMails(tx, [mail]);
+
+/** How many mails of a connection each of these recipients has got since a time. By the ids, which begin with the time. */
+export async function countMailsTo(
+  tx: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  recipients: readonly string[],
+  since: Date,
+): Promise<(recipient: string) => number> {
+  if (recipients.length === 0) return () => 0;
+  const rows = await tx.query<{ recipient: string; count: number }>({
+    name: "count-mails-to",
+    text: `
+      select recipient, count(*)::integer as count
+      from outgoing_mails
+      where merchant_id = $1 and connection_id = $2 and recipient = any($3::text[]) and id >= $4
+      group by recipient`,
+    values: [merchantId, connectionId, recipients, uuidAt(since)],
+  });
+  const counts = new Map(rows.map(({ recipient, count }) => [recipient, count]));
+  return (recipient) => counts.get(recipient) ?? 0;
+}
 
 /** Connections with due mails; the one that waits longest is first. A scan over all shards. */
 export async function listConnectionsWithDueMails(db: Queryable, now: Date): Promise<ConnectionKey[]> {

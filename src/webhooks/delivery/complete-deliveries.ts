@@ -9,7 +9,7 @@ import { merchantByMerchant, merchantsOf } from "../../platform/database/citus.t
 import { limitLockWaits, plainArray, type Queryable } from "../../platform/database/database.ts";
 import type { HealthReport } from "../endpoints/health.ts";
 import { pauseEndpoint, saveHealth } from "../endpoints/health-sql.ts";
-import { warnMerchant } from "../endpoints/pause.ts";
+import { warn } from "../endpoints/pause.ts";
 import type { ClaimedDelivery, Completion, DeliveryAttempt } from "./claimed-delivery.ts";
 
 /** How a claim ended, with its evidence about the endpoint. */
@@ -106,8 +106,7 @@ async function storeHealth(
   await saveHealth(tx, workerId, reports);
   for (const report of reports) {
     const isNew = report.pause === null || (await pauseEndpoint(tx, report.endpoint, report.pause, now));
-    if (report.warning !== null && isNew)
-      await warnMerchant(tx, report, report.warning, { id: context.newId(), now });
+    if (report.warning !== null && isNew) await warn(tx, context, report, report.warning, now);
   }
 }
 

@@ -141,3 +141,28 @@ export async function readWarningContact(
   });
   return contact ?? null;
 }
+
+/** Partner's people of a connection that a mail goes to at most. */
+const PARTNERS_MAILED_MAX = 20;
+
+/** The addresses of those who have signed in with the role partner for a connection, and may still do so. */
+export async function listPartnerEmails(
+  tx: Queryable,
+  { merchantId, connectionId }: EndpointKey,
+): Promise<string[]> {
+  const rows = await tx.query<{ email: string }>({
+    name: "list-partner-emails",
+    text: `
+      select p.email
+      from people p
+      where p.disabled_at is null and p.accepted_at is not null and exists (
+        select
+        from person_grants g
+        where g.person_id = p.id and g.role = 'partner' and g.merchant_ids @> array[$1::uuid]
+          and g.connection_ids @> array[$2::uuid])
+      order by p.id
+      limit $3`,
+    values: [merchantId, connectionId, PARTNERS_MAILED_MAX],
+  });
+  return rows.map(({ email }) => email);
+}

@@ -1,7 +1,9 @@
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
-import { queueMail } from "../../mail/mails-sql.ts";
+import { countMailsTo, queueMails } from "../../mail/mails-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { before, DAY_MS } from "../../platform/time.ts";
+import { ownerKind } from "../owner.ts";
 import {
   type Endpoint,
   type EndpointKey,
@@ -11,7 +13,7 @@ import {
 } from "./endpoint.ts";
 import { lockEndpoint, readEndpoint } from "./endpoints-sql.ts";
 import { type HealthReport, warningMail } from "./health.ts";
-import { pauseEndpoint, readWarningContact } from "./health-sql.ts";
+import { listPartnerEmails, pauseEndpoint, readWarningContact } from "./health-sql.ts";
 import { readShownHealth } from "./shown-health-sql.ts";
 
 /**
@@ -47,12 +49,16 @@ export async function showEndpoints(
 export const showEndpoint = async (context: Context, endpoint: Endpoint): Promise<WireEndpoint> =>
   (await showEndpoints(context, [endpoint]))(endpoint);
 
-/** Queues a mail to the merchant about an endpoint that fails. */
-export async function warnMerchant(
+/** Warnings that a partner's person gets about the endpoints of a connection in 24 hours, however often they are resumed. */
+const WARNINGS_A_DAY_MAX = 10;
+
+/** Queues mails about an endpoint that fails: to the merchant, and to the partner's people of the connection. */
+export async function warn(
   tx: Queryable,
+  context: Pick<Context, "newId">,
   { endpoint, health }: HealthReport,
   stage: 1 | 2 | 3,
-  mail: { id: string; now: Date },
+  now: Date,
 ): Promise<void> {
   const contact = await readWarningContact(tx, endpoint);
   if (contact === null) return;
@@ -62,9 +68,24 @@ export async function warnMerchant(
     ...facts,
     endpointId: endpoint.id,
     owner: endpoint,
-    failingSince: health.failingSince ?? mail.now,
-    now: mail.now,
+    failingSince: health.failingSince ?? now,
+    now,
   });
+  const recipients = new Set([accountEmail, ...(await partnersToWarn(tx, endpoint, now))]);
   const { merchantId, connectionId } = endpoint;
-  await queueMail(tx, { merchantId, connectionId, recipient: accountEmail, subject, body, ...mail });
+  await queueMails(
+    tx,
+    [...recipients].map((recipient) => ({
+      ...{ merchantId, connectionId, recipient, subject, body, now },
+      id: context.newId(),
+    })),
+  );
+}
+
+/** The mail has only what a key of the connection shows. */
+async function partnersToWarn(tx: Queryable, endpoint: EndpointKey, now: Date): Promise<string[]> {
+  if (ownerKind(endpoint) !== "connection") return [];
+  const emails = await listPartnerEmails(tx, endpoint);
+  const mailCount = await countMailsTo(tx, endpoint, emails, before(now, DAY_MS));
+  return emails.filter((email) => mailCount(email) < WARNINGS_A_DAY_MAX);
 }
