@@ -84,6 +84,24 @@ describe("GET /api/orders/{id}/events", () => {
     const log = await partner.client.get(`/v1/deliveries?orderId=${id}`);
     const ids = body.data.map((event: { deliveries: { id: string }[] }) => event.deliveries[0]?.id);
     expect(ids.toSorted()).toEqual(log.body.data.map((each: { id: string }) => each.id).toSorted());
+    expect(body.endpoints).toEqual([
+      {
+        endpointId: endpoint.id,
+        endpointUrl: "https://127.0.0.1:9/hook?…",
+        acknowledgedSequence: null,
+        sequence: 3,
+        behindSince: body.data[0].createdAt,
+      },
+    ]);
+    await test.db.runScript("update deliveries set status = 'succeeded' where sequence < 3");
+    expect((await test.backOffice.get(path)).body.endpoints).toMatchObject([
+      { acknowledgedSequence: 2, sequence: 3, behindSince: body.data[2].createdAt },
+    ]);
+    await test.db.runScript("update deliveries set status = 'succeeded'");
+    expect((await test.backOffice.get(path)).body.endpoints).toMatchObject([
+      { acknowledgedSequence: 3, sequence: 3, behindSince: null },
+    ]);
+    await test.db.runScript("update deliveries set status = 'pending'");
     const first = await test.backOffice.get(`${path}?limit=2`);
     const second = await test.backOffice.get(`${path}?limit=2&cursor=${first.body.nextCursor}`);
     expect([...first.body.data, ...second.body.data]).toEqual(body.data);

@@ -16,7 +16,15 @@ import { momentOf, toTypeId } from "../../platform/ids.ts";
 import { timeIn } from "../../platform/time.ts";
 import { pagePosition, toPage, UUID_MAX } from "../../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
-import { cursorField, dateTime, idField, limitField, nullable, pageOf } from "../../platform/wire/schemas.ts";
+import {
+  cursorField,
+  dateTime,
+  idField,
+  limitField,
+  nullable,
+  nullableTime,
+  pageOf,
+} from "../../platform/wire/schemas.ts";
 import { ENDPOINT_EVENT_TYPES, urlWithoutQuery, wireEndpointId } from "../../webhooks/endpoints/endpoint.ts";
 import { BACK_OFFICE_EVENT_TYPES } from "../../webhooks/events/back-office-event.ts";
 import { PING } from "../../webhooks/events/event.ts";
@@ -32,7 +40,9 @@ import {
 import {
   DELIVERIES_SHOWN_MAX,
   listOrderEvents,
+  listOrderProgress,
   type OrderEvent,
+  type OrderProgress,
 } from "../../webhooks/log/delivery-log-sql.ts";
 import {
   BackOfficeDeliverySchema,
@@ -249,6 +259,46 @@ const toWireEvent = ({ id, type, sequence, deliveries }: OrderEvent): Static<typ
   })),
 });
 
+const OrderEventPageSchema = Type.Object(
+  {
+    ...pageOf(OrderEventSchema, "OrderEventPage").properties,
+    endpoints: Type.Array(
+      Type.Object(
+        {
+          endpointId: idField("whe", "Id of the endpoint."),
+          endpointUrl: nullable(
+            Type.String(),
+            "URL of the endpoint, without its query. Null of a pull endpoint.",
+          ),
+          acknowledgedSequence: nullable(
+            Type.Integer({ minimum: 1 }),
+            "The highest `sequence` that the endpoint has accepted. Null if it has accepted none.",
+          ),
+          sequence: nullable(
+            Type.Integer({ minimum: 1 }),
+            "The highest `sequence` that was published to the endpoint, which receives only the types that it names. Null if there is none.",
+          ),
+          behindSince: nullableTime("When the oldest event happened that is pending. Null if none is."),
+        },
+        { title: "OrderProgress", description: "How much of an order an endpoint has accepted." },
+      ),
+      { description: "The endpoints of the connection that received events of the order." },
+    ),
+  },
+  {
+    title: "OrderEventPage",
+    description: "A page of events, and what the endpoints have accepted of the order.",
+  },
+);
+
+const toWireProgress = ({ endpointId, url, pendingEventId, ...sequences }: OrderProgress) => ({
+  endpointId: wireEndpointId(endpointId),
+  endpointUrl: urlWithoutQuery(url),
+  acknowledgedSequence: sequences.acknowledgedSequence,
+  sequence: sequences.sequence,
+  behindSince: pendingEventId === null ? null : momentOf(pendingEventId).toISOString(),
+});
+
 /** The events of an order and what became of them. */
 export const orderEventRoutes: readonly BackOfficeRoute[] = [
   route({
@@ -263,7 +313,7 @@ export const orderEventRoutes: readonly BackOfficeRoute[] = [
     params: OrderIdParams,
     query: Type.Object({ limit: limitField, cursor: cursorField }),
     responses: {
-      200: { description: "A page of events.", schema: pageOf(OrderEventSchema, "OrderEventPage") },
+      200: { description: "A page of events.", schema: OrderEventPageSchema },
     },
     problems: ["not-found", "validation-failed"],
     handle: async ({ caller, params, query }, { context }) => {
@@ -274,7 +324,8 @@ export const orderEventRoutes: readonly BackOfficeRoute[] = [
       const now = context.clock.now();
       const page = { ...position, oldestId: oldestShownId(now), now };
       const events = await listOrderEvents(context.db, owner, page);
-      return { status: 200, body: toPage(events, position, toWireEvent) };
+      const endpoints = (await listOrderProgress(context.db, owner)).map(toWireProgress);
+      return { status: 200, body: { ...toPage(events, position, toWireEvent), endpoints } };
     },
   }),
 ];

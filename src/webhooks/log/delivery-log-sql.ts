@@ -415,3 +415,38 @@ export async function listOrderEvents(
     values: [merchantId, connectionId, id, afterId, limit, oldestId, now],
   });
 }
+
+/** How much of an order an endpoint has accepted. */
+export type OrderProgress = {
+  readonly endpointId: string;
+  /** Null of a pull endpoint. */
+  readonly url: string | null;
+  /** The highest that it has accepted. Null if it has accepted none. */
+  readonly acknowledgedSequence: number | null;
+  /** The highest that was published to it. Null if all were without one. */
+  readonly sequence: number | null;
+  /** The oldest event that is pending. Null if there is none. */
+  readonly pendingEventId: string | null;
+};
+
+/** By the index of the order. Deleted endpoints are left out. */
+export async function listOrderProgress(
+  db: Queryable,
+  { merchantId, connectionId, id }: OrderKey,
+): Promise<OrderProgress[]> {
+  return db.query<OrderProgress>({
+    name: "list-order-progress",
+    text: `
+      select w.id as "endpointId", w.url,
+             max(d.sequence) filter (where d.status = 'succeeded') as "acknowledgedSequence",
+             max(d.sequence) as sequence,
+             min(d.event_id::text) filter (where d.status = 'pending') as "pendingEventId"
+      from deliveries d
+      join webhook_endpoints w on w.merchant_id = $1 and w.id = d.endpoint_id
+      where d.merchant_id = $1 and d.connection_id = $2 and d.stream_id = $3 and w.status <> 'deleted'
+      group by w.id, w.url
+      order by w.id
+      limit 200`,
+    values: [merchantId, connectionId, id],
+  });
+}

@@ -42,3 +42,7 @@ export const orderDeliveriesQuery = ({ connectionId, id }: Order) =>
   read("/api/connections/{id}/deliveries", {
     params: { path: { id: connectionId }, query: { orderId: id, limit: 50 } },
   });
+
+/** What the endpoints have accepted of the order. */
+export const orderProgressQuery = ({ id }: Order) =>
+  read("/api/orders/{id}/events", { params: { path: { id }, query: { limit: 1 } } });

@@ -98,6 +98,8 @@ export const orders: Translated<typeof en> = {
     reference: "Referenz {{reference}}",
     timeline: "Verlauf",
     deliveries: "Ereignisse",
+    acknowledged: "angenommen bis {{acknowledged}} von {{newest}}",
+    behindSince: "im Rückstand seit",
     noDeliveries:
       "Kein Ereignis wurde gesendet: Der Partner hat keinen Endpunkt, der diese Ereignisse empfängt.",
     event: "Ereignis",

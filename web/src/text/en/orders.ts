@@ -95,6 +95,8 @@ export const orders = {
     reference: "Reference {{reference}}",
     timeline: "Timeline",
     deliveries: "Events",
+    acknowledged: "accepted up to {{acknowledged}} of {{newest}}",
+    behindSince: "behind since",
     noDeliveries: "No event has been sent: the partner has no endpoint that receives these events.",
     event: "Event",
     attempts: "Attempts",

@@ -18,7 +18,7 @@ import { endpointName } from "../../webhooks/owner.tsx";
 import { ownerEndpointsQuery } from "../../webhooks/queries.ts";
 import { OrderActions } from "../actions/order-actions.tsx";
 import { useActor, useHoldReason } from "../order-text.ts";
-import { orderDeliveriesQuery, orderQuery } from "../queries.ts";
+import { orderDeliveriesQuery, orderProgressQuery, orderQuery } from "../queries.ts";
 import { OrderAddress, OrderDetails, OrderNote } from "./details.tsx";
 import { actionsInBoxes, OrderHolds } from "./holds.tsx";
 import { OrderLines } from "./lines.tsx";
@@ -36,7 +36,10 @@ export function OrderPage() {
   const seesDeliveries = useHasRole("operator", "support", "merchant", "partner");
   const { data: order } = useSuspenseQuery(orderQuery(orderId));
   useLiveQueries(
-    [orderQuery(orderId), ...(seesDeliveries ? [orderDeliveriesQuery(order)] : [])],
+    [
+      orderQuery(orderId),
+      ...(seesDeliveries ? [orderDeliveriesQuery(order), orderProgressQuery(order)] : []),
+    ],
     ({ orders }) => orders.some(({ id }) => id === order.id),
   );
   const inBoxes = actionsInBoxes(order);
@@ -137,6 +140,7 @@ function OrderDeliveries({ order }: { order: Order }) {
           {t("order.noDeliveries")}
         </Text>
       )}
+      <OrderProgress order={order} urlOf={urlOf} />
       {data !== undefined && data.data.length > 0 && (
         <DataTable
           label={t("order.deliveries")}
@@ -173,6 +177,27 @@ function OrderDeliveries({ order }: { order: Order }) {
       )}
     </Section>
   );
+}
+
+/** How much of the order each endpoint has accepted. */
+function OrderProgress({ order, urlOf }: { order: Order; urlOf: (endpointId: string) => string }) {
+  const { t } = useTranslation();
+  const { data } = useQuery(orderProgressQuery(order));
+  return data?.endpoints.map(({ endpointId, acknowledgedSequence, sequence, behindSince }) => (
+    <Text key={endpointId} size="sm">
+      {urlOf(endpointId)}:{" "}
+      {t("order.acknowledged", {
+        acknowledged: formatNumber(acknowledgedSequence ?? 0),
+        newest: formatNumber(sequence ?? 0),
+      })}
+      {behindSince !== null && (
+        <>
+          {` · ${t("order.behindSince")} `}
+          <Time at={behindSince} as="relative" />
+        </>
+      )}
+    </Text>
+  ));
 }
 
 /** The history of the order, newest first. */
