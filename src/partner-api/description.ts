@@ -5,6 +5,7 @@ import { RATE_LIMIT_FIELDS } from "../http/rate-limiter.ts";
 import { SANDBOX_TRANSITIONS } from "../lifecycle/possible-transitions.ts";
 import { PARTNER_LIMIT_DESCRIPTIONS } from "../merchants/limits.ts";
 import { ruleSchema, SANDBOX_RULES } from "../orders/changes/transition-order.ts";
+import { SANDBOX_TRANSITIONS_TEXT } from "../orders/changes/transition-test-order.ts";
 import { type Config, readVersion } from "../platform/config.ts";
 import { enumeration } from "../platform/wire/schemas.ts";
 import { describedWebhooks } from "./events.ts";
@@ -53,7 +54,7 @@ export const describePartnerApi = (
       transition: enumeration(
         "RefusedTransition",
         [...SANDBOX_TRANSITIONS, "updateShipment"],
-        "The requested transition. `updateShipment`: tracking of a shipment.",
+        `The requested transition. ${SANDBOX_TRANSITIONS_TEXT} \`updateShipment\` changes the tracking of a shipment.`,
       ),
       rule: ruleSchema(SANDBOX_RULES),
       limits: PARTNER_LIMIT_DESCRIPTIONS,

@@ -79,12 +79,20 @@ export function mcpEndpoint(
   };
 }
 
+const BOTH_TYPES = "application/json, text/event-stream";
+
 /** The transport's own headers: keys and everything else stay outside. */
 function requestOf(baseUrl: string, headers: IncomingHttpHeaders): Request {
-  const own = Object.entries(headers).flatMap(([name, value]) =>
-    typeof value === "string" && /^(accept|content-type|mcp-)/.test(name) ? [[name, value] as const] : [],
+  const own = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    typeof value === "string" && /^(content-type|mcp-)/.test(name) ? [[name, value]] : [],
   );
-  return new Request(new URL("/v1/mcp", baseUrl), { method: "POST", headers: own.map(([...pair]) => pair) });
+  const { accept = "" } = headers;
+  // A program without a client of the protocol need not know both types.
+  const accepted = /json.*event-stream|event-stream.*json/.test(accept) ? accept : BOTH_TYPES;
+  return new Request(new URL("/v1/mcp", baseUrl), {
+    method: "POST",
+    headers: [...own, ["accept", accepted]],
+  });
 }
 
 /** `fetch` that reaches the listener itself, as a part of the same request in the log. */

@@ -66,25 +66,25 @@ const AcknowledgementSchema = Type.Object(
     responseBody: Type.Optional(
       nullable(
         Type.String({ maxLength: 65_536 }),
-        "The body of that response, for the log, which keeps 1 024 bytes of it.",
+        "The body of that response, for the log, which keeps 1 024 bytes of it. Null: it had none.",
       ),
     ),
     durationMs: Type.Optional(
       nullable(
         Type.Integer({ minimum: 0, maximum: 86_400_000 }),
-        "How long your receiver took, in milliseconds. Default: the time since the lease.",
+        "How long your receiver took, in milliseconds. Default, and null: the time since the lease.",
       ),
     ),
     error: Type.Optional(
       nullable(
         Type.String({ minLength: 1, maxLength: 200, format: "text" }),
-        "Why your receiver was not reached, or its response broke off, for the log. With it the attempt fails, whatever the status is.",
+        "Why your receiver was not reached, or its response broke off, for the log. With it the attempt fails, whatever the status is. Null: the status decides.",
       ),
     ),
     retryAfterSeconds: Type.Optional(
       nullable(
         Type.Integer({ minimum: 0, maximum: 86_400 }),
-        "`Retry-After` of a response with status 429 or 503.",
+        "`Retry-After` of a response with status 429 or 503. Null: it had none.",
       ),
     ),
   },
@@ -93,7 +93,11 @@ const AcknowledgementSchema = Type.Object(
 
 const AcknowledgementsSchema = Type.Object(
   {
-    acknowledgements: Type.Array(AcknowledgementSchema, { minItems: 1, maxItems: ACKNOWLEDGEMENTS_MAX }),
+    acknowledgements: Type.Array(AcknowledgementSchema, {
+      minItems: 1,
+      maxItems: ACKNOWLEDGEMENTS_MAX,
+      description: "One for each leased delivery that is done with.",
+    }),
   },
   { title: "DeliveryAcknowledgements", description: "What became of leased deliveries." },
 );
@@ -173,7 +177,7 @@ export const pullRoutes: readonly PartnerRoute[] = [
       200: {
         description: "The deliveries that the caller has leased. None if nothing was due.",
         schema: Type.Object(
-          { data: Type.Array(PulledDeliverySchema) },
+          { data: Type.Array(PulledDeliverySchema, { description: "Those first that were due first." }) },
           { title: "LeasedDeliveries", description: "Deliveries that the client has leased." },
         ),
       },

@@ -39,6 +39,7 @@ describe("POST /api/merchants/{id}/connections", () => {
       reviewPolicy: NO_POLICY,
       limits: expect.any(Object),
       apiUrl: test.context.config.baseUrl,
+      liveAgents: false,
       createdAt: test.clock.now().toISOString(),
       endsAt: null,
     });

@@ -117,7 +117,7 @@ describe("the endpoints of a connection", () => {
     await openConnection(page);
     await page.getByRole("button", { name: "Create endpoint" }).click();
     const dialog = page.getByRole("dialog", { name: "Create endpoint" });
-    await dialog.getByLabel("Address").fill("https://example.com/new-hooks");
+    await dialog.getByRole("textbox", { name: "Address" }).fill("https://example.com/new-hooks");
     await dialog.getByRole("button", { name: "Create endpoint" }).click();
     const first = await shownOnce(page, "Signing secret");
     expect(first).toMatch(/^whsec_/);

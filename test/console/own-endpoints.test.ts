@@ -22,7 +22,7 @@ describe("the endpoints of a merchant and a facility", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("combobox", { name: "Owner" }).click();
     await page.getByRole("option", { name: "Merchant", exact: true }).click();
-    await dialog.getByLabel("Address").fill("https://1.1.1.1/erp?key=k");
+    await dialog.getByRole("textbox", { name: "Address" }).fill("https://1.1.1.1/erp?key=k");
     await dialog.getByRole("combobox", { name: "Event types" }).click();
     await page.getByRole("option", { name: "order.readyToShip" }).click();
     expect(await page.getByRole("option", { name: "order.onHold" }).count()).toBe(0);

@@ -208,6 +208,8 @@ export const PARTNER_EXAMPLES: ExampleTexts = {
     WebhookEndpoint: endpoint,
     WebhookEndpointWithSecret: endpoint,
     WebhookEndpointRequest: endpoint,
+    WebhookEndpointUpdate: { kind: undefined },
+    TestTrackingRequest: { status: "shipped", trackingNumber: "00340434161094042557" },
     RotatedWebhookEndpoint: endpoint,
     ResumedWebhookEndpoint: endpoint,
     ProductPublishedEvent: notCounted,

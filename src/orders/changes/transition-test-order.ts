@@ -26,10 +26,13 @@ import {
 import { countTimelineEntries } from "./timeline-sql.ts";
 import { orderOrRefusal } from "./transition-order.ts";
 
+export const SANDBOX_TRANSITIONS_TEXT =
+  "`process`, `accept`, `complete` and `cancel` set the status PROCESSING, ACCEPTED, COMPLETED and CANCELED. `hold` and `releaseHold` place and clear a hold. `ship` creates a shipment: `shipped` if it has a tracking number or address, else `pending`. `complete` makes pending shipments `shipped`. `returnShipment` records that a shipment has come back.";
+
 export const TestOrderTransitionSchema = enumeration(
   "TestOrderTransition",
   SANDBOX_TRANSITIONS,
-  "`process`, `accept`, `complete` and `cancel` set the status PROCESSING, ACCEPTED, COMPLETED and CANCELED. `hold` and `releaseHold` place and clear a hold. `ship` creates a shipment: `shipped` if it has a tracking number or address, else `pending`. `complete` makes pending shipments `shipped`. `returnShipment` records that a shipment has come back.",
+  SANDBOX_TRANSITIONS_TEXT,
 );
 
 export const TransitionRequestSchema = Type.Object(

@@ -94,6 +94,7 @@ describe("the document of the partner API", () => {
       "POST /v1/webhook-endpoints/{endpointId}/ping",
       "POST /v1/webhook-endpoints/{endpointId}/recover",
       "POST /v1/webhook-endpoints/{endpointId}/acknowledgements",
+      "POST /v1/mcp",
     ]);
   });
 
@@ -126,6 +127,7 @@ describe("the document of the partner API", () => {
       "redeliverDelivery",
       "listEvents",
       "getEvent",
+      "callMcp",
       "getOpenApi",
       "createTestKey",
     ]);

@@ -30,6 +30,9 @@ const BODIES_OF_OPTIONAL_FIELDS = [
   "POST /auth/second-factor/backup-codes",
   "POST /auth/second-factor/remove",
   "POST /v1/orders/search",
+  "POST /v1/test/orders/{orderId}/shipments/{shipmentId}/tracking",
+  "POST /v1/webhook-endpoints",
+  "POST /api/connections/{id}/webhook-endpoints",
   "PATCH /v1/webhook-endpoints/{endpointId}",
   "POST /v1/webhook-endpoints/{endpointId}/rotate-secret",
   "POST /v1/webhook-endpoints/{endpointId}/ping",
@@ -139,7 +142,8 @@ describe.each(DOCUMENTS)("each operation of %s", (_name, document) => {
         $ref?: string;
       };
       const { properties = {}, required } = schemas[$ref.split("/").at(-1) ?? ""] ?? {};
-      if (properties["data"]?.type === "array") expect(required, name).toContain("nextCursor");
+      const isLeased = /(?:LeasedDeliveries|AcknowledgementOutcomes)$/.test($ref); // Not lists that one pages through.
+      if (properties["data"]?.type === "array" && !isLeased) expect(required, name).toContain("nextCursor");
     }
   });
 

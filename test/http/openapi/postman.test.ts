@@ -73,5 +73,10 @@ it("can be sent as it is with a test key, request by request", async () => {
   const failed = Object.entries(statuses).filter(([, status]) => status >= 400);
   // An outage that begins when it ends would leave out everything.
   expect(Date.parse(variables.get("anHourAgo") ?? "")).toBe(test.clock.now().getTime() - 3_600_000);
-  expect(failed).toEqual([["Cancel an order", 409]]); // The transition before has accepted it.
+  expect(failed).toEqual([
+    ["Report tracking of a shipment of a test order", 404], // One enters the id of a shipment.
+    ["Lease deliveries of a pull endpoint", 422], // The endpoint of the collection is a push endpoint.
+    ["Acknowledge leased deliveries", 422],
+    ["Cancel an order", 409], // The transition before has accepted it.
+  ]);
 });

@@ -234,7 +234,7 @@ export type OrderAlreadyExistsProblem = {
 };
 
 /**
- * The requested transition. `updateShipment`: tracking of a shipment.
+ * The requested transition. `process`, `accept`, `complete` and `cancel` set the status PROCESSING, ACCEPTED, COMPLETED and CANCELED. `hold` and `releaseHold` place and clear a hold. `ship` creates a shipment: `shipped` if it has a tracking number or address, else `pending`. `complete` makes pending shipments `shipped`. `returnShipment` records that a shipment has come back. `updateShipment` changes the tracking of a shipment.
  */
 export type RefusedTransition =
   | "process"
@@ -2085,6 +2085,9 @@ export type LeasedDelivery = {
  * Deliveries that the client has leased.
  */
 export type LeasedDeliveries = {
+  /**
+   * Those first that were due first.
+   */
   data: Array<LeasedDelivery>;
 };
 
@@ -2105,19 +2108,19 @@ export type DeliveryAcknowledgement = {
    */
   status: number | null;
   /**
-   * The body of that response, for the log, which keeps 1 024 bytes of it.
+   * The body of that response, for the log, which keeps 1 024 bytes of it. Null: it had none.
    */
   responseBody?: string | null;
   /**
-   * How long your receiver took, in milliseconds. Default: the time since the lease.
+   * How long your receiver took, in milliseconds. Default, and null: the time since the lease.
    */
   durationMs?: number | null;
   /**
-   * Why your receiver was not reached, or its response broke off, for the log. With it the attempt fails, whatever the status is.
+   * Why your receiver was not reached, or its response broke off, for the log. With it the attempt fails, whatever the status is. Null: the status decides.
    */
   error?: string | null;
   /**
-   * `Retry-After` of a response with status 429 or 503.
+   * `Retry-After` of a response with status 429 or 503. Null: it had none.
    */
   retryAfterSeconds?: number | null;
 };
@@ -2126,6 +2129,9 @@ export type DeliveryAcknowledgement = {
  * What became of leased deliveries.
  */
 export type DeliveryAcknowledgements = {
+  /**
+   * One for each leased delivery that is done with.
+   */
   acknowledgements: Array<DeliveryAcknowledgement>;
 };
 
@@ -3119,4 +3125,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 6f563b63a2fd15a26dc3d3f496d54bbd3666124ba5d03a6dac021d98f6fc63a9
+// sha256 08afda5a088151de161188faa43604424739e38dfaae8849f9d7ba9d49b5c646
