@@ -58,9 +58,9 @@ describe("an endpoint of a test key", () => {
 
   it("can be changed, paused, resumed, recovered, rotated and deleted with it", async () => {
     const { id } = await createTestEndpoint();
-    const changed = await tester.request("PATCH", endpointPath(id), {
-      body: { description: "Laptop", mode: "live" },
-    });
+    const toLive = await tester.request("PATCH", endpointPath(id), { body: { mode: "live" } });
+    expectErrors(toLive, [{ pointer: "/mode" }]);
+    const changed = await tester.request("PATCH", endpointPath(id), { body: { description: "Laptop" } });
     expect(changed.body).toMatchObject({ description: "Laptop", mode: "test" });
     await pauseEndpoint(test, id);
     expect((await tester.post(endpointPath(id, "resume"))).body.status).toBe("active");
