@@ -25,6 +25,7 @@ describe("GET /v1/me", () => {
         createdAt: "2026-03-02T09:00:00.000Z",
         expiresAt: null,
       },
+      liveAgents: false,
       createdAt: "2026-03-02T09:00:00.000Z",
     });
   });
