@@ -151,7 +151,7 @@ describe("GET /v1/webhook-endpoints/{endpointId}/deliveries with wait", () => {
 
   it("has a number of polls at the same time, and more are 429 with the name of the limit", async () => {
     const api = await startApi();
-    const waiting = Array.from({ length: POLLS_MAX.endpoint }, () => api.poll());
+    const waiting = Array.from({ length: POLLS_MAX.endpoint }, () => api.poll("?wait=20&limit=1"));
     await api.untilOpen(POLLS_MAX.endpoint);
     await vi.waitFor(async () =>
       expect(await api.poll("?wait=20")).toMatchObject({

@@ -1,6 +1,7 @@
 import { createPartnerApi } from "../../src/partner-api/app.ts";
 import type { Config } from "../../src/platform/config.ts";
 import { createMetrics, type Metrics } from "../../src/platform/metrics.ts";
+import type { Signals } from "../../src/platform/signals.ts";
 import type { WebhookContext } from "../../src/webhooks/conditions-sql.ts";
 import { createPartner, type Partner } from "./builders.ts";
 import { listen } from "./sockets.ts";
@@ -30,8 +31,9 @@ export async function startPartnerListener(
   const { config = {}, log, metrics = createMetrics(), stopping } = options;
   const test = await startTestService({ config });
   const partner = await createPartner(test);
+  const signals = localSignals(); // So that a poll need not wait for its own checks.
   const app = createPartnerApi(
-    { ...test.context, ...(log && { log }), ...(stopping && { stopping }) },
+    { ...test.context, signals, ...(log && { log }), ...(stopping && { stopping }) },
     metrics,
   );
   const url = await listen(app);
@@ -46,6 +48,22 @@ export async function startPartnerListener(
     close: async () => {
       await app.close();
       await test.close();
+    },
+  };
+}
+
+/** Signals within a process. */
+function localSignals(): Signals {
+  const watching = new Set<Parameters<Signals["watch"]>[0]>();
+  return {
+    send(signal, connections) {
+      const keys = [...connections];
+      for (const { onSignal } of watching) onSignal(signal, keys);
+    },
+    sendOrders: () => undefined,
+    watch(handlers) {
+      watching.add(handlers);
+      return async () => void watching.delete(handlers);
     },
   };
 }
