@@ -8,7 +8,7 @@ import type { Site } from "./site.ts";
 const secrets = createSecretBox([SECRET_KEY]);
 
 const TABLES =
-  "attempts, due_deliveries, deliveries, webhook_secrets, webhook_endpoint_states, webhook_resends, webhook_clearings, webhook_endpoints";
+  "attempts, webhook_pull_leases, due_deliveries, deliveries, webhook_secrets, webhook_endpoint_states, webhook_resends, webhook_clearings, webhook_endpoints";
 
 /** Without endpoints, deliveries and attempts. */
 export const emptyWebhooks = ({ db }: Pick<Site, "db">): Promise<void> => db.runScript(`truncate ${TABLES}`);

@@ -22,14 +22,15 @@ function isBelowNodeModules() {
 
 /** Node removes the types of TypeScript files, but not below node_modules. There, this does it, for this package alone. */
 function stripTypesOfThisPackage() {
-  const sources = new URL("../src/", import.meta.url).href;
+  const sources = ["../src/", "../packages/"].map((folder) => new URL(folder, import.meta.url).href);
   const { emitWarning } = process;
   process.emitWarning = () => undefined; // The first call warns that the function is experimental.
   nodeModule.stripTypeScriptTypes("");
   process.emitWarning = emitWarning;
   nodeModule.registerHooks({
     load(url, context, nextLoad) {
-      if (!url.startsWith(sources) || !url.endsWith(".ts")) return nextLoad(url, context);
+      if (!url.endsWith(".ts") || !sources.some((folder) => url.startsWith(folder)))
+        return nextLoad(url, context);
       const { source } = nextLoad(url, { ...context, format: "module" });
       return {
         format: "module",

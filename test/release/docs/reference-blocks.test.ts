@@ -33,7 +33,7 @@ describe("the reference of the partner API", () => {
 
   it.each(COMMANDS)("%s: the command runs with a test key", async (name, block) => {
     const reader = await createReader(demo);
-    const { statuses } = await runShell([block], reader, { environment: await idsOf(reader) });
+    const { statuses } = await runShell([block], reader, { environment: await idsOf(reader, name) });
     const route = ROUTES.find(({ method, path }) => `${method} ${path}` === name);
     const successes = Object.keys(route?.operation.responses ?? {}).filter((status) =>
       status.startsWith("2"),
@@ -45,8 +45,11 @@ describe("the reference of the partner API", () => {
   });
 });
 
+/** Routes that need another endpoint than the others. */
+const OF_PULL = /\/(?:deliveries|acknowledgements)$/;
+
 /** An order, an endpoint, and an event with its delivery of the reader, and the variables of the commands that name them. */
-async function idsOf(reader: Reader): Promise<Record<string, string>> {
+async function idsOf(reader: Reader, route: string): Promise<Record<string, string>> {
   const receiver = await startReceiver();
   onTestFinished(receiver.close);
   const variables = variablesOf(reader);
@@ -57,8 +60,9 @@ async function idsOf(reader: Reader): Promise<Record<string, string>> {
       body: JSON.stringify(body),
     });
     expect(response.ok, path).toBe(true);
-    return (await response.json()) as Record<string, string>; // As the API describes it.
+    return (await response.json()) as { id: string; shipments?: { id: string }[] }; // As the API describes it.
   };
+  const pull = OF_PULL.test(route) ? await post("/webhook-endpoints", { kind: "pull", mode: "test" }) : null;
   const endpoint = await post("/webhook-endpoints", { url: receiver.url, mode: "test" });
   const order = await post("/orders", {
     externalOrderId: "of-the-reference",
@@ -74,12 +78,16 @@ async function idsOf(reader: Reader): Promise<Record<string, string>> {
     },
   });
   await receiver.waitFor(1);
-  const delivery = await deliveryOf(variables, endpoint["id"] ?? "");
+  const delivery = await deliveryOf(variables, endpoint.id);
+  const { shipments = [] } = route.endsWith("/tracking")
+    ? await post(`/test/orders/${order.id}/transitions`, { transition: "ship" })
+    : {};
   return {
     ...variables,
     ID: variables["PRODUCT"] ?? "",
-    ORDER_ID: order["id"] ?? "",
-    ENDPOINT_ID: endpoint["id"] ?? "",
+    ORDER_ID: order.id,
+    SHIPMENT_ID: shipments[0]?.id ?? "",
+    ENDPOINT_ID: (pull ?? endpoint).id,
     EVENT_ID: delivery.eventId,
     DELIVERY_ID: delivery.id,
   };

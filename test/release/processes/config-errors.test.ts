@@ -38,6 +38,8 @@ const ALL_WRONG = {
   WEBHOOK_TEST_RETRY_SECONDS: "-5",
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: "maybe",
   WEBHOOK_SECRET_KEYS: "sealing-key",
+  WEBHOOK_SOURCES: "gateway.example",
+  WEBHOOK_SOURCES_NEXT: "soon",
   PAYMENT_RETRY_SECONDS: "3600,never",
   STRIPE_SECRET_KEY: "stripe-secret",
   STRIPE_WEBHOOK_SECRET: "stripe-secret",
