@@ -7,7 +7,7 @@ import { startLongWorld } from "./long-world.ts";
 
 /** Nothing is wider than its place where names have 200 signs and no space. */
 
-const WIDTHS = [1440, 1024, 320];
+const WIDTHS = [1440, 320];
 /** What printers leave of a sheet of A4, 190 mm. */
 const A4 = 718;
 /** All pages of a person, one after the other. */
@@ -38,7 +38,7 @@ const SQUEEZED = `[...document.querySelectorAll("main svg[role=img][width$=mm]")
   .map((svg) => svg.getAttribute("aria-label"))`;
 
 it.each([...new Set(PAGES.flatMap(({ person }) => person ?? []))])(
-  "the pages of %s on screens of 1440, 1024 and 320 pixels",
+  "the pages of %s on screens of 1440 and 320 pixels",
   async (person) => {
     const page = await long.open(long.people[person]);
     for (const { name, path } of PAGES.filter((each) => each.person === person)) {

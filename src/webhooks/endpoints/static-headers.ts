@@ -86,7 +86,7 @@ export function replaceHeaders(
   const known = storedHeaders(box, endpointId, stored);
   const wanted = Object.entries(requested).map(([name, value]) => [
     name,
-    value === MASK ? known[name] : value,
+    value !== MASK ? value : Object.hasOwn(known, name) ? known[name] : undefined,
   ]);
   const unknown = wanted.filter(([, value]) => value === undefined);
   if (unknown.length > 0)

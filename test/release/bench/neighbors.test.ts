@@ -17,9 +17,9 @@ import { type Receiver, startReceiver } from "../../support/receivers.ts";
 import { createDatabase } from "../../support/test-service.ts";
 
 /** Requests of an attack, all at once. `npm run bench -- neighbors` runs the attacks in full, and measures. */
-const REQUESTS = 60;
-const SEEDED_ROWS = 3_000;
-const VICTIM_ORDERS = 8;
+const REQUESTS = 40;
+const SEEDED_ROWS = 1_000;
+const VICTIM_ORDERS = 4;
 
 let service: Awaited<ReturnType<typeof startProcess>>;
 let db: Database;
