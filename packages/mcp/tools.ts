@@ -343,10 +343,14 @@ async function placeOrder(api: PartnerOrders, request: OrderRequest & { external
 }
 
 async function previewOrder(api: PartnerOrders, input: NewOrder) {
-  const found = await Promise.all(input.lines.map(({ productId }) => productProblem(api, productId)));
-  const problems = found.flatMap((detail, index) =>
-    detail === null ? [] : [{ pointer: `/lines/${index}/productId`, detail }],
+  const ids = [...new Set(input.lines.map(({ productId }) => productId))];
+  const found = new Map(
+    await Promise.all(ids.map(async (id) => [id, await productProblem(api, id)] as const)),
   );
+  const problems = input.lines.flatMap(({ productId }, index) => {
+    const detail = found.get(productId) ?? null;
+    return detail === null ? [] : [{ pointer: `/lines/${index}/productId`, detail }];
+  });
   return { request: testOrder(input), problems };
 }
 

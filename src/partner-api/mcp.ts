@@ -47,7 +47,7 @@ export function mcpEndpoint(
     ]);
     const serverFor = mcpServers(JSON.parse(description()) as ApiDocument); // The listener's own description.
     return createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.["session"] as McpSession), {
-      maxSubscriptions: 1, // Nothing changes that a stream could tell of, and each would hold a connection.
+      maxSubscriptions: 1, // Tools never change, so a stream would have nothing to report, and would hold a connection.
       keepAliveMs: 0,
     });
   };

@@ -105,7 +105,7 @@ export type Config = Readonly<{
   webhookTestRetryMs: readonly number[];
   /** Accepts endpoints with http and on private networks, for a laptop or a test. */
   webhookAllowPrivateNetworks: boolean;
-  /** Networks that deliveries come from, as partners are told. Null: none are named. */
+  /** Networks that deliveries come from, as partners read them. Null: none are named. */
   webhookSources: readonly string[] | null;
   /** What they change to, and when. Null: no change is planned. */
   webhookSourcesNext: { readonly at: Date; readonly addresses: readonly string[] } | null;

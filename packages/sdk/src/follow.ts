@@ -21,7 +21,7 @@ export type FollowOptions = {
 export type FollowedEvents = {
   /** At least one event, oldest first. Those of an order are in its order. */
   readonly events: readonly Event[];
-  /** Where to go on, once these events are stored. */
+  /** The cursor to continue with, once these events are stored. */
   readonly cursor: string;
 };
 

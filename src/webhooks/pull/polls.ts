@@ -58,7 +58,10 @@ export class PullPolls {
     });
   }
 
-  /** Leases deliveries as soon as some are due. None after the time to wait, or if the process stops or the client has left. */
+  /**
+   * Leases deliveries as soon as some are due. None after the time to wait, or if the process stops or the client has left. What does
+   * not reach the client is to be returned (`returnPulled`).
+   */
   async poll(
     context: WebhookContext,
     key: EndpointKey,
@@ -95,7 +98,7 @@ export class PullPolls {
       const revoked = hasKeyChange || (dueInMs <= 0 && isOld) ? await poll.readRevocation() : null;
       if (revoked !== null) return revoked;
       if (dueInMs <= 0 && !poll.left.aborted) {
-        const leased = await this.#lease(context, key, poll);
+        const leased = await leaseDeliveries(context, key, poll.limit);
         if (isProblem(leased) || leased.length > 0) return leased;
       }
       const leftMs = endsMs - performance.now();
@@ -115,19 +118,7 @@ export class PullPolls {
     poll: Poll,
   ): Promise<readonly PulledDelivery[] | Problem> {
     const dueAt = await this.#readWhenDue(key);
-    return dueAt === null || dueAt > context.clock.now() ? [] : this.#lease(context, key, poll);
-  }
-
-  /** What was leased while the client left is returned. */
-  async #lease(
-    context: WebhookContext,
-    key: EndpointKey,
-    { limit, left }: Poll,
-  ): Promise<readonly PulledDelivery[] | Problem> {
-    const leased = await leaseDeliveries(context, key, limit);
-    if (isProblem(leased) || !left.aborted) return leased;
-    await returnPulled(context, key, leased);
-    return [];
+    return dueAt === null || dueAt > context.clock.now() ? [] : leaseDeliveries(context, key, poll.limit);
   }
 
   /** Counts a poll that waits. Returns the limit that is reached. */
