@@ -74,6 +74,31 @@ describe("headers of an endpoint", () => {
     expectErrors(await partner.client.post("/v1/webhook-endpoints", body), [{ pointer: "/headers/other" }]);
   });
 
+  it("are not sent to another origin: a caller that changes the address must know their values", async () => {
+    const { id } = await createEndpoint(partner, { url: "https://gateway.example/a", headers: HEADERS });
+    const refused = [{ pointer: "/headers" }];
+    for (const url of [
+      "https://other.example/a",
+      "https://gateway.example:8443/a",
+      "http://gateway.example/a",
+    ]) {
+      expectErrors(await change(id, { url }), refused);
+      expectErrors(await change(id, { url, headers: MASKED }), refused);
+      expectErrors(await change(id, { url, headers: { ...HEADERS, authorization: "••••" } }), refused);
+    }
+    const kept = await partner.client.get(endpointPath(id));
+    expect(kept.body).toMatchObject({ url: "https://gateway.example/a", headers: MASKED });
+    const sameOrigin = await change(id, { url: "https://gateway.example:443/b" });
+    expect(sameOrigin.body.headers).toEqual(MASKED);
+    const receiver = await startReceiverForTest();
+    const moved = await change(id, { url: receiver.url, headers: { "x-api-key": "new" } });
+    expect(moved.body.headers).toEqual({ "x-api-key": "••••" });
+    expect((await pinged(id, receiver.url, receiver)).headers).toMatchObject({ "x-api-key": "new" });
+    const bare = await change(id, { url: "https://third.example/", headers: {} });
+    expect(bare.body).toMatchObject({ url: "https://third.example/", headers: {} });
+    expect((await change(id, { url: "https://fourth.example/" })).status).toBe(200);
+  });
+
   it.each([
     [{ host: "a" }, "/headers/host"],
     [{ "Content-Length": "1" }, "/headers/Content-Length"],

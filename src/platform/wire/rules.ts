@@ -378,6 +378,11 @@ export const SHARED_RULES = {
     [],
     () => "has no stored value to keep: send the value",
   ),
+  headers_of_origin: rule(
+    "The headers with their values, or `{}`, when `url` leads to another origin: stored values are not sent there.",
+    [],
+    () => "must have all values again, or be {}, because stored ones are not sent to another origin",
+  ),
   invalid: rule("A rule that has no name.", [], () => "is invalid"),
 } as const;
 

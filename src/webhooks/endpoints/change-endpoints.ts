@@ -42,7 +42,7 @@ import {
 } from "./endpoints-sql.ts";
 import { deleteAllKnownLow, lockOwner, saveChangesFrom, takeEndpointNumber } from "./owners-sql.ts";
 import { deleteSecrets, issueSecret } from "./secrets.ts";
-import { NO_HEADERS, replaceHeaders } from "./static-headers.ts";
+import { keepsStored, NO_HEADERS, replaceHeaders } from "./static-headers.ts";
 
 /**
  * Registers an endpoint. Returns its signing secret, this once; it is stored encrypted. The row of the owner and the counts
@@ -138,6 +138,8 @@ export async function changeEndpoint(
     const ofPush = (["url", "headers"] as const).filter((field) => change[field] !== undefined);
     if (endpoint.kind === "pull" && ofPush.length > 0)
       return validationFailed(ofPush.map((field) => ({ pointer: `/${field}`, rule: "push_endpoint" })));
+    if (leavesOrigin(endpoint, change) && keepsStored(endpoint.headers, change.headers))
+      return validationFailed([{ pointer: "/headers", rule: "headers_of_origin" }]);
     const headers = replaceHeaders(context.secrets, key.id, endpoint.headers, change.headers ?? null);
     if (isProblem(headers)) return headers;
     const wanted: Endpoint = { ...endpoint, ...change, headers };
@@ -158,6 +160,13 @@ export async function changeEndpoint(
   if (changed !== null && !isProblem(changed)) context.signals.send("endpoints_changed", [key]);
   return changed;
 }
+
+/**
+ * True if the new address has another scheme, host or port. A caller that may change the address must not get the secrets of the
+ * receiver before (docs/design/signing.md, "Static headers").
+ */
+const leavesOrigin = ({ url }: Endpoint, change: Partial<EndpointSettings>): boolean =>
+  url !== null && change.url != null && new URL(change.url).origin !== new URL(url).origin;
 
 /** True if a caller without a token confirms an address that a token has set. */
 async function takesOver(tx: Queryable, { id }: Endpoint, lockMaker: LockMaker): Promise<boolean> {

@@ -49,7 +49,7 @@ export const headersRequestField = Type.Unsafe<StaticHeaders>({
   maxProperties: HEADERS_MAX,
   propertyNames: { type: "string", minLength: 1, maxLength: 64, format: "header-name" },
   additionalProperties: { type: "string", maxLength: 1_000, format: "header-value" },
-  description: `${TEXT} Up to ${HEADERS_MAX}, with together ${CHARACTERS_MAX} characters. Names are compared without their case, and these are reserved: ${RESERVED_TEXT}. The values are stored encrypted and never returned. A change replaces all of them, and \`{}\` removes them. The value \`${MASK}\` keeps the stored one.`,
+  description: `${TEXT} Up to ${HEADERS_MAX}, with together ${CHARACTERS_MAX} characters. Names are compared without their case, and these are reserved: ${RESERVED_TEXT}. The values are stored encrypted and never returned. A change replaces all of them, and \`{}\` removes them. The value \`${MASK}\` keeps the stored one. Together with a \`url\` of another origin they are required, with all values, if the endpoint has headers: what is stored is not sent to another receiver.`,
   examples,
 });
 
@@ -70,6 +70,10 @@ const sealHeaders = (box: SecretBox, endpointId: string, headers: StaticHeaders)
   const names = Object.keys(headers);
   return names.length === 0 ? NO_HEADERS : { names, sealed: box.seal(JSON.stringify(headers), endpointId) };
 };
+
+/** True if a change of an endpoint keeps a stored value: of all headers, or of one that it masks. */
+export const keepsStored = ({ names }: SealedHeaders, requested: StaticHeaders | undefined): boolean =>
+  names.length > 0 && (requested === undefined || Object.values(requested).includes(MASK));
 
 /** The headers of an endpoint, decrypted. */
 export const openHeaders = (sealed: string | null, open: (sealed: string) => string): StaticHeaders =>

@@ -298,6 +298,8 @@ export const errors: ErrorTexts = {
     duplicate_header: () => "nennt denselben Header noch einmal",
     headers_length: ({ max }) => `darf zusammen höchstens ${formatNumber(max)} Zeichen haben`,
     stored_header: () => "hat keinen gespeicherten Wert: bitte den Wert eingeben",
+    headers_of_origin: () =>
+      "müssen neu eingegeben werden oder leer sein: gespeicherte Werte gehen an keinen anderen Server",
     invalid: () => "ist nicht gültig",
     only_with: ({ field }) => `geht nur zusammen mit ${field}`,
     role_requires: ({ role }) => `wird für die Rolle ${role} gebraucht`,

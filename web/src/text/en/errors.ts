@@ -278,6 +278,8 @@ export const errors: ErrorTexts = {
     duplicate_header: () => "names the same header as an earlier one",
     headers_length: ({ max }) => `must have at most ${formatNumber(max)} characters in all`,
     stored_header: () => "has no stored value to keep: enter the value",
+    headers_of_origin: () =>
+      "must be entered again, or left empty: stored values are not sent to another server",
     invalid: () => "is not valid",
     only_with: ({ field }) => `is possible only with ${field}`,
     role_requires: ({ role }) => `is required for the role ${role}`,
