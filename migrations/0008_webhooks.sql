@@ -47,6 +47,7 @@ create table webhook_endpoints (
   in_flight_max integer     not null,
   header_names   text[]     not null default '{}',
   sealed_headers text,
+  alert_email   text,
   created_at    timestamptz not null,
   updated_at    timestamptz not null,
   constraint webhook_endpoints_pkey primary key (merchant_id, id),
@@ -56,6 +57,7 @@ create table webhook_endpoints (
   constraint webhook_endpoints_event_types_not_empty check (cardinality(event_types) >= 1 and array_position(event_types, null) is null),
   constraint webhook_endpoints_in_flight_max_in_range check (in_flight_max between 1 and 100),
   constraint webhook_endpoints_headers_bounded check (cardinality(header_names) <= 10 and (sealed_headers is null) = (header_names = '{}')),
+  constraint webhook_endpoints_alert_email_length check (char_length(alert_email) between 3 and 254),
   constraint webhook_endpoints_number_positive check (number >= 1),
   constraint webhook_endpoints_url_length check (char_length(url) between 1 and 2048),
   constraint webhook_endpoints_mode_known check (mode in ('live', 'test')),
@@ -80,6 +82,7 @@ comment on column webhook_endpoints.pause_reason is 'gone: the endpoint returned
 comment on column webhook_endpoints.in_flight_max is 'Maximum number of concurrent requests, or of leased deliveries.';
 comment on column webhook_endpoints.header_names is 'The names of the headers that each request has in addition.';
 comment on column webhook_endpoints.sealed_headers is 'These headers with their values, as JSON, encrypted like webhook_secrets.sealed. Null if there are none.';
+comment on column webhook_endpoints.alert_email is 'A mail address that its owner has named for warnings about the endpoint. Null if there is none, and after the deletion.';
 
 -- Apart from webhook_endpoints, and shared: a token is rotated or revoked by a transaction that writes no rows of merchants
 -- (docs/design/people.md, "What a token makes").

@@ -17,6 +17,8 @@ type NewMail = ConnectionKey & {
   readonly subject: string;
   readonly body: string;
   readonly now: Date;
+  /** The endpoint that names the recipient for warnings. */
+  readonly alertOf?: string;
 };
 
 /**
@@ -28,10 +30,10 @@ export async function queueMails(tx: Queryable, mails: readonly NewMail[]): Prom
   await tx.query({
     name: "insert-mails",
     text: `
-      insert into outgoing_mails (merchant_id, connection_id, id, recipient, subject, body, due_at, attempt_count)
-      select merchant_id, connection_id, id, recipient, subject, body, due_at, 0
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
-        as mail (merchant_id, connection_id, id, recipient, subject, body, due_at)
+      insert into outgoing_mails (merchant_id, connection_id, id, recipient, subject, body, due_at, attempt_count, alert_of)
+      select merchant_id, connection_id, id, recipient, subject, body, due_at, 0, alert_of
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::uuid[])
+        as mail (merchant_id, connection_id, id, recipient, subject, body, due_at, alert_of)
       on conflict (merchant_id, id) do nothing`,
     values: [
       mails.map(({ merchantId }) => merchantId),
@@ -41,6 +43,7 @@ export async function queueMails(tx: Queryable, mails: readonly NewMail[]): Prom
       mails.map(({ subject }) => subject),
       mails.map(({ body }) => body),
       mails.map(({ now }) => now),
+      mails.map(({ alertOf }) => alertOf ?? null),
     ],
   });
 }
@@ -66,6 +69,26 @@ export async function countMailsTo(
   });
   const counts = new Map(rows.map(({ recipient, count }) => [recipient, count]));
   return (recipient) => counts.get(recipient) ?? 0;
+}
+
+/** The mails since a time to addresses that endpoints name, and each kind of them that has a bound. */
+export async function countAlerts(
+  tx: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  { endpointId, recipient }: { endpointId: string; recipient: string },
+  since: Date,
+): Promise<{ ofOwner: number; ofEndpoint: number; toRecipient: number }> {
+  const [counts] = await tx.query<{ ofOwner: number; ofEndpoint: number; toRecipient: number }>({
+    name: "count-alerts",
+    text: `
+      select count(*) filter (where connection_id = $2)::integer as "ofOwner",
+             count(*) filter (where alert_of = $3)::integer as "ofEndpoint",
+             count(*) filter (where lower(recipient) = lower($4))::integer as "toRecipient"
+      from outgoing_mails
+      where merchant_id = $1 and alert_of is not null and id >= $5`,
+    values: [merchantId, connectionId, endpointId, recipient, uuidAt(since)],
+  });
+  return counts ?? { ofOwner: 0, ofEndpoint: 0, toRecipient: 0 };
 }
 
 /** Connections with due mails; the one that waits longest is first. A scan over all shards. */

@@ -49,6 +49,7 @@ describe("POST /v1/webhook-endpoints", () => {
       pauseReason: null,
       pausedAt: null,
       maxInFlight: 8,
+      alertEmail: null,
       headers: {},
       lastSuccessAt: null,
       consecutiveFailures: 0,

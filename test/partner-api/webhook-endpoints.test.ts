@@ -75,6 +75,8 @@ describe("PATCH /v1/webhook-endpoints/{endpointId}", () => {
       { eventTypes: ["order.accepted"] },
       { maxInFlight: 3 },
       { description: null },
+      { alertEmail: "oncall@partner.example" },
+      { alertEmail: null },
       {},
     ];
     let expected = { ...endpoint, updatedAt };
@@ -83,6 +85,24 @@ describe("PATCH /v1/webhook-endpoints/{endpointId}", () => {
       expect((await patch(endpoint.id, change)).body).toEqual(expected);
     }
     expect((await partner.client.get(endpointPath(endpoint.id))).body).toEqual(expected);
+  });
+
+  it("stores the address for warnings in its normal form, audits it, and forgets it with the endpoint", async () => {
+    const { id } = await createEndpoint(partner, { alertEmail: "On.Call@xn--bcher-kva.example" });
+    const { body } = await partner.client.get(endpointPath(id));
+    expect(body.alertEmail).toBe("On.Call@bücher.example");
+    await patch(id, { alertEmail: null });
+    await patch(id, { alertEmail: "b@bücher.example" });
+    await partner.client.request("DELETE", endpointPath(id));
+    const entries = await test.backOffice.get(`/api/audit-entries?subjectId=${id}`);
+    expect(entries.body.data.map(({ details }: { details: object }) => details)).toEqual([
+      {},
+      { alertEmail: "b@bücher.example" },
+      { alertEmail: "null" },
+      expect.objectContaining({ alertEmail: "On.Call@bücher.example" }),
+    ]);
+    const { webhook_endpoints: stored } = await dumpTables(test);
+    expect(JSON.stringify(stored)).not.toContain("bücher");
   });
 
   it("ignores null where there is always a value", async () => {
@@ -105,6 +125,9 @@ describe("PATCH /v1/webhook-endpoints/{endpointId}", () => {
     [{ eventTypes: ["x"] }, "/eventTypes/0"],
     [{ description: "x".repeat(256) }, "/description"],
     [{ maxInFlight: 101 }, "/maxInFlight"],
+    [{ alertEmail: "partner.example" }, "/alertEmail"],
+    [{ alertEmail: "a@b.example, c@d.example" }, "/alertEmail"],
+    [{ alertEmail: "a@b.example\r\nBcc: c@d.example" }, "/alertEmail"],
   ])("rejects %j, and changes nothing", async (change, pointer) => {
     const { id } = await createEndpoint(partner);
     const before = await dumpTables(test);

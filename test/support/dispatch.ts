@@ -26,11 +26,15 @@ export async function storeEndpoint(
     eventTypes = DEFAULT_EVENT_TYPES,
     inFlightMax = 8,
     headers = {},
+    alertEmail = null,
     mode = "live",
   }: Partial<Omit<NewEndpoint, "kind">> & { url: string },
 ): Promise<StoredEndpoint> {
   const connection = connectionKey(partner);
-  const settings = { kind: "push" as const, url, eventTypes, inFlightMax, headers, description: null, mode };
+  const settings = {
+    ...{ kind: "push" as const, url, eventTypes, inFlightMax, headers, alertEmail, mode },
+    description: null,
+  };
   const by = byService("createWebhookEndpoint");
   const stored = await createEndpoint(context, connection, settings, NO_TOKEN, by);
   if (isProblem(stored)) throw new Error(`The endpoint was not stored: ${stored.code}.`);

@@ -111,7 +111,7 @@ async function mailMerchant(
   now: Date,
 ): Promise<void> {
   const contact = await readWarningContact(tx, endpoint);
-  if (contact === null) return;
+  if (contact?.accountEmail == null) return;
   const isOwn = ownerKind(endpoint) === "merchant";
   const owner = `${isOwn ? "merchant" : "connection"} "${oneLine(contact.ownerName)}"`;
   const { merchantId, connectionId } = endpoint;

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { type Static, Type } from "typebox";
 import type { KeyAccess } from "../../merchants/api-key.ts";
+import { MAIL_ADDRESS_LENGTH_MAX, normalMailAddress } from "../../platform/mail-address.ts";
 import { DAY_MS, EVENTS_KEPT_MS, parseTime } from "../../platform/time.ts";
 import type { ValidationError } from "../../platform/wire/problems.ts";
 import type { Violation } from "../../platform/wire/rules.ts";
@@ -38,6 +39,10 @@ const eventTypesField = Type.Array(EventTypeSchema, {
   maxItems: 100,
   description: EVENT_TYPES_TEXT,
 });
+const alertEmailField = nullable(
+  Type.String({ format: "email", maxLength: MAIL_ADDRESS_LENGTH_MAX }),
+  ENDPOINT_TEXTS.alertEmail,
+);
 const maxInFlightField = Type.Integer({
   minimum: 1,
   maximum: IN_FLIGHT_MAX_LIMIT,
@@ -57,6 +62,7 @@ export const EndpointRequestSchema = Type.Object(
     }),
     maxInFlight: Type.Optional(maxInFlightField),
     headers: Type.Optional(headersRequestField),
+    alertEmail: Type.Optional(alertEmailField),
     mode: Type.Optional(
       describedAs(EndpointModeSchema, "Default: `live`. A test key creates test endpoints only."),
     ),
@@ -78,6 +84,7 @@ export const EndpointChangeSchema = Type.Object(
     eventTypes: Type.Optional(eventTypesField),
     maxInFlight: Type.Optional(maxInFlightField),
     headers: Type.Optional(headersRequestField),
+    alertEmail: Type.Optional(alertEmailField),
   },
   {
     title: "WebhookEndpointUpdate",
@@ -121,6 +128,7 @@ const requestsOf = (kind: "merchant" | "facility", name: string) => {
           eventTypes: Type.Optional(eventTypes),
           maxInFlight: Type.Optional(maxInFlightField),
           headers: Type.Optional(headersRequestField),
+          alertEmail: Type.Optional(alertEmailField),
         },
         {
           title: `${name}WebhookEndpointRequest`,
@@ -137,6 +145,7 @@ const requestsOf = (kind: "merchant" | "facility", name: string) => {
           eventTypes: Type.Optional({ ...eventTypes, description: EVENT_TYPES_TEXT }),
           maxInFlight: Type.Optional(maxInFlightField),
           headers: Type.Optional(headersRequestField),
+          alertEmail: Type.Optional(alertEmailField),
         },
         {
           title: `${name}WebhookEndpointUpdate`,
@@ -204,6 +213,7 @@ export const newSettings = (
   eventTypes: [...new Set(request.eventTypes ?? defaultTypes)],
   inFlightMax: request.maxInFlight ?? IN_FLIGHT_MAX_DEFAULT,
   headers: request.headers ?? {},
+  alertEmail: request.alertEmail == null ? null : normalMailAddress(request.alertEmail),
   mode: request.mode ?? "live",
 });
 
@@ -214,12 +224,16 @@ export const changedSettings = ({
   eventTypes,
   maxInFlight,
   headers,
+  alertEmail,
 }: EndpointChange): Partial<EndpointSettings> => ({
   ...(url !== undefined && { url }),
   ...(description !== undefined && { description }),
   ...(eventTypes !== undefined && { eventTypes: [...new Set(eventTypes)] }),
   ...(maxInFlight !== undefined && { inFlightMax: maxInFlight }),
   ...(headers !== undefined && { headers }),
+  ...(alertEmail !== undefined && {
+    alertEmail: alertEmail === null ? null : normalMailAddress(alertEmail),
+  }),
 });
 
 /**

@@ -58,6 +58,8 @@ export type Endpoint = {
   readonly pausedAt: Date | null;
   readonly inFlightMax: number;
   readonly headers: SealedHeaders;
+  /** Where warnings about it go, beside the people who get them anyway. */
+  readonly alertEmail: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
@@ -66,7 +68,10 @@ export type Endpoint = {
 export type EndpointKey = Pick<Endpoint, "merchantId" | "connectionId" | "id">;
 
 /** What a partner sets and may change. */
-export type EndpointSettings = Pick<Endpoint, "url" | "description" | "eventTypes" | "inFlightMax"> & {
+export type EndpointSettings = Pick<
+  Endpoint,
+  "url" | "description" | "eventTypes" | "inFlightMax" | "alertEmail"
+> & {
   readonly headers: StaticHeaders;
 };
 
@@ -139,6 +144,8 @@ export const ENDPOINT_TEXTS = {
   eventTypes: "Event types to deliver.",
   maxInFlight:
     "Maximum number of concurrent requests to the endpoint. Of a pull endpoint, of deliveries that are leased at the same time.",
+  alertEmail:
+    "Mail address that gets a warning when a live endpoint fails for a day, for three days, and when it is paused, beside the merchant and the people of the partner. A few mails a day at most. Null if there is none.",
 } as const;
 
 export const EndpointKindSchema = enumeration(
@@ -189,6 +196,7 @@ const endpointFields = {
   pausedAt: nullableTime("When the endpoint was paused. Null while it is active."),
   maxInFlight: Type.Integer({ description: ENDPOINT_TEXTS.maxInFlight }),
   headers: headersField,
+  alertEmail: nullable(Type.String(), ENDPOINT_TEXTS.alertEmail),
   lastSuccessAt: nullableTime(
     "When the endpoint last accepted an event, to the hour. The first success, and the first after a failure, are stored at once. Null before the first one. The service sets it.",
   ),
@@ -281,6 +289,7 @@ export const toWireEndpoint = (
   pausedAt: endpoint.pausedAt?.toISOString() ?? null,
   maxInFlight: endpoint.inFlightMax,
   headers: maskedHeaders(endpoint.headers),
+  alertEmail: endpoint.alertEmail,
   lastSuccessAt: health?.succeededAt?.toISOString() ?? null,
   consecutiveFailures: health?.consecutiveFailures ?? 0,
   backingOffUntil: backoffEnd(endpoint, health, now)?.toISOString() ?? null,
@@ -325,6 +334,7 @@ export const auditedSettings = ({
   inFlightMax,
   description,
   headers,
+  alertEmail,
   mode,
 }: Partial<NewEndpoint>) => ({
   kind: kind === "pull" ? kind : undefined,
@@ -332,6 +342,8 @@ export const auditedSettings = ({
   eventTypes,
   inFlightMax,
   headers: headers === undefined ? undefined : Object.keys(headers),
+  // A change to null removes it; a new endpoint, which has a kind, mostly has none.
+  alertEmail: kind === undefined ? alertEmail : (alertEmail ?? undefined),
   mode,
   description: description ?? undefined,
 });

@@ -32,6 +32,7 @@ type EndpointRow = {
   in_flight_max: number;
   header_names: string[];
   sealed_headers: string | null;
+  alert_email: string | null;
   created_at: Date;
   updated_at: Date;
 };
@@ -46,7 +47,7 @@ export async function listEndpoints(
     name: "list-endpoints",
     text: `
       select merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status, pause_reason, paused_at,
-             in_flight_max, header_names, sealed_headers, created_at, updated_at
+             in_flight_max, header_names, sealed_headers, alert_email, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id > $3 and status <> 'deleted'
       order by id
@@ -65,7 +66,7 @@ export async function readEndpoint(
     name: "read-endpoint",
     text: `
       select merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status, pause_reason, paused_at,
-             in_flight_max, header_names, sealed_headers, created_at, updated_at
+             in_flight_max, header_names, sealed_headers, alert_email, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'`,
     values: [connection.merchantId, connection.connectionId, endpointId],
@@ -86,7 +87,7 @@ export async function lockEndpoint(
     name: "lock-endpoint",
     text: `
       select merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status, pause_reason, paused_at,
-             in_flight_max, header_names, sealed_headers, created_at, updated_at
+             in_flight_max, header_names, sealed_headers, alert_email, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'
       for no key update`,
@@ -105,7 +106,7 @@ export async function shareEndpoint(
     name: "share-endpoint",
     text: `
       select merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status, pause_reason, paused_at,
-             in_flight_max, header_names, sealed_headers, created_at, updated_at
+             in_flight_max, header_names, sealed_headers, alert_email, created_at, updated_at
       from webhook_endpoints
       where merchant_id = $1 and connection_id = $2 and id = $3 and status <> 'deleted'
       for share`,
@@ -186,8 +187,8 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
     name: "insert-endpoint",
     text: `
       insert into webhook_endpoints (merchant_id, connection_id, id, number, kind, url, description, event_types, mode, status,
-                                     in_flight_max, header_names, sealed_headers, created_at, updated_at)
-      values ($1, $2, $3, $4, $11, $5, $6, $7, $10, 'active', $8, $12, $13, $9, $9)`,
+                                     in_flight_max, header_names, sealed_headers, alert_email, created_at, updated_at)
+      values ($1, $2, $3, $4, $11, $5, $6, $7, $10, 'active', $8, $12, $13, $14, $9, $9)`,
     values: [
       endpoint.merchantId,
       endpoint.connectionId,
@@ -202,6 +203,7 @@ export async function insertEndpoint(tx: Queryable, endpoint: Endpoint): Promise
       endpoint.kind,
       endpoint.headers.names,
       endpoint.headers.sealed,
+      endpoint.alertEmail,
     ],
   });
   await tx.query({
@@ -227,7 +229,7 @@ export const recordEndpoint = (tx: Queryable, now: Date, endpoint: EndpointKey, 
 export async function updateEndpointSettings(
   tx: Queryable,
   endpoint: EndpointKey,
-  { url, description, eventTypes, inFlightMax, headers }: Endpoint,
+  { url, description, eventTypes, inFlightMax, headers, alertEmail }: Endpoint,
   now: Date,
 ): Promise<void> {
   await tx.query({
@@ -235,7 +237,7 @@ export async function updateEndpointSettings(
     text: `
       update webhook_endpoints
       set url = $4, description = $5, event_types = $6, in_flight_max = $7, updated_at = $8,
-          header_names = $9, sealed_headers = $10
+          header_names = $9, sealed_headers = $10, alert_email = $11
       where merchant_id = $1 and connection_id = $2 and id = $3`,
     values: [
       endpoint.merchantId,
@@ -248,6 +250,7 @@ export async function updateEndpointSettings(
       now,
       headers.names,
       headers.sealed,
+      alertEmail,
     ],
   });
   recordEndpoint(tx, now, endpoint);
@@ -284,7 +287,8 @@ export async function markEndpointDeleted(tx: Queryable, endpoint: EndpointKey, 
     name: "mark-endpoint-deleted",
     text: `
       update webhook_endpoints
-      set status = 'deleted', pause_reason = null, paused_at = null, updated_at = $4, header_names = '{}', sealed_headers = null
+      set status = 'deleted', pause_reason = null, paused_at = null, updated_at = $4, header_names = '{}', sealed_headers = null,
+          alert_email = null
       where merchant_id = $1 and connection_id = $2 and id = $3`,
     values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, now],
   });
@@ -306,6 +310,7 @@ const toEndpoint = (row: EndpointRow): Endpoint => ({
   pausedAt: row.paused_at,
   inFlightMax: row.in_flight_max,
   headers: { names: row.header_names, sealed: row.sealed_headers },
+  alertEmail: row.alert_email,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 });
@@ -334,7 +339,7 @@ const oldestIn = (scope: string): string => `
       select *
       from (
         select w.merchant_id, w.connection_id, w.id, w.number, w.kind, w.url, w.description, w.event_types, w.mode, w.status,
-               w.pause_reason, w.paused_at, w.in_flight_max, w.header_names, w.sealed_headers,
+               w.pause_reason, w.paused_at, w.in_flight_max, w.header_names, w.sealed_headers, w.alert_email,
                w.created_at, w.updated_at,
                c.name as connection_name, m.name as merchant_name, f.name as facility_name,
                ($5::text is null or w.mode = $5)

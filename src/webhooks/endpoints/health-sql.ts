@@ -119,12 +119,14 @@ export async function setPauseReason(
 export type WarningContact = {
   /** Null of a pull endpoint. */
   readonly endpointUrl: string | null;
-  /** Of the connection, or of the merchant whose own endpoint it is. */
+  /** Of the connection, or of the merchant or the facility whose own endpoint it is. */
   readonly ownerName: string;
-  readonly accountEmail: string;
+  /** Of the merchant. Null for an endpoint of a facility. */
+  readonly accountEmail: string | null;
+  readonly alertEmail: string | null;
 };
 
-/** Null for a test endpoint, as a merchant needs no mail about a rehearsal, and for one of a facility, which has no address. */
+/** Null for a test endpoint: nobody needs a mail about a rehearsal, and strangers can make test endpoints. */
 export async function readWarningContact(
   tx: Queryable,
   { merchantId, id }: EndpointKey,
@@ -132,11 +134,13 @@ export async function readWarningContact(
   const [contact] = await tx.query<WarningContact>({
     name: "read-warning-contact",
     text: `
-      select w.url as "endpointUrl", coalesce(c.name, m.name) as "ownerName", m.account_email as "accountEmail"
+      select w.url as "endpointUrl", coalesce(c.name, m.name, f.name) as "ownerName", m.account_email as "accountEmail",
+             w.alert_email as "alertEmail"
       from webhook_endpoints w
-      join merchants m on m.id = w.merchant_id
+      left join merchants m on m.id = w.merchant_id
       left join connections c on c.merchant_id = $1 and c.id = w.connection_id
-      where w.merchant_id = $1 and w.id = $2 and w.mode = 'live' and m.id = $1`,
+      left join facilities f on f.id = w.connection_id
+      where w.merchant_id = $1 and w.id = $2 and w.mode = 'live'`,
     values: [merchantId, id],
   });
   return contact ?? null;

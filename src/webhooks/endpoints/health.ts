@@ -2,7 +2,7 @@ import { oneLine, subjectWith } from "../../mail/one-line.ts";
 import type { ConnectionKey } from "../../platform/connection-key.ts";
 import { toTypeId } from "../../platform/ids.ts";
 import { before, DAY_MS, EVENTS_KEPT_MS, HOUR_MS, MINUTE_MS } from "../../platform/time.ts";
-import { ownerKind } from "../owner.ts";
+import { type OwnerKind, ownerKind } from "../owner.ts";
 import { type EndpointKey, type PauseReason, urlWithoutQuery, wireEndpointId } from "./endpoint.ts";
 
 /** The health of an endpoint (docs/design/deliveries.md, "Backoff and pause"). */
@@ -129,36 +129,82 @@ export type WarningFacts = {
   readonly endpointUrl: string | null;
   readonly endpointId: string;
   readonly owner: ConnectionKey;
-  /** The name of the connection, or of the merchant whose own endpoint it is. */
+  /** The name of the connection, or of the merchant or the facility whose own endpoint it is. */
   readonly ownerName: string;
   /** The first failure since the last success. */
   readonly failingSince: Date;
   readonly now: Date;
 };
 
-/** The mail about an endpoint that accepts no events. It contains no secret, so it may be forwarded. */
+/**
+ * The mail about an endpoint that accepts no events, to people who work with it. It contains no secret, so it may be forwarded.
+ */
 export function warningMail(facts: WarningFacts): { subject: string; body: string } {
+  const { kind, path } = shownOwner(facts.owner);
   const name = oneLine(facts.ownerName);
-  const isOwn = ownerKind(facts.owner) === "merchant";
-  const path = isOwn ? `/api/merchants/${toTypeId("mer", facts.owner.merchantId)}` : "/v1";
   const paragraphs = [
     [
-      `An endpoint of the ${isOwn ? "merchant" : "connection"} "${name}" has accepted no events since ${utc(facts.failingSince)}:`,
+      `An endpoint of the ${kind} "${name}" has accepted no events since ${utc(facts.failingSince)}:`,
       `  ${endpointName(facts)}`,
     ],
-    ...(facts.stage === 3 ? paused(facts, path) : stillTried(facts, path)),
+    ...whatToDo(facts, path),
     [
       "Each attempt, with its response or error, is in the delivery log:",
       `  GET ${path}/deliveries?endpointId={id}`,
-      `GET ${path}/webhook-endpoints returns the id of the endpoint. Both need a ${isOwn ? "token of the merchant" : "key of the connection"}.`,
+      `GET ${path}/webhook-endpoints returns the id of the endpoint. Both need a ${kind === "connection" ? "key of the connection" : `token of the ${kind}`}.`,
     ],
-    [`Written at ${utc(facts.now)}.`],
   ];
-  return {
-    subject: subjectWith(`${SUBJECTS[facts.stage]}: `, name),
-    body: `${paragraphs.map((lines) => lines.join("\n")).join("\n\n")}\n`,
-  };
+  return { subject: subjectWith(`${SUBJECTS[facts.stage]}: `, name), body: asBody(paragraphs, facts) };
 }
+
+/**
+ * The same to the address that the endpoint names. Nobody has proven that it is theirs, so the mail has nothing that a person has
+ * chosen, such as a name or a URL: it cannot carry a message or a link to a stranger.
+ */
+export function warningToNamedAddress(facts: WarningFacts): { subject: string; body: string } {
+  const { kind, path, id } = shownOwner(facts.owner);
+  const endpointId = wireEndpointId(facts.endpointId);
+  const withId = (text: string) => text.replaceAll("{id}", endpointId);
+  const paragraphs = [
+    [
+      `The webhook endpoint ${endpointId} of the ${kind} ${id} has accepted no events since ${utc(facts.failingSince)}.`,
+    ],
+    ...whatToDo(facts, path).map((lines) => lines.map(withId)),
+    [
+      "Each attempt, with its response or error, is in the delivery log:",
+      `  GET ${path}/deliveries?endpointId=${endpointId}`,
+    ],
+    [
+      "You get this mail because the endpoint names this address in its field alertEmail. To stop such mails, remove it:",
+      `  PATCH ${path}/webhook-endpoints/${endpointId}`,
+      '  {"alertEmail": null}',
+      "If you do not know the endpoint, another person has entered your address. Then reply to this mail: the operator of the service can remove the address, and no further mail is sent.",
+    ],
+  ];
+  return { subject: `${SUBJECTS[facts.stage]}: ${endpointId}`, body: asBody(paragraphs, facts) };
+}
+
+const asBody = (paragraphs: readonly (readonly string[])[], { now }: WarningFacts): string =>
+  `${[...paragraphs, [`Written at ${utc(now)}.`]].map((lines) => lines.join("\n")).join("\n\n")}\n`;
+
+function shownOwner(owner: ConnectionKey): { kind: OwnerKind; path: string; id: string } {
+  const kind = ownerKind(owner);
+  switch (kind) {
+    case "connection":
+      return { kind, path: "/v1", id: toTypeId("con", owner.connectionId) };
+    case "merchant": {
+      const id = toTypeId("mer", owner.merchantId);
+      return { kind, path: `/api/merchants/${id}`, id };
+    }
+    case "facility": {
+      const id = toTypeId("fac", owner.connectionId);
+      return { kind, path: `/api/facilities/${id}`, id };
+    }
+  }
+}
+
+const whatToDo = (facts: WarningFacts, path: string): string[][] =>
+  facts.stage === 3 ? paused(facts, path) : stillTried(facts, path);
 
 const SUBJECTS: Record<WarningFacts["stage"], string> = {
   1: "A webhook endpoint has been failing for a day",

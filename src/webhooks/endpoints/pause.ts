@@ -1,5 +1,5 @@
 import { type Initiator, recordAudit } from "../../audit/record-audit.ts";
-import { countMailsTo, queueMails } from "../../mail/mails-sql.ts";
+import { countAlerts, countMailsTo, queueMails } from "../../mail/mails-sql.ts";
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { before, DAY_MS } from "../../platform/time.ts";
@@ -12,7 +12,7 @@ import {
   type WireEndpoint,
 } from "./endpoint.ts";
 import { lockEndpoint, readEndpoint } from "./endpoints-sql.ts";
-import { type HealthReport, warningMail } from "./health.ts";
+import { type HealthReport, warningMail, warningToNamedAddress } from "./health.ts";
 import { listPartnerEmails, pauseEndpoint, readWarningContact } from "./health-sql.ts";
 import { readShownHealth } from "./shown-health-sql.ts";
 
@@ -52,7 +52,16 @@ export const showEndpoint = async (context: Context, endpoint: Endpoint): Promis
 /** Warnings that a partner's person gets about the endpoints of a connection in 24 hours, however often they are resumed. */
 const WARNINGS_A_DAY_MAX = 10;
 
-/** Queues mails about an endpoint that fails: to the merchant, and to the partner's people of the connection. */
+/**
+ * Mails in 24 hours to addresses that endpoints name, which may be those of strangers: about an endpoint, about all endpoints of an
+ * owner, and to an address about all of a merchant. Workers that warn at the same moment may go one beyond each.
+ */
+const ALERTS_A_DAY_MAX = { ofEndpoint: 3, ofOwner: 20, toRecipient: 10 };
+
+/**
+ * Queues mails about an endpoint that fails: to the merchant, to the partner's people of the connection, and to the address that the
+ * endpoint names.
+ */
 export async function warn(
   tx: Queryable,
   context: Pick<Context, "newId">,
@@ -62,23 +71,40 @@ export async function warn(
 ): Promise<void> {
   const contact = await readWarningContact(tx, endpoint);
   if (contact === null) return;
-  const { accountEmail, ...facts } = contact;
-  const { subject, body } = warningMail({
-    stage,
-    ...facts,
-    endpointId: endpoint.id,
-    owner: endpoint,
-    failingSince: health.failingSince ?? now,
-    now,
-  });
-  const recipients = new Set([accountEmail, ...(await partnersToWarn(tx, endpoint, now))]);
+  const { accountEmail, alertEmail, ...named } = contact;
+  const failingSince = health.failingSince ?? now;
+  const facts = { stage, ...named, endpointId: endpoint.id, owner: endpoint, failingSince, now };
+  const people = [
+    ...(accountEmail === null ? [] : [accountEmail]),
+    ...(await partnersToWarn(tx, endpoint, now)),
+  ];
+  const isNamed = alertEmail !== null && !people.some((email) => isSameAddress(email, alertEmail));
+  const alerts = isNamed && (await mayAlert(tx, endpoint, alertEmail, now)) ? [alertEmail] : [];
   const { merchantId, connectionId } = endpoint;
-  await queueMails(
-    tx,
-    [...recipients].map((recipient) => ({
-      ...{ merchantId, connectionId, recipient, subject, body, now },
-      id: context.newId(),
+  const mailTo = (recipient: string) => ({ merchantId, connectionId, id: context.newId(), recipient, now });
+  await queueMails(tx, [
+    ...[...new Set(people)].map((recipient) => ({ ...mailTo(recipient), ...warningMail(facts) })),
+    ...alerts.map((recipient) => ({
+      ...mailTo(recipient),
+      ...warningToNamedAddress(facts),
+      alertOf: endpoint.id,
     })),
+  ]);
+}
+
+const isSameAddress = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
+async function mayAlert(
+  tx: Queryable,
+  endpoint: EndpointKey,
+  recipient: string,
+  now: Date,
+): Promise<boolean> {
+  const sent = await countAlerts(tx, endpoint, { endpointId: endpoint.id, recipient }, before(now, DAY_MS));
+  return (
+    sent.ofEndpoint < ALERTS_A_DAY_MAX.ofEndpoint &&
+    sent.ofOwner < ALERTS_A_DAY_MAX.ofOwner &&
+    sent.toRecipient < ALERTS_A_DAY_MAX.toRecipient
   );
 }
 

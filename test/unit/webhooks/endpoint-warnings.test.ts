@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { type WarningFacts, warningMail } from "../../../src/webhooks/endpoints/health.ts";
+import {
+  type WarningFacts,
+  warningMail,
+  warningToNamedAddress,
+} from "../../../src/webhooks/endpoints/health.ts";
 
 const MERCHANT_ID = "01a1fc93-691a-7dab-a31b-167027d168d6";
 
-const mail = (facts: Partial<WarningFacts> = {}) =>
-  warningMail({
+const mail = (facts: Partial<WarningFacts> = {}, write = warningMail) =>
+  write({
     stage: 1,
     endpointUrl: "https://partner.example/webhooks",
     endpointId: "019aa000-0000-7000-8000-000000000001",
@@ -79,5 +83,29 @@ describe("a warning about an endpoint", () => {
   it("has a subject of one line, whatever the connection's name", () => {
     const { subject } = mail({ ownerName: " Web\r\nBcc: all@shop.example\u0000 " });
     expect(subject).toMatch(/: Web Bcc: all@shop.example$/);
+  });
+});
+
+describe("a warning to the address that an endpoint names", () => {
+  const CHOSEN = { endpointUrl: "https://phish.example/claim-your-prize", ownerName: "You have won" };
+
+  it.each(STAGES)("%i has nothing that a person has chosen, and no link", (stage) => {
+    const { subject, body } = mail({ stage, ...CHOSEN }, warningToNamedAddress);
+    expect(subject + body).not.toMatch(/phish|prize|won|http/);
+    expect(subject).toMatch(/: whe_01kag00000e008000000000001$/);
+    expect(body).toContain("of the connection con_");
+  });
+
+  it.each(STAGES)("%i says why it is received, and how to stop it", (stage) => {
+    const { body } = mail({ stage }, warningToNamedAddress);
+    expect(body).toContain("names this address in its field alertEmail");
+    expect(body).toMatch(/PATCH \/v1\/webhook-endpoints\/whe_\w+\n {2}\{"alertEmail": null\}/);
+    expect(body).toContain("reply to this mail");
+  });
+
+  it("about an endpoint of a facility names its paths", () => {
+    const owner = { merchantId: "00000000-0000-0000-0000-000000000001", connectionId: MERCHANT_ID };
+    const { body } = mail({ owner }, warningToNamedAddress);
+    expect(body).toMatch(/PATCH \/api\/facilities\/fac_\w+\/webhook-endpoints\/whe_/);
   });
 });

@@ -40,6 +40,7 @@ type EndpointOptions = {
   types?: EventType[];
   description?: string;
   maxInFlight?: number;
+  alertEmail?: string | null;
 };
 
 function requestOf({ types, ...options }: EndpointOptions): WebhookEndpointRequest {
@@ -53,7 +54,12 @@ export function addEndpointCommands(program: Command): void {
       .option("--url <url>", "address of a push endpoint")
       .option("--types <types>", "event types, after commas", several)
       .option("--description <text>")
-      .option("--max-in-flight <n>", "requests at the same time", count);
+      .option("--max-in-flight <n>", "requests at the same time", count)
+      .option(
+        "--alert-email <address>",
+        'who is warned if it fails, beside your people; "" removes the address',
+        (address) => (address === "" ? null : address),
+      );
   endpoints
     .command("list")
     .option("--limit <n>", "how many at most", count, LIMIT_DEFAULT)

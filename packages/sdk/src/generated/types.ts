@@ -449,7 +449,7 @@ export type UnsupportedMediaTypeProblem = {
 };
 
 /**
- * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `reserved_header`: A header that neither the service nor a proxy sets. `duplicate_header`: Each header at most once, in upper or lower case. `headers_length` (`max`): Headers of at most `max` characters, names and values together. `stored_header`: The value of the header. A masked one keeps what is stored, and only that. `invalid`: A rule that has no name.
+ * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `reserved_header`: A header that neither the service nor a proxy sets. `duplicate_header`: Each header at most once, in upper or lower case. `headers_length` (`max`): Headers of at most `max` characters, names and values together. `stored_header`: The value of the header. A masked one keeps what is stored, and only that. `headers_of_origin`: The headers with their values, or `{}`, when `url` leads to another origin: stored values are not sent there. `invalid`: A rule that has no name.
  */
 export type KnownValidationRule =
   | "required"
@@ -496,10 +496,11 @@ export type KnownValidationRule =
   | "duplicate_header"
   | "headers_length"
   | "stored_header"
+  | "headers_of_origin"
   | "invalid";
 
 /**
- * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `reserved_header`: A header that neither the service nor a proxy sets. `duplicate_header`: Each header at most once, in upper or lower case. `headers_length` (`max`): Headers of at most `max` characters, names and values together. `stored_header`: The value of the header. A masked one keeps what is stored, and only that. `invalid`: A rule that has no name.
+ * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `reserved_header`: A header that neither the service nor a proxy sets. `duplicate_header`: Each header at most once, in upper or lower case. `headers_length` (`max`): Headers of at most `max` characters, names and values together. `stored_header`: The value of the header. A masked one keeps what is stored, and only that. `headers_of_origin`: The headers with their values, or `{}`, when `url` leads to another origin: stored values are not sent there. `invalid`: A rule that has no name.
  */
 export type ValidationRule = KnownValidationRule | (string & {});
 
@@ -1481,11 +1482,15 @@ export type WebhookEndpointRequest = {
    */
   maxInFlight?: number;
   /**
-   * Headers that every request to the endpoint has, such as a key of your API gateway. Up to 10, with together 4096 characters. Names are compared without their case, and these are reserved: `host`, `date`, `user-agent`, `expect`, `accept-encoding`, those of the content (`content-type`, `content-length` …), of one connection (`connection`, `transfer-encoding`, `upgrade` …), of proxies (`via`, `forwarded`, `x-forwarded-*`, `proxy-*`) and of tracing, and `webhook-*`. The values are stored encrypted and never returned. A change replaces all of them, and `{}` removes them. The value `••••` keeps the stored one.
+   * Headers that every request to the endpoint has, such as a key of your API gateway. Up to 10, with together 4096 characters. Names are compared without their case, and these are reserved: `host`, `date`, `user-agent`, `expect`, `accept-encoding`, those of the content (`content-type`, `content-length` …), of one connection (`connection`, `transfer-encoding`, `upgrade` …), of proxies (`via`, `forwarded`, `x-forwarded-*`, `proxy-*`) and of tracing, and `webhook-*`. The values are stored encrypted and never returned. A change replaces all of them, and `{}` removes them. The value `••••` keeps the stored one. Together with a `url` of another origin they are required, with all values, if the endpoint has headers: what is stored is not sent to another receiver.
    */
   headers?: {
     [key: string]: string;
   };
+  /**
+   * Mail address that gets a warning when a live endpoint fails for a day, for three days, and when it is paused, beside the merchant and the people of the partner. A few mails a day at most. Null if there is none.
+   */
+  alertEmail?: string | null;
   /**
    * Default: `live`. A test key creates test endpoints only.
    */
@@ -1565,6 +1570,10 @@ export type WebhookEndpointWithSecret = {
     [key: string]: string;
   };
   /**
+   * Mail address that gets a warning when a live endpoint fails for a day, for three days, and when it is paused, beside the merchant and the people of the partner. A few mails a day at most. Null if there is none.
+   */
+  alertEmail: string | null;
+  /**
    * When the endpoint last accepted an event, to the hour. The first success, and the first after a failure, are stored at once. Null before the first one. The service sets it.
    */
   lastSuccessAt: string | null;
@@ -1643,6 +1652,10 @@ export type WebhookEndpoint = {
     [key: string]: string;
   };
   /**
+   * Mail address that gets a warning when a live endpoint fails for a day, for three days, and when it is paused, beside the merchant and the people of the partner. A few mails a day at most. Null if there is none.
+   */
+  alertEmail: string | null;
+  /**
    * When the endpoint last accepted an event, to the hour. The first success, and the first after a failure, are stored at once. Null before the first one. The service sets it.
    */
   lastSuccessAt: string | null;
@@ -1711,11 +1724,15 @@ export type WebhookEndpointUpdate = {
    */
   maxInFlight?: number;
   /**
-   * Headers that every request to the endpoint has, such as a key of your API gateway. Up to 10, with together 4096 characters. Names are compared without their case, and these are reserved: `host`, `date`, `user-agent`, `expect`, `accept-encoding`, those of the content (`content-type`, `content-length` …), of one connection (`connection`, `transfer-encoding`, `upgrade` …), of proxies (`via`, `forwarded`, `x-forwarded-*`, `proxy-*`) and of tracing, and `webhook-*`. The values are stored encrypted and never returned. A change replaces all of them, and `{}` removes them. The value `••••` keeps the stored one.
+   * Headers that every request to the endpoint has, such as a key of your API gateway. Up to 10, with together 4096 characters. Names are compared without their case, and these are reserved: `host`, `date`, `user-agent`, `expect`, `accept-encoding`, those of the content (`content-type`, `content-length` …), of one connection (`connection`, `transfer-encoding`, `upgrade` …), of proxies (`via`, `forwarded`, `x-forwarded-*`, `proxy-*`) and of tracing, and `webhook-*`. The values are stored encrypted and never returned. A change replaces all of them, and `{}` removes them. The value `••••` keeps the stored one. Together with a `url` of another origin they are required, with all values, if the endpoint has headers: what is stored is not sent to another receiver.
    */
   headers?: {
     [key: string]: string;
   };
+  /**
+   * Mail address that gets a warning when a live endpoint fails for a day, for three days, and when it is paused, beside the merchant and the people of the partner. A few mails a day at most. Null if there is none.
+   */
+  alertEmail?: string | null;
 };
 
 /**
@@ -1772,6 +1789,10 @@ export type RotatedWebhookEndpoint = {
   headers: {
     [key: string]: string;
   };
+  /**
+   * Mail address that gets a warning when a live endpoint fails for a day, for three days, and when it is paused, beside the merchant and the people of the partner. A few mails a day at most. Null if there is none.
+   */
+  alertEmail: string | null;
   /**
    * When the endpoint last accepted an event, to the hour. The first success, and the first after a failure, are stored at once. Null before the first one. The service sets it.
    */
@@ -1971,6 +1992,10 @@ export type ResumedWebhookEndpoint = {
   headers: {
     [key: string]: string;
   };
+  /**
+   * Mail address that gets a warning when a live endpoint fails for a day, for three days, and when it is paused, beside the merchant and the people of the partner. A few mails a day at most. Null if there is none.
+   */
+  alertEmail: string | null;
   /**
    * When the endpoint last accepted an event, to the hour. The first success, and the first after a failure, are stored at once. Null before the first one. The service sets it.
    */
@@ -3125,4 +3150,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 08afda5a088151de161188faa43604424739e38dfaae8849f9d7ba9d49b5c646
+// sha256 f1784801c01960d6bdf7416f499e7b04ad8fe079579bbfb425d832b0c1cde073

@@ -30,6 +30,9 @@ export const webhooks: Translated<typeof en> = {
     headers: "Header",
     headersHelp:
       "Einer pro Zeile, etwa x-api-key: 3f7c0d. Jede Anfrage hat sie. Die Werte werden nicht wieder angezeigt; •••• behält einen bei.",
+    alertEmail: "Warnungen an",
+    alertEmailHelp:
+      "Eine E-Mail-Adresse, die gewarnt wird, wenn der Endpunkt einen Tag lang versagt oder pausiert wird.",
     created: "Angelegt",
     eventTypes: "Ereignisarten",
     emptyFiltered: "Kein Endpunkt passt zu diesen Filtern.",

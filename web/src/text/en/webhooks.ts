@@ -27,6 +27,8 @@ export const webhooks = {
     headers: "Headers",
     headersHelp:
       "One on each line, such as x-api-key: 3f7c0d. Every request has them. Values are not shown again; •••• keeps one.",
+    alertEmail: "Warnings to",
+    alertEmailHelp: "A mail address that is warned when the endpoint fails for a day, or is paused.",
     created: "Created",
     eventTypes: "Event types",
     emptyFiltered: "No endpoint matches these filters.",

@@ -42,6 +42,7 @@ export function CreateEndpoint({ ownerId }: { ownerId?: string }) {
           eventTypes: [],
           maxInFlight: IN_FLIGHT_DEFAULT,
           headers: "",
+          alertEmail: "",
         }}
         validate={({ owner, kind, url }) => ({
           ...(owner === "" && { owner: t("ui.required") }),
@@ -87,7 +88,17 @@ export function CreateEndpoint({ ownerId }: { ownerId?: string }) {
             </Stack>
           );
         }}
-        run={async ({ owner, kind, url, description, mode, eventTypes, maxInFlight, headers }) => {
+        run={async ({
+          owner,
+          kind,
+          url,
+          description,
+          mode,
+          eventTypes,
+          maxInFlight,
+          headers,
+          alertEmail,
+        }) => {
           const endpoint = await dataOf(
             api.POST(ownerRoute(owner, "/webhook-endpoints"), {
               params: { path: { id: owner } },
@@ -95,7 +106,7 @@ export function CreateEndpoint({ ownerId }: { ownerId?: string }) {
                 // Only the routes of connections make endpoints without an address.
                 ...(isPull(owner, kind) ? { kind, url: undefined as never } : { url: url.trim() }),
                 ...(ownerKindOf(owner) === "connection" && { mode }),
-                ...filled({ description }),
+                ...filled({ description, alertEmail }),
                 // The field offers the types of the owner.
                 ...(eventTypes.length > 0 && { eventTypes: eventTypes as never[] }),
                 ...(maxInFlight !== "" && { maxInFlight: Number(maxInFlight) }),

@@ -11,6 +11,7 @@ export type EndpointValues = {
   maxInFlight: number | string;
   /** A header on each line, as in a request. */
   headers: string;
+  alertEmail: string;
 };
 
 /** Of an endpoint, whose values are hidden. */
@@ -88,6 +89,12 @@ export function EndpointFields<Values extends EndpointValues>({
           {...form.getInputProps("headers")}
         />
       )}
+      <TextInput
+        label={t("endpoints.alertEmail")}
+        description={t("endpoints.alertEmailHelp")}
+        inputMode="email"
+        {...form.getInputProps("alertEmail")}
+      />
       <TextInput label={t("endpoints.description")} maxLength={255} {...form.getInputProps("description")} />
     </>
   );

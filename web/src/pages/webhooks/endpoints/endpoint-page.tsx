@@ -144,7 +144,7 @@ function WhyPaused({ endpoint: { pauseReason, pausedAt, madeByTokens } }: Props)
 
 function EndpointSettings({ endpoint }: Props) {
   const { t } = useTranslation();
-  const { id, url, maxInFlight, headers, eventTypes, createdAt, madeByTokens } = endpoint;
+  const { id, url, maxInFlight, headers, alertEmail, eventTypes, createdAt, madeByTokens } = endpoint;
   const headerNames = Object.keys(headers).join(", ");
   return (
     <Section title={t("endpoints.settings")}>
@@ -152,7 +152,10 @@ function EndpointSettings({ endpoint }: Props) {
         of={[
           [t("endpoints.id"), <CopiedText key="id" value={id} of={t("endpoints.id")} />],
           [t(url === null ? "endpoints.maxLeased" : "endpoints.maxInFlight"), String(maxInFlight)],
-          [t("endpoints.headers"), headerNames === "" ? null : headerNames],
+          ...(url === null
+            ? []
+            : [[t("endpoints.headers"), headerNames === "" ? null : headerNames] as const]),
+          [t("endpoints.alertEmail"), alertEmail],
           [t("endpoints.created"), <Time key="created" at={createdAt} />],
           [
             t("endpoints.madeByTokens"),
@@ -186,7 +189,7 @@ const HIDDEN = "?…";
 /** Changes what was set at the creation. The secret and the log stay. */
 function EditEndpoint({ ownerId, endpoint }: EditEndpointProps) {
   const { t } = useTranslation();
-  const { id, url, description, eventTypes, maxInFlight, headers } = endpoint;
+  const { id, url, description, eventTypes, maxInFlight, headers, alertEmail } = endpoint;
   const isPull = url === null;
   const isHidden = url?.endsWith(HIDDEN) ?? false;
   return (
@@ -202,6 +205,7 @@ function EditEndpoint({ ownerId, endpoint }: EditEndpointProps) {
         eventTypes,
         maxInFlight,
         headers: headersText(headers),
+        alertEmail: alertEmail ?? "",
       }}
       validate={(values) => ({
         ...(!isPull && values.url.trim() === "" && { url: t("ui.required") }),
@@ -230,6 +234,7 @@ function EditEndpoint({ ownerId, endpoint }: EditEndpointProps) {
               ...(changed.eventTypes !== undefined && { eventTypes: changed.eventTypes as never[] }),
               ...(changed.maxInFlight !== undefined && { maxInFlight: Number(changed.maxInFlight) }),
               ...(changed.headers !== undefined && { headers: headersIn(changed.headers) }),
+              ...(changed.alertEmail !== undefined && { alertEmail: changed.alertEmail || null }),
             },
           }),
         )
