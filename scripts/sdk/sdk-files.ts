@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { wireLifecycle } from "../../src/partner-api/lifecycle.ts";
 import { installPackages, packageFolder } from "../install-packages.ts";
 
 /** What is read of openapi/partner.json. */
@@ -19,6 +20,8 @@ type Operation = { readonly operationId: string; readonly "x-retry": string };
 const HERE = "scripts/sdk";
 const GENERATED = "packages/sdk/src/generated";
 export const TYPES_FILE = `${GENERATED}/types.ts`;
+/** What `@partner-orders/sdk/lifecycle` exports. */
+const LIFECYCLE_FILE = `${GENERATED}/lifecycle.ts`;
 const HEAD = "// Made from openapi/partner.json by `npm run describe`. Do not change it.\n";
 
 const run = promisify(execFile);
@@ -27,6 +30,7 @@ const run = promisify(execFile);
 export const tablesOf = async (description: Description): Promise<Readonly<Record<string, string>>> => ({
   [`${GENERATED}/operations.ts`]: await formatted("operations.ts", operationsOf(description)),
   [`${GENERATED}/samples.ts`]: await formatted("samples.ts", samplesOf(description)),
+  [LIFECYCLE_FILE]: await formatted("lifecycle.ts", LIFECYCLE),
 });
 
 /** The method, the path and the class of retry of each operation. */
@@ -54,6 +58,20 @@ function samplesOf({ webhooks }: Description): string {
 export const SAMPLES = ${JSON.stringify(Object.fromEntries(samples))} as const;
 `;
 }
+
+/** The lifecycle as this version of the service decides. */
+const LIFECYCLE = `/**
+ * The lifecycle of orders as data, as \`GET /v1/lifecycle\` returns it.
+ *
+ * @packageDocumentation
+ */
+// Made from the rules of the service by \`npm run describe\`. Do not change it.
+
+import type { Lifecycle } from "./types.ts";
+
+/** Every status, and every transition of real and of test orders, in this version. A newer service can have more. */
+export const lifecycle: Lifecycle = ${JSON.stringify(wireLifecycle())};
+`;
 
 /** The types of the schemas and of the queries. A stamp shows what they were made from. */
 export async function typesOf(description: Description, path: string): Promise<string> {

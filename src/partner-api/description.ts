@@ -38,7 +38,7 @@ export const describePartnerApi = (
       Deliveries: "The delivery log of the endpoints, with each attempt.",
       Agents: "The Model Context Protocol, for coding agents.",
       Events: "The event feed, for polling and reconciliation.",
-      Reference: "This document.",
+      Reference: "The lifecycle as data, and this document.",
     },
     securitySchemes: {
       connectionKey: { type: "http", scheme: "bearer", description: "A key of the connection." },

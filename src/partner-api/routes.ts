@@ -1,5 +1,6 @@
 import { deliveryRoutes } from "./deliveries.ts";
 import { eventRoutes } from "./events.ts";
+import { lifecycleRoutes } from "./lifecycle.ts";
 import { mcpRoutes } from "./mcp.ts";
 import { meRoutes, referenceRoutes } from "./me.ts";
 import { orderRoutes } from "./orders.ts";
@@ -18,5 +19,6 @@ export const partnerRoutes: readonly PartnerRoute[] = [
   ...deliveryRoutes,
   ...eventRoutes,
   ...mcpRoutes,
+  ...lifecycleRoutes,
   ...referenceRoutes,
 ];

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rolesOf } from "../../src/back-office/access.ts";
 import { ACTION_ROUTES } from "../../src/back-office/orders/actions.ts";
 import { backOfficeRoutes } from "../../src/back-office/routes.ts";
+import { REAL_ORDER_TRANSITIONS } from "../../src/lifecycle/possible-transitions.ts";
+import { describeLifecycle } from "../../src/orders/reading/describe-lifecycle.ts";
 import { personOf, warehouseOf } from "../support/back-office-resources.ts";
 import { createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { runJob } from "../support/jobs.ts";
@@ -103,6 +105,18 @@ describe("actions of GET /api/orders/{id}", () => {
       const row = backOfficeRoutes.find((each) => each.operationId === operationId);
       expect(row && rolesOf(row).toSorted(), operationId).toEqual(admits.toSorted());
     }
+  });
+
+  it("are caused by the same callers as the lifecycle as data says, beside partners and the service", () => {
+    for (const { transition, by } of describeLifecycle().realOrders) {
+      const action = REAL_ORDER_TRANSITIONS.find((name) => name === transition);
+      const operationId = action === undefined ? transition : ACTION_ROUTES[action].operationId;
+      const row = backOfficeRoutes.find((route) => route.operationId === operationId);
+      const staff = by.filter((cause) => cause !== "partner" && cause !== "service");
+      expect(new Set(row?.admits ?? []), transition).toEqual(new Set(staff));
+    }
+    const described = describeLifecycle().realOrders.map(({ transition }) => transition);
+    expect(described).toEqual(expect.arrayContaining([...REAL_ORDER_TRANSITIONS]));
   });
 
   it.each(Object.keys(STATES))("are what an order that is %s really accepts", async (state) => {

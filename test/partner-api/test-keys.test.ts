@@ -76,6 +76,7 @@ const EXPECTED: Record<string, { real: number; test: number }> = {
   redeliverDelivery: { real: 404, test: 202 },
   listEvents: { real: 200, test: 200 },
   getEvent: { real: 404, test: 200 },
+  getLifecycle: { real: 200, test: 200 },
   getOpenApi: { real: 200, test: 200 },
 };
 

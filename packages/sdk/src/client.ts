@@ -5,6 +5,7 @@ import type {
   Delivery,
   DeliveryDetails,
   Event,
+  Lifecycle,
   ListDeliveriesData,
   ListEventsData,
   ListProductsData,
@@ -104,6 +105,11 @@ export class PartnerOrders {
    */
   reconcile<Stored extends StoredOrder>(options: ReconcileOptions<Stored>): Promise<Reconciliation<Stored>> {
     return reconcile(this.orders, options);
+  }
+
+  /** The statuses and transitions of orders, as the service decides. `@partner-orders/sdk/lifecycle` has those of this version. */
+  lifecycle(options?: RequestOptions): Promise<Lifecycle> {
+    return this.#api.request("getLifecycle", {}, options);
   }
 
   /** The OpenAPI document of the service. */

@@ -128,6 +128,7 @@ describe("the document of the partner API", () => {
       "listEvents",
       "getEvent",
       "callMcp",
+      "getLifecycle",
       "getOpenApi",
       "createTestKey",
     ]);

@@ -28,7 +28,10 @@ describe("the package of the SDK", () => {
     expect(new Set(folders.filter((path) => !path.startsWith("dist/")))).toEqual(
       new Set(["LICENSE", "README.md", "package.json"]),
     );
-    for (const entry of ["dist/index.js", "dist/index.d.ts", "dist/testing.js", "dist/testing.d.ts"])
+    for (const entry of ["dist/index", "dist/testing", "dist/generated/lifecycle"].flatMap((path) => [
+      `${path}.js`,
+      `${path}.d.ts`,
+    ]))
       expect(packed.files).toContain(entry);
   });
 

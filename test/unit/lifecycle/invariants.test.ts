@@ -7,6 +7,10 @@ import {
   type OrderStatus,
   type Transition,
 } from "../../../src/lifecycle/order.ts";
+import { SANDBOX_TRANSITIONS } from "../../../src/lifecycle/possible-transitions.ts";
+import { optInsOf } from "../../../src/orders/changes/order-events.ts";
+import { SANDBOX_RULES } from "../../../src/orders/changes/transition-order.ts";
+import { describeLifecycle } from "../../../src/orders/reading/describe-lifecycle.ts";
 import { anOrder, at, REAL } from "../../support/lifecycle-orders.ts";
 
 const reasons = fc.array(fc.constantFrom("out_of_stock", "payment_failed", "merchant_request"), {
@@ -182,4 +186,73 @@ describe("the status of a real order", () => {
       expect(order.holdReasons).toContain("payment_failed");
     },
   );
+});
+
+const describedOf = ({ testMode }: Order, { name }: Transition) =>
+  describeLifecycle()[testMode ? "testOrders" : "realOrders"].find(
+    ({ transition }) => transition === (name === "addHold" ? "hold" : name),
+  );
+
+/** Whether the order of this kind can meet the transition: the sandbox has no holds that are added, or released one by one. */
+const canMeet = (order: Order, transition: Transition): boolean =>
+  describedOf(order, transition) !== undefined &&
+  !(transition.name === "hold" && transition.reasons.length === 0) &&
+  !(order.testMode && transition.name === "addHold") &&
+  !(order.testMode && transition.name === "releaseHold" && transition.reasons !== undefined);
+
+describe("the lifecycle as data", () => {
+  it("has each decision about any order", () => {
+    const withoutDeadline = anyLife.map(({ order, changes }) => ({
+      order: { ...order, acceptanceDueAt: null },
+      changes: changes.filter(([transition]) => canMeet(order, transition)),
+    }));
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(withoutDeadline, (life) => {
+        for (const { before, transition, outcome } of live(life)) {
+          const own = describedOf(before, transition);
+          // Requests name shipments that exist.
+          const shipmentId = "shipmentId" in transition ? transition.shipmentId : null;
+          const isUnknown = shipmentId !== null && before.shipments.every(({ id }) => id !== shipmentId);
+          if (own === undefined || isUnknown) continue;
+          const from = expect.arrayContaining([before.status]);
+          seen.add(`${transition.name} ${outcome.outcome}`);
+          if (outcome.outcome === "rejected") {
+            const { rule } = outcome;
+            if (own.by.includes("partner")) expect(own.rejections).toContainEqual({ rule, from });
+            continue;
+          }
+          const { order, facts } = outcome;
+          const eventTypes = [...new Set(facts.map(({ type }) => type))];
+          const to = order.status === before.status ? null : order.status;
+          const optIns = order === before ? [] : optInsOf({ before, after: order });
+          expect(own.effects).toContainEqual({
+            from,
+            to,
+            eventTypes,
+            onlyOnHoldFor: expect.toSatisfy(
+              (reason) => reason === null || before.holdReasons.includes(reason),
+            ),
+            optInEventTypes: expect.arrayContaining(optIns.map(({ type }) => type)),
+          });
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(seen).toContain("returnShipment applied");
+    expect(seen).toContain("voidShipment applied");
+    expect(seen.size).toBeGreaterThan(20);
+  });
+
+  it("names as rejections what the rules of test orders are, and nothing else", () => {
+    const rules = describeLifecycle().testOrders.flatMap(({ rejections }) =>
+      rejections.map(({ rule }) => rule),
+    );
+    expect(new Set(rules)).toEqual(new Set([...SANDBOX_RULES, "not_cancelable"]));
+  });
+
+  it("a test order has the transitions of the sandbox, its tracking, and its partner's cancel", () => {
+    const names = describeLifecycle().testOrders.map(({ transition }) => transition);
+    expect(new Set(names)).toEqual(new Set([...SANDBOX_TRANSITIONS, "updateShipment", "cancelByPartner"]));
+  });
 });

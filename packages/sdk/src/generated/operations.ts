@@ -30,6 +30,7 @@ export const OPERATIONS = {
   listEvents: ["GET", "/v1/events", "repeat"],
   getEvent: ["GET", "/v1/events/{eventId}", "repeat"],
   callMcp: ["POST", "/v1/mcp", "rejected"],
+  getLifecycle: ["GET", "/v1/lifecycle", "repeat"],
   getOpenApi: ["GET", "/v1/openapi.json", "repeat"],
   createTestKey: ["POST", "/v1/test-keys", "rejected"],
 } as const;

@@ -2954,6 +2954,141 @@ export type McpMessage = {
 };
 
 /**
+ * A status of orders.
+ */
+export type LifecycleStatus = {
+  /**
+   * The status.
+   */
+  status: OrderStatus;
+  /**
+   * Whether orders are created in it.
+   */
+  isInitial: boolean;
+  /**
+   * Whether it is final, except that a shipment can still come back.
+   */
+  isSettled: boolean;
+};
+
+/**
+ * `cancelByPartner`: You cancel the order. `process`: A test order is put in review. A real one is created in review. `accept`: The order is accepted; a real one at the end of its acceptance window. `approve`: A review accepts the order. `reject`: A review cancels the order. `hold`: Reasons for a hold are placed. `releaseHold`: Reasons for a hold are released. `updateShippingAddress`: The address is corrected. `ship`: A shipment is created. `updateShipment`: A shipment gets tracking, or another status. `voidShipment`: A shipment never left. Its lines are unshipped again. `cancelLines`: Units that cannot be delivered are canceled. `complete`: The order is completed. `cancel`: The order is canceled. `returnShipment`: A shipment, or some units of it, come back.
+ */
+export type LifecycleTransitionName =
+  | "cancelByPartner"
+  | "process"
+  | "accept"
+  | "approve"
+  | "reject"
+  | "hold"
+  | "releaseHold"
+  | "updateShippingAddress"
+  | "ship"
+  | "updateShipment"
+  | "voidShipment"
+  | "cancelLines"
+  | "complete"
+  | "cancel"
+  | "returnShipment";
+
+/**
+ * `partner`: You. `merchant`: The people and programs of the merchant. `warehouse`: The people and programs of the warehouse. `operator`: The company that runs the service. `service`: The service itself: the acceptance window has ended, a payment failed or succeeded, stock is missing or arrived.
+ */
+export type LifecycleActor = "partner" | "merchant" | "warehouse" | "operator" | "service";
+
+/**
+ * An operation of this API. `cancelOrder`: cancels an order. `transitionTestOrder`: requests the transition by its name. `trackTestShipment`: reports tracking of a shipment.
+ */
+export type LifecycleOperation = "cancelOrder" | "transitionTestOrder" | "trackTestShipment";
+
+/**
+ * What a transition does.
+ */
+export type LifecycleEffect = {
+  /**
+   * The statuses in which an order can have this effect.
+   */
+  from: Array<OrderStatus>;
+  /**
+   * The reason for a hold without which it has another effect, or is rejected. Null if it does not depend on one.
+   */
+  onlyOnHoldFor: string | null;
+  /**
+   * The status afterwards. Null if it stays as it is.
+   */
+  to: OrderStatus | null;
+  /**
+   * The types of the events that are published. Empty if nothing changes, or only what no standard event reports.
+   */
+  eventTypes: Array<EventType>;
+  /**
+   * Types that can be published in addition, to endpoints that name them.
+   */
+  optInEventTypes: Array<EventType>;
+};
+
+/**
+ * The `code` of the problem. `transition-refused`: the state of the order does not allow it; see `rule`. `order-not-cancelable`: the partner can cancel the order no longer, or never could.
+ */
+export type LifecycleRejectionCode = "transition-refused" | "order-not-cancelable";
+
+/**
+ * Why a transition is rejected.
+ */
+export type LifecycleRejection = {
+  /**
+   * The statuses in which a request can be rejected so.
+   */
+  from: Array<OrderStatus>;
+  code: LifecycleRejectionCode;
+  /**
+   * Its `rule`. Null if the problem has none.
+   */
+  rule: TransitionRule | null;
+};
+
+/**
+ * A transition of orders.
+ */
+export type LifecycleTransition = {
+  transition: LifecycleTransitionName;
+  /**
+   * Who can cause it.
+   */
+  by: Array<LifecycleActor>;
+  /**
+   * The operation by which you request it. Null if you cannot.
+   */
+  operationId: LifecycleOperation | null;
+  /**
+   * Its effects. Which one of them, depends on the status, the holds, the lines and the shipments.
+   */
+  effects: Array<LifecycleEffect>;
+  /**
+   * Why your request can be rejected. Empty if you cannot request it.
+   */
+  rejections: Array<LifecycleRejection>;
+};
+
+/**
+ * The lifecycle of orders as data. It is the same for all deployments of a version.
+ */
+export type Lifecycle = {
+  /**
+   * All statuses.
+   */
+  statuses: Array<LifecycleStatus>;
+  /**
+   * The transitions of real orders.
+   */
+  realOrders: Array<LifecycleTransition>;
+  /**
+   * The transitions of test orders. Only you cause them.
+   */
+  testOrders: Array<LifecycleTransition>;
+};
+
+/**
  * Name and version. It has further members.
  */
 export type OpenApiInfo = {
@@ -3150,4 +3285,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 f1784801c01960d6bdf7416f499e7b04ad8fe079579bbfb425d832b0c1cde073
+// sha256 328e30af0443c1272288df3215112254ac242651db280a589faf2c0553f9c7e6
