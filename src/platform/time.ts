@@ -48,7 +48,14 @@ const digitsAt = (text: string, at: number): number =>
   10 * (text.charCodeAt(at) - ZERO) + text.charCodeAt(at + 1) - ZERO;
 
 /** The only source of time, so that tests can set it. */
-export type Clock = { now(): Date };
+export type Clock = {
+  now(): Date;
+  /** The time that receivers of webhooks have, if it is not the same. */
+  readonly receiversNow?: () => Date;
+};
+
+/** The time for a signature: receivers reject one that is older or newer than a few minutes by their own clock. */
+export const signingTime = (clock: Clock): Date => clock.receiversNow?.() ?? clock.now();
 
 export const systemClock: Clock = { now: () => new Date() };
 

@@ -94,17 +94,25 @@ const ORDERS: readonly Sold[] = [
   { minutesAgo: 10, buyer: ["Ruth", "Calder", "1 Quay Walk", "Bristol", "BS1 5TY", "GB"], units: [1_200] },
 ];
 
-/**
- * Two facilities with stock and rates, and orders of the last hours, so that each page of the warehouse shows work. One
- * order waits for stock, and one for a review. The others are accepted, routed and charged here: they are hours old, and
- * left to the worker they would be reported as work that waits too long.
- */
+/** Two facilities with stock and rates. */
 export async function makeDemoWarehouse(
+  context: Context,
+  merchantId: string,
+  productIds: readonly string[],
+): Promise<void> {
+  for (const site of SITES) await makeSite(context, merchantId, productIds, site);
+}
+
+/**
+ * Orders of the last hours, so that each page of the warehouse shows work. One order waits for stock, and one for a review. The
+ * others are accepted, routed and charged here: they are hours old, and left to the worker they would be reported as work that
+ * waits too long.
+ */
+export async function placeDemoOrders(
   context: Context,
   connection: ConnectionKey,
   productIds: readonly string[],
 ): Promise<void> {
-  for (const site of SITES) await makeSite(context, connection.merchantId, productIds, site);
   for (const [index, sold] of ORDERS.entries())
     await placeDemoOrder(context, connection, productIds, `demo-${1001 + index}`, sold);
   await routeAllOrders(context);

@@ -21,7 +21,7 @@ import { createProduct } from "../products/change-product.ts";
 import { publishProduct } from "../products/exposure.ts";
 import type { ProductDetails } from "../products/product.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
-import { makeDemoWarehouse } from "./demo-warehouse.ts";
+import { makeDemoWarehouse, placeDemoOrders } from "./demo-warehouse.ts";
 
 type KeptDemo = { readonly key: string; readonly testKey: string; readonly productIds: readonly string[] };
 type Demo = KeptDemo & { readonly people: readonly DemoPerson[] };
@@ -67,20 +67,20 @@ const PRODUCTS: readonly Omit<ProductDetails, "imageUrl">[] = [
 
 /**
  * Demo data for a first look: a merchant, a connection, a live and a test key, a few products, two facilities with their
- * stock, and orders to pack. They are created once.
+ * stock, and, unless the caller wants none, orders to pack. They are created once.
  * `DATA_DIR/demo.json` keeps the keys, since the database holds only their hashes.
  */
-export async function ensureDemo(context: WebhookContext): Promise<Demo> {
-  const kept = await ensureKeptDemo(context);
+export async function ensureDemo(context: WebhookContext, { withOrders = true } = {}): Promise<Demo> {
+  const kept = await ensureKeptDemo(context, withOrders);
   const key = await findLiveKey(context, kept.key);
   return { ...kept, people: key === null ? [] : await ensureDemoPeople(context, key) };
 }
 
-async function ensureKeptDemo(context: Context): Promise<KeptDemo> {
+async function ensureKeptDemo(context: Context, withOrders: boolean): Promise<KeptDemo> {
   const file = join(context.config.dataDir, "demo.json");
   const kept = await readDemo(file);
   if (kept !== null && (await findLiveKey(context, kept.key)) !== null) return kept;
-  return keep(context, file, await makeDemo(context));
+  return keep(context, file, await makeDemo(context, withOrders));
 }
 
 async function keep({ config }: Context, file: string, demo: KeptDemo): Promise<KeptDemo> {
@@ -103,7 +103,7 @@ async function readDemo(file: string): Promise<KeptDemo | null> {
   }
 }
 
-async function makeDemo(context: Context): Promise<KeptDemo> {
+async function makeDemo(context: Context, withOrders: boolean): Promise<KeptDemo> {
   const by = byService("createDemo");
   const merchant = await createMerchant(
     context,
@@ -126,7 +126,8 @@ async function makeDemo(context: Context): Promise<KeptDemo> {
     await publishProduct(context, connection, product.id, by);
     productIds.push(product.id);
   }
-  await makeDemoWarehouse(context, keyOf(connection), productIds);
+  await makeDemoWarehouse(context, merchant.id, productIds);
+  if (withOrders) await placeDemoOrders(context, keyOf(connection), productIds);
   const key = await issueDemoKey(context, keyOf(connection), "live");
   const testKey = await issueDemoKey(context, keyOf(connection), "test");
   return { key, testKey, productIds };

@@ -53,6 +53,9 @@ export class PendingMigrationsError extends StartError {
   }
 }
 
+/** Of the embedded server, by name. */
+export type PostgresSettings = Readonly<Record<string, string>>;
+
 /**
  * Finds or starts the embedded server if no database is configured, and opens a pool. Reads and writes no table.
  * @param options.mayCreate whether it creates an embedded database if there is none
@@ -60,7 +63,7 @@ export class PendingMigrationsError extends StartError {
 export async function openConfiguredDatabase(
   config: Config,
   log: Logger,
-  { mayCreate }: { mayCreate: boolean },
+  { mayCreate, postgresSettings = {} }: { mayCreate: boolean; postgresSettings?: PostgresSettings },
 ): Promise<OpenDatabase> {
   const lost = Promise.withResolvers<Error>();
   const postgres =
@@ -68,7 +71,7 @@ export async function openConfiguredDatabase(
       ? await startEmbeddedPostgres({
           dataDir: config.dataDir,
           mayCreate,
-          settings: embeddedSettings(config),
+          settings: { ...embeddedSettings(config), ...postgresSettings },
           log: (message) => log.info(message),
           guard: { warn: (fields, message) => log.warn(fields, message), onGivenUp: lost.resolve },
         })
@@ -94,6 +97,7 @@ export async function openConfiguredDatabase(
  * Opens the database and creates the context.
  * @param schema `migrate` migrates the database and creates partitions ahead; `as-it-is` changes nothing and
  *   throws PendingMigrationsError if migrations are missing
+ * @param postgresSettings override those of an embedded server that is started
  * @throws ConfigError if secrets in the database are encrypted with a key that is not configured
  * @throws SecretFileError if the file of their key is missing
  */
@@ -102,8 +106,10 @@ export async function openService(
   log: Logger,
   clock: Clock,
   schema: "migrate" | "as-it-is",
+  postgresSettings: PostgresSettings = {},
 ): Promise<OpenService> {
-  const database = await openConfiguredDatabase(config, log, { mayCreate: schema === "migrate" });
+  const mayCreate = schema === "migrate";
+  const database = await openConfiguredDatabase(config, log, { mayCreate, postgresSettings });
   const { url, db } = database;
   try {
     if (schema === "migrate") await bringUpToDate(url, db, log, clock);

@@ -34,7 +34,7 @@ import {
   type Stops,
   stopAll,
 } from "./listen.ts";
-import { addPoolMetrics, type OpenService, openService } from "./open-service.ts";
+import { addPoolMetrics, type OpenService, openService, type PostgresSettings } from "./open-service.ts";
 import type { Supervised } from "./supervised.ts";
 import { startWorker } from "./worker.ts";
 
@@ -44,6 +44,11 @@ export type RunningService = {
   /** The addresses of the listeners. Null for a role that this process does not have. */
   readonly partnerApiUrl: string | null;
   readonly backOfficeUrl: string | null;
+  /**
+   * Does what is due now, with all that follows from it, and sends the deliveries that are due. For a program that moves the clock.
+   * It takes as long as the receivers do.
+   */
+  finishDueWork(): Promise<void>;
   /** Resolves if the data of the embedded database has disappeared. Then nothing is left to do but to stop. */
   readonly databaseLost: Promise<Error>;
   /** Stops accepting requests, finishes those in flight, and closes the database. May be called once. */
@@ -63,6 +68,8 @@ type StartOptions = {
   readonly stopRequested?: AbortSignal;
   /** Null: this process has all roles of the command. */
   readonly supervised?: Supervised | null;
+  /** Override those of the embedded server. */
+  readonly postgresSettings?: PostgresSettings;
 };
 
 /**
@@ -73,7 +80,13 @@ type StartOptions = {
 export async function startService(
   config: Config,
   log: Logger,
-  { telemetry = NO_TELEMETRY, clock = systemClock, stopRequested, supervised = null }: StartOptions = {},
+  {
+    telemetry = NO_TELEMETRY,
+    clock = systemClock,
+    stopRequested,
+    supervised = null,
+    postgresSettings,
+  }: StartOptions = {},
 ): Promise<RunningService> {
   const stops: Stops = { entryPoints: [], resources: [] };
   try {
@@ -81,7 +94,7 @@ export async function startService(
     supervised?.shareMetrics(metrics.registry);
     const servesHealth = supervised?.servesHealth ?? true;
     const start = servesHealth ? await listenWhileStarting(config, log, metrics, stops) : NO_START_LISTENER;
-    const service = await openService(config, log, clock, "migrate");
+    const service = await openService(config, log, clock, "migrate", postgresSettings);
     const { context, pools } = service;
     stops.resources.push({ name: "database", stop: service.close });
     stopRequested?.throwIfAborted();
@@ -117,8 +130,10 @@ export async function startService(
       : null;
     // Last: to build the listeners keeps the process busy for a second or more, in which the first runs of jobs would time out.
     const notes = new JobNotes(clock);
-    if (config.roles.has("worker")) startWork(service, metrics, notes, stops);
-    else if (config.roles.has("api")) startStatistics(service, stops);
+    const finishDueWork = config.roles.has("worker")
+      ? startWork(service, metrics, notes, stops)
+      : async () => undefined;
+    if (!config.roles.has("worker") && config.roles.has("api")) startStatistics(service, stops);
     const heartbeat = startHeartbeat({ ...context, db: pools.get("health") }, notes);
     stops.resources.push({ name: "heartbeat", stop: heartbeat.stop });
     const stop = async (): Promise<void> => {
@@ -129,7 +144,8 @@ export async function startService(
       await setTimeout(Math.max(config.shutdownDelayMs, ANNOUNCEMENT_MS));
       await stopAll(stops, log, endsAtMs);
     };
-    return { context, operatorToken, partnerApiUrl, backOfficeUrl, databaseLost: service.databaseLost, stop };
+    const { databaseLost } = service;
+    return { context, operatorToken, partnerApiUrl, backOfficeUrl, finishDueWork, databaseLost, stop };
   } catch (error) {
     await stopAll(stops, log, performance.now() + STOP_MS);
     throw error;
@@ -161,13 +177,19 @@ function partnerApi(
   return api;
 }
 
-/** Starts the jobs and the dispatcher. The job `find-due-deliveries` finds deliveries for which no signal arrived. */
+/** Work that leads to more work: acceptance to a route, a route to a charge. What needs more runs is left to the pace of the jobs. */
+const RUNS_MAX = 20;
+
+/**
+ * Starts the jobs and the dispatcher. The job `find-due-deliveries` finds deliveries for which no signal arrived.
+ * @returns `finishDueWork`
+ */
 function startWork(
   { context, pools, signals }: OpenService,
   metrics: Metrics,
   notes: JobNotes,
   stops: Stops,
-): void {
+): RunningService["finishDueWork"] {
   const { webhookTimeoutMs, webhookAllowPrivateNetworks } = context.config;
   // A quarter of the sockets for requests in flight, and one for sockets that wait for a further request.
   const socketsMax = Math.floor(readOpenFilesMax() / 4);
@@ -193,6 +215,12 @@ function startWork(
     { name: "deliveries", stop: () => dispatcher.stop().then(sender.close) },
     { name: "signals", stop: stopListening },
   );
+  return async () => {
+    for (let run = 1, count = 1; count > 0 && run <= RUNS_MAX; run += 1) {
+      count = await worker.runNow();
+      await dispatcher.idle();
+    }
+  };
 }
 
 /**

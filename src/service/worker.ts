@@ -2,13 +2,17 @@ import { JobNotes } from "../operations/processes-sql.ts";
 import { isOutOfReach } from "../platform/database/database.ts";
 import { atMostEvery } from "../platform/log.ts";
 import type { Metrics } from "../platform/metrics.ts";
-import { pause } from "../platform/run-in-turn.ts";
 import { withinJob } from "../platform/telemetry/tracing.ts";
 import { SECOND_MS } from "../platform/time.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 import { JOBS, type Job } from "./jobs.ts";
 
 export type Worker = {
+  /**
+   * Runs each job without its pause, and returns how many items they processed. A run that has begun already has read the time and
+   * the tables, so it does not count.
+   */
+  runNow(): Promise<number>;
   /** Starts no further run, and resolves when the current runs have ended. */
   stop(): Promise<void>;
 };
@@ -24,11 +28,15 @@ export function startWorker(
 ): Worker {
   const stopping = new AbortController();
   const logFailure = failureLog(context, jobs);
-  const loops = jobs.map((job) => repeat(context, { metrics, notes, logFailure }, job, stopping.signal));
+  const loops = jobs.map((job) => new JobLoop(context, { metrics, notes, logFailure }, job, stopping.signal));
   return {
+    async runNow() {
+      const counts = await Promise.all(loops.map((loop) => loop.runNow()));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
     async stop() {
       stopping.abort();
-      await Promise.all(loops);
+      await Promise.all(loops.map(({ ended }) => ended));
     },
   };
 }
@@ -62,30 +70,72 @@ function failureLog({ log }: WebhookContext, jobs: readonly Job[]): LogFailure {
   return (err, job) => (isOutOfReach(err) ? logUnavailable(err) : logOf.get(job)?.(err));
 }
 
-async function repeat(
+/** The runs of one job, with a pause after each. */
+class JobLoop {
+  readonly ended: Promise<void>;
+  readonly #stopping: AbortSignal;
+  /** Callers of `runNow` whose run has not begun. */
+  #requests: ((itemCount: number) => void)[] = [];
+  #endPause: () => void = () => undefined;
+
+  constructor(context: WebhookContext, reports: Reports, job: Job, stopping: AbortSignal) {
+    this.#stopping = stopping;
+    stopping.addEventListener("abort", () => this.#endPause(), { once: true });
+    this.ended = this.#repeat(context, reports, job);
+  }
+
+  runNow(): Promise<number> {
+    if (this.#stopping.aborted) return Promise.resolve(0);
+    return new Promise((resolve) => {
+      this.#requests.push(resolve);
+      this.#endPause();
+    });
+  }
+
+  async #repeat(context: WebhookContext, reports: Reports, job: Job): Promise<void> {
+    while (!this.#stopping.aborted) {
+      const requests = this.#requests.splice(0);
+      const { itemCount, waitMs } = await runOnce(context, reports, job, this.#stopping);
+      for (const resolve of requests) resolve(itemCount);
+      await this.#pause(waitMs);
+    }
+    for (const resolve of this.#requests) resolve(0);
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (this.#stopping.aborted || this.#requests.length > 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+async function runOnce(
   context: WebhookContext,
   { metrics, notes, logFailure }: Reports,
   job: Job,
   stopping: AbortSignal,
-): Promise<void> {
-  while (!stopping.aborted) {
-    const startedAt = performance.now();
-    let count: number | null = null;
-    let failure: unknown;
-    notes.started(job.name);
-    try {
-      count = await withinJob(job.name, () => job.run(context, stopping));
-      metrics.jobDone(job.name, count);
-    } catch (err) {
-      failure = err;
-      metrics.jobFailed(job.name);
-      logFailure(err, job);
-    }
-    const idleMs = count === 0 ? performance.now() - startedAt : 0;
-    const waitMs = pauseMs(job.everyMs, idleMs);
-    notes.ended(job.name, count === null ? { error: failure } : { itemCount: count }, waitMs);
-    await pause(waitMs, stopping);
+): Promise<{ itemCount: number; waitMs: number }> {
+  const startedAt = performance.now();
+  let count: number | null = null;
+  let failure: unknown;
+  notes.started(job.name);
+  try {
+    count = await withinJob(job.name, () => job.run(context, stopping));
+    metrics.jobDone(job.name, count);
+  } catch (err) {
+    failure = err;
+    metrics.jobFailed(job.name);
+    logFailure(err, job);
   }
+  const idleMs = count === 0 ? performance.now() - startedAt : 0;
+  const waitMs = pauseMs(job.everyMs, idleMs);
+  notes.ended(job.name, count === null ? { error: failure } : { itemCount: count }, waitMs);
+  return { itemCount: count ?? 0, waitMs };
 }
 
 /** The part of the time that a job may look for work without finding any. */

@@ -138,11 +138,14 @@ describe("each rule reports what breaks it", () => {
           "web/src/page.ts": `import type { Order } from "../../src/lifecycle/order.ts";`,
           "src/http/console.ts": `import "../../web/src/page.ts";`,
           "src/partner-api/mcp.ts": `import "../../packages/mcp/server.ts";`,
+          "packages/dev/src/service-process.ts": `import "../../../src/service/start.ts";`,
+          "src/service/start.ts": `import "../../packages/dev/src/clock-listener.ts";`,
         }),
       ),
     ).toEqual([
       "packages/sdk/src/index.ts imports src/platform/ids.ts; packages and web know only the HTTP API",
       "web/src/page.ts imports src/lifecycle/order.ts; packages and web know only the HTTP API",
       "src/http/console.ts imports web/src/page.ts; packages and web know only the HTTP API",
+      "src/service/start.ts imports packages/dev/src/clock-listener.ts; packages and web know only the HTTP API",
     ]));
 });

@@ -147,6 +147,28 @@ describe("startWorker", () => {
     expect(runs).toBe(1);
   });
 
+  it("runNow runs all jobs without their pause, each after the run that is in progress", async () => {
+    const test = await startServiceForTest();
+    const finish: ((count: number) => void)[] = [];
+    const slow = () => new Promise<number>((resolve) => finish.push(resolve));
+    const fail = async () => {
+      throw new Error("This job always fails.");
+    };
+    const worker = startWorker(test.context, createMetrics(), [
+      { name: "rare", everyMs: 3_600_000, run: async () => 2 },
+      { name: "fails", everyMs: 3_600_000, run: fail },
+      { name: "slow", everyMs: 3_600_000, run: slow },
+    ]);
+    await until(() => finish.length === 1);
+    const ran = worker.runNow();
+    finish[0]?.(10); // Of the run that had begun: it may have read the time before.
+    await until(() => finish.length === 2);
+    finish[1]?.(3);
+    expect(await ran).toBe(5);
+    await worker.stop();
+    expect(await worker.runNow()).toBe(0);
+  });
+
   it("stop may be called twice, and before the first run has ended", async () => {
     const test = await startServiceForTest();
     const worker = startWorker(test.context, createMetrics());

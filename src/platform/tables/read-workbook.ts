@@ -13,6 +13,9 @@ const ZIP = Buffer.from("PK\x03\x04");
 /** Of an Excel workbook before 2007, and of one with a password. */
 const OLE = Buffer.from("d0cf11e0a1b11ae1", "hex");
 
+/** The file beside this one, which a package contains as JavaScript. */
+const WORKER = new URL(import.meta.url.replace("read-workbook.", "workbook-worker."));
+
 export const isWorkbook = (head: Buffer): boolean => head.subarray(0, ZIP.length).equals(ZIP);
 export const isOldWorkbook = (head: Buffer): boolean => head.subarray(0, OLE.length).equals(OLE);
 
@@ -32,7 +35,7 @@ export async function openWorkbook(bytes: AsyncIterable<Buffer>): Promise<Workbo
   const earlier = turn;
   turn = earlier.then(() => done);
   await earlier;
-  const worker = new Worker(new URL("./workbook-worker.ts", import.meta.url), {
+  const worker = new Worker(WORKER, {
     workerData: { bytes: whole, limits: WORKBOOK_LIMITS },
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX },
     execArgv: [],

@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import type { Config } from "../../platform/config.ts";
 import type { Context } from "../../platform/context.ts";
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS, signingTime } from "../../platform/time.ts";
 import type { StaticHeaders } from "../endpoints/static-headers.ts";
 import {
   type ClaimedDelivery,
@@ -58,7 +58,7 @@ export async function sendDelivery(
   const leaseLeftMs = delivery.leasedUntil.getTime() - startedAt.getTime();
   if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return releasedClaim(delivery);
   const { wireId: id, body } = delivery.event;
-  const signed = signedHeaders({ id, timestamp: startedAt, body, keys });
+  const signed = signedHeaders({ id, timestamp: signingTime(clock), body, keys });
   const request = { connectionId: delivery.connectionId, url, headers: { ...headers, ...signed }, body };
   const result = await sender.send(request);
   // Cut off because this process stops. The attempt is recorded, but uses up none of the schedule.

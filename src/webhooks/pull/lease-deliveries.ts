@@ -1,7 +1,7 @@
 import { inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { momentOf, uuidAt } from "../../platform/ids.ts";
-import { after, before, CLOCK_SKEW_MAX_MS } from "../../platform/time.ts";
+import { after, before, CLOCK_SKEW_MAX_MS, signingTime } from "../../platform/time.ts";
 import { notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../conditions-sql.ts";
 import { claimDeliveries, leaseMsOf } from "../delivery/claim-sql.ts";
@@ -67,9 +67,10 @@ export async function leaseDeliveries(
     const leases = await claim(tx, context, pull, size, now);
     const numbered = await withNumbers(tx, key, leases, held, now);
     await insertPullLeases(tx, key, numbered);
-    return numbered.map(({ delivery, number, leasedAt }) => {
+    const timestamp = signingTime(context.clock);
+    return numbered.map(({ delivery, number }) => {
       const { wireId: id, body } = delivery.event;
-      const signed = signedHeaders({ id, timestamp: leasedAt, body, keys });
+      const signed = signedHeaders({ id, timestamp, body, keys });
       // The body is JSON that the service has written.
       const { type: eventType } = JSON.parse(body.toString()) as { type: string };
       return { delivery, number, eventType, headers: { ...COMMON_HEADERS, ...signed } };
