@@ -53,11 +53,11 @@ describe("the release workflow", () => {
     );
   });
 
-  it("publishes the SDK and the command line with provenance, by trust in this workflow and without a token", () => {
+  it("publishes the packages of partners with provenance, by trust in this workflow and without a token", () => {
     const job = jobs["publish-sdk"];
     expect(job).toMatchObject({ needs: "publish", permissions: { contents: "read", "id-token": "write" } });
-    expect(job?.steps.map(({ run }) => run).slice(-2)).toEqual(
-      ["cli", "sdk"].map(
+    expect(job?.steps.map(({ run }) => run).slice(-3)).toEqual(
+      ["cli", "dev", "sdk"].map(
         (name) => `npm publish --workspace @partner-orders/${name} --provenance --access public`,
       ),
     );
