@@ -174,11 +174,13 @@ create table deliveries (
   duration_ms     integer,
   response_status integer,
   response_body   text,
+  fault           jsonb,
   constraint deliveries_pkey primary key (merchant_id, connection_id, id),
   constraint deliveries_endpoint_fkey foreign key (merchant_id, endpoint_id) references webhook_endpoints (merchant_id, id),
   constraint deliveries_status_known check (status in ('pending', 'succeeded', 'failed')),
   constraint deliveries_stream_is_order_or_event check (stream_id = coalesce(order_id, event_id)),
-  constraint deliveries_attempt_succeeded check (started_at is null or status = 'succeeded')
+  constraint deliveries_attempt_succeeded check (started_at is null or status = 'succeeded'),
+  constraint deliveries_fault_of_test_order check (fault is null or not_after is not null)
 ) with (fillfactor = 50);
 create index deliveries_endpoint_idx on deliveries (endpoint_id, id);
 -- Also finds the deliveries of an order, because the events of an order are a stream. No index contains the status, so
@@ -189,6 +191,7 @@ comment on column deliveries.id is 'The id of the event with the number of the e
 comment on column deliveries.stream_id is 'The order, or the event if it is not about an order. The deliveries of a stream to one endpoint are sent one after another.';
 comment on column deliveries.started_at is 'When the attempt of the stream started that succeeded. This and the columns beside it are that attempt; attempts has the others. Null if there is none.';
 comment on column deliveries.not_after is 'The time at which a test order is erased. Nothing is sent from this time on.';
+comment on column deliveries.fault is 'What its first attempts rehearse, as src/webhooks/faults/delivery-fault.ts defines it. Null for nearly all.';
 
 create table due_deliveries (
   merchant_id   uuid        not null,
@@ -231,12 +234,39 @@ create table attempts (
   response_status integer,
   response_body   text,
   error           text,
+  fault           text,
   constraint attempts_pkey primary key (merchant_id, delivery_id, id),
   constraint attempts_duration_not_negative check (duration_ms >= 0),
   constraint attempts_status_or_error check (response_status is not null or error is not null)
 ) partition by range (id);
 comment on table attempts is 'The attempts to send deliveries, but for those in the rows of deliveries. Append-only. Partitioned by day on the id, which is the id of the claim.';
 comment on column attempts.duration_ms is 'Null when the worker ended before it could record the outcome.';
+comment on column attempts.fault is 'The fault that the attempt has rehearsed. Null for nearly all.';
+
+-- Faults that partners have asked for with the next events of test orders (docs/design/deliveries.md, "Rehearsed faults").
+create table delivery_faults (
+  merchant_id   uuid        not null,
+  connection_id uuid        not null,
+  order_id      uuid        not null,
+  id            uuid        not null,
+  fault         text        not null,
+  endpoint_id   uuid,
+  event_type    text,
+  attempts      integer,
+  seconds       integer,
+  created_at    timestamptz not null,
+  event_id      uuid,
+  constraint delivery_faults_pkey primary key (merchant_id, order_id, id),
+  constraint delivery_faults_order_fkey foreign key (merchant_id, order_id) references orders (merchant_id, id),
+  constraint delivery_faults_attempts_in_range check (attempts between 1 and 5),
+  constraint delivery_faults_seconds_in_range check (seconds between 1 and 600)
+);
+comment on table delivery_faults is 'Faults to rehearse with deliveries of a test order. They are erased with it.';
+comment on column delivery_faults.endpoint_id is 'The test endpoint that it is for. Null: all that the event is delivered to.';
+comment on column delivery_faults.event_type is 'Only for an event of this type. Null: for any.';
+comment on column delivery_faults.attempts is 'How many attempts it drops. Null for other faults.';
+comment on column delivery_faults.seconds is 'How long it holds deliveries back, at most. Null for other faults.';
+comment on column delivery_faults.event_id is 'The event that has it, or the first one. Null until there is one.';
 
 -- Apart from due_deliveries, so that leases that have ended, and those of an endpoint, are found without a search among all that is
 -- due (docs/design/deliveries.md, "Pull endpoints").

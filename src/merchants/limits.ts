@@ -145,6 +145,7 @@ export type LimitName = ConnectionLimitName | MerchantLimitName;
  * things of several tenants (docs/design/isolation-and-limits.md, "Stored things").
  */
 export const FIXED_LIMITS = {
+  deliveryFaults: "Faults to rehearse with deliveries of one test order.",
   orderNotes: "Notes of one order.",
   openResends: "Resends of one connection that have not ended.",
   views: "Saved views of one person or token.",
@@ -171,6 +172,7 @@ export const LIMIT_DESCRIPTIONS: Readonly<Record<LimitName, string>> = {
 /** Those that a request of a partner can reach. */
 export const PARTNER_LIMIT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...descriptionsOf(CONNECTION_LIMITS),
+  deliveryFaults: FIXED_LIMITS.deliveryFaults,
   connections: MERCHANT_LIMITS.connections.description,
   merchantEndpoints: MERCHANT_LIMITS.merchantEndpoints.description,
   merchantTestEndpoints: MERCHANT_LIMITS.merchantTestEndpoints.description,

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { armDeliveryFault, listDeliveryFaults } from "../orders/changes/arm-delivery-fault.ts";
 import { byPartner, cancelOrder, missingOrder } from "../orders/changes/change-order.ts";
 import {
   TrackingRequestSchema,
@@ -26,6 +27,12 @@ import type { ConnectionKey } from "../platform/connection-key.ts";
 import { wireOrderId } from "../platform/ids.ts";
 import { isProblem } from "../platform/wire/problems.ts";
 import { NoParameters, pageOf } from "../platform/wire/schemas.ts";
+import {
+  ArmedFaultSchema,
+  DeliveryFaultRequestSchema,
+  DeliveryFaultsSchema,
+  toWireFault,
+} from "../webhooks/faults/arm-fault.ts";
 import type { PartnerOperations } from "./operations.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 import { FaultHeaders, type FaultyRequest, faultHeader } from "./rehearsed-faults.ts";
@@ -169,13 +176,50 @@ export const orderRoutes: readonly PartnerRoute[] = [
       ...OrderIdParams.properties,
       shipmentId: Type.String({ description: "Id of the shipment." }),
     }),
+    headers: FaultHeaders,
     body: TrackingRequestSchema,
     responses: { 200: { description: "The order after the change.", schema: OrderSchema } },
     problems: ["not-found", "transition-refused", "limit-reached", "validation-failed"],
-    handle: async ({ caller, params: { orderId, shipmentId }, body, id }, { context }) => {
-      const named = { ref: parseOrderRef(orderId), shipmentId };
-      const order = await trackTestShipment(context, caller, named, body, byPartner(id));
-      return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
+    handle: (input, operations) => {
+      const { caller, params, body, id } = input;
+      const named = { ref: parseOrderRef(params.orderId), shipmentId: params.shipmentId };
+      const fault = faultOf(`trackTestShipment ${params.shipmentId}`, input, operations);
+      return operations.rehearseFault(fault, async () => {
+        const order = await trackTestShipment(operations.context, caller, named, body, byPartner(id));
+        return isProblem(order) ? order : { status: 200, body: toWireOrder(order) };
+      });
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/v1/test/orders/{orderId}/delivery-faults",
+    operationId: "armDeliveryFault",
+    tag: "Test orders",
+    summary: "Rehearse a fault with the next event of a test order",
+    description:
+      "Arms a fault: the deliveries of the next event of the order to test endpoints have it, once. A further fault waits for the event after it. Attempts that rehearse a fault are marked in the delivery log, and do not count for the health of the endpoint. Each request arms a further fault.",
+    params: OrderIdParams,
+    body: DeliveryFaultRequestSchema,
+    responses: { 201: { description: "The fault is armed.", schema: ArmedFaultSchema } },
+    problems: ["not-found", "endpoint-paused", "limit-reached", "validation-failed"],
+    handle: async ({ caller, params, body }, { context }) => {
+      const armed = await armDeliveryFault(context, caller, parseOrderRef(params.orderId), body);
+      return isProblem(armed) ? armed : { status: 201, body: toWireFault(armed) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/v1/test/orders/{orderId}/delivery-faults",
+    operationId: "listDeliveryFaults",
+    tag: "Test orders",
+    summary: "List the faults of a test order",
+    description: "Those that are armed, and those that an event has had, oldest first: at most 50.",
+    params: OrderIdParams,
+    responses: { 200: { description: "The faults of the order.", schema: DeliveryFaultsSchema } },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params }, { context, readOrder }) => {
+      const faults = await listDeliveryFaults(context, readOrder, caller, parseOrderRef(params.orderId));
+      return isProblem(faults) ? faults : { status: 200, body: { data: faults.map(toWireFault) } };
     },
   }),
   // Beside the paths of the specification, which are closed (docs/design/lifecycle.md, "The sandbox").

@@ -7,6 +7,7 @@ import { SECOND_MS } from "../platform/time.ts";
 import { UUID_MIN } from "../platform/wire/cursor.ts";
 import { isProblem } from "../platform/wire/problems.ts";
 import { dateTime, enumeration, idField, nullable } from "../platform/wire/schemas.ts";
+import { DeliveryFaultNameSchema } from "../webhooks/faults/delivery-fault.ts";
 import { acknowledgeDeliveries } from "../webhooks/pull/acknowledge.ts";
 import type { PulledDelivery } from "../webhooks/pull/lease-deliveries.ts";
 import { returnPulled } from "../webhooks/pull/polls.ts";
@@ -33,6 +34,10 @@ const PulledDeliverySchema = Type.Object(
       "Until when no other client gets the delivery. Without an acknowledgement the attempt counts as failed then.",
     ),
     eventId: idField("evt", "Id of the event. It is also the header field `webhook-id`."),
+    fault: nullable(
+      DeliveryFaultNameSchema,
+      "The fault that the attempt rehearses, of a test order. What it does to the request is done. The client performs two itself: `cut-body` by closing the connection to your receiver in the middle of the body, and `two-at-once` by sending the request twice at the same time. Null without one.",
+    ),
     eventType: Type.String({ description: "Type of the event.", examples: ["order.created"] }),
     orderId: nullable(Type.String(), "Id of the order. Null if the event is not about an order."),
     headers: Type.Record(Type.String(), Type.String(), {
@@ -128,18 +133,21 @@ const toWire = ({
   number,
   eventType,
   headers,
+  body,
+  fault,
 }: PulledDelivery): Static<typeof PulledDeliverySchema> => ({
   deliveryId: toTypeId("dlv", delivery.deliveryId),
   attempt: number,
   leaseExpiresAt: delivery.leasedUntil.toISOString(),
   eventId: delivery.event.wireId,
+  fault,
   eventType,
   orderId:
     delivery.ownStreamId === delivery.eventId
       ? null
       : wireOrderId({ id: delivery.ownStreamId, testMode: delivery.notAfter !== null }),
   headers,
-  body: delivery.event.body.toString(),
+  body,
 });
 
 const tag = "Webhook endpoints";

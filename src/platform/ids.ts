@@ -27,6 +27,7 @@ export const ID_PREFIXES = [
   "proc",
   "per",
   "rsd",
+  "flt",
   "ses",
   "change",
 ] as const;

@@ -4,6 +4,7 @@ import { merchantByMerchant, merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { uuidAt } from "../platform/ids.ts";
 import type { EventRow } from "./events/event.ts";
+import { applyFaults } from "./faults/apply-faults.ts";
 import { alsoAtFacilities } from "./owner.ts";
 
 /**
@@ -47,6 +48,8 @@ export async function insertEvents(
       ],
     }),
   );
+  const ofTestOrders = events.filter(({ notAfter, orderId }) => notAfter !== null && orderId !== null);
+  if (ofTestOrders.length > 0) await applyFaults(tx, ofTestOrders, now);
   const sending = new Set(rows.map((row) => row.connection_id));
   return distinctConnections(events.filter(({ connectionId }) => sending.has(connectionId)));
 }

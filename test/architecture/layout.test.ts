@@ -61,6 +61,7 @@ const OPEN_SQL: OpenSqlFiles = {
   ],
   "Events are published, and erased, in the transaction of the change they describe": [
     "src/mail/mails-sql.ts",
+    "src/webhooks/faults/faults-sql.ts",
     "src/webhooks/log/erase-sql.ts",
     "src/webhooks/publishing-sql.ts",
     "src/webhooks/endpoints/owners-sql.ts",

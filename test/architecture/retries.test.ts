@@ -8,6 +8,7 @@ const ROWS: Readonly<Record<string, string>> = {
   cancel: "cancelOrder",
   "transition of a test order": "transitionTestOrder",
   "tracking of a test order": "trackTestShipment",
+  "fault of a delivery of a test order": "armDeliveryFault",
   "erasure of a test order": "eraseTestOrder",
   "creation of a webhook endpoint": "createWebhookEndpoint",
   "change of an endpoint": "updateWebhookEndpoint",

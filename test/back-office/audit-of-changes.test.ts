@@ -36,6 +36,7 @@ const NOT_AUDITED = [
   "cancelOrder",
   "transitionTestOrder",
   "trackTestShipment",
+  "armDeliveryFault",
   "pingWebhookEndpoint",
   "acknowledgeDeliveries",
   "callMcp",

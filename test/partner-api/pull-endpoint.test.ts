@@ -94,6 +94,7 @@ describe("GET /v1/webhook-endpoints/{endpointId}/deliveries", () => {
       eventId: event.id,
       eventType: "order.created",
       orderId: order.id,
+      fault: null,
       headers: {
         "content-type": "application/json",
         "user-agent": expect.stringMatching(/^PartnerOrders\//),

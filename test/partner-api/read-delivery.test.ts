@@ -37,6 +37,7 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
       eventType: "order.created",
       orderId: sent.order.id,
       status: "pending",
+      fault: null,
       nextAttemptAt: now,
       createdAt: now,
       attemptCount: 0,
@@ -105,7 +106,7 @@ describe("GET /v1/deliveries/{deliveryId}", () => {
           error: null,
           errorCode: null,
         },
-      ].map((attempt, index) => ({ ...attempt, number: index + 1, startedAt: times[index] })),
+      ].map((attempt, index) => ({ ...attempt, number: index + 1, startedAt: times[index], fault: null })),
     );
   });
 

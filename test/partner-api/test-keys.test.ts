@@ -54,6 +54,8 @@ const EXPECTED: Record<string, { real: number; test: number }> = {
   cancelOrder: { real: 404, test: 200 },
   transitionTestOrder: { real: 404, test: 200 },
   trackTestShipment: { real: 404, test: 404 }, // Neither order has a shipment.
+  armDeliveryFault: { real: 404, test: 422 }, // There is no test endpoint.
+  listDeliveryFaults: { real: 404, test: 200 },
   eraseTestOrder: { real: 404, test: 204 },
   listProducts: { real: 200, test: 200 },
   getProduct: { real: 200, test: 200 },
@@ -88,6 +90,8 @@ const bodyOf = (operationId: string, testMode: boolean): object => {
       return anEndpoint({ mode: testMode ? "test" : "live" });
     case "transitionTestOrder":
       return { transition: "accept" };
+    case "armDeliveryFault":
+      return { fault: "duplicate" };
     case "recoverDeliveries":
       return { since: test.clock.now().toISOString() };
     case "acknowledgeDeliveries":

@@ -22,6 +22,7 @@ export const aClaim = (fields: Partial<ClaimedDelivery> = {}): ClaimedDelivery =
   attemptCount: 0,
   notAfter: null,
   leasedUntil: new Date(NOW.getTime() + 60_000),
+  fault: null,
   event: { wireId: "evt_1", happenedAt: new Date(NOW.getTime() - 25), body: Buffer.from("{}") },
   ...fields,
 });

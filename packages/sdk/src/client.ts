@@ -4,6 +4,9 @@ import type {
   CreatedOrder,
   Delivery,
   DeliveryDetails,
+  DeliveryFault,
+  DeliveryFaultRequest,
+  DeliveryFaults,
   Event,
   Lifecycle,
   ListDeliveriesData,
@@ -216,6 +219,24 @@ export class TestOrders {
     options?: RequestOptions,
   ): Promise<Order> {
     return this.#api.request("trackTestShipment", { path: { orderId, shipmentId }, body: tracking }, options);
+  }
+
+  /**
+   * Rehearses a fault with the next event of the order. Repeating it arms another one.
+   * @throws {ProblemError} `validation-failed`, `endpoint-paused`, `limit-reached`, `not-found`
+   */
+  armFault(orderId: string, fault: DeliveryFaultRequest, options?: RequestOptions): Promise<DeliveryFault> {
+    return this.#api.request("armDeliveryFault", { path: { orderId }, body: fault }, options);
+  }
+
+  /** The faults of a test order, oldest first: armed, or with the event that has each. @throws {ProblemError} `not-found` */
+  async faults(orderId: string, options?: RequestOptions): Promise<DeliveryFault[]> {
+    const { data } = await this.#api.request<DeliveryFaults>(
+      "listDeliveryFaults",
+      { path: { orderId } },
+      options,
+    );
+    return data;
   }
 
   /** Erases a test order before its time, with its events. Its `externalOrderId` is free at once. */

@@ -5,6 +5,7 @@ import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
 import { notFound, type Problem } from "../../platform/wire/problems.ts";
+import { eraseFaults } from "../../webhooks/faults/faults-sql.ts";
 import { eraseDeliveries } from "../../webhooks/log/erase-sql.ts";
 import { eraseEvents } from "../../webhooks/publishing-sql.ts";
 import { inOrderTransaction } from "../changes/change-order.ts";
@@ -99,6 +100,7 @@ async function eraseBatch(tx: Queryable, connection: ConnectionKey, now: Date): 
   if (events === EVENTS_MAX) return { orders: 0, rows: events };
   const entries = await eraseTimelines(tx, connection, orderIds, ROWS_MAX);
   if (entries === ROWS_MAX) return { orders: 0, rows: entries };
+  await eraseFaults(tx, connection, orderIds);
   await deleteOrders(tx, connection, orderIds);
   return { orders: orderIds.length, rows: orderIds.length };
 }

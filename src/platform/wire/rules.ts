@@ -311,6 +311,16 @@ export const SHARED_RULES = {
     [],
     () => "is possible with test orders only: faults never happen to a real order",
   ),
+  test_endpoint: rule(
+    "A test endpoint.",
+    [],
+    () => "needs a test endpoint, which receives events of test orders only: create one with mode test",
+  ),
+  previous_secret: rule(
+    "Only with a previous secret that still signs.",
+    [],
+    () => "needs a test endpoint whose previous secret still signs: rotate its secret first",
+  ),
   set_at_creation: rule(
     "A field that is set at the creation, and not changed.",
     [],

@@ -10,6 +10,7 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { momentOf, toTypeId } from "../../platform/ids.ts";
 import { MINUTE_MS, SECOND_MS } from "../../platform/time.ts";
 import type { EndpointKey } from "../endpoints/endpoint.ts";
+import type { DeliveryFault } from "../faults/delivery-fault.ts";
 import type { AttemptTrigger } from "../log/delivery.ts";
 import type { ClaimedDelivery, LeasedEndpoint, SendableEvent } from "./claimed-delivery.ts";
 
@@ -57,6 +58,7 @@ type ClaimedRow = {
   trigger: AttemptTrigger;
   attempt_count: number;
   not_after: Date | null;
+  fault: DeliveryFault | null;
   /** Of its event, in one of the rows that have it. Null if the event is not kept any more. */
   body: string | null;
 };
@@ -96,6 +98,7 @@ export async function claimDeliveries(
       attemptCount: row.attempt_count,
       notAfter: row.not_after,
       leasedUntil,
+      fault: row.fault,
       event: events.get(row.event_id) ?? null,
     };
   });
@@ -158,6 +161,13 @@ async function claimRows(
                where d.merchant_id = c.merchant_id and d.connection_id = c.connection_id and d.id = c.delivery_id
                  and ($9::uuid is null or d.merchant_id = $9)
              ) end as own_stream_id,
+             -- Only deliveries of test orders can have one. What is sent by request, or after an outage, has none any more.
+             case when c.not_after is not null and c.trigger = 'schedule' then (
+               select d.fault
+               from deliveries d
+               where d.merchant_id = c.merchant_id and d.connection_id = c.connection_id and d.id = c.delivery_id
+                 and ($9::uuid is null or d.merchant_id = $9)
+             ) end as fault,
              -- Not a join, so that the plan does not depend on how full the partition was when it was made.
              case when row_number() over (partition by c.event_id) = 1 then (
                select e.body

@@ -1,4 +1,5 @@
 import type { EndpointHealth } from "../endpoints/health.ts";
+import type { DeliveryFault, FaultName } from "../faults/delivery-fault.ts";
 import type { AttemptTrigger } from "../log/delivery.ts";
 
 /** A delivery that this worker has claimed. No other worker sends it before the lease expires. */
@@ -20,6 +21,8 @@ export type ClaimedDelivery = {
   /** From this time on nothing is sent: the erasure of a test order. */
   readonly notAfter: Date | null;
   readonly leasedUntil: Date;
+  /** Null for nearly all, and outside of the schedule. */
+  readonly fault: DeliveryFault | null;
   /** Null when the event is older than the retention time. */
   readonly event: SendableEvent | null;
 };
@@ -59,6 +62,8 @@ export type DeliveryAttempt = {
   readonly responseBody: string | null;
   /** Null if it succeeded. */
   readonly error: string | null;
+  /** What it has rehearsed. Then it is no evidence about the endpoint. */
+  readonly fault: FaultName | null;
 };
 
 /** How a claim ended. */
@@ -73,8 +78,10 @@ export type DeliveryOutcome =
   | { readonly is: "succeeded" }
   /** No further attempt is planned. */
   | { readonly is: "failed" }
-  /** The attempt failed; the next one is due at `at`. */
+  /** The attempt failed, or has rehearsed a fault; the next one is due at `at`. */
   | { readonly is: "retry"; readonly at: Date }
+  /** Nothing was sent, because a rehearsed fault holds the delivery back until `at`. */
+  | { readonly is: "held"; readonly at: Date }
   /** The claim was released: the delivery is due again, and no attempt of the schedule is used up. */
   | { readonly is: "released" };
 

@@ -113,9 +113,12 @@ async function storeHealth(
 /** A claim that this worker still holds. */
 type HeldClaim = Completion & DeliveryState;
 
-/** True for an attempt that the row of its delivery has: one that succeeds in its stream, of which there is at most one. */
-const isInRow = ({ outcome, delivery }: Completion): boolean =>
-  outcome.is === "succeeded" && delivery.trigger !== "manual";
+/**
+ * True for an attempt that the row of its delivery has: one that succeeds in its stream, of which there is at most one. Not one
+ * that has rehearsed a fault, which the row cannot name.
+ */
+const isInRow = ({ outcome, delivery, attempt }: Completion): boolean =>
+  outcome.is === "succeeded" && delivery.trigger !== "manual" && attempt?.fault === null;
 
 async function endClaims(tx: Queryable, claims: readonly HeldClaim[], now: Date): Promise<ConnectionKey[]> {
   await finishDeliveries(
@@ -126,15 +129,28 @@ async function endClaims(tx: Queryable, claims: readonly HeldClaim[], now: Date)
       return status === null ? [] : { delivery, status, attempt: isInRow(claim) ? attempt : null };
     }),
   );
+  const due = claims.filter(staysDue);
   await rescheduleClaims(
     tx,
-    claims.filter(staysDue).map((claim) => ({
-      delivery: claim.delivery,
-      dueAt: nextDue(claim, now),
-      attemptCount: claim.delivery.attemptCount + (claim.outcome.is === "retry" ? 1 : 0),
-    })),
+    due
+      .filter(({ outcome }) => outcome.is !== "held")
+      .map((claim) => ({
+        delivery: claim.delivery,
+        dueAt: nextDue(claim, now),
+        attemptCount: claim.delivery.attemptCount + (claim.outcome.is === "retry" ? 1 : 0),
+      })),
   );
-  return advanceStreams(tx, claims.filter((claim) => !staysDue(claim)).flatMap(endedHeads), now);
+  const passed = await holdBack(
+    tx,
+    due.flatMap(({ delivery, outcome }) => (outcome.is === "held" ? { delivery, until: outcome.at } : [])),
+    now,
+  );
+  const advanced = await advanceStreams(
+    tx,
+    claims.filter((claim) => !staysDue(claim)).flatMap(endedHeads),
+    now,
+  );
+  return passed.length === 0 ? advanced : distinctConnections([...passed, ...advanced]);
 }
 
 /** A retry waits, unless its recovery was requested while the attempt was in progress. */
@@ -156,7 +172,7 @@ function finalStatus({
 }
 
 const staysDue = ({ outcome, delivery, isPending, endpointStatus }: HeldClaim): boolean =>
-  (outcome.is === "retry" || outcome.is === "released") &&
+  (outcome.is === "retry" || outcome.is === "held" || outcome.is === "released") &&
   endpointStatus === "active" &&
   (isPending || delivery.trigger === "manual");
 
@@ -287,10 +303,10 @@ async function insertAttempts(
     name: "insert-attempts",
     text: `
       insert into attempts (
-        merchant_id, id, delivery_id, trigger, started_at, duration_ms, response_status, response_body, error)
+        merchant_id, id, delivery_id, trigger, started_at, duration_ms, response_status, response_body, error, fault)
       select *
       from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::integer[], $7::integer[],
-                  $8::text[], $9::text[])
+                  $8::text[], $9::text[], $10::text[])
       on conflict do nothing`,
     values: [
       made.map(({ delivery }) => delivery.merchantId),
@@ -302,6 +318,7 @@ async function insertAttempts(
       made.map(({ attempt }) => attempt.responseStatus),
       made.map(({ attempt }) => attempt.responseBody),
       made.map(({ attempt }) => attempt.error),
+      made.map(({ attempt }) => attempt.fault),
     ],
   });
 }
@@ -383,6 +400,57 @@ async function rescheduleClaims(
       ),
     ],
   });
+}
+
+/**
+ * Ends claims of deliveries that a rehearsed fault holds back. If another delivery has become the first pending one of the stream
+ * since, it is the head, and due at once. Returns the connections of these.
+ */
+async function holdBack(
+  tx: Queryable,
+  held: readonly { delivery: ClaimedDelivery; until: Date }[],
+  now: Date,
+): Promise<ConnectionKey[]> {
+  if (held.length === 0) return [];
+  const rows = await merchantByMerchant(
+    tx,
+    held.map(({ delivery, until }) => ({ ...delivery, until })),
+    (own, merchantId) =>
+      tx.query<ConnectionKeyRow & { is_due: boolean }>({
+        name: "hold-back-claims",
+        text: `
+          update due_deliveries d
+          set delivery_id = h.first_id, event_id = h.first_event_id,
+              due_at = case when h.first_id = h.delivery_id then h.until else $6 end,
+              claim_id = null, claimed_at = null, leased_until = null
+          from (
+            select o.merchant_id, o.endpoint_id, o.stream_id, o.claim_id, o.until, o.delivery_id,
+                   n.id as first_id, n.event_id as first_event_id
+            from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[], $7::uuid[])
+              as o (merchant_id, endpoint_id, stream_id, claim_id, until, delivery_id)
+            cross join lateral (
+              select d.id, d.event_id
+              from deliveries d
+              where d.merchant_id = o.merchant_id and d.endpoint_id = o.endpoint_id and d.stream_id = o.stream_id
+                and d.status = 'pending' and ($8::uuid is null or d.merchant_id = $8)
+              order by d.sequence, d.id
+              limit 1) as n) as h
+          where d.merchant_id = h.merchant_id and d.endpoint_id = h.endpoint_id and d.stream_id = h.stream_id
+            and d.claim_id = h.claim_id and ($8::uuid is null or d.merchant_id = $8)
+          returning d.merchant_id, d.connection_id, d.due_at <= $6 as is_due`,
+        values: [
+          own.map((delivery) => delivery.merchantId),
+          own.map(({ endpointId }) => endpointId),
+          own.map(({ streamId }) => streamId),
+          own.map(({ claimId }) => claimId),
+          own.map(({ until }) => until),
+          now,
+          own.map(({ deliveryId }) => deliveryId),
+          merchantId,
+        ],
+      }),
+  );
+  return distinctConnections(rows.filter(({ is_due }) => is_due).map(toConnectionKey));
 }
 
 /** A head to remove from its stream. */

@@ -182,7 +182,7 @@ export class Dispatcher {
     this.#claimIfLow(queue);
     await this.#record(queue, completion, health);
     const { outcome } = completion;
-    if (outcome.is === "retry") this.#wakeAt(queue.connection, outcome.at);
+    if (outcome.is === "retry" || outcome.is === "held") this.#wakeAt(queue.connection, outcome.at);
     const backoffUntil = health?.health.backoffUntil ?? null;
     if (backoffUntil !== null) this.#wakeAt(queue.connection, backoffUntil);
   }
@@ -190,7 +190,7 @@ export class Dispatcher {
   #note(completion: Completion): void {
     const { attempt } = completion;
     this.#attempts.write(completion);
-    if (attempt === null) return;
+    if (attempt === null || attempt.fault !== null) return;
     const result = isSuccess(attempt) ? "succeeded" : "failed";
     this.#options.metrics?.attemptMade(result, firstDelayMs(completion));
   }
@@ -202,8 +202,9 @@ export class Dispatcher {
     { attempt, outcome }: Completion,
   ): HealthReport | null {
     const { clock, config } = this.#context;
-    const report = queue.sent(outcome.is === "released" ? null : attempt, clock.now(), config.webhookRetryMs);
-    if (!this.#admission.limitsUnproven || attempt === null || !isSuccess(attempt)) return report;
+    const isEvidence = outcome.is !== "released" && attempt?.fault === null;
+    const report = queue.sent(isEvidence ? attempt : null, clock.now(), config.webhookRetryMs);
+    if (!this.#admission.limitsUnproven || !isEvidence || !isSuccess(attempt)) return report;
     this.#admission.prove(host);
     return queue.prove(host, report);
   }
@@ -303,12 +304,13 @@ export function attemptLog(log: Logger): { write(completion: Completion): void; 
       const order =
         delivery.ownStreamId === delivery.eventId ? "" : `,"order":{"id":"${delivery.ownStreamId}"}`;
       const error = attempt.error === null ? "" : `,"error":${JSON.stringify(attempt.error)}`;
+      const fault = attempt.fault === null ? "" : `,"fault":"${attempt.fault}"`;
       const next = outcome.is === "retry" ? `,"nextAttemptAt":"${outcome.at.toISOString()}"` : "";
       lines.write(
         `"delivery":{"id":"${delivery.deliveryId}"},"event":{"id":"${delivery.eventId}"}${order},` +
           `"endpoint":{"id":"${delivery.endpointId}"},"connection":{"id":"${delivery.connectionId}"},` +
           `"attempt":${delivery.attemptCount + 1},"trigger":"${delivery.trigger}","status":${attempt.responseStatus},` +
-          `"outcome":"${outcome.is}"${error},"durationMs":${attempt.durationMs}${next}`,
+          `"outcome":"${outcome.is}"${error}${fault},"durationMs":${attempt.durationMs}${next}`,
       );
     },
     close: lines.close,

@@ -430,8 +430,22 @@ export class NotHttpsError extends Error {
   }
 }
 
+/** The service itself has closed the connection in the middle of a body. */
+export class CutOffError extends Error {
+  constructor() {
+    super("cut off by a rehearsed fault");
+    this.name = "CutOffError";
+  }
+}
+
 /** Errors whose message is meant for the partner. */
-const OWN_ERRORS = [AddressNotPublicError, NoPublicAddressError, NotHttpsError, ResponseTooLargeError];
+const OWN_ERRORS = [
+  AddressNotPublicError,
+  NoPublicAddressError,
+  NotHttpsError,
+  ResponseTooLargeError,
+  CutOffError,
+];
 
 /**
  * Why an attempt failed, in a few fixed phrases for the partner. They reveal nothing about this machine, and never contain

@@ -151,7 +151,7 @@ function plainSuccess({ completion, health, wasPaused }: RecordedCompletion): Su
   const { delivery, attempt, outcome } = completion;
   const isPlain =
     outcome.is === "succeeded" && health === null && !wasPaused && delivery.trigger !== "manual";
-  return isPlain && attempt !== null ? { delivery, attempt } : null;
+  return isPlain && attempt?.fault === null ? { delivery, attempt } : null;
 }
 
 /** An outcome that takes longer to store than those of other endpoints. */

@@ -4,6 +4,13 @@ import type { Context } from "../../platform/context.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS, signingTime } from "../../platform/time.ts";
 import type { StaticHeaders } from "../endpoints/static-headers.ts";
 import {
+  attemptRequest,
+  type FaultName,
+  faultOfAttempt,
+  followedAt,
+  heldUntil,
+} from "../faults/delivery-fault.ts";
+import {
   type ClaimedDelivery,
   type Completion,
   type DeliveryAttempt,
@@ -11,8 +18,8 @@ import {
   releasedClaim,
   type SendableEvent,
 } from "./claimed-delivery.ts";
-import { type SendResult, signedHeaders } from "./exchange.ts";
-import type { Sender } from "./sender.ts";
+import type { SendResult } from "./exchange.ts";
+import type { Sender, SendRequest } from "./sender.ts";
 
 /** The parts of a URL, as text: each access to one of a `URL` cuts it out again. */
 export type UrlParts = Readonly<
@@ -55,17 +62,48 @@ export async function sendDelivery(
   const { config, clock } = context;
   const startedAt = clock.now();
   if (!isSendable(delivery, config, startedAt)) return { delivery, attempt: null, outcome: { is: "failed" } };
+  const unsent = unsentCompletion(context, delivery, startedAt);
+  if (unsent !== null) return unsent;
   const leaseLeftMs = delivery.leasedUntil.getTime() - startedAt.getTime();
   if (leaseLeftMs < config.webhookTimeoutMs + LEASE_MARGIN_MS) return releasedClaim(delivery);
-  const { wireId: id, body } = delivery.event;
-  const signed = signedHeaders({ id, timestamp: signingTime(clock), body, keys });
+  const fault = faultOfAttempt(delivery);
+  const { wireId: id, body: eventBody } = delivery.event;
+  const parts = { attemptId: delivery.claimId, id, timestamp: signingTime(clock), body: eventBody, keys };
+  const { headers: signed, body } = attemptRequest(fault, parts);
   const request = { connectionId: delivery.connectionId, url, headers: { ...headers, ...signed }, body };
-  const result = await sender.send(request);
+  const result = await sendWith(fault, sender, request);
   // Cut off because this process stops. The attempt is recorded, but uses up none of the schedule.
   if (result.error === "canceled")
-    return { delivery, attempt: attemptOf(startedAt, result), outcome: { is: "released" } };
+    return { delivery, attempt: attemptOf(delivery, startedAt, result), outcome: { is: "released" } };
   return completionOf(context, delivery, startedAt, result);
 }
+
+async function sendWith(fault: FaultName | null, sender: Sender, request: SendRequest): Promise<SendResult> {
+  if (fault === "cut-body") return sender.send({ ...request, isCutOff: true });
+  if (fault !== "two-at-once") return sender.send(request);
+  const [one, other] = await Promise.all([sender.send(request), sender.send(request)]);
+  return isSuccess(one) ? other : one;
+}
+
+/** How a claim ends for which a rehearsed fault lets nothing be sent. Null: something is sent. */
+export function unsentCompletion(
+  context: SendContext,
+  delivery: ClaimedDelivery,
+  now: Date,
+): Completion | null {
+  if (delivery.fault === null) return null;
+  const until = heldUntil(delivery, now);
+  if (until !== null) return { delivery, attempt: null, outcome: { is: "held", at: until } };
+  return faultOfAttempt(delivery) === "dropped" ? completionOf(context, delivery, now, DROPPED) : null;
+}
+
+const DROPPED: SendResult = {
+  durationMs: 0,
+  responseStatus: null,
+  responseBody: null,
+  error: "dropped by a rehearsed fault",
+  retryAfter: null,
+};
 
 /** Whether the delivery may be sent at all. If not, it fails without an attempt. */
 export const isSendable = (
@@ -83,7 +121,7 @@ export const completionOf = (
   result: SendResult,
 ): Completion => ({
   delivery,
-  attempt: attemptOf(startedAt, result),
+  attempt: attemptOf(delivery, startedAt, result),
   outcome: outcomeOf(delivery, result, context),
 });
 
@@ -97,10 +135,10 @@ export const isGone = ({ responseStatus }: Pick<DeliveryAttempt, "responseStatus
 
 /** The time from the event to its first attempt. Null for later attempts. */
 export const firstDelayMs = ({
-  delivery: { event, attemptCount, trigger },
+  delivery: { event, attemptCount, trigger, fault },
   attempt,
 }: Completion): number | null =>
-  event !== null && attempt !== null && attemptCount === 0 && trigger === "schedule"
+  event !== null && attempt !== null && attemptCount === 0 && trigger === "schedule" && fault === null
     ? attempt.startedAt.getTime() - event.happenedAt.getTime()
     : null;
 
@@ -113,6 +151,7 @@ const isLostTooOften = (delivery: ClaimedDelivery, config: Config): boolean =>
   delivery.attemptCount > scheduleOf(delivery, config).length + LOST_MAX;
 
 const attemptOf = (
+  delivery: ClaimedDelivery,
   startedAt: Date,
   { durationMs, responseStatus, responseBody, ...result }: SendResult,
 ): DeliveryAttempt => ({
@@ -121,6 +160,7 @@ const attemptOf = (
   responseStatus,
   responseBody,
   error: result.error ?? (isSuccess({ responseStatus, error: null }) ? null : `HTTP ${responseStatus}`),
+  fault: faultOfAttempt(delivery),
 });
 
 function outcomeOf(
@@ -128,6 +168,9 @@ function outcomeOf(
   result: SendResult,
   { config, clock, random }: SendContext,
 ): DeliveryOutcome {
+  const fault = faultOfAttempt(delivery);
+  const followed = fault && followedAt(fault, delivery, isSuccess(result), clock.now());
+  if (followed) return { is: "retry", at: followed };
   if (isSuccess(result)) return { is: "succeeded" };
   if (delivery.trigger === "manual") return { is: "failed" };
   const at = nextAttemptAt({

@@ -1,9 +1,12 @@
 import { isIP, type LookupFunction, type Socket } from "node:net";
+import { Readable } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
 import { Agent, buildConnector } from "undici";
 import { isPublicAddress, literalAddress } from "../endpoints/endpoint-request.ts";
 import {
   AddressNotPublicError,
   COMMON_HEADERS,
+  CutOffError,
   Deadline,
   Exchange,
   InFlight,
@@ -26,6 +29,8 @@ export type SendRequest = {
   headers: Readonly<Record<string, string>>;
   /** Text is sent in UTF-8. */
   body: string | Buffer;
+  /** True: the connection is closed in the middle of the body (docs/design/deliveries.md, "Rehearsed faults"). */
+  isCutOff?: boolean;
 };
 
 export type Sender = {
@@ -64,7 +69,7 @@ export function createSender(settings: SenderSettings): Sender {
   let whenIdle: (() => void) | null = null;
   let closing: Promise<void> | null = null;
 
-  function send({ connectionId = "", url, headers, body }: SendRequest): Promise<SendResult> {
+  function send({ connectionId = "", url, headers, body, isCutOff }: SendRequest): Promise<SendResult> {
     return new Promise((resolve) => {
       const finish = (result: SendResult) => {
         inFlight.remove(exchange);
@@ -78,7 +83,9 @@ export function createSender(settings: SenderSettings): Sender {
       const { origin, pathname, search } = url;
       const allHeaders = commonHeaders.slice();
       for (const name in headers) allHeaders.push(name, headers[name] ?? "");
-      client.dispatch(connectionId, exchange, { origin, path: pathname + search, headers: allHeaders, body });
+      const posted = { origin, path: pathname + search, headers: allHeaders };
+      if (isCutOff === true) client.dispatch(connectionId, exchange, cutOff(posted, body));
+      else client.dispatch(connectionId, exchange, { ...posted, body });
     });
   }
 
@@ -102,7 +109,25 @@ export function createSender(settings: SenderSettings): Sender {
   return { send, cancelAll, originCount: client.originCount, close };
 }
 
-type Posted = { origin: string; path: string; headers: string[]; body: string | Buffer };
+type Posted = { origin: string; path: string; headers: string[]; body: string | Buffer | Readable };
+
+/** The connection is closed so long after the first half of a body, which should have arrived by then. */
+const CUT_OFF_AFTER_MS = 100;
+
+function cutOff(posted: Omit<Posted, "body">, text: string | Buffer): Posted {
+  const body = Buffer.from(text);
+  return {
+    ...posted,
+    headers: [...posted.headers, "content-length", String(body.length)],
+    body: Readable.from(firstHalf(body), { objectMode: false }),
+  };
+}
+
+async function* firstHalf(body: Buffer): AsyncIterable<Buffer> {
+  yield body.subarray(0, Math.ceil(body.length / 2));
+  await wait(CUT_OFF_AFTER_MS);
+  throw new CutOffError();
+}
 
 /** The HTTP client of a sender. It knows for which connection it opens a socket. */
 function openClient({

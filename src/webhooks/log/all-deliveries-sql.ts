@@ -66,6 +66,7 @@ export async function listAllDeliveries(
         left join facilities f on f.id = o.connection_id
         cross join lateral (
           select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status, d.stream_id,
+                 d.fault ->> 'fault' as fault,
                  ($6::text is null or d.status = $6) and ($7::text is null or d.event_type = $7)
                    and (d.not_after is null or d.not_after > $8) as fits,
                  row_number() over (partition by d.merchant_id order by d.id desc) as position

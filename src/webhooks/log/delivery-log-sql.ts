@@ -5,6 +5,7 @@ import { merchantByMerchant } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import { type PagePosition, ROWS_READ_MAX, UUID_MAX, UUID_MIN } from "../../platform/wire/cursor.ts";
+import type { FaultName } from "../faults/delivery-fault.ts";
 import type { Delivery, DeliveryStatus, LoggedAttempt } from "./delivery.ts";
 
 export type DeliveryRow = {
@@ -15,6 +16,7 @@ export type DeliveryRow = {
   order_id: string | null;
   not_after: Date | null;
   status: DeliveryStatus;
+  fault: FaultName | null;
   next_attempt_at: Date | null;
 };
 
@@ -31,7 +33,7 @@ export type DeliveryRow = {
  */
 const newestIn = (scope: string, { attempts, rowsMax }: Reading): string => `
       select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status, d.stream_id,
-             d.fits, d.is_last,
+             d.fault, d.fits, d.is_last,
              (
                select least(
                  (select q.due_at
@@ -46,6 +48,7 @@ const newestIn = (scope: string, { attempts, rowsMax }: Reading): string => `
                where w.merchant_id = $1 and w.id = d.endpoint_id and w.status = 'active') as next_attempt_at
       from (
         select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status, d.stream_id,
+               d.fault ->> 'fault' as fault,
                (($5::uuid is null or d.event_id = $5) and ($6::text is null or d.status = $6)
                  and ($7::uuid is null or d.order_id = $7) and ($8::uuid is null or d.endpoint_id = $8)
                  and (d.not_after is null or d.not_after > $9)
@@ -110,7 +113,7 @@ export async function listDeliveriesOfOrder(
     name: `list-deliveries-of-order${readingOf(filter).suffix}`,
     text: `
       select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status,
-             true as fits, false as is_last,
+             d.fault ->> 'fault' as fault, true as fits, false as is_last,
              (
                select least(
                  (select q.due_at
@@ -216,7 +219,7 @@ export async function readDelivery(
   const [row] = await db.query<DeliveryRow>({
     name: "read-delivery",
     text: `
-      select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status,
+      select d.id, d.endpoint_id, d.event_id, d.event_type, d.order_id, d.not_after, d.status, d.fault ->> 'fault' as fault,
              (
                select least(
                  (select q.due_at
@@ -245,6 +248,7 @@ export const toDelivery = (row: DeliveryRow): Delivery => ({
   orderId: row.order_id,
   notAfter: row.not_after,
   status: row.status,
+  fault: row.fault,
   nextAttemptAt: row.next_attempt_at,
 });
 
@@ -265,20 +269,21 @@ export async function listAttempts(
     db.query<LoggedAttempt>({
       name: "list-attempts",
       text: `
-        select newest.delivery_id as "deliveryId", newest.trigger, newest.started_at as "startedAt",
+        select newest.delivery_id as "deliveryId", newest.id, newest.trigger, newest.started_at as "startedAt",
                newest.duration_ms as "durationMs", newest.response_status as "responseStatus",
-               newest.response_body as "responseBody", newest.error
+               newest.response_body as "responseBody", newest.error, newest.fault
         from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as requested (merchant_id, connection_id, id)
         cross join lateral (
           (select a.delivery_id, a.id, a.trigger, a.started_at, a.duration_ms, a.response_status, a.response_body, a.error,
-                  case when a.trigger = 'manual' then 2 else 0 end as place
+                  a.fault, case when a.trigger = 'manual' then 2 else 0 end as place
            from attempts a
            where a.merchant_id = requested.merchant_id and a.delivery_id = requested.id and a.id >= $4
              and ($6::uuid is null or a.merchant_id = $6)
            order by a.id desc
            limit $5)
           union all
-          select d.id, null, d.trigger, d.started_at, d.duration_ms, d.response_status, d.response_body, null, 1
+          select d.id, null, d.trigger, d.started_at, d.duration_ms, d.response_status, d.response_body, null,
+                 null, 1
           from deliveries d
           where d.merchant_id = requested.merchant_id and d.connection_id = requested.connection_id
             and d.id = requested.id and d.started_at is not null and ($6::uuid is null or d.merchant_id = $6)

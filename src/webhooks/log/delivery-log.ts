@@ -9,10 +9,11 @@ import { type PagePosition, toPage } from "../../platform/wire/cursor.ts";
 import { nullable } from "../../platform/wire/schemas.ts";
 import type { WebhookContext } from "../conditions-sql.ts";
 import { leaseMsOf } from "../delivery/claim-sql.ts";
-import { COMMON_HEADERS, signedHeaders } from "../delivery/exchange.ts";
+import { COMMON_HEADERS } from "../delivery/exchange.ts";
 import { type EndpointSecrets, readSecrets, signingKey, signingSecretsAt } from "../endpoints/secrets.ts";
 import { oldestShownId } from "../events/event-feed.ts";
 import { readEventBody } from "../events/feed-sql.ts";
+import { attemptRequest } from "../faults/delivery-fault.ts";
 import { toWireOwner } from "../owner.ts";
 import { type AllDeliveriesFilter, listAllDeliveries, type OwnedDelivery } from "./all-deliveries-sql.ts";
 import {
@@ -244,22 +245,30 @@ export function attemptRequests(
 ): (AttemptRequest | null)[] {
   const shown = Math.max(1, Math.floor(BODIES_MAX / Math.max(1, parts.body?.length ?? 0)));
   return attempts.map((attempt, index) =>
-    index < attempts.length - shown || attempt.durationMs === null ? null : requestOf(attempt, parts),
+    index < attempts.length - shown || attempt.durationMs === null || attempt.fault === "dropped"
+      ? null
+      : requestOf(attempt, parts),
   );
 }
 
-function requestOf({ startedAt }: LoggedAttempt, parts: RequestParts): AttemptRequest {
+function requestOf({ id: attemptId, startedAt, fault }: LoggedAttempt, parts: RequestParts): AttemptRequest {
   const { eventId: id, body } = parts;
   const secrets = body === null || isChangedSince(startedAt, parts) ? null : openedSecrets(startedAt, parts);
   const keys = (secrets ?? []).map(signingKey);
-  const signed = signedHeaders({ id, timestamp: startedAt, body: body ?? "", keys });
+  const request = attemptRequest(body === null ? null : fault, {
+    attemptId: attemptId ?? id,
+    id,
+    timestamp: startedAt,
+    body: body ?? "",
+    keys,
+  });
   return {
     headers: {
       ...COMMON_HEADERS,
-      ...signed,
-      "webhook-signature": keys.length === 0 ? null : signed["webhook-signature"],
+      ...request.headers,
+      "webhook-signature": keys.length === 0 ? null : request.headers["webhook-signature"],
     },
-    body,
+    body: body === null ? null : request.body.toString(),
   };
 }
 
@@ -282,7 +291,7 @@ export const DeliveryDetailsSchema = Type.Object(
           ...AttemptSchema.properties,
           request: nullable(
             AttemptRequestSchema,
-            "Null if it is not known whether a request was sent, and in earlier attempts if the bodies would be more than 1 MiB together.",
+            "Null if none was sent or that is not known, and in earlier attempts if the bodies would be more than 1 MiB together.",
           ),
         },
         { title: "DeliveryAttemptDetails", description: "An attempt with its request and its response." },

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { momentOf, toTypeId, wireOrderId } from "../../platform/ids.ts";
 import { dateTime, enumeration, idField, nullable, nullableTime } from "../../platform/wire/schemas.ts";
 import { wireEndpointId } from "../endpoints/endpoint.ts";
+import { DeliveryFaultNameSchema, type FaultName } from "../faults/delivery-fault.ts";
 import { ownerNameFields } from "../owner.ts";
 
 const ATTEMPT_ERROR_CODES = [
@@ -18,6 +19,7 @@ const ATTEMPT_ERROR_CODES = [
   "url_not_https",
   "canceled",
   "outcome_unknown",
+  "rehearsed",
   "not_sent",
 ] as const;
 type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
@@ -40,6 +42,7 @@ const AttemptErrorCodeSchema = enumeration(
     "`url_not_https`: the URL does not begin with https.",
     "`canceled`: the service stopped during the attempt, and sends again.",
     "`outcome_unknown`: the worker ended during the attempt.",
+    "`rehearsed`: a rehearsed fault has dropped the attempt, or cut it off.",
     "`not_sent`: the request could not be sent for another reason.",
   ].join(" "),
 );
@@ -59,6 +62,8 @@ const CODES: Readonly<Record<string, AttemptErrorCode>> = {
   "too many interim responses": "response_too_large",
   "URL is not https": "url_not_https",
   canceled: "canceled",
+  "dropped by a rehearsed fault": "rehearsed",
+  "cut off by a rehearsed fault": "rehearsed",
 };
 
 /**
@@ -89,6 +94,8 @@ export type Delivery = {
   /** When its test order is erased, and the delivery with it. Null for all other deliveries. */
   readonly notAfter: Date | null;
   readonly status: DeliveryStatus;
+  /** What its first attempts rehearse. Null for nearly all. */
+  readonly fault: FaultName | null;
   /** When it is sent next. Null when no attempt is planned, and during an attempt. */
   readonly nextAttemptAt: Date | null;
 };
@@ -96,6 +103,8 @@ export type Delivery = {
 /** One attempt to send a delivery, as the log shows it. */
 export type LoggedAttempt = {
   readonly deliveryId: string;
+  /** Null of one that the row of the delivery has, which rehearses nothing. */
+  readonly id: string | null;
   readonly trigger: AttemptTrigger;
   readonly startedAt: Date;
   /** Null when the outcome is unknown. */
@@ -104,6 +113,7 @@ export type LoggedAttempt = {
   readonly responseStatus: number | null;
   readonly responseBody: string | null;
   readonly error: string | null;
+  readonly fault: FaultName | null;
 };
 
 /** What a delivery shows of its attempts: the newest ones, oldest first, and how many there are. */
@@ -133,6 +143,10 @@ export const AttemptSchema = Type.Object(
       "Why the attempt failed, as a fixed phrase for people, such as `HTTP 500` or `timeout`. Null if it succeeded.",
     ),
     errorCode: nullable(AttemptErrorCodeSchema, "`error` for programs. Null if it succeeded."),
+    fault: nullable(
+      DeliveryFaultNameSchema,
+      "The fault that the attempt has rehearsed. Its response says what the receiver makes of it, and does not count for the health of the endpoint. Null for an attempt as usual.",
+    ),
   },
   { title: "DeliveryAttempt", description: "An attempt to deliver an event to an endpoint." },
 );
@@ -151,6 +165,10 @@ export const DeliverySchema = Type.Object(
     eventType: Type.String({ description: "Type of the event.", examples: ["order.created"] }),
     orderId: nullable(Type.String(), "Id of the order. Null if the event is not about an order."),
     status: DeliveryStatusSchema,
+    fault: nullable(
+      DeliveryFaultNameSchema,
+      "The fault that the delivery rehearses. Null without one: always, if its order is a real one.",
+    ),
     nextAttemptAt: nullableTime(
       "When the next attempt is planned. Null if none is planned, and during an attempt.",
     ),
@@ -191,6 +209,7 @@ export const toWireDelivery = (
       ? null
       : wireOrderId({ id: delivery.orderId, testMode: delivery.notAfter !== null }),
   status: delivery.status,
+  fault: delivery.fault,
   nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
   createdAt: momentOf(delivery.id).toISOString(),
   attemptCount: count,
@@ -203,5 +222,6 @@ export const toWireDelivery = (
     responseBody: attempt.responseBody,
     error: attempt.error,
     errorCode: attempt.error === null ? null : attemptErrorCode(attempt.error),
+    fault: attempt.fault,
   })),
 });

@@ -6,12 +6,13 @@ import { notFound, type Problem, validationFailed } from "../../platform/wire/pr
 import type { WebhookContext } from "../conditions-sql.ts";
 import { claimDeliveries, leaseMsOf } from "../delivery/claim-sql.ts";
 import { type ClaimedDelivery, releasedClaim, type SendableEvent } from "../delivery/claimed-delivery.ts";
-import { COMMON_HEADERS, type SignedHeaders, signedHeaders } from "../delivery/exchange.ts";
-import { isSendable } from "../delivery/send-delivery.ts";
+import { COMMON_HEADERS, type SignedHeaders } from "../delivery/exchange.ts";
+import { isSendable, unsentCompletion } from "../delivery/send-delivery.ts";
 import type { Endpoint, EndpointKey } from "../endpoints/endpoint.ts";
 import { readEndpoint } from "../endpoints/endpoints-sql.ts";
 import { isOnProbation } from "../endpoints/health.ts";
 import { readSecrets, signingKey } from "../endpoints/secrets.ts";
+import { attemptRequest, type FaultName, faultOfAttempt } from "../faults/delivery-fault.ts";
 import { countDeliveryAttempts } from "../log/delivery-log-sql.ts";
 import { ENDPOINT_PAUSED } from "../resend/manual.ts";
 import { insertPullLeases, lockPullState, type NewPullLease, type PullLease } from "./pull-sql.ts";
@@ -23,6 +24,9 @@ export type PulledDelivery = {
   readonly number: number;
   readonly eventType: string;
   readonly headers: Readonly<typeof COMMON_HEADERS & SignedHeaders>;
+  readonly body: string;
+  /** What the attempt rehearses. */
+  readonly fault: FaultName | null;
 };
 
 /** Characters of the bodies that are leased together. The first delivery is leased whatever its size. */
@@ -69,11 +73,14 @@ export async function leaseDeliveries(
     await insertPullLeases(tx, key, numbered);
     const timestamp = signingTime(context.clock);
     return numbered.map(({ delivery, number }) => {
-      const { wireId: id, body } = delivery.event;
-      const signed = signedHeaders({ id, timestamp, body, keys });
+      const { wireId: id, body: eventBody } = delivery.event;
+      const fault = faultOfAttempt(delivery);
+      const parts = { attemptId: delivery.claimId, id, timestamp, body: eventBody, keys };
+      const request = attemptRequest(fault, parts);
+      const body = request.body.toString();
       // The body is JSON that the service has written.
-      const { type: eventType } = JSON.parse(body.toString()) as { type: string };
-      return { delivery, number, eventType, headers: { ...COMMON_HEADERS, ...signed } };
+      const { type: eventType } = JSON.parse(body) as { type: string };
+      return { delivery, number, eventType, headers: { ...COMMON_HEADERS, ...request.headers }, body, fault };
     });
   });
 }
@@ -103,26 +110,22 @@ async function claim(
     { now, leasedUntil: after(now, leaseMsOf(config)) },
     [{ merchantId, connectionId, endpointId, size }],
   );
-  const sendable = claimed.filter((delivery): delivery is Sendable => isSendable(delivery, config, now));
+  const unsent = claimed.flatMap((delivery) =>
+    isSendable(delivery, config, now)
+      ? (unsentCompletion({ ...context, random: Math.random }, delivery, now) ?? [])
+      : { delivery, attempt: null, outcome: { is: "failed" } as const },
+  );
+  const isUnsent = new Set(unsent.map(({ delivery }) => delivery));
+  // The others passed `isSendable`.
+  const sendable = claimed.filter((delivery): delivery is Sendable => !isUnsent.has(delivery));
   let bytes = 0;
   const leased = sendable.filter(({ event }, index) => {
     bytes += event.body.length;
     return index === 0 || bytes <= BODIES_MAX;
   });
-  const isLeased = new Set<ClaimedDelivery>(leased);
-  const isSent = new Set<ClaimedDelivery>(sendable);
-  await recordPulled(
-    tx,
-    context,
-    pull,
-    claimed
-      .filter((delivery) => !isLeased.has(delivery))
-      .map((delivery) =>
-        isSent.has(delivery)
-          ? releasedClaim(delivery)
-          : { delivery, attempt: null, outcome: { is: "failed" } as const },
-      ),
-  );
+  const isLeased = new Set(leased);
+  const returned = sendable.filter((delivery) => !isLeased.has(delivery)).map(releasedClaim);
+  await recordPulled(tx, context, pull, [...unsent, ...returned]);
   return leased;
 }
 

@@ -6,6 +6,7 @@ import { before, LOG_KEPT_MS } from "../../platform/time.ts";
 import type { ClaimedDelivery } from "../delivery/claimed-delivery.ts";
 import type { EndpointKey } from "../endpoints/endpoint.ts";
 import type { EndpointHealth } from "../endpoints/health.ts";
+import type { DeliveryFault } from "../faults/delivery-fault.ts";
 import type { AttemptTrigger } from "../log/delivery.ts";
 
 /**
@@ -53,6 +54,7 @@ type LeaseRow = {
   trigger: AttemptTrigger | null;
   attempt_count: number;
   not_after: Date | null;
+  fault: DeliveryFault | null;
 };
 
 /** The leases of an endpoint. The caller has locked its state. */
@@ -62,7 +64,8 @@ export async function listPullLeases(tx: Queryable, endpoint: EndpointKey): Prom
     name: "list-pull-leases",
     text: `
       select l.delivery_id, l.number, l.leased_at, l.leased_until, l.stream_id, l.claim_id, d.stream_id as own_stream_id,
-             d.event_id, q.trigger, q.attempt_count, q.not_after
+             d.event_id, q.trigger, q.attempt_count, q.not_after,
+             case when q.trigger = 'schedule' then d.fault end as fault
       from webhook_pull_leases l
       left join deliveries d on d.merchant_id = $1 and d.connection_id = $2 and d.id = l.delivery_id
       left join due_deliveries q on q.merchant_id = $1 and q.endpoint_id = l.endpoint_id and q.stream_id = l.stream_id
@@ -92,6 +95,7 @@ export async function listPullLeases(tx: Queryable, endpoint: EndpointKey): Prom
             attemptCount: row.attempt_count,
             notAfter: row.not_after,
             leasedUntil: row.leased_until,
+            fault: row.fault,
             event: null, // It was sent with the lease.
           },
   }));

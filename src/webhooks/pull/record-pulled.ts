@@ -86,7 +86,7 @@ function healthAfter(
   pull: LockedPull,
   { attempt }: Completion,
 ): HealthReport | null {
-  if (attempt === null || pull.isPaused) return null;
+  if (attempt?.fault !== null || pull.isPaused) return null;
   const { key: endpoint, health } = pull;
   const at = clock.now();
   if (isSuccess(attempt)) {

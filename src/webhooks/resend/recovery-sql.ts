@@ -259,7 +259,7 @@ export async function reopenDeliveries(
     name: "reopen-deliveries",
     text: `
       update deliveries d
-      set status = 'pending'
+      set status = 'pending', fault = null
       where d.merchant_id = $1 and d.connection_id = $2 and d.id = any($3::uuid[]) and d.status = 'failed'
         and (d.not_after is null or d.not_after > $4)
         and exists (select from events e where e.merchant_id = $1 and e.id = d.event_id)

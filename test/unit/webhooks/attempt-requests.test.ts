@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 
 const anAttempt = (fields: Partial<LoggedAttempt> = {}): LoggedAttempt => ({
   ...{ deliveryId: "1", trigger: "schedule", startedAt: NOW, durationMs: 5 },
-  ...{ responseStatus: 500, responseBody: "no", error: "HTTP 500" },
+  ...{ id: "1", responseStatus: 500, responseBody: "no", error: "HTTP 500", fault: null },
   ...fields,
 });
 const parts: RequestParts = {

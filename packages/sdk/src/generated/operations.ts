@@ -8,6 +8,8 @@ export const OPERATIONS = {
   cancelOrder: ["POST", "/v1/orders/{orderId}/cancel", "repeat"],
   transitionTestOrder: ["POST", "/v1/test/orders/{orderId}/transitions", "rejected"],
   trackTestShipment: ["POST", "/v1/test/orders/{orderId}/shipments/{shipmentId}/tracking", "repeat"],
+  armDeliveryFault: ["POST", "/v1/test/orders/{orderId}/delivery-faults", "rejected"],
+  listDeliveryFaults: ["GET", "/v1/test/orders/{orderId}/delivery-faults", "repeat"],
   eraseTestOrder: ["POST", "/v1/test-orders/{orderId}/erase", "rejected"],
   listProducts: ["GET", "/v1/products", "repeat"],
   getProduct: ["GET", "/v1/products/{id}", "repeat"],

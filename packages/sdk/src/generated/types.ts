@@ -329,7 +329,7 @@ export type EndpointPausedProblem = {
 };
 
 /**
- * Name of the limit that is reached. More values may be added. `endpoints`: Live webhook endpoints of the connection. Deleted ones do not count. `testEndpoints`: Webhook endpoints for test orders only. Deleted ones do not count. `endpointCreationsPerHour`: Webhook endpoints that were created within the last hour. Deleted ones count too. Live and test endpoints count separately; the usage shows the higher number. `testOrders`: Test orders of the connection that have not been erased yet. `testOrderTransitions`: Transitions of one test order. Each publishes at most one event by default. `redeliveriesPerDay`: Attempts by request to send one delivery, within the last 24 hours. `deliveryAttempts`: Attempts to send one delivery that the log keeps. From this number on, no redelivery is accepted, and a recovery leaves the delivery out. Attempts of the retry schedule are always made. `apiKeys`: Valid keys of the connection. Revoked and expired ones do not count. A rotation is never rejected. `connections`: Connections of the merchant. `merchantEndpoints`: Live webhook endpoints of all connections of the merchant. Deleted ones do not count. `merchantTestEndpoints`: Webhook endpoints for test orders only, of all connections of the merchant. Deleted ones do not count.
+ * Name of the limit that is reached. More values may be added. `endpoints`: Live webhook endpoints of the connection. Deleted ones do not count. `testEndpoints`: Webhook endpoints for test orders only. Deleted ones do not count. `endpointCreationsPerHour`: Webhook endpoints that were created within the last hour. Deleted ones count too. Live and test endpoints count separately; the usage shows the higher number. `testOrders`: Test orders of the connection that have not been erased yet. `testOrderTransitions`: Transitions of one test order. Each publishes at most one event by default. `redeliveriesPerDay`: Attempts by request to send one delivery, within the last 24 hours. `deliveryAttempts`: Attempts to send one delivery that the log keeps. From this number on, no redelivery is accepted, and a recovery leaves the delivery out. Attempts of the retry schedule are always made. `apiKeys`: Valid keys of the connection. Revoked and expired ones do not count. A rotation is never rejected. `deliveryFaults`: Faults to rehearse with deliveries of one test order. `connections`: Connections of the merchant. `merchantEndpoints`: Live webhook endpoints of all connections of the merchant. Deleted ones do not count. `merchantTestEndpoints`: Webhook endpoints for test orders only, of all connections of the merchant. Deleted ones do not count.
  */
 export type KnownLimitName =
   | "endpoints"
@@ -340,12 +340,13 @@ export type KnownLimitName =
   | "redeliveriesPerDay"
   | "deliveryAttempts"
   | "apiKeys"
+  | "deliveryFaults"
   | "connections"
   | "merchantEndpoints"
   | "merchantTestEndpoints";
 
 /**
- * Name of the limit that is reached. More values may be added. `endpoints`: Live webhook endpoints of the connection. Deleted ones do not count. `testEndpoints`: Webhook endpoints for test orders only. Deleted ones do not count. `endpointCreationsPerHour`: Webhook endpoints that were created within the last hour. Deleted ones count too. Live and test endpoints count separately; the usage shows the higher number. `testOrders`: Test orders of the connection that have not been erased yet. `testOrderTransitions`: Transitions of one test order. Each publishes at most one event by default. `redeliveriesPerDay`: Attempts by request to send one delivery, within the last 24 hours. `deliveryAttempts`: Attempts to send one delivery that the log keeps. From this number on, no redelivery is accepted, and a recovery leaves the delivery out. Attempts of the retry schedule are always made. `apiKeys`: Valid keys of the connection. Revoked and expired ones do not count. A rotation is never rejected. `connections`: Connections of the merchant. `merchantEndpoints`: Live webhook endpoints of all connections of the merchant. Deleted ones do not count. `merchantTestEndpoints`: Webhook endpoints for test orders only, of all connections of the merchant. Deleted ones do not count.
+ * Name of the limit that is reached. More values may be added. `endpoints`: Live webhook endpoints of the connection. Deleted ones do not count. `testEndpoints`: Webhook endpoints for test orders only. Deleted ones do not count. `endpointCreationsPerHour`: Webhook endpoints that were created within the last hour. Deleted ones count too. Live and test endpoints count separately; the usage shows the higher number. `testOrders`: Test orders of the connection that have not been erased yet. `testOrderTransitions`: Transitions of one test order. Each publishes at most one event by default. `redeliveriesPerDay`: Attempts by request to send one delivery, within the last 24 hours. `deliveryAttempts`: Attempts to send one delivery that the log keeps. From this number on, no redelivery is accepted, and a recovery leaves the delivery out. Attempts of the retry schedule are always made. `apiKeys`: Valid keys of the connection. Revoked and expired ones do not count. A rotation is never rejected. `deliveryFaults`: Faults to rehearse with deliveries of one test order. `connections`: Connections of the merchant. `merchantEndpoints`: Live webhook endpoints of all connections of the merchant. Deleted ones do not count. `merchantTestEndpoints`: Webhook endpoints for test orders only, of all connections of the merchant. Deleted ones do not count.
  */
 export type LimitName = KnownLimitName | (string & {});
 
@@ -449,7 +450,7 @@ export type UnsupportedMediaTypeProblem = {
 };
 
 /**
- * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `reserved_header`: A header that neither the service nor a proxy sets. `duplicate_header`: Each header at most once, in upper or lower case. `headers_length` (`max`): Headers of at most `max` characters, names and values together. `stored_header`: The value of the header. A masked one keeps what is stored, and only that. `headers_of_origin`: The headers with their values, or `{}`, when `url` leads to another origin: stored values are not sent there. `invalid`: A rule that has no name.
+ * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `test_endpoint`: A test endpoint. `previous_secret`: Only with a previous secret that still signs. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `reserved_header`: A header that neither the service nor a proxy sets. `duplicate_header`: Each header at most once, in upper or lower case. `headers_length` (`max`): Headers of at most `max` characters, names and values together. `stored_header`: The value of the header. A masked one keeps what is stored, and only that. `headers_of_origin`: The headers with their values, or `{}`, when `url` leads to another origin: stored values are not sent there. `invalid`: A rule that has no name.
  */
 export type KnownValidationRule =
   | "required"
@@ -481,6 +482,8 @@ export type KnownValidationRule =
   | "either"
   | "test_key"
   | "test_orders_only"
+  | "test_endpoint"
+  | "previous_secret"
   | "set_at_creation"
   | "push_endpoint"
   | "pull_endpoint"
@@ -500,7 +503,7 @@ export type KnownValidationRule =
   | "invalid";
 
 /**
- * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `reserved_header`: A header that neither the service nor a proxy sets. `duplicate_header`: Each header at most once, in upper or lower case. `headers_length` (`max`): Headers of at most `max` characters, names and values together. `stored_header`: The value of the header. A masked one keeps what is stored, and only that. `headers_of_origin`: The headers with their values, or `{}`, when `url` leads to another origin: stored values are not sent there. `invalid`: A rule that has no name.
+ * The rule that the value violates, with its parameters in brackets. More rules may be added. `required`: The field, parameter or header field is present. `type` (`types`): A value of one of the JSON types. `json_object` (`known`): A body that is a JSON object. `known` has the fields that it must have, or else those that it can have. `one_of` (`allowed`): One of the values. `minimum` (`min`): A number that is at least `min`. `maximum` (`max`): A number that is at most `max`. `min_length` (`min`): Text of at least `min` characters. `blank`: Text with a character that can be seen. `max_length` (`max`): Text of at most `max` characters. `min_items` (`min`): A list of at least `min` items. `max_items` (`max`): A list of at most `max` items. `max_keys` (`max`): An object with at most `max` keys. `format` (`format`): Text of the form. `pattern` (`pattern`): Text that matches the regular expression. `id_prefix` (`prefix`): An id with the prefix. `country` (`use`, `insteadOf`): An assigned ISO 3166-1 country code, or XK. `year` (`min`, `max`): A year that RFC 3339 can express in UTC. `unknown_field` (`known`): A field that the body can have. `unknown_parameter` (`known`): A parameter that the route has. `cursor`: A cursor of this list, with the same filters. `cursor_expired`: A cursor that is not older than what the feed keeps. After a longer pause, read the lists again, and follow the feed from there. `not_found` (`kind`): The id of something that exists. `discontinued`: A product that can be ordered. `duplicate_line`: Each line at most once. `line_quantity` (`max`): At most the quantity of the line. `not_combinable` (`field`): Either this field or the other one. `either` (`field`): Exactly one of the two fields. `test_key` (`value`): The value that a test key allows. `test_orders_only`: Only with a test order. `test_endpoint`: A test endpoint. `previous_secret`: Only with a previous secret that still signs. `set_at_creation`: A field that is set at the creation, and not changed. `push_endpoint`: A field of push endpoints only. `pull_endpoint`: The id of a pull endpoint. `after` (`field`): A time after that of the other field. `not_future`: A time that is not in the future. `max_age` (`days`): A time within this number of days. `url_scheme` (`schemes`, `setting`): A URL with one of the schemes, without spaces. `public_address` (`setting`): A host that is reachable from everywhere. `usual_port` (`setting`): Port 443, or one from 1024 to 65535. `no_credentials`: A URL without a user name and a password. `no_fragment`: A URL without a fragment. `reserved_header`: A header that neither the service nor a proxy sets. `duplicate_header`: Each header at most once, in upper or lower case. `headers_length` (`max`): Headers of at most `max` characters, names and values together. `stored_header`: The value of the header. A masked one keeps what is stored, and only that. `headers_of_origin`: The headers with their values, or `{}`, when `url` leads to another origin: stored values are not sent there. `invalid`: A rule that has no name.
  */
 export type ValidationRule = KnownValidationRule | (string & {});
 
@@ -1294,6 +1297,111 @@ export type TestTrackingRequest = {
 };
 
 /**
+ * What a delivery rehearses. More values may be added. `wrong-signature`: The first attempt is signed with a key that nobody has. The second one is right. `previous-secret`: The first attempt is signed with the previous secret alone, as during a rotation. `stale-timestamp`: The first attempt is rightly signed an hour ago. The second one is right. `cut-body`: The connection of the first attempt is closed in the middle of the body. The second one is right. `unknown-type`: The first attempt sends another event, of a type that does not exist. The second one sends the event. `unknown-field`: The first attempt sends the event with fields that are not described. `largest-body`: The first attempt sends the event in a body of 1 MiB. No body is larger. `duplicate`: The event is sent again as soon as it has been accepted. `two-at-once`: The first attempt sends the event twice at the same time. `dropped`: The first `attempts` attempts are not sent. `delayed`: The event, and those that follow it, wait for `seconds`. `reordered`: The event waits until the next one of the order has been delivered, or for `seconds` if there is none. `outage`: The events of the order wait until `seconds` after the request, and are then sent in a burst.
+ */
+export type DeliveryFaultName =
+  | "wrong-signature"
+  | "previous-secret"
+  | "stale-timestamp"
+  | "cut-body"
+  | "unknown-type"
+  | "unknown-field"
+  | "largest-body"
+  | "duplicate"
+  | "two-at-once"
+  | "dropped"
+  | "delayed"
+  | "reordered"
+  | "outage";
+
+/**
+ * A type of event. More values may be added. `order.created`: An order was created. `order.canceled`: The order was canceled. `order.onHold`: A hold was placed on the order. `order.onHoldReleased`: The hold of the order was released. `order.shipmentCreated`: A shipment of the order was created. `order.shipmentReturned`: A shipment of the order came back. `order.completed`: The order was completed. `product.published`: The merchant exposed a product to the connection. `order.accepted`: The cancel window has closed, or a review has approved the order. `order.inProgress`: The first shipment of the order was created. `order.shipmentUpdated`: The status or tracking of a shipment has changed. `order.paymentFailed`: A charge for the order was declined. `order.linesCanceled`: Units of the order were canceled because they cannot be delivered. The others ship. Endpoints receive these only if they name them: `order.accepted`, `order.inProgress`, `order.shipmentUpdated`, `order.paymentFailed`, `order.linesCanceled`.
+ */
+export type EventType =
+  | "order.created"
+  | "order.canceled"
+  | "order.onHold"
+  | "order.onHoldReleased"
+  | "order.shipmentCreated"
+  | "order.shipmentReturned"
+  | "order.completed"
+  | "product.published"
+  | "order.accepted"
+  | "order.inProgress"
+  | "order.shipmentUpdated"
+  | "order.paymentFailed"
+  | "order.linesCanceled";
+
+/**
+ * A fault to rehearse with the next event of a test order. Fields that other faults have are ignored.
+ */
+export type DeliveryFaultRequest = {
+  fault: DeliveryFaultName;
+  /**
+   * The test endpoint to rehearse with. Default: each test endpoint that receives the event. Endpoints that receive the events of real orders never get a fault.
+   */
+  endpointId?: string;
+  eventType?: EventType;
+  /**
+   * For `dropped`: how many attempts are not sent. Default: 1.
+   */
+  attempts?: number;
+  /**
+   * For `delayed`, `reordered` and `outage`: how long deliveries wait, at most. Default: 10, 60 and 30. No delivery waits beyond the erasure of its order.
+   */
+  seconds?: number;
+};
+
+/**
+ * A fault to rehearse with deliveries of a test order.
+ */
+export type DeliveryFault = {
+  /**
+   * Id of the fault, set by the service.
+   */
+  id: string;
+  fault: DeliveryFaultName;
+  /**
+   * The endpoint that it is for. Null: each test endpoint.
+   */
+  endpointId: string | null;
+  /**
+   * The type of the events that it is for. Null: any.
+   */
+  eventType: string | null;
+  /**
+   * How many attempts are not sent. Null for other faults.
+   */
+  attempts: number | null;
+  /**
+   * How long deliveries wait, at most. Null for other faults.
+   */
+  seconds: number | null;
+  /**
+   * When it was requested.
+   */
+  armedAt: string;
+  /**
+   * Until when an `outage` lasts. Null for other faults.
+   */
+  endsAt: string | null;
+  /**
+   * The event whose deliveries have it; of an `outage`, the first one. Null: it is armed, and waits for an event.
+   */
+  eventId: string | null;
+};
+
+/**
+ * The faults of a test order.
+ */
+export type DeliveryFaults = {
+  /**
+   * Oldest first.
+   */
+  data: Array<DeliveryFault>;
+};
+
+/**
  * `active`: can be ordered. `discontinued`: cannot be ordered any more, but can still be read. The merchant sets it.
  */
 export type ProductStatus = "active" | "discontinued";
@@ -1438,24 +1546,6 @@ export type WebhookSources = {
  * `push`: the service sends events to `url`. `pull`: it has no `url`, and a program leases deliveries and acknowledges them. It is set at the creation and cannot be changed.
  */
 export type WebhookEndpointKind = "push" | "pull";
-
-/**
- * A type of event. More values may be added. `order.created`: An order was created. `order.canceled`: The order was canceled. `order.onHold`: A hold was placed on the order. `order.onHoldReleased`: The hold of the order was released. `order.shipmentCreated`: A shipment of the order was created. `order.shipmentReturned`: A shipment of the order came back. `order.completed`: The order was completed. `product.published`: The merchant exposed a product to the connection. `order.accepted`: The cancel window has closed, or a review has approved the order. `order.inProgress`: The first shipment of the order was created. `order.shipmentUpdated`: The status or tracking of a shipment has changed. `order.paymentFailed`: A charge for the order was declined. `order.linesCanceled`: Units of the order were canceled because they cannot be delivered. The others ship. Endpoints receive these only if they name them: `order.accepted`, `order.inProgress`, `order.shipmentUpdated`, `order.paymentFailed`, `order.linesCanceled`.
- */
-export type EventType =
-  | "order.created"
-  | "order.canceled"
-  | "order.onHold"
-  | "order.onHoldReleased"
-  | "order.shipmentCreated"
-  | "order.shipmentReturned"
-  | "order.completed"
-  | "product.published"
-  | "order.accepted"
-  | "order.inProgress"
-  | "order.shipmentUpdated"
-  | "order.paymentFailed"
-  | "order.linesCanceled";
 
 /**
  * A new endpoint. Unknown fields are rejected.
@@ -1852,7 +1942,7 @@ export type DeliveryStatus = "pending" | "succeeded" | "failed";
 export type DeliveryTrigger = "schedule" | "manual" | "recovery";
 
 /**
- * Why an attempt failed, for programs. More values may be added. `http_status`: the response is not 2xx. `timeout`: there was no complete response in time. `dns_failed`: the DNS lookup failed. `address_not_public`: the address, or an address of the name, is not public, or the name has none. `connection_refused`: nothing listens at the address. `connection_closed`: the connection ended before the response did. `host_unreachable`: there is no way to the address. `tls_failed`: the certificate is not valid, or TLS failed otherwise. `invalid_response`: the response is not HTTP. `response_too_large`: the response exceeds a limit. `url_not_https`: the URL does not begin with https. `canceled`: the service stopped during the attempt, and sends again. `outcome_unknown`: the worker ended during the attempt. `not_sent`: the request could not be sent for another reason.
+ * Why an attempt failed, for programs. More values may be added. `http_status`: the response is not 2xx. `timeout`: there was no complete response in time. `dns_failed`: the DNS lookup failed. `address_not_public`: the address, or an address of the name, is not public, or the name has none. `connection_refused`: nothing listens at the address. `connection_closed`: the connection ended before the response did. `host_unreachable`: there is no way to the address. `tls_failed`: the certificate is not valid, or TLS failed otherwise. `invalid_response`: the response is not HTTP. `response_too_large`: the response exceeds a limit. `url_not_https`: the URL does not begin with https. `canceled`: the service stopped during the attempt, and sends again. `outcome_unknown`: the worker ended during the attempt. `rehearsed`: a rehearsed fault has dropped the attempt, or cut it off. `not_sent`: the request could not be sent for another reason.
  */
 export type DeliveryErrorCode =
   | "http_status"
@@ -1868,6 +1958,7 @@ export type DeliveryErrorCode =
   | "url_not_https"
   | "canceled"
   | "outcome_unknown"
+  | "rehearsed"
   | "not_sent";
 
 /**
@@ -1903,6 +1994,10 @@ export type DeliveryAttempt = {
    * `error` for programs. Null if it succeeded.
    */
   errorCode: DeliveryErrorCode | null;
+  /**
+   * The fault that the attempt has rehearsed. Its response says what the receiver makes of it, and does not count for the health of the endpoint. Null for an attempt as usual.
+   */
+  fault: DeliveryFaultName | null;
 };
 
 /**
@@ -1930,6 +2025,10 @@ export type Delivery = {
    */
   orderId: string | null;
   status: DeliveryStatus;
+  /**
+   * The fault that the delivery rehearses. Null without one: always, if its order is a real one.
+   */
+  fault: DeliveryFaultName | null;
   /**
    * When the next attempt is planned. Null if none is planned, and during an attempt.
    */
@@ -2086,6 +2185,10 @@ export type LeasedDelivery = {
    * Id of the event. It is also the header field `webhook-id`.
    */
   eventId: string;
+  /**
+   * The fault that the attempt rehearses, of a test order. What it does to the request is done. The client performs two itself: `cut-body` by closing the connection to your receiver in the middle of the body, and `two-at-once` by sending the request twice at the same time. Null without one.
+   */
+  fault: DeliveryFaultName | null;
   /**
    * Type of the event.
    */
@@ -2275,7 +2378,11 @@ export type DeliveryAttemptDetails = {
    */
   errorCode: DeliveryErrorCode | null;
   /**
-   * Null if it is not known whether a request was sent, and in earlier attempts if the bodies would be more than 1 MiB together.
+   * The fault that the attempt has rehearsed. Its response says what the receiver makes of it, and does not count for the health of the endpoint. Null for an attempt as usual.
+   */
+  fault: DeliveryFaultName | null;
+  /**
+   * Null if none was sent or that is not known, and in earlier attempts if the bodies would be more than 1 MiB together.
    */
   request: DeliveryRequest | null;
 };
@@ -2305,6 +2412,10 @@ export type DeliveryDetails = {
    */
   orderId: string | null;
   status: DeliveryStatus;
+  /**
+   * The fault that the delivery rehearses. Null without one: always, if its order is a real one.
+   */
+  fault: DeliveryFaultName | null;
   /**
    * When the next attempt is planned. Null if none is planned, and during an attempt.
    */
@@ -3285,4 +3396,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 328e30af0443c1272288df3215112254ac242651db280a589faf2c0553f9c7e6
+// sha256 bb515fbc89bf5ea797c2c6b6af0df245684f4c1e85316d9997b7857b24ae6abe

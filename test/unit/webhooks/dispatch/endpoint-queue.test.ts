@@ -16,6 +16,7 @@ const attempt = (responseStatus: number): DeliveryAttempt => ({
   responseStatus,
   responseBody: "",
   error: responseStatus === 200 ? null : `HTTP ${responseStatus}`,
+  fault: null,
 });
 const ok = attempt(200);
 const seconds = (count: number): Date => new Date(NOW.getTime() + count * 1_000);

@@ -26,6 +26,7 @@ const attempt = {
   responseStatus: 503,
   responseBody: "secret of the receiver",
   error: "HTTP 503",
+  fault: null,
 };
 const retry: Completion = {
   delivery: aClaim({ attemptCount: 2 }),

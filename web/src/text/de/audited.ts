@@ -7,6 +7,7 @@ export const audited: Readonly<Record<keyof typeof en, string>> = {
   addPasskey: "Passkey hinzufügen",
   adjustStock: "Bestand korrigieren",
   approveOrder: "Bestellung freigeben",
+  armDeliveryFault: "Störung einer Zustellung proben",
   cancelLines: "Positionen stornieren",
   cancelOrder: "Bestellung stornieren",
   cancelResend: "Erneutes Senden beenden",

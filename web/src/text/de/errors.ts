@@ -165,6 +165,8 @@ const LIMITS: Readonly<Record<KnownLimitName, (maximum: string) => string>> = {
     `Die Verbindungen des Händlers haben ${maximum} Endpunkte, mehr geht nicht. Löschen Sie erst einen.`,
   merchantTestEndpoints: (maximum) =>
     `Die Verbindungen des Händlers haben ${maximum} Testendpunkte, mehr geht nicht. Löschen Sie erst einen.`,
+  deliveryFaults: (maximum) =>
+    `Die Testbestellung hat ${maximum} geprobte Störungen, mehr geht nicht. Nehmen Sie eine andere.`,
   orderNotes: (maximum) => `Die Bestellung hat ${maximum} Notizen, mehr geht nicht.`,
   openResends: (maximum) =>
     `${maximum} Wiederholungen laufen, mehr geht nicht. Warten Sie, bis eine fertig ist, oder brechen Sie eine ab.`,
@@ -282,6 +284,9 @@ export const errors: ErrorTexts = {
     either: ({ field }) => `ist nur ohne ${field} möglich, und eines von beiden wird gebraucht`,
     test_orders_only: () => "ist nur mit Testbestellungen möglich",
     test_key: ({ value }) => `muss ${value} sein, denn der Schlüssel ist ein Testschlüssel`,
+    test_endpoint: () => "braucht einen Testendpunkt: Legen Sie einen mit dem Modus Test an",
+    previous_secret: () =>
+      "braucht einen Testendpunkt, dessen voriges Geheimnis noch gilt: Tauschen Sie erst sein Geheimnis",
     set_at_creation: () => "wird beim Anlegen festgelegt und kann nicht geändert werden",
     push_endpoint: () => "gilt nur für Push-Endpunkte: ein Pull-Endpunkt hat keine Adresse",
     pull_endpoint: () => "muss ein Pull-Endpunkt sein",

@@ -5,6 +5,7 @@ export const audited = {
   addPasskey: "Add passkey",
   adjustStock: "Adjust stock",
   approveOrder: "Approve order",
+  armDeliveryFault: "Rehearse a fault of a delivery",
   cancelLines: "Cancel lines",
   cancelOrder: "Cancel order",
   cancelResend: "Cancel resend",

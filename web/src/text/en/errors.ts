@@ -157,6 +157,8 @@ const LIMITS: Readonly<Record<KnownLimitName, (maximum: string) => string>> = {
     `The connections of the merchant have their maximum of ${maximum} endpoints. Delete one first.`,
   merchantTestEndpoints: (maximum) =>
     `The connections of the merchant have their maximum of ${maximum} test endpoints. Delete one first.`,
+  deliveryFaults: (maximum) =>
+    `The test order has its maximum of ${maximum} rehearsed faults. Use another test order.`,
   orderNotes: (maximum) => `The order has its maximum of ${maximum} notes.`,
   openResends: (maximum) =>
     `The maximum of ${maximum} resends at a time is reached. Wait until one has ended, or cancel one.`,
@@ -262,6 +264,8 @@ export const errors: ErrorTexts = {
     either: ({ field }) => `either this or ${field} is required, not both`,
     test_orders_only: () => "is possible with test orders only",
     test_key: ({ value }) => `must be ${value}, because the key is a test key`,
+    test_endpoint: () => "needs a test endpoint: create one with the mode test",
+    previous_secret: () => "needs a test endpoint whose previous secret still signs: rotate its secret first",
     set_at_creation: () => "is set at the creation and cannot be changed",
     push_endpoint: () => "is for push endpoints: a pull endpoint has no address",
     pull_endpoint: () => "must be a pull endpoint",

@@ -1,0 +1,305 @@
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { toTypeId } from "../../src/platform/ids.ts";
+import type { Dispatcher } from "../../src/webhooks/delivery/dispatcher.ts";
+import { countRows, createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
+import {
+  type StoredEndpoint,
+  sendDue,
+  startDispatcher,
+  startReceiverForTest,
+  storeEndpoint,
+} from "../support/dispatch.ts";
+import { runJob } from "../support/jobs.ts";
+import { expectProblem } from "../support/orders.ts";
+import { accept, type ReceivedRequest, type Receiver, type ReceiverHandler } from "../support/receivers.ts";
+import { applied } from "../support/sandbox.ts";
+import { type Answer, startTestService, type TestService } from "../support/test-service.ts";
+import { createEndpoint, endpointPath, loseWorker, pauseEndpoint } from "../support/webhooks.ts";
+
+// docs/design/deliveries.md, "Rehearsed faults"
+
+const SECOND_MS = 1_000;
+
+let test: TestService;
+let partner: Partner;
+beforeAll(async () => {
+  test = await startTestService({ config: { webhookAllowPrivateNetworks: true } });
+});
+afterAll(() => test.close());
+beforeEach(async () => {
+  partner = await createPartner(test);
+});
+
+const faultsPath = (orderId: string) => `/v1/test/orders/${orderId}/delivery-faults`;
+const arm = (orderId: string, fault: string, fields: object = {}, as = partner): Promise<Answer> =>
+  as.client.post(faultsPath(orderId), { fault, ...fields });
+async function armed(orderId: string, fault: string, fields: object = {}): Promise<Answer["body"]> {
+  const answer = await arm(orderId, fault, fields);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  return answer.body;
+}
+const faultsOf = async (orderId: string): Promise<Answer["body"]> =>
+  (await partner.client.get(faultsPath(orderId))).body.data;
+
+function expectRejected({ status, body }: Answer, errors: object[]): void {
+  expect(status, JSON.stringify(body)).toBe(422);
+  expect(body).toMatchObject({ code: "validation-failed", errors });
+}
+
+type World = {
+  readonly receiver: Receiver;
+  readonly endpoint: StoredEndpoint;
+  readonly endpointId: string;
+  readonly dispatcher: Dispatcher;
+  readonly orderId: string;
+  /** Sends what is due now, `seconds` later. */
+  send(seconds?: number): Promise<void>;
+  /** What has arrived since the order was created. */
+  requests(): readonly ReceivedRequest[];
+  /** Type, status and fault of each attempt of the delivery of an event, with those of the delivery. */
+  attempts(eventType: string): Promise<unknown>;
+};
+
+/** A test endpoint that has received the creation of a test order. */
+async function start(handler: ReceiverHandler = accept): Promise<World> {
+  const receiver = await startReceiverForTest(handler);
+  const endpoint = await storeEndpoint(test, partner, { url: receiver.url, mode: "test" });
+  const dispatcher = startDispatcher(test);
+  const { id: orderId } = await placeTestOrder(partner);
+  await sendDue(dispatcher);
+  const known = receiver.requests.length;
+  return {
+    receiver,
+    endpoint,
+    endpointId: toTypeId("whe", endpoint.id),
+    dispatcher,
+    orderId,
+    send: async (seconds = 0) => {
+      test.clock.advance({ ms: seconds * SECOND_MS });
+      await sendDue(dispatcher);
+    },
+    requests: () => receiver.requests.slice(known),
+    attempts: async (eventType) => {
+      const { body } = await partner.client.get(`/v1/deliveries?orderId=${orderId}&eventType=${eventType}`);
+      const [delivery] = body.data;
+      return {
+        status: delivery.status,
+        fault: delivery.fault,
+        attempts: delivery.attempts.map(
+          (attempt: { fault: string; responseStatus: number; error: string }) => [
+            attempt.fault,
+            attempt.responseStatus,
+            attempt.error,
+          ],
+        ),
+      };
+    },
+  };
+}
+
+const bodyOf = ({
+  body,
+}: ReceivedRequest): { id: string; type: string; sequence: number } & Record<string, unknown> =>
+  JSON.parse(body);
+const typesOf = (requests: readonly ReceivedRequest[]): string[] =>
+  requests.map((request) => bodyOf(request).type);
+
+/** Whether a request has exactly the signatures that these secrets make. */
+function isSignedBy({ headers, body }: ReceivedRequest, secrets: readonly string[]): boolean {
+  const [id, timestamp] = [String(headers["webhook-id"]), Number(headers["webhook-timestamp"])];
+  const signed = secrets.map((secret) => new Webhook(secret).sign(id, new Date(timestamp * SECOND_MS), body));
+  return headers["webhook-signature"] === signed.join(" ");
+}
+const secondsOf = ({ headers }: ReceivedRequest): number => Number(headers["webhook-timestamp"]);
+
+describe("a receiver gets", () => {
+  it("a wrong signature before the right one, even if it accepts it", async () => {
+    const world = await start();
+    await armed(world.orderId, "wrong-signature");
+    await applied(partner, world.orderId, "hold");
+    await world.send();
+    await world.send(1);
+    const [wrong, right] = world.requests();
+    expect(world.requests()).toHaveLength(2);
+    expect(wrong?.body).toBe(right?.body);
+    expect(wrong?.headers["webhook-id"]).toBe(right?.headers["webhook-id"]);
+    expect(wrong && isSignedBy(wrong, [world.endpoint.secret])).toBe(false);
+    expect(right && isSignedBy(right, [world.endpoint.secret])).toBe(true);
+    expect(await world.attempts("order.onHold")).toEqual({
+      status: "succeeded",
+      fault: "wrong-signature",
+      attempts: [
+        ["wrong-signature", 200, null],
+        [null, 200, null],
+      ],
+    });
+  });
+
+  it("a rightly signed request that is an hour old, and then one of now", async () => {
+    const world = await start();
+    await armed(world.orderId, "stale-timestamp");
+    await applied(partner, world.orderId, "hold");
+    await world.send();
+    await world.send(1);
+    const [stale, fresh] = world.requests();
+    expect(stale && isSignedBy(stale, [world.endpoint.secret])).toBe(true);
+    expect(fresh && stale && secondsOf(fresh) - secondsOf(stale)).toBe(3_601);
+    expect(world.requests()).toHaveLength(2);
+  });
+
+  it("an event twice, as soon as it has accepted it", async () => {
+    const world = await start();
+    await armed(world.orderId, "duplicate");
+    await applied(partner, world.orderId, "hold");
+    await world.send();
+    await world.send();
+    const [first, second] = world.requests();
+    expect(world.requests()).toHaveLength(2);
+    expect(second?.headers["webhook-id"]).toBe(first?.headers["webhook-id"]);
+    expect(second?.body).toBe(first?.body);
+    expect(await world.attempts("order.onHold")).toMatchObject({
+      status: "succeeded",
+      attempts: [
+        ["duplicate", 200, null],
+        ["duplicate", 200, null],
+      ],
+    });
+  });
+
+  it("nothing until the attempt after those that are dropped", async () => {
+    const world = await start();
+    await armed(world.orderId, "dropped", { attempts: 2 });
+    await applied(partner, world.orderId, "hold");
+    await world.send();
+    await world.send(1);
+    expect(world.requests()).toEqual([]);
+    await world.send(1);
+    expect(typesOf(world.requests())).toEqual(["order.onHold"]);
+    const dropped = ["dropped", null, "dropped by a rehearsed fault"];
+    expect(await world.attempts("order.onHold")).toEqual({
+      status: "succeeded",
+      fault: "dropped",
+      attempts: [dropped, dropped, [null, 200, null]],
+    });
+  });
+});
+
+describe("a fault", () => {
+  it("is armed for the next event alone, of its type if it names one, and each fault for an event of its own", async () => {
+    const { orderId, endpointId } = await start();
+    const later = await armed(orderId, "duplicate", { eventType: "order.shipmentCreated", endpointId });
+    const first = await armed(orderId, "unknown-field");
+    const second = await armed(orderId, "delayed", { attempts: 3 });
+    expect(await faultsOf(orderId)).toEqual([later, first, second]);
+    expect(later).toMatchObject({ endpointId, eventType: "order.shipmentCreated", eventId: null });
+    expect(second).toMatchObject({ endpointId: null, seconds: 10, attempts: null, endsAt: null });
+    for (const name of ["hold", "releaseHold", "ship"]) await applied(partner, orderId, name);
+    const { data } = (await partner.client.get(`/v1/events?orderId=${orderId}`)).body;
+    const eventIds = Object.fromEntries(data.map(({ type, id }: { type: string; id: string }) => [type, id]));
+    expect((await faultsOf(orderId)).map(({ eventId }: { eventId: string }) => eventId)).toEqual([
+      eventIds["order.shipmentCreated"],
+      eventIds["order.onHold"],
+      eventIds["order.onHoldReleased"],
+    ]);
+    const deliveries = (await partner.client.get(`/v1/deliveries?orderId=${orderId}`)).body.data;
+    expect(deliveries.map(({ fault }: { fault: string }) => fault)).toEqual([
+      "duplicate",
+      "delayed",
+      "unknown-field",
+      null,
+    ]);
+  });
+
+  it("is for test endpoints: a live one gets the event as usual, and so does every real order", async () => {
+    const { orderId, endpointId, dispatcher } = await start();
+    const live = await startReceiverForTest();
+    const liveEndpoint = await createEndpoint(partner, { url: live.url });
+    await armed(orderId, "wrong-signature");
+    await applied(partner, orderId, "hold");
+    const real = await placeOrder(partner);
+    await partner.client.post(`/v1/orders/${real.id}/cancel`);
+    await sendDue(dispatcher);
+    expect(live.requests.every((request) => isSignedBy(request, [liveEndpoint.secret]))).toBe(true);
+    expect(typesOf(live.requests).sort()).toEqual(["order.canceled", "order.created", "order.onHold"]);
+    const deliveries = (await partner.client.get("/v1/deliveries")).body.data;
+    const faulty = deliveries.filter(({ fault }: { fault: string | null }) => fault !== null);
+    expect(faulty).toMatchObject([{ endpointId, orderId, fault: "wrong-signature" }]);
+  });
+
+  it("is rejected for a real order, a foreign one and an erased one, like a missing one", async () => {
+    const { orderId } = await start();
+    const real = await placeOrder(partner);
+    const stranger = await createPartner(test);
+    await createEndpoint(stranger, { mode: "test" });
+    for (const [id, as] of [
+      [real.id, partner],
+      [orderId, stranger],
+      ["unknown", partner],
+    ] as const) {
+      expectProblem(await arm(id, "duplicate", {}, as), 404, "not-found");
+      expectProblem(await as.client.get(faultsPath(id)), 404, "not-found");
+    }
+    const others = await countRows(test, "delivery_faults");
+    await armed(orderId, "duplicate");
+    await partner.client.post(`/v1/test-orders/${orderId}/erase`);
+    expectProblem(await arm(orderId, "duplicate"), 404, "not-found");
+    await runJob(test, "erase-test-orders");
+    expect(await countRows(test, "delivery_faults")).toBe(others);
+  });
+
+  it("is rejected without a test endpoint that can have it", async () => {
+    const { orderId, endpointId } = await start();
+    const live = await createEndpoint(partner);
+    const foreign = await createEndpoint(await createPartner(test), { mode: "test" });
+    const rejected = async (fields: object, errors: object[]) =>
+      expectRejected(await arm(orderId, "duplicate", fields), errors);
+    const missing = { pointer: "/endpointId", rule: "not_found", kind: "webhook_endpoint" };
+    await rejected({ endpointId: "nonsense" }, [missing]);
+    await rejected({ endpointId: foreign.id }, [missing]);
+    await rejected({ endpointId: live.id }, [{ pointer: "/endpointId", rule: "test_endpoint" }]);
+    const previous = [{ pointer: "/fault", rule: "previous_secret" }];
+    expectRejected(await arm(orderId, "previous-secret"), previous);
+    expectRejected(await arm(orderId, "previous-secret", { endpointId }), previous);
+    await pauseEndpoint(test, endpointId);
+    expectProblem(await arm(orderId, "duplicate", { endpointId }), 409, "endpoint-paused");
+    await partner.client.request("DELETE", endpointPath(endpointId));
+    await rejected({ endpointId }, [missing]);
+    await rejected({}, [{ pointer: "/endpointId", rule: "test_endpoint" }]);
+  });
+
+  it("has bounds", async () => {
+    const { orderId } = await start();
+    const rejected = async (fields: object, errors: object[]) =>
+      expectRejected(await arm(orderId, "dropped", fields), errors);
+    await rejected({ fault: "fire" }, [{ pointer: "/fault", rule: "one_of" }]);
+    await rejected({ attempts: 0 }, [{ pointer: "/attempts", rule: "minimum" }]);
+    await rejected({ attempts: 6 }, [{ pointer: "/attempts", rule: "maximum" }]);
+    await rejected({ seconds: 601 }, [{ pointer: "/seconds", rule: "maximum" }]);
+    for (const eventType of ["order.created", "product.published"])
+      await rejected({ eventType }, [{ pointer: "/eventType", rule: "one_of" }]);
+    const answers = await Promise.all(Array.from({ length: 52 }, () => arm(orderId, "duplicate")));
+    const reached = answers.filter(({ status }) => status !== 201);
+    expect(reached).toHaveLength(2);
+    for (const answer of reached)
+      expectProblem(answer, 409, "limit-reached", { limit: "deliveryFaults", maximum: 50 });
+  });
+});
+
+describe("a worker that ends", () => {
+  it("after a rehearsed attempt, before it is stored, leaves the event to the next attempt", async () => {
+    const world = await start();
+    await armed(world.orderId, "wrong-signature");
+    await applied(partner, world.orderId, "hold");
+    await loseWorker(test, world.endpoint.id);
+    await world.send(61);
+    expect(world.requests().map((request) => isSignedBy(request, [world.endpoint.secret]))).toEqual([true]);
+    expect(await world.attempts("order.onHold")).toMatchObject({
+      status: "succeeded",
+      attempts: [
+        [null, null, expect.stringContaining("outcome unknown")],
+        [null, 200, null],
+      ],
+    });
+  });
+});
