@@ -70,7 +70,7 @@ async function hashOf(pages: string): Promise<string> {
     ...globSync("docs/.vitepress/**/*.{ts,css,svg}"),
     ...globSync("scripts/docs/**/*.ts"),
     ...globSync("docs/{examples/*,pictures/*,*.svg}"),
-    ...globSync("openapi/*.json"),
+    ...globSync("openapi/*.{json,yaml}"),
     "package-lock.json",
   ];
   for (const file of files.sort()) hash.update(await readFile(file).catch(() => ""));

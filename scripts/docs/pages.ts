@@ -49,6 +49,11 @@ export const SECTIONS: readonly Section[] = [
     pages: [
       at("partners/quickstart", "Start in five minutes", "Place a test order, move it, and read its events."),
       at(
+        "partners/guided-path",
+        "From a key to a proven integration",
+        "Every step of an integration, rehearsed in an afternoon.",
+      ),
+      at(
         "partners/authentication",
         "Keys",
         "Send a key, rotate it, and choose between a live and a test key.",

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { API_ADDRESS, ERRORS_ADDRESS } from "../../src/http/static-sites.ts";
 import { errorPages, errorSources, linkCodes } from "./generated/error-pages.ts";
 import { eventPayloads } from "./generated/event-payloads.ts";
+import { guidedPath } from "./generated/guided-path.ts";
 import { lifecycleTables } from "./generated/lifecycle-tables.ts";
 import { referencePages } from "./generated/reference-pages.ts";
 import { type FindPublished, rewriteLinks } from "./links.ts";
@@ -21,6 +22,7 @@ const FILES: Readonly<Record<string, string>> = {
   "docs/.vitepress/icon.svg": "public/icon.svg",
   "docs/order-states.svg": "order-states.svg",
   "openapi/partner.json": "public/openapi/partner.json",
+  "openapi/partner.arazzo.yaml": "public/openapi/partner.arazzo.yaml",
   "openapi/partner.postman_collection.json": "public/openapi/partner.postman_collection.json",
 };
 const PRIVATE_FILES: Readonly<Record<string, string>> = {
@@ -37,6 +39,7 @@ const PICTURES = "docs/pictures";
 /** What follows from the code of the service, and is added to a page that people write. */
 const ADDED: Readonly<Record<string, (text: string, audience: Audience) => string>> = {
   "partners/events": (text) => text + eventPayloads(),
+  "partners/guided-path": (text) => text + guidedPath(),
   "partners/statuses": (text) => text + lifecycleTables(),
   "errors/index": (text, audience) => linkCodes(text, ".", audience),
   "operators/errors": (text, audience) => linkCodes(text, "../errors", audience),

@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { createProgram } from "../../packages/cli/src/program.ts";
+import { PartnerOrders } from "../../packages/sdk/src/index.ts";
+import { readSteps } from "../../scripts/docs/generated/guided-path.ts";
 import { HOLD_REASONS, ORDER_STATUSES } from "../../src/lifecycle/order.ts";
 import { EVENT_SCHEMAS } from "../../src/partner-api/events.ts";
 import { PROBLEMS } from "../../src/platform/wire/problems.ts";
@@ -92,5 +95,29 @@ describe("the pages of errors", () => {
       const text = readFileSync(`docs/errors/${code}.md`, "utf8");
       expect(text).toMatch(new RegExp(`^# ${title}\n\n## Causes\n\n- .*\n## Remedy\n\n- `, "s"));
     }
+  });
+});
+
+describe("the guided path", () => {
+  it("names methods of the SDK and commands that exist", () => {
+    const client = new PartnerOrders({ baseUrl: "https://orders.example", key: "pok_test_0" });
+    const isMethod = (call: string): boolean =>
+      typeof call
+        .replace(/\(\)$/, "")
+        .split(".")
+        .slice(1)
+        .reduce<unknown>((object, name) => (object as Record<string, unknown>)[name], client) === "function";
+    const isCommand = (line: string): boolean => {
+      const [, first, second] = line.split(" ");
+      const group = createProgram().commands.find((command) => command.name() === first);
+      const isGroup = (group?.commands.length ?? 0) > 0;
+      return group !== undefined && (!isGroup || group.commands.some((command) => command.name() === second));
+    };
+    const calls = readSteps().flatMap(({ "x-sdk": sdk }) => sdk ?? []);
+    const lines = readSteps().flatMap(({ "x-cli": cli }) => cli ?? []);
+    expect(calls.length).toBeGreaterThan(10);
+    expect(calls.filter((call) => !isMethod(call))).toEqual([]);
+    expect(lines.length).toBeGreaterThan(8);
+    expect(lines.filter((line) => !isCommand(line))).toEqual([]);
   });
 });

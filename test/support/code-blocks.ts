@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
+import { guidedPath } from "../../scripts/docs/generated/guided-path.ts";
 
 /** A block of code of a page. */
 export type CodeBlock = {
@@ -32,7 +33,8 @@ export const PAGES: readonly Page[] = globSync("**/*.md", {
   .map((path) => path.replaceAll("\\", "/"))
   .sort()
   .map((path) => {
-    const text = readFileSync(path, "utf8");
+    // The rest of this page is made of the Arazzo file, and has commands too.
+    const text = readFileSync(path, "utf8") + (path === "docs/partners/guided-path.md" ? guidedPath() : "");
     return { path, text, blocks: codeBlocksOf(text) };
   });
 
