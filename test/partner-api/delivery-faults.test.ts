@@ -1,5 +1,5 @@
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { toTypeId } from "../../src/platform/ids.ts";
 import type { Dispatcher } from "../../src/webhooks/delivery/dispatcher.ts";
 import { countRows, createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
@@ -12,7 +12,14 @@ import {
 } from "../support/dispatch.ts";
 import { runJob } from "../support/jobs.ts";
 import { expectProblem } from "../support/orders.ts";
-import { accept, type ReceivedRequest, type Receiver, type ReceiverHandler } from "../support/receivers.ts";
+import {
+  accept,
+  answering,
+  type ReceivedRequest,
+  type Receiver,
+  type ReceiverHandler,
+  startRawReceiver,
+} from "../support/receivers.ts";
 import { applied } from "../support/sandbox.ts";
 import { type Answer, startTestService, type TestService } from "../support/test-service.ts";
 import { createEndpoint, endpointPath, loseWorker, pauseEndpoint } from "../support/webhooks.ts";
@@ -185,6 +192,160 @@ describe("a receiver gets", () => {
   });
 });
 
+describe("a receiver gets also", () => {
+  it("the signature of the previous secret alone", async () => {
+    const world = await start();
+    const path = endpointPath(world.endpointId, "rotate-secret");
+    const { secret } = (await partner.client.post(path, { overlapHours: 1 })).body;
+    await armed(world.orderId, "previous-secret");
+    for (const name of ["hold", "releaseHold"]) await applied(partner, world.orderId, name);
+    await world.send();
+    const [previous, both] = world.requests();
+    expect(previous && isSignedBy(previous, [world.endpoint.secret])).toBe(true);
+    expect(both && isSignedBy(both, [secret, world.endpoint.secret])).toBe(true);
+  });
+
+  it("another event of an unknown type, with an id of its own, before the event", async () => {
+    const world = await start();
+    await armed(world.orderId, "unknown-type");
+    await applied(partner, world.orderId, "hold");
+    await world.send();
+    await world.send(1);
+    const [unknown, event] = world.requests();
+    expect(typesOf(world.requests())).toEqual(["order.rehearsedUnknownType", "order.onHold"]);
+    expect(unknown?.headers["webhook-id"]).not.toBe(event?.headers["webhook-id"]);
+    for (const request of world.requests()) {
+      expect(bodyOf(request).id).toBe(request.headers["webhook-id"]);
+      expect(isSignedBy(request, [world.endpoint.secret])).toBe(true);
+    }
+  });
+
+  it("a field that is not described, and a body of 1 MiB, with the event", async () => {
+    const world = await start();
+    for (const fault of ["unknown-field", "largest-body"]) await armed(world.orderId, fault);
+    for (const name of ["hold", "releaseHold"]) await applied(partner, world.orderId, name);
+    await world.send();
+    const [field, large] = world.requests();
+    expect(field && bodyOf(field)).toMatchObject({ type: "order.onHold", fieldOfTomorrow: [{}] });
+    expect(Buffer.byteLength(large?.body ?? "")).toBe(1_048_576);
+    expect(large && bodyOf(large)).toMatchObject({ type: "order.onHoldReleased", sequence: 3 });
+    for (const request of world.requests()) expect(isSignedBy(request, [world.endpoint.secret])).toBe(true);
+  });
+
+  it("a body that breaks off in its middle, and then the whole one", async () => {
+    const world = await start();
+    const raw = await startRawReceiver(() => undefined);
+    onTestFinished(() => raw.close());
+    await partner.client.request("PATCH", endpointPath(world.endpointId), { body: { url: raw.url } });
+    await armed(world.orderId, "cut-body");
+    await applied(partner, world.orderId, "hold");
+    await world.send();
+    const [head = "", half = ""] = raw.received().split("\r\n\r\n");
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1]);
+    expect(half).toHaveLength(Math.ceil(length / 2));
+    expect(head).not.toContain("chunked");
+    await partner.client.request("PATCH", endpointPath(world.endpointId), {
+      body: { url: world.receiver.url },
+    });
+    await world.send(1);
+    expect(typesOf(world.requests())).toEqual(["order.onHold"]);
+    expect(Buffer.byteLength(world.requests()[0]?.body ?? "")).toBe(length);
+    expect(await world.attempts("order.onHold")).toMatchObject({
+      attempts: [
+        ["cut-body", null, "cut off by a rehearsed fault"],
+        [null, 200, null],
+      ],
+    });
+  });
+
+  it("an event twice at the same time, and fails the attempt if one of both fails", async () => {
+    const waiting: (() => void)[] = [];
+    let status = 503;
+    const world = await start((request, response) => {
+      if (bodyOf(request).type === "order.created") return accept(request, response);
+      waiting.push(() => {
+        response.writeHead(status).end();
+        status = 200;
+      });
+      if (waiting.length === 2) for (const respond of waiting) respond(); // Neither ends before both have begun.
+      if (waiting.length > 2) response.end();
+    });
+    await armed(world.orderId, "two-at-once");
+    await applied(partner, world.orderId, "hold");
+    await world.send();
+    expect(world.requests()).toHaveLength(2);
+    await world.send(6);
+    expect(await world.attempts("order.onHold")).toMatchObject({
+      status: "succeeded",
+      attempts: [
+        ["two-at-once", 503, "HTTP 503"],
+        [null, 200, null],
+      ],
+    });
+  });
+
+  it("an event late, and those after it later", async () => {
+    const world = await start();
+    await armed(world.orderId, "delayed", { seconds: 20 });
+    for (const name of ["hold", "releaseHold"]) await applied(partner, world.orderId, name);
+    await world.send();
+    await world.send(19);
+    expect(world.requests()).toEqual([]);
+    await world.send(1);
+    expect(typesOf(world.requests())).toEqual(["order.onHold", "order.onHoldReleased"]);
+    expect(await world.attempts("order.onHold")).toMatchObject({ attempts: [["delayed", 200, null]] });
+  });
+
+  it("a newer event before an older one", async () => {
+    const world = await start();
+    await armed(world.orderId, "reordered");
+    await applied(partner, world.orderId, "hold");
+    await world.send();
+    expect(world.requests()).toEqual([]);
+    for (const name of ["releaseHold", "ship"]) await applied(partner, world.orderId, name);
+    await world.send();
+    expect(typesOf(world.requests())).toEqual([
+      "order.onHoldReleased",
+      "order.onHold",
+      "order.shipmentCreated",
+    ]);
+    expect(world.requests().map((request) => bodyOf(request).sequence)).toEqual([3, 2, 4]);
+  });
+
+  it("an event that waits for a newer one after a minute, if there is none", async () => {
+    const world = await start();
+    await armed(world.orderId, "reordered");
+    await applied(partner, world.orderId, "hold");
+    await world.send(59);
+    expect(world.requests()).toEqual([]);
+    await world.send(1);
+    await applied(partner, world.orderId, "releaseHold");
+    await world.send();
+    expect(typesOf(world.requests())).toEqual(["order.onHold", "order.onHoldReleased"]);
+  });
+
+  it("a burst of the events of an outage, of several orders", async () => {
+    const world = await start();
+    const other = await placeTestOrder(partner);
+    await world.send();
+    for (const id of [world.orderId, other.id]) await armed(id, "outage", { seconds: 30 });
+    test.clock.advance({ ms: 10 * SECOND_MS });
+    for (const id of [world.orderId, other.id])
+      for (const name of ["hold", "releaseHold"]) await applied(partner, id, name);
+    await world.send(19);
+    expect(typesOf(world.requests())).toEqual(["order.created"]);
+    await world.send(1);
+    expect(typesOf(world.requests()).sort()).toEqual([
+      "order.created",
+      ...Array(2).fill("order.onHold"),
+      ...Array(2).fill("order.onHoldReleased"),
+    ]);
+    await applied(partner, other.id, "hold");
+    await world.send();
+    expect(world.requests()).toHaveLength(6);
+  });
+});
+
 describe("a fault", () => {
   it("is armed for the next event alone, of its type if it names one, and each fault for an event of its own", async () => {
     const { orderId, endpointId } = await start();
@@ -283,6 +444,74 @@ describe("a fault", () => {
     expect(reached).toHaveLength(2);
     for (const answer of reached)
       expectProblem(answer, 409, "limit-reached", { limit: "deliveryFaults", maximum: 50 });
+  });
+});
+
+describe("a rehearsed attempt", () => {
+  it("does not count for the health of the endpoint, and does not pause it", async () => {
+    let status = 410;
+    const world = await start((request, response) =>
+      bodyOf(request).type === "order.created"
+        ? accept(request, response)
+        : answering(status)(request, response),
+    );
+    await armed(world.orderId, "wrong-signature");
+    await applied(partner, world.orderId, "hold");
+    await world.send();
+    status = 200;
+    const { body } = await partner.client.get(endpointPath(world.endpointId));
+    expect(body).toMatchObject({ status: "active", consecutiveFailures: 0 });
+    await world.send(1);
+    expect(await world.attempts("order.onHold")).toMatchObject({ status: "succeeded" });
+  });
+
+  it("is shown with the request that was sent", async () => {
+    const world = await start();
+    const faults = ["wrong-signature", "stale-timestamp", "unknown-type", "unknown-field"];
+    for (const fault of faults) await armed(world.orderId, fault);
+    for (const name of ["hold", "releaseHold", "hold", "releaseHold"])
+      await applied(partner, world.orderId, name);
+    for (let second = 0; second < 4; second += 1) await world.send(1);
+    const { data } = (await partner.client.get(`/v1/deliveries?orderId=${world.orderId}`)).body;
+    const shown = [];
+    for (const { id } of data.toReversed().slice(1))
+      for (const { request } of (await partner.client.get(`/v1/deliveries/${id}`)).body.attempts)
+        shown.push(request);
+    const sent = world.requests().map(({ headers, body }) => ({ headers, body }));
+    expect(shown).toHaveLength(7);
+    expect(sent).toMatchObject(shown);
+  });
+
+  it("is not repeated by a redelivery or a recovery, which send the event as it is", async () => {
+    let status = 500;
+    const world = await start((request, response) =>
+      bodyOf(request).type === "order.created"
+        ? accept(request, response)
+        : answering(status)(request, response),
+    );
+    const since = test.clock.now().toISOString();
+    await armed(world.orderId, "wrong-signature");
+    await applied(partner, world.orderId, "hold");
+    const { data } = (await partner.client.get(`/v1/deliveries?orderId=${world.orderId}&status=pending`))
+      .body;
+    await partner.client.post(`/v1/deliveries/${data[0].id}/redeliver`);
+    await world.send();
+    for (const seconds of [1, 36, 144, 720, 2_160]) await world.send(seconds);
+    const trials = world.requests().map((request) => isSignedBy(request, [world.endpoint.secret]));
+    expect(trials.filter((isRight) => !isRight)).toHaveLength(1);
+    expect(trials).toHaveLength(7); // Six of the schedule of a test order, and the redelivery.
+    expect(await world.attempts("order.onHold")).toMatchObject({ status: "failed" });
+    status = 200;
+    await partner.client.post(endpointPath(world.endpointId, "recover"), { since });
+    await runJob(test, "resend-deliveries");
+    await world.send();
+    expect(
+      world
+        .requests()
+        .slice(7)
+        .map((request) => isSignedBy(request, [world.endpoint.secret])),
+    ).toEqual([true]);
+    expect(await world.attempts("order.onHold")).toMatchObject({ status: "succeeded", fault: null });
   });
 });
 

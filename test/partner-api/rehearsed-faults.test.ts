@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anOrder, createKey, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { readOrder, readStoredOrders } from "../support/orders.ts";
 import { type PartnerListener, startPartnerListener } from "../support/partner-listener.ts";
-import { eventsOf, typesOf } from "../support/sandbox.ts";
+import { applied, eventsOf, typesOf } from "../support/sandbox.ts";
 import { exchange, type RawAnswer, requestText } from "../support/sockets.ts";
 import { dumpTables } from "../support/tables.ts";
 
@@ -73,6 +73,15 @@ describe("Test-Fault: lost-response", () => {
     expect((await send(path(id), "lost-response", body))?.status).toBe(retried);
   });
 
+  it("carries out tracking, whose retry finds what it did", async () => {
+    const { id } = await placeTestOrder(wire.partner);
+    const { shipments } = await applied(wire.partner, id, "ship");
+    const path = `/v1/test/orders/${id}/shipments/${shipments[0].id}/tracking`;
+    expect(await send(path, "lost-response", { status: "delivered" })).toBeNull();
+    const retried = await send(path, "lost-response", { status: "delivered" });
+    expect(retried).toMatchObject({ status: 200, json: { shipments: [{ status: "delivered" }] } });
+  });
+
   it("returns the problem of a request that is rejected", async () => {
     const { id } = await placeTestOrder(wire.partner);
     const rejected = await send(`/v1/test/orders/${id}/transitions`, "lost-response", {
@@ -122,6 +131,7 @@ describe("Test-Fault on anything else", () => {
       REJECTED,
     );
     expect(await send(`/v1/test-orders/${id}/erase`, fault)).toMatchObject(REJECTED);
+    expect(await send(`/v1/test/orders/${id}/shipments/none/tracking`, fault)).toMatchObject(REJECTED);
     expect(await dumpTables(wire.test)).toEqual(before);
   });
 
