@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { addEndpointCommands } from "./commands/endpoints.ts";
 import { addEventCommands } from "./commands/events.ts";
 import { addListenCommands } from "./commands/listen.ts";
+import { addMcpCommand } from "./commands/mcp.ts";
 import { addOrderCommands } from "./commands/orders.ts";
 import { addTestOrderCommands } from "./commands/test-orders.ts";
 import { addVerifyCommand } from "./commands/verify.ts";
@@ -38,5 +39,6 @@ export function createProgram(): Command {
   addEventCommands(program);
   addListenCommands(program);
   addVerifyCommand(program);
+  addMcpCommand(program);
   return program;
 }
