@@ -9,7 +9,7 @@ import type { Metrics } from "../platform/metrics.ts";
 import type { WebhookContext } from "../webhooks/conditions-sql.ts";
 import { actorOf, membersOf, type PartnerCaller, partnerAuthentication } from "./authentication.ts";
 import { describePartnerApi } from "./description.ts";
-import { mcpEndpoint } from "./mcp.ts";
+import { mcpEndpoint, NO_MCP_STREAM } from "./mcp.ts";
 import { type PartnerDatabases, partnerOperations } from "./operations.ts";
 import { FOR_LIVE_KEYS } from "./partner-route.ts";
 import { partnerRoutes } from "./routes.ts";
@@ -54,7 +54,7 @@ export function createPartnerApi(
   );
   const app: FastifyInstance = createListener({
     name: "partner-api",
-    routes: partnerRoutes,
+    routes: [...partnerRoutes, NO_MCP_STREAM],
     operationsFor,
     authenticate: partnerAuthentication(
       { ...context, db: databases.calls },

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import type { InjectOptions } from "fastify";
 import { Type } from "typebox";
 import type { ApiDocument } from "../../packages/mcp/schemas.ts";
@@ -38,18 +37,36 @@ export function mcpEndpoint(
   { baseUrl }: Pick<Config, "baseUrl">,
   description: () => string,
 ): AnswerMcp {
-  let loaded: Promise<McpHttpHandler> | undefined;
+  let loaded: ReturnType<typeof load> | undefined;
   /** With the first request of an agent: most processes serve none, and the library takes 30 MB. */
   const load = async () => {
-    const [{ createMcpHandler }, { mcpServers }] = await Promise.all([
+    const [library, { mcpServers }] = await Promise.all([
       import("@modelcontextprotocol/server"),
       import("../../packages/mcp/server.ts"),
     ]);
     const serverFor = mcpServers(JSON.parse(description()) as ApiDocument); // The listener's own description.
-    return createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.["session"] as McpSession), {
-      maxSubscriptions: 1, // Tools never change, so a stream would have nothing to report, and would hold a connection.
-      keepAliveMs: 0,
-    });
+    const current = library.createMcpHandler(
+      ({ authInfo }) => serverFor(authInfo?.extra?.["session"] as McpSession),
+      {
+        legacy: "reject",
+        maxSubscriptions: 1, // Tools never change, so a stream would have nothing to report, and would hold a connection.
+        keepAliveMs: 0,
+      },
+    );
+    return async (request: Request, parsedBody: unknown, session: McpSession): Promise<Response> => {
+      if (!(await library.isLegacyRequest(request, parsedBody)))
+        return current.fetch(request, {
+          parsedBody,
+          authInfo: { token: "", clientId: "", scopes: [], extra: { session } },
+        });
+      // A client of the protocol before 2026. It can read JSON as well as a stream of one event, which is the library's default.
+      const server = serverFor(session);
+      const transport = new library.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+      await server.connect(transport);
+      const response = await transport.handleRequest(request, { parsedBody });
+      await server.close();
+      return response;
+    };
   };
   const { origin: ownOrigin } = new URL(baseUrl);
 
@@ -58,18 +75,14 @@ export function mcpEndpoint(
     const isLive = !caller.testOnly;
     if (isLive && !(await readConnection(db, caller))?.liveAgents) return TEST_KEYS_ONLY;
     loaded ??= load();
-    const handler = await loaded;
+    const answer = await loaded;
     const api = new PartnerOrders({
       baseUrl,
       key: apiKeyOf(headers) ?? "", // The request has been authenticated by it.
       attemptsMax: 1,
       fetch: within(inject, id),
     });
-    const session: McpSession = { api, isLive };
-    const response = await handler.fetch(requestOf(baseUrl, headers), {
-      parsedBody: body,
-      authInfo: { token: "", clientId: "", scopes: [], extra: { session } },
-    });
+    const response = await answer(requestOf(baseUrl, headers), body, { api, isLive });
     const type = response.headers.get("content-type");
     return {
       status: response.status,
@@ -145,3 +158,18 @@ export const mcpRoutes: readonly PartnerRoute[] = [
     handle: (input, { context, answerMcp }) => answerMcp(input, context.db),
   }),
 ];
+
+/**
+ * Clients of the protocol before 2026 ask for a stream of messages of the server. There are none, and the protocol has this response for
+ * it. Not described: an operation that always fails is none.
+ */
+export const NO_MCP_STREAM: PartnerRoute = route({
+  method: "GET",
+  path: "/v1/mcp",
+  operationId: "refuseMcpStream",
+  tag: "Agents",
+  summary: "Say that there is no stream",
+  responses: { 405: { description: "There is no stream." } },
+  problems: [],
+  handle: async () => ({ status: 405, headers: { allow: "POST" } }),
+});
