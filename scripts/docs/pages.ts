@@ -72,6 +72,7 @@ export const SECTIONS: readonly Section[] = [
         "Retries and rate limits",
         "What to retry, how long to wait, and how many requests fit.",
       ),
+      at("partners/errors", "Handle errors", "What the SDK throws, and what a program does about it."),
       at("partners/sdk", "SDK", "The API in TypeScript and JavaScript: orders, errors, retries, webhooks."),
       at(
         "partners/command-line",

@@ -98,6 +98,17 @@ describe("the pages of errors", () => {
   });
 });
 
+describe("the guide to errors", () => {
+  it("says what each code of the partner API asks for", () => {
+    const text = read("errors.md");
+    const codes = Object.values(PARTNER.components.examples ?? {}).map(({ value }) => value["code"]);
+    const rows = rowsOf(text, "| Do | Codes");
+    const named = rows.flatMap(([, cell = ""]) => cell.split(", "));
+    expect(codes.length).toBeGreaterThan(10);
+    expect(named.toSorted()).toEqual([...new Set(codes)].toSorted());
+  });
+});
+
 describe("the guided path", () => {
   it("names methods of the SDK and commands that exist", () => {
     const client = new PartnerOrders({ baseUrl: "https://orders.example", key: "pok_test_0" });

@@ -50,9 +50,14 @@ describe("the package of the SDK", () => {
       const listener = await startPartnerListener();
       const file = `${basename(path, ".md")}.mts`;
       await writeFile(join(folder, file), programOf(blocks));
-      const { stderr } = await runNode(folder, file, { API: listener.url, KEY: listener.partner.key });
+      const { stdout, stderr } = await runNode(folder, file, {
+        API: listener.url,
+        KEY: listener.partner.key,
+      });
       await listener.close();
       expect(stderr).toBe("");
+      for (const [, printed = ""] of programOf(blocks).matchAll(/console\.log\(.*\); \/\/ ([^.\n]+)$/gm))
+        expect(stdout.split("\n")).toContain(printed);
       const options =
         "--noEmit --strict --noUncheckedIndexedAccess --target esnext --module nodenext --types node";
       const roots = ["--typeRoots", resolve("node_modules/@types")];
