@@ -1,7 +1,10 @@
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { toTypeId } from "../../src/platform/ids.ts";
+import { claimDeliveries } from "../../src/webhooks/delivery/claim-sql.ts";
+import { completeDeliveries } from "../../src/webhooks/delivery/complete-deliveries.ts";
 import type { Dispatcher } from "../../src/webhooks/delivery/dispatcher.ts";
+import { heldUntil } from "../../src/webhooks/faults/delivery-fault.ts";
 import { countRows, createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import {
   type StoredEndpoint,
@@ -515,7 +518,136 @@ describe("a rehearsed attempt", () => {
   });
 });
 
+describe("a client of a pull endpoint", () => {
+  type Leased = {
+    deliveryId: string;
+    attempt: number;
+    eventType: string;
+    fault: string | null;
+    headers: ReceivedRequest["headers"];
+    body: string;
+  };
+
+  async function startPull() {
+    const endpoint = await createEndpoint(partner, { kind: "pull", mode: "test", url: undefined });
+    const lease = async (): Promise<Leased[]> =>
+      (await partner.client.get(endpointPath(endpoint.id, "deliveries"))).body.data;
+    const acknowledge = (leased: readonly Leased[], status = 200) =>
+      partner.client.post(endpointPath(endpoint.id, "acknowledgements"), {
+        acknowledgements: leased.map(({ deliveryId, attempt }) => ({ deliveryId, attempt, status })),
+      });
+    const { id: orderId } = await placeTestOrder(partner);
+    await acknowledge(await lease());
+    return { endpoint, lease, acknowledge, orderId };
+  }
+  const shown = (leased: readonly Leased[]) =>
+    leased.map(({ eventType, attempt, fault }) => [eventType, attempt, fault]);
+
+  it("gets the request as the fault makes it, and the event after its acknowledgement", async () => {
+    const { endpoint, lease, acknowledge, orderId } = await startPull();
+    await armed(orderId, "wrong-signature");
+    await applied(partner, orderId, "hold");
+    const wrong = await lease();
+    expect(shown(wrong)).toEqual([["order.onHold", 1, "wrong-signature"]]);
+    await acknowledge(wrong, 410);
+    expect(await lease()).toEqual([]);
+    test.clock.advance({ ms: SECOND_MS });
+    const right = await lease();
+    expect(shown(right)).toEqual([["order.onHold", 2, null]]);
+    const isRight = [wrong, right].map(
+      ([leased]) => leased && isSignedBy({ ...leased, method: "POST", path: "/" }, [endpoint.secret]),
+    );
+    expect(isRight).toEqual([false, true]);
+    await acknowledge(right);
+    const { body } = await partner.client.get(`/v1/deliveries/${right[0]?.deliveryId}`);
+    expect(body).toMatchObject({
+      status: "succeeded",
+      attempts: [{ fault: "wrong-signature", responseStatus: 410 }, { fault: null }],
+    });
+    expect((await partner.client.get(endpointPath(endpoint.id))).body.status).toBe("active");
+  });
+
+  it("waits for what is dropped, delayed and reordered, and is told what it has to do itself", async () => {
+    const { lease, acknowledge, orderId } = await startPull();
+    for (const fault of ["dropped", "reordered", "cut-body", "two-at-once"]) await armed(orderId, fault);
+    await applied(partner, orderId, "hold");
+    expect(await lease()).toEqual([]);
+    test.clock.advance({ ms: SECOND_MS });
+    const dropped = await lease();
+    expect(shown(dropped)).toEqual([["order.onHold", 2, null]]);
+    await acknowledge(dropped);
+    await applied(partner, orderId, "releaseHold");
+    expect(await lease()).toEqual([]);
+    for (const name of ["ship", "complete"]) await applied(partner, orderId, name);
+    const arrived: unknown[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      const leased = await lease();
+      arrived.push(...shown(leased));
+      await acknowledge(leased, round === 0 ? 500 : 200);
+      test.clock.advance({ ms: SECOND_MS });
+    }
+    expect(arrived).toEqual([
+      ["order.shipmentCreated", 1, "cut-body"],
+      ["order.shipmentCreated", 2, null],
+      ["order.onHoldReleased", 1, "reordered"],
+      ["order.completed", 1, "two-at-once"],
+    ]);
+  });
+
+  it("that does not come back leaves the rehearsed attempt, and the event follows", async () => {
+    const { lease, orderId } = await startPull();
+    await armed(orderId, "stale-timestamp");
+    await applied(partner, orderId, "hold");
+    expect(shown(await lease())).toEqual([["order.onHold", 1, "stale-timestamp"]]);
+    test.clock.advance({ ms: 60 * SECOND_MS });
+    await runJob(test, "end-pull-leases");
+    test.clock.advance({ ms: SECOND_MS });
+    expect(shown(await lease())).toEqual([["order.onHold", 2, null]]);
+  });
+});
+
+describe("a newer event that is published while a worker has claimed the older one that waits for it", () => {
+  it("is sent first all the same", async () => {
+    const world = await start();
+    await armed(world.orderId, "reordered");
+    await applied(partner, world.orderId, "hold");
+    const now = test.clock.now();
+    const leasedUntil = new Date(now.getTime() + 60 * SECOND_MS);
+    const { merchantId, connectionId, id: endpointId } = world.endpoint;
+    const ids = { scheduled: test.context.newId(), manual: test.context.newId() };
+    const sizes = [{ merchantId, connectionId, endpointId, size: 1 }];
+    const [delivery] = await claimDeliveries(test.db, ids, { now, leasedUntil }, sizes);
+    if (delivery === undefined) throw new Error("Nothing was claimed.");
+    const until = heldUntil(delivery, now);
+    expect(until).toEqual(leasedUntil);
+    await applied(partner, world.orderId, "releaseHold");
+    const held = { delivery, attempt: null, outcome: { is: "held" as const, at: until ?? now } };
+    const woken = await completeDeliveries(test.context, test.context.newId(), [
+      { completion: held, health: null, wasPaused: false },
+    ]);
+    expect(woken).toEqual([{ merchantId, connectionId }]);
+    await world.send();
+    expect(typesOf(world.requests())).toEqual(["order.onHoldReleased", "order.onHold"]);
+  });
+});
+
 describe("a worker that ends", () => {
+  it("between a delivery and its duplicate leaves the duplicate to another worker", async () => {
+    const world = await start();
+    await armed(world.orderId, "duplicate");
+    await applied(partner, world.orderId, "hold");
+    await loseWorker(test, world.endpoint.id); // It has sent the first one.
+    await world.send(61);
+    expect(world.requests()).toHaveLength(1);
+    expect(await world.attempts("order.onHold")).toMatchObject({
+      status: "succeeded",
+      attempts: [
+        [null, null, expect.stringContaining("outcome unknown")],
+        ["duplicate", 200, null],
+      ],
+    });
+  });
+
   it("after a rehearsed attempt, before it is stored, leaves the event to the next attempt", async () => {
     const world = await start();
     await armed(world.orderId, "wrong-signature");
