@@ -102,6 +102,36 @@ describe("listen", () => {
     await receiver.close();
   });
 
+  it("performs the faults of a body that is cut off and of two requests at once", async () => {
+    const receiver = await receive();
+    const listening = start("listen", "--forward-to", receiver.forwardTo, "--json");
+    await vi.waitFor(() => expect(listening.errors()).toContain("Forwarding deliveries"), 20_000);
+    const id = await placeTestOrder();
+    await receiver.waitFor(1);
+    for (const fault of ["two-at-once", "cut-body"] as const) await client.testOrders.armFault(id, { fault });
+    for (const transition of ["hold", "releaseHold"] as const)
+      await client.testOrders.transition(id, { transition });
+    await vi.waitFor(
+      () => expect(jsonLines(listening.output()).map(({ fault }) => fault)).toContain("cut-body"),
+      20_000,
+    );
+    listener.test.clock.advance({ seconds: 1 });
+    await receiver.waitFor(4);
+    const types = ["order.created", "order.onHold", "order.onHold", "order.onHoldReleased"];
+    expect(typesOf(receiver.requests, id)).toEqual(types);
+    await vi.waitFor(() => expect(jsonLines(listening.output())).toHaveLength(5), 20_000);
+    expect(jsonLines(listening.output()).map(({ fault, status }) => [fault, status])).toEqual([
+      [null, 200],
+      ["two-at-once", 200],
+      ["two-at-once", 200],
+      ["cut-body", null],
+      [null, 200],
+    ]);
+    listening.child.kill("SIGINT");
+    await listening.ended();
+    await receiver.close();
+  });
+
   it("shows what the receiver complains about, and outlasts a lost connection", async () => {
     let isBroken = true;
     const receiver = await receive((_, response) => {

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
 import {
   type EventType,
   type HandlerResponse,
@@ -145,7 +147,7 @@ function watchedClient({ settings, output }: Session): PartnerOrders {
 async function forward(
   { output }: Session,
   receiver: string,
-  { deliveryId, attempt, eventId, eventType, orderId, headers, body }: LeasedDelivery,
+  { deliveryId, attempt, eventId, eventType, orderId, fault, headers, body }: LeasedDelivery,
 ): Promise<HandlerResponse> {
   const startedAt = Date.now();
   const show = (status: number | null, complaint: string) => {
@@ -156,12 +158,14 @@ async function forward(
       eventId,
       eventType,
       orderId,
+      fault,
       status,
       durationMs,
       complaint: complaint || null,
     };
     const time = new Date(startedAt).toISOString().slice(11, 19);
     const again = attempt > 1 ? `attempt ${attempt}` : "";
+    const rehearsed = fault === null ? "" : `rehearses ${fault}`;
     const about = complaint.slice(0, 200);
     output.line(item, [
       time,
@@ -169,13 +173,15 @@ async function forward(
       orderId,
       status ?? "failed",
       `${durationMs} ms`,
-      ...[again, about].filter(Boolean),
+      ...[again, rehearsed, about].filter(Boolean),
     ]);
   };
   try {
+    const fields = headers as Record<string, string>; // The service sends texts.
+    if (fault === "cut-body") await cutOff(receiver, fields, body);
     const response = await fetch(receiver, {
       method: "POST",
-      headers: headers as Record<string, string>, // The service sends texts.
+      headers: fields,
       body,
       redirect: "manual",
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -190,6 +196,25 @@ async function forward(
     show(null, reason);
     throw new Error(reason, { cause: error });
   }
+}
+
+/** The connection is closed so long after the first half of a body. */
+const CUT_OFF_AFTER_MS = 100;
+
+/** Sends half of a body, and closes the connection: the fault that only the sender of a request can rehearse. */
+function cutOff(receiver: string, headers: Readonly<Record<string, string>>, text: string): Promise<never> {
+  const body = Buffer.from(text);
+  const request = receiver.startsWith("https:") ? httpsRequest : httpRequest;
+  return new Promise((_, reject) => {
+    const sent = request(receiver, {
+      method: "POST",
+      headers: { ...headers, "content-length": body.length },
+    });
+    sent.on("error", reject);
+    sent.write(body.subarray(0, Math.ceil(body.length / 2)), () =>
+      setTimeout(() => sent.destroy(new Error("cut off, as the fault says")), CUT_OFF_AFTER_MS),
+    );
+  });
 }
 
 async function beginningOf(response: Response): Promise<string> {

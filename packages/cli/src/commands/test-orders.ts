@@ -1,5 +1,12 @@
 import type { Command } from "commander";
-import type { TestOrderTransition, TestTrackingRequest, TransitionRequest } from "../../../sdk/src/index.ts";
+import type {
+  DeliveryFaultName,
+  DeliveryFaultRequest,
+  EventType,
+  TestOrderTransition,
+  TestTrackingRequest,
+  TransitionRequest,
+} from "../../../sdk/src/index.ts";
 import { action, count, several } from "../session.ts";
 import { createTestOrder } from "../test-orders.ts";
 
@@ -12,6 +19,8 @@ type TransitionOptions = {
   trackingNumber?: string;
   trackingUrl?: string;
 };
+
+type FaultOptions = { endpoint?: string; type?: EventType; attempts?: number; seconds?: number };
 
 /** The life of most orders. */
 const WALK: readonly TestOrderTransition[] = ["accept", "ship", "complete"];
@@ -78,6 +87,48 @@ export function addTestOrderCommands(program: Command): void {
       action(async ({ client, output }, id: string, shipmentId: string, tracking: TestTrackingRequest) =>
         output.one(await client.testOrders.track(id, shipmentId, tracking)),
       ),
+    );
+  testOrders
+    .command("fault <order> <fault>")
+    .description(
+      "Rehearse a fault with the next event of a test order, such as wrong-signature, duplicate, dropped, cut-body or reordered.",
+    )
+    .option("--endpoint <id>", "default: each test endpoint")
+    .option("--type <type>", "only with an event of this type")
+    .option("--attempts <n>", "of dropped; default: 1", count)
+    .option("--seconds <n>", "of delayed, reordered and outage", count)
+    .addHelpText("after", "\nExample:\n  partner-orders test-orders fault web-1001 dropped --attempts 2")
+    .action(
+      action(
+        async (
+          { client, output },
+          id: string,
+          fault: DeliveryFaultName,
+          { endpoint, type, ...options }: FaultOptions,
+        ) => {
+          const request: DeliveryFaultRequest = {
+            fault,
+            ...(endpoint && { endpointId: endpoint }),
+            ...(type && { eventType: type }),
+            ...options,
+          };
+          output.one(await client.testOrders.armFault(id, request));
+        },
+      ),
+    );
+  testOrders
+    .command("faults <order>")
+    .description("List the faults of a test order: those that are armed, and the events that had one.")
+    .action(
+      action(async ({ client, output }, id: string) => {
+        for (const fault of await client.testOrders.faults(id))
+          output.line(fault, [
+            fault.id,
+            fault.fault,
+            fault.eventType ?? "any event",
+            fault.eventId ?? "armed",
+          ]);
+      }),
     );
   creating("walk")
     .description("Place a test order, and accept, ship and complete it.")
