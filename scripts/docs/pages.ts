@@ -142,6 +142,11 @@ export const SECTIONS: readonly Section[] = [
         "Operator guide",
         "Start the service, let people in, watch it, and help partners.",
       ),
+      at(
+        "operators/partners",
+        "What partners can see and do",
+        "Keys, orders, webhooks, agents and warnings, with the setting that governs each.",
+      ),
       from("deployment", "operators/deployment", "Deployment", "Containers, systemd, and a proxy with TLS."),
       from("configuration", "operators/configuration", "Configuration", "Every environment variable."),
       from("operation", "operators/operation", "Operation", "Health, metrics, logs, backups and recovery."),
