@@ -1,4 +1,15 @@
-import type { Order, OrderRequest, PartnerOrders, TransitionRequest } from "../sdk/src/index.ts";
+import type {
+  DeliveryFaultRequest,
+  EventType,
+  Order,
+  OrderRequest,
+  PartnerOrders,
+  ShipmentProgress,
+  TransitionRequest,
+} from "../sdk/src/index.ts";
+import { diagnose, type Evidence } from "../signature-doctor/diagnose.ts";
+import { FINDINGS } from "../signature-doctor/finding.ts";
+import { bySeverity, sentenceOf, TEXTS } from "../signature-doctor/texts.ts";
 import { explainAttempts } from "./attempts.ts";
 import { object, page, type Schema, type Schemas, text, withoutFields } from "./schemas.ts";
 
@@ -35,6 +46,9 @@ export type Tool = {
   run(api: PartnerOrders, input: never): Promise<object>;
 };
 
+/** What a schema cannot say about the arguments of a tool. Its message is for the agent. */
+export class InputError extends Error {}
+
 /** The buyer of a test order for which none was given. */
 const SAMPLE_ADDRESS: OrderRequest["shippingAddress"] = {
   firstName: "Ada",
@@ -65,13 +79,40 @@ const cursor = text("`nextCursor` of the page before.");
 const limit = { type: "integer", minimum: 1, maximum: 100, description: "Items on the page. Default: 20." };
 const LIMIT = 20;
 
+const fieldsOf = (schema: Schema) => (schema["properties"] ?? {}) as Readonly<Record<string, Schema>>;
+
+/** A transition, or `track`, which the API has as a request of its own. */
+function driveSchema(schemas: Schemas): Schema {
+  const request = schemas.get("TransitionRequest");
+  const { transition = {}, ...fields } = fieldsOf(request);
+  const names = transition["enum"] as string[];
+  return {
+    ...request,
+    properties: {
+      orderId,
+      transition: {
+        ...transition,
+        enum: [...names, "track"],
+        description: `${String(transition["description"])} \`track\`: the carrier reports something of a shipment: \`status\`, \`carrier\`, \`trackingNumber\`, \`trackingUrl\`.`,
+      },
+      ...fields,
+      status: { ...schemas.get("ShipmentProgress"), description: "For `track`: how far the shipment is." },
+      shipmentId: text("For `returnShipment` and `track`: the shipment. Default: the most recent one.", {
+        maxLength: 255,
+      }),
+    },
+    required: ["orderId", "transition"],
+  };
+}
+
 /** All tools, with the schemas of the API's own description. */
 export function toolsOf(schemas: Schemas): readonly Tool[] {
   const order = schemas.without("Order", PERSONAL);
   const request = schemas.get("OrderRequest");
-  const requested = (request["properties"] ?? {}) as Readonly<Record<string, Schema>>;
+  const requested = fieldsOf(request);
   const search = schemas.get("OrderSearch");
-  const transition = schemas.get("TransitionRequest");
+  const drive = driveSchema(schemas);
+  const fault = schemas.get("DeliveryFaultRequest");
   const delivery = schemas.get("Delivery");
   const endpoint = schemas.get("WebhookEndpoint");
   const lines = requested["lines"] ?? {};
@@ -158,19 +199,28 @@ export function toolsOf(schemas: Schemas): readonly Tool[] {
       },
     },
     {
-      name: "move_test_order",
-      title: "Move a test order",
+      name: "drive_test_order",
+      title: "Drive a test order",
       description:
-        "Applies a step of an order's life to a test order (accept, hold, ship, complete, return …), and sends its event to the endpoints. A step that is not possible is rejected with its rule.",
+        "Takes a test order a step further (accept, hold, ship, complete, return …), or reports what a carrier would (track), and sends the event of the step to the endpoints. A step that is not possible is rejected with its rule.",
       annotations: { ...ADDS, openWorldHint: true },
-      input: {
-        ...transition,
-        properties: { orderId, ...((transition["properties"] ?? {}) as Schema) },
-        required: ["orderId", "transition"],
-      },
+      input: drive,
       output: order,
-      run: async (api, { orderId: id, ...input }: TransitionRequest & { orderId: string }) =>
-        withoutPerson(await api.testOrders.transition(id, input)),
+      run: driveTestOrder,
+    },
+    {
+      name: "rehearse_delivery_fault",
+      title: "Rehearse a fault of a delivery",
+      description:
+        "The next event of a test order reaches its test endpoints with a fault: a wrong signature, a duplicate, out of order, cut off, late … Arm it, then drive the order. Without `fault` it only returns the faults of the order, and the events that had them.",
+      annotations: { ...ADDS, openWorldHint: true },
+      input: { ...fault, properties: { orderId, ...fieldsOf(fault) }, required: ["orderId"] },
+      output: object({ faults: { type: "array", items: schemas.get("DeliveryFault") } }),
+      run: async (api, { orderId: id, ...armed }: Partial<DeliveryFaultRequest> & { orderId: string }) => {
+        const { fault: name } = armed;
+        if (name !== undefined) await api.testOrders.armFault(id, { ...armed, fault: name });
+        return { faults: await api.testOrders.faults(id) };
+      },
     },
     {
       name: "cancel_order",
@@ -238,20 +288,6 @@ export function toolsOf(schemas: Schemas): readonly Tool[] {
       run: (api, input: { url: string }) => api.webhookEndpoints.create({ ...input, mode: "test" }),
     },
     {
-      name: "ping_webhook_endpoint",
-      title: "Send a test event",
-      description:
-        "Sends a signed `webhook.ping` to an endpoint, or a sample of a type. See what became of it by explain_delivery.",
-      annotations: { ...ADDS, openWorldHint: true },
-      input: object(
-        { endpointId, type: text("The type of which a sample is sent. Default: `webhook.ping`.") },
-        { optional: ["type"] },
-      ),
-      output: delivery,
-      run: (api, { endpointId: id, ...ping }: { endpointId: string; type?: never }) =>
-        api.webhookEndpoints.ping(id, ping),
-    },
-    {
       name: "list_deliveries",
       title: "List deliveries",
       description: "What was sent to webhook endpoints, newest first, with the outcome.",
@@ -301,16 +337,51 @@ export function toolsOf(schemas: Schemas): readonly Tool[] {
         explainAttempts(await api.deliveries.get(input.deliveryId)),
     },
     {
-      name: "redeliver",
-      title: "Send a delivery again",
-      description: "Sends the event of a delivery to its endpoint again, with a fresh signature.",
+      name: "send_webhook",
+      title: "Send a test event, or a delivery again",
+      description:
+        "With `endpointId`, sends a signed `webhook.ping` to the endpoint, or a sample of `type`. With `deliveryId`, sends the event of that delivery again, with a fresh signature. See what became of it by explain_delivery.",
       annotations: { ...ADDS, openWorldHint: true },
-      input: object({ deliveryId: text("Id of the delivery.") }),
+      input: object(
+        {
+          endpointId,
+          type: text("The type of which a sample is sent. Default: `webhook.ping`."),
+          deliveryId: text("Id of the delivery to send again, instead of the other two."),
+        },
+        { optional: ["endpointId", "type", "deliveryId"] },
+      ),
       output: withoutFields(delivery, ["attempts"]),
-      run: async (api, input: { deliveryId: string }) => {
-        const { attempts: _, ...redelivered } = await api.deliveries.redeliver(input.deliveryId);
-        return redelivered;
-      },
+      run: sendWebhook,
+    },
+    {
+      name: "check_signature",
+      title: "Find out why a signature does not fit",
+      description:
+        "Compares a webhook request, as the receiver got it, with the signing secret of its test endpoint, and names the cause: a body that was parsed and written again, the wrong secret, a changed header … Nothing of it is stored or sent on. The secrets of live endpoints do not belong here: use `partner-orders verify` for them.",
+      annotations: READS,
+      input: object(
+        {
+          headers: text("The received headers: lines, JSON, or a curl command.", { maxLength: 65_536 }),
+          body: text("The received bytes of the body, as text.", { maxLength: 262_144 }),
+          secret: text("The signing secret of the endpoint, which begins with whsec_.", { maxLength: 1_000 }),
+          computed: text("The signature that the receiver computed.", { maxLength: 1_000 }),
+          arrival: text("When the request arrived, by the clock of the receiver.", { maxLength: 100 }),
+        },
+        { optional: ["computed", "arrival"] },
+      ),
+      output: object({
+        verdict: text("`genuine`, `explained`, `different` or `incomplete`."),
+        meaning: text("What the verdict says."),
+        findings: {
+          type: "array",
+          items: object({
+            code: text("Name of the finding."),
+            severity: text("`fault`, `warning` or `note`."),
+            text: text("What is wrong, and what to do."),
+          }),
+        },
+      }),
+      run: checkSignature,
     },
     {
       name: "place_order",
@@ -324,6 +395,61 @@ export function toolsOf(schemas: Schemas): readonly Tool[] {
       run: async (api, input: Required<NewOrder>) => placeOrder(api, input),
     },
   ];
+}
+
+type Drive = Omit<TransitionRequest, "transition"> & {
+  orderId: string;
+  transition: TransitionRequest["transition"] | "track";
+  status?: ShipmentProgress;
+};
+
+async function driveTestOrder(api: PartnerOrders, { orderId: id, transition, status, ...fields }: Drive) {
+  if (transition !== "track")
+    return withoutPerson(await api.testOrders.transition(id, { ...fields, transition }));
+  const { shipmentId, carrier, trackingNumber, trackingUrl } = fields;
+  const shipment = shipmentId ?? (await api.orders.get(id)).shipments.at(-1)?.id;
+  if (shipment === undefined) throw new InputError("The order has no shipment yet: use `ship` first.");
+  const tracking = {
+    ...(status !== undefined && { status }),
+    ...(carrier !== undefined && { carrier }),
+    ...(trackingNumber !== undefined && { trackingNumber }),
+    ...(trackingUrl !== undefined && { trackingUrl }),
+  };
+  return withoutPerson(await api.testOrders.track(id, shipment, tracking));
+}
+
+async function sendWebhook(
+  api: PartnerOrders,
+  { endpointId: id, type, deliveryId }: { endpointId?: string; type?: EventType; deliveryId?: string },
+) {
+  if ((id === undefined) === (deliveryId === undefined))
+    throw new InputError("Either endpointId or deliveryId is required.");
+  const sent =
+    deliveryId === undefined
+      ? await api.webhookEndpoints.ping(String(id), type === undefined ? {} : { type })
+      : await api.deliveries.redeliver(deliveryId);
+  const { attempts: _, ...delivery } = sent;
+  return delivery;
+}
+
+async function checkSignature(
+  _: PartnerOrders,
+  {
+    computed = "",
+    arrival = "",
+    ...given
+  }: Pick<Evidence, "headers" | "body" | "secret"> & Partial<Evidence>,
+) {
+  const { verdict, findings } = await diagnose({ ...given, computed, arrival }, new Date());
+  return {
+    verdict,
+    meaning: `${TEXTS.verdicts[verdict]}. ${TEXTS.verdictsAbout[verdict]}`,
+    findings: bySeverity(findings).map((finding) => ({
+      code: finding.code,
+      severity: FINDINGS[finding.code],
+      text: sentenceOf(finding),
+    })),
+  };
 }
 
 type NewOrder = Pick<OrderRequest, "lines"> & {

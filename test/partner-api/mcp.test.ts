@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { signedSample } from "../../packages/sdk/src/testing.ts";
 import { anOrder, createKey, createPartner, placeOrder } from "../support/builders.ts";
 import { readOrder } from "../support/orders.ts";
 import { type PartnerListener, startPartnerListener } from "../support/partner-listener.ts";
@@ -69,14 +70,54 @@ describe("POST /v1/mcp with a test key", () => {
     const placed = await dataOf(client, "place_test_order", order);
     expect(placed).toMatchObject({ created: true, order: { testMode: true, status: "NEW" } });
     expect(await dataOf(client, "place_test_order", order)).toMatchObject({ created: false });
-    for (const transition of ["accept", "ship", "complete"])
-      await dataOf(client, "move_test_order", { orderId: "agent-1", transition });
+    const drive = (transition: string, fields: object = {}) =>
+      dataOf(client, "drive_test_order", { orderId: "agent-1", transition, ...fields });
+    const early = await call(client, "drive_test_order", { orderId: "agent-1", transition: "track" });
+    expect([early.isError, early.content[0]?.text]).toEqual([
+      true,
+      expect.stringContaining("no shipment yet"),
+    ]);
+    await drive("accept");
+    await drive("ship");
+    expect(await drive("track", { status: "delivered", trackingNumber: "T1" })).toMatchObject({
+      shipments: [{ status: "delivered", trackingNumber: "T1" }],
+    });
+    await drive("complete");
     expect(await dataOf(client, "get_order", { orderId: "agent-1" })).toMatchObject({ status: "COMPLETED" });
     const { data: events } = await dataOf(client, "list_events", {
       orderId: placed.order.id,
     });
     expect(typesOf(events)).toEqual(["order.created", "order.shipmentCreated", "order.completed"]);
     expect(await dataOf(client, "search_orders", { status: ["COMPLETED"] })).toMatchObject({ data: [{}] });
+  });
+
+  it("rehearses a fault of a delivery, sends a webhook, and explains a signature", async () => {
+    const client = await connect();
+    const endpoint = await dataOf(client, "create_test_endpoint", { url: "https://1.1.1.1/agents" });
+    const order = { externalOrderId: "agent-2", lines: linesOf() };
+    await dataOf(client, "place_test_order", order);
+    const input = { orderId: "agent-2", fault: "duplicate", endpointId: endpoint.id };
+    const armed = { faults: [{ fault: "duplicate", eventId: null }] };
+    expect(await dataOf(client, "rehearse_delivery_fault", input)).toMatchObject(armed);
+    expect(await dataOf(client, "rehearse_delivery_fault", { orderId: "agent-2" })).toMatchObject(armed);
+
+    const ping = await dataOf(client, "send_webhook", { endpointId: endpoint.id, type: "order.completed" });
+    expect(ping).toMatchObject({ endpointId: endpoint.id, eventType: "order.completed" });
+    expect(await dataOf(client, "send_webhook", { deliveryId: ping.id })).toMatchObject({ id: ping.id });
+    const both = await call(client, "send_webhook", { endpointId: endpoint.id, deliveryId: ping.id });
+    expect([both.isError, both.content[0]?.text]).toEqual([true, expect.stringContaining("Either")]);
+
+    const { body, headers } = await signedSample("order.created", { secret: endpoint.secret });
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    const request = { headers: lines.join("\n"), secret: endpoint.secret };
+    expect(await dataOf(client, "check_signature", { ...request, body })).toMatchObject({
+      verdict: "genuine",
+    });
+    const rewritten = JSON.stringify(JSON.parse(body), null, 2);
+    expect(await dataOf(client, "check_signature", { ...request, body: rewritten })).toMatchObject({
+      verdict: "explained",
+      findings: [{ code: "body_rewritten", severity: "fault" }],
+    });
   });
 
   it("shows no buyer and no text of a person in any result", async () => {
@@ -112,7 +153,8 @@ describe("POST /v1/mcp with a test key", () => {
     for (const [name, input] of [
       ["get_order", { orderId: id }],
       ["cancel_order", { orderId: id }],
-      ["move_test_order", { orderId: id, transition: "accept" }],
+      ["drive_test_order", { orderId: id, transition: "accept" }],
+      ["drive_test_order", { orderId: id, transition: "track" }],
       ["erase_test_order", { orderId: id }],
     ] as const)
       expect((await call(client, name, input)).content[0]?.text, name).toContain("not-found");
