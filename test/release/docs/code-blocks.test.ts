@@ -1,8 +1,11 @@
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readSteps } from "../../../scripts/docs/generated/guided-path.ts";
+import { installPackages, packageFolder } from "../../../scripts/install-packages.ts";
 import {
   announcedStatuses,
   createReader,
@@ -74,6 +77,9 @@ function expectAnnounced(statuses: readonly number[], blocks: readonly CodeBlock
   expect(announced.filter((status) => !statuses.includes(status))).toEqual([]);
 }
 
+/** What lints the OpenAPI documents also walks workflows. */
+const LINTERS = resolve("scripts/lint-openapi");
+
 const HAS_REQUESTS = spawnSync("python3", ["-c", "import requests"]).status === 0;
 
 let demo: Demo;
@@ -133,6 +139,23 @@ describe("the code of the pages", () => {
     expect(stdout).toBe("");
     expect(files.length).toBeGreaterThan(5);
   });
+});
+
+/** The page of the guided path is made of the same file, and its commands run like those of any page. */
+it("a tool that reads Arazzo walks the guided path, and finds each response as the OpenAPI document says", async () => {
+  installPackages(LINTERS);
+  const { keys } = await createReader(demo);
+  const redocly = join(String(packageFolder(LINTERS, "@redocly/cli")), "bin/cli.js");
+  const steps = readSteps().length;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [
+      ...[redocly, "respect", "openapi/partner.arazzo.yaml", "--server", `partnerOrders=${demo.api}`],
+      ...["--input", `key=${keys.testKey}`, "--input", "prefix=tool"],
+    ],
+    { env: { ...process.env, REDOCLY_TELEMETRY: "off", NO_COLOR: "1" } },
+  ).catch((failed: { stdout: string }) => failed);
+  expect(stdout).toContain(`Steps: ${steps} passed, ${steps} total`);
 });
 
 describe("the data of the pages", () => {
