@@ -79,6 +79,11 @@ export const SECTIONS: readonly Section[] = [
         "Command line for partners",
         "Orders, test orders, endpoints and events from a terminal, and webhooks on your machine.",
       ),
+      at(
+        "partners/testing",
+        "The service in your tests",
+        "The service itself on your machine, with a clock that you can move, for node:test and vitest.",
+      ),
       at("partners/versioning", "Versions", "What can change, what cannot, and how programs stay correct."),
       at("partners/agents", "Coding agents", "Let an agent rehearse orders, and see why webhooks fail."),
       at("partners/going-live", "Go live", "The checklist before the first real order."),

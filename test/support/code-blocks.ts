@@ -64,6 +64,7 @@ type Run =
   | "typescript"
   | "python"
   | "sdk"
+  | "file"
   | "example"
   | "schema"
   | "data"
@@ -83,6 +84,7 @@ export function runOf(block: CodeBlock, { path }: Page): Run {
   if (language === "sh") return STARTS.test(code) ? "start" : BUILDS.test(code) ? "build" : "session";
   if (language === "ts" && label === "[TypeScript]") return "typescript";
   if (language === "ts" && label === "[SDK]") return "sdk";
+  if (language === "ts" && /^\[[\w.-]+\.ts\]$/.test(label)) return "file";
   if (language === "python" && label === "[Python]") return "python";
   if (WITH_EXAMPLES.includes(path) && ["js", "python", "php", "java", "go"].includes(language))
     return "example";

@@ -31,6 +31,7 @@ export async function runCommandLine(args: string[]): Promise<number> {
   const stopped = Promise.withResolvers<"signal">();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => stopped.resolve("signal"));
+  onLostShell(() => stopped.resolve("signal"));
   try {
     const { json, version, help, ...options } = readOptions(args);
     if (help) return print(HELP);
@@ -54,6 +55,18 @@ export async function runCommandLine(args: string[]): Promise<number> {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
+}
+
+const LOOK_EVERY_MS = 500;
+
+/**
+ * npm starts programs in a shell, and passes a signal to the shell alone, which ends with it. Without npm, losing the parent means
+ * nothing: the shell of a job in the background may end before it.
+ */
+function onLostShell(stop: () => void): void {
+  if (process.env["npm_command"] === undefined) return;
+  const shell = process.ppid;
+  setInterval(() => process.ppid !== shell && stop(), LOOK_EVERY_MS).unref();
 }
 
 function print(text: string): 0 {

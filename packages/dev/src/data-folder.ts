@@ -1,7 +1,10 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readTextFile } from "../../../src/platform/data-dir.ts";
+import { clusterIn } from "../../../src/platform/embedded-postgres/cluster.ts";
 import { lockFile } from "../../../src/platform/embedded-postgres/embedded-postgres.ts";
+import { connectToRunningServer, shutDown } from "../../../src/platform/embedded-postgres/server.ts";
 
 /** The folder of one service, which no other process uses at the same time. */
 export type DataFolder = {
@@ -25,6 +28,7 @@ const LOCK_FILE = "dev.lock";
  */
 export async function openDataFolder(path: string | undefined): Promise<DataFolder> {
   if (path === undefined) {
+    await removeAbandoned();
     const temporary = await mkdtemp(join(tmpdir(), PREFIX));
     return open({ path: temporary, isTemporary: true, aheadMs: 0 });
   }
@@ -58,10 +62,38 @@ async function open({
     keepAhead,
     close: async () => {
       unlock();
-      if (isTemporary) await rm(path, { recursive: true, force: true, maxRetries: 3 });
+      if (isTemporary) await remove(path);
     },
   };
 }
+
+/**
+ * Removes the temporary folders of processes that were killed, and stops their PostgreSQL. The operating system has released their
+ * locks. What belongs to another user, or is being removed, is left.
+ */
+async function removeAbandoned(): Promise<void> {
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(PREFIX));
+  for (const path of names.map((name) => join(tmpdir(), name)))
+    await removeIfAbandoned(path).catch(() => undefined);
+}
+
+async function removeIfAbandoned(path: string): Promise<void> {
+  if ((await readAhead(path)) === null) return; // It is being made, and not locked yet.
+  const unlock = await lockFile(join(path, LOCK_FILE), 0);
+  if (unlock === undefined) return;
+  try {
+    const cluster = clusterIn(path);
+    const password = (await readTextFile(cluster.passwordFile))?.trim() ?? "";
+    const server = await connectToRunningServer(cluster, password);
+    await server?.connection.end();
+    if (server !== undefined) await shutDown(server.pid);
+  } finally {
+    unlock();
+    await remove(path);
+  }
+}
+
+const remove = (path: string): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 3 });
 
 async function readAhead(path: string): Promise<number | null> {
   const text = await readFile(join(path, CLOCK_FILE), "utf8").catch(() => null);

@@ -6,6 +6,8 @@ export { clockAt };
 
 /** A running service, with a connection that no other run has. */
 export type TestService = Addresses & {
+  /** The same as plain data, for another process. */
+  readonly addresses: Addresses;
   /** The clock of the service. Another process has it with `clockAt(dev)`. */
   readonly clock: DevClock;
   /** Ends the service and removes its data, unless `dataDir` keeps it. May be called more than once. */
@@ -20,5 +22,5 @@ export type TestService = Addresses & {
  */
 export async function startTestService(options: StartOptions = {}): Promise<TestService> {
   const { addresses, stop } = await launch(options);
-  return { ...addresses, clock: clockAt(addresses.dev), stop, [Symbol.asyncDispose]: stop };
+  return { ...addresses, addresses, clock: clockAt(addresses.dev), stop, [Symbol.asyncDispose]: stop };
 }

@@ -49,7 +49,7 @@ const ENVIRONMENT = ["PATH", "LD_LIBRARY_PATH", "TMPDIR", "TEMP", "TMP", "System
 
 /**
  * Starts the service in a process of its own (docs/design/dev.md, "A process of its own"), which ends when the channel to this one
- * closes. It does not keep this process alive.
+ * closes. It keeps only the command alive.
  * @throws Error with the reason
  */
 export async function launch(options: StartOptions, { isCommand = false } = {}): Promise<Launched> {
@@ -78,8 +78,11 @@ export async function launch(options: StartOptions, { isCommand = false } = {}):
     await ended;
     throw new Error(`The service did not start. ${report.failure}`);
   }
-  child.unref();
-  child.channel?.unref();
+  if (!isCommand) {
+    // A test that forgets to stop it ends all the same.
+    child.unref();
+    child.channel?.unref();
+  }
   return {
     addresses: report.addresses,
     ended,

@@ -39,6 +39,8 @@ const NOT_RUN: readonly string[] = [
   "docs/partners/command-line.md: it needs your receiver and your tests; a test runs it with others",
   "docs/partners/command-line.md: it writes into the home of its reader; a test reads such a file",
   "docs/partners/quickstart.md: only a demo offers keys to everyone",
+  "docs/partners/testing.md: it needs a release, and the network; a test starts the program that it has packed",
+  "docs/partners/testing.md: it needs the program above; a test moves the clock of one",
   "docs/partners/webhooks.md: it does not end; a test starts the program",
   "docs/partners/webhooks.md: the secret is left out; a test starts the program with one",
   "docs/scaling.md: it needs servers with Citus, and hours",
@@ -46,6 +48,7 @@ const NOT_RUN: readonly string[] = [
   "docs/scaling.md: it needs servers with Citus; test/cli/distribute.test.ts runs these commands there",
   "packages/cli/README.md: it needs a key, and listen does not end; tests run these commands",
   "packages/cli/README.md: it needs a release, and the network; tests install the package that they have packed",
+  "packages/dev/README.md: it needs a release, and the network; a test starts the program that it has packed",
   "packages/sdk/README.md: it needs a release, and the network; tests install the package that they have packed",
 ];
 
