@@ -75,6 +75,11 @@ export const SECTIONS: readonly Section[] = [
       at("partners/errors", "Handle errors", "What the SDK throws, and what a program does about it."),
       at("partners/sdk", "SDK", "The API in TypeScript and JavaScript: orders, errors, retries, webhooks."),
       at(
+        "partners/other-languages",
+        "Other languages",
+        "Python, PHP, Java and C#: signatures, types, and generated clients.",
+      ),
+      at(
         "partners/command-line",
         "Command line for partners",
         "Orders, test orders, endpoints and events from a terminal, and webhooks on your machine.",

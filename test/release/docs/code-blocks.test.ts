@@ -38,6 +38,8 @@ const NOT_RUN: readonly string[] = [
   "docs/partners/command-line.md: it needs what your server received; a test has such files",
   "docs/partners/command-line.md: it needs your receiver and your tests; a test runs it with others",
   "docs/partners/command-line.md: it writes into the home of its reader; a test reads such a file",
+  "docs/partners/other-languages.md: it needs the network",
+  "docs/partners/other-languages.md: the types of the command above are not there",
   "docs/partners/quickstart.md: only a demo offers keys to everyone",
   "docs/partners/testing.md: it needs a release, and the network; a test starts the program that it has packed",
   "docs/partners/testing.md: it needs the program above; a test moves the clock of one",
