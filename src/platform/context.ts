@@ -3,6 +3,7 @@ import type { Config } from "./config.ts";
 import type { Database, Queryable } from "./database/database.ts";
 import { retried } from "./database/retry.ts";
 import type { NewId } from "./ids.ts";
+import type { Metrics } from "./metrics.ts";
 import type { Signals } from "./signals.ts";
 import type { Clock } from "./time.ts";
 
@@ -14,6 +15,8 @@ export type Context = {
   readonly db: Database;
   readonly log: Logger;
   readonly signals: Signals;
+  /** Counts the attempts that no dispatcher makes. Absent where nobody reads metrics. */
+  readonly attemptMade?: Metrics["attemptMade"];
 };
 
 /** Runs `work` in one transaction, and retries it after a deadlock. */

@@ -27,7 +27,7 @@ import { removeDeletedEndpoints } from "../webhooks/endpoints/change-endpoints.t
 import { clearEndpoints } from "../webhooks/endpoints/clearings.ts";
 import { pauseEndedEndpoints } from "../webhooks/endpoints/ended-access.ts";
 import { purgeDeliveryLog } from "../webhooks/log/retention.ts";
-import { endPullLeases } from "../webhooks/pull/record-pulled.ts";
+import { endPullLeases, reportSilentEndpoints } from "../webhooks/pull/record-pulled.ts";
 import { resendDeliveries } from "../webhooks/resend/resend-deliveries.ts";
 
 /** Recurring background work of the worker. */
@@ -63,6 +63,7 @@ export const JOBS: readonly Job[] = [
   { name: "publish-events", everyMs: 500, run: publishBackOfficeEvents },
   { name: "end-with-tokens", everyMs: 1_000, run: endWithTokens },
   { name: "end-pull-leases", everyMs: 1_000, run: endPullLeases },
+  { name: "report-silent-endpoints", everyMs: HOUR_MS, run: reportSilentEndpoints },
   { name: "clear-endpoints", everyMs: 1_000, run: clearEndpoints },
   { name: "resend-deliveries", everyMs: 1_000, run: resendDeliveries },
   { name: "make-partitions", everyMs: HOUR_MS, run: makePartitions },

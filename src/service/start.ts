@@ -94,7 +94,8 @@ export async function startService(
     supervised?.shareMetrics(metrics.registry);
     const servesHealth = supervised?.servesHealth ?? true;
     const start = servesHealth ? await listenWhileStarting(config, log, metrics, stops) : NO_START_LISTENER;
-    const service = await openService(config, log, clock, "migrate", postgresSettings);
+    const opened = await openService(config, log, clock, "migrate", postgresSettings);
+    const service = { ...opened, context: { ...opened.context, attemptMade: metrics.attemptMade } };
     const { context, pools } = service;
     stops.resources.push({ name: "database", stop: service.close });
     stopRequested?.throwIfAborted();

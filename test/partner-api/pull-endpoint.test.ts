@@ -77,6 +77,65 @@ describe("POST /v1/webhook-endpoints with kind pull", () => {
   });
 });
 
+describe("a pull endpoint that no program fetches from", () => {
+  const report = () => runJob(test, "report-silent-endpoints");
+  const health = async (id: string) => (await partner.client.get(endpointPath(id))).body;
+  const mails = async (): Promise<string[]> =>
+    (
+      await test.db.query<{ subject: string }>({
+        name: "test-mails-of-endpoint",
+        text: "select subject from outgoing_mails where alert_of is not null order by id",
+        values: [],
+      })
+    ).map(({ subject }) => subject);
+
+  it("is failing after a day, warned about, and paused after five days; a success ends it", async () => {
+    const { id } = await createPull({ alertEmail: "oncall@partner.example" });
+    test.clock.advance({ hours: 48 });
+    expect(await report()).toBe(0); // Nothing is due.
+    await placeOrder(partner);
+    test.clock.advance({ hours: 23 });
+    expect(await report()).toBe(0);
+    test.clock.advance({ hours: 2 });
+    expect(await report()).toBe(1);
+    expect(await health(id)).toMatchObject({
+      status: "active",
+      consecutiveFailures: 1,
+      backingOffUntil: null,
+    });
+    expect(await mails()).toHaveLength(1);
+    await report(); // As an hour later, in another process.
+    expect(await mails()).toHaveLength(1);
+
+    expect(await acknowledge(id, await lease(id))).toEqual(["recorded"]);
+    expect(await health(id)).toMatchObject({ consecutiveFailures: 0 });
+    await placeOrder(partner);
+    for (let hour = 0; hour < 5 * 24 + 3; hour += 6) {
+      test.clock.advance({ hours: 6 });
+      await report();
+    }
+    expect(await health(id)).toMatchObject({ status: "paused", pauseReason: "failing" });
+    expect((await mails()).map((subject) => subject.split(":")[0])).toEqual([
+      "A webhook endpoint has been failing for a day",
+      "A webhook endpoint has been failing for a day",
+      "A webhook endpoint has been failing for three days",
+      "A webhook endpoint was paused",
+    ]);
+    await report();
+    expect(await mails()).toHaveLength(4);
+  });
+
+  it("is not reported while a program has something of it leased, or has failed since", async () => {
+    const { id } = await createPull();
+    await placeOrder(partner);
+    test.clock.advance({ hours: 30 });
+    const leased = await lease(id);
+    expect(await report()).toBe(0);
+    await acknowledge(id, leased, { status: 503 });
+    expect(await report()).toBe(0);
+  });
+});
+
 describe("GET /v1/webhook-endpoints/{endpointId}/deliveries", () => {
   it("leases what is due with the request that a push would make", async () => {
     const { id, secret } = await createPull();

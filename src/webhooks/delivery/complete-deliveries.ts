@@ -96,7 +96,8 @@ function newestReports(recorded: readonly RecordedCompletion[]): HealthReport[] 
   return [...newest.values()].sort((a, b) => (a.endpoint.id < b.endpoint.id ? -1 : 1));
 }
 
-async function storeHealth(
+/** Also pauses endpoints and queues warnings. The caller has the lease of the endpoints, or has locked their state. */
+export async function storeHealth(
   context: Context,
   tx: Queryable,
   workerId: string | null,

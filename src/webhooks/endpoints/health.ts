@@ -106,6 +106,29 @@ function backoffEnd(consecutiveFailures: number, at: Date, retryMs: readonly num
   return new Date(at.getTime() + Math.min(longest, doubled));
 }
 
+/** The error of a pull endpoint that no program leases from. */
+export const NOT_FETCHED = "not fetched: no program leases the deliveries";
+
+/**
+ * Of a pull endpoint from which nothing was leased for a day, although something was due. It counts as one failure since then, so it is
+ * warned about and paused as one whose attempts fail. There is no backoff: nothing is sent that could be spared.
+ * @param dueSince when the oldest delivery became due
+ */
+export const afterSilence = (
+  health: EndpointHealth,
+  { at, dueSince }: { at: Date; dueSince: Date },
+): HealthChange =>
+  withWarning(
+    {
+      ...health,
+      consecutiveFailures: Math.max(1, health.consecutiveFailures),
+      failingSince: health.failingSince ?? dueSince,
+      lastFailureAt: at,
+      lastError: NOT_FETCHED,
+    },
+    at,
+  );
+
 function withWarning(health: EndpointHealth, at: Date): HealthChange {
   const silentMs = at.getTime() - health.lastSuccessAt.getTime() - SUCCESS_STORED_EVERY_MS;
   const spreadMs = at.getTime() - (health.failingSince ?? at).getTime();

@@ -7,7 +7,7 @@ import type { EndpointKey } from "../endpoints/endpoint.ts";
 import { readEndpoint } from "../endpoints/endpoints-sql.ts";
 import { pullProblem } from "./lease-deliveries.ts";
 import { type AttemptNumber, listPullLeases, type PullLease, readNumberedAttempts } from "./pull-sql.ts";
-import { type EndedLease, endLeases, LEASE_ENDED, lockPull, nameOf } from "./record-pulled.ts";
+import { type EndedLease, endLeases, LEASE_ENDED, lockPull, nameOf, noteMade } from "./record-pulled.ts";
 
 /** How the receiver of a client has responded to a delivery that it had leased. */
 export type Acknowledgement = AttemptNumber & {
@@ -31,8 +31,10 @@ export async function acknowledgeDeliveries(
   key: EndpointKey,
   acknowledgements: readonly Acknowledgement[],
 ): Promise<readonly AcknowledgementResult[] | Problem> {
+  let made: readonly Completion[] = [];
   const results = await inTransaction(context, async (tx) => {
     const pull = await lockPull(tx, key);
+    made = pull?.made ?? [];
     const problem = pullProblem(await readEndpoint(tx, key, key.id));
     if (problem !== null || pull === null) return problem ?? [];
     const leases = new Map((await listPullLeases(tx, key)).map((lease) => [nameOf(lease), lease]));
@@ -59,6 +61,7 @@ export async function acknowledgeDeliveries(
       return attempt.isMade && attempt.error !== LEASE_ENDED ? "recorded" : "lease-ended";
     });
   });
+  noteMade(context, made);
   if (!isProblem(results)) context.signals.send("leases_ended", [key]);
   return results;
 }

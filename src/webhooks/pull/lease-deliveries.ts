@@ -5,7 +5,12 @@ import { after, before, CLOCK_SKEW_MAX_MS, signingTime } from "../../platform/ti
 import { notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import type { WebhookContext } from "../conditions-sql.ts";
 import { claimDeliveries, leaseMsOf } from "../delivery/claim-sql.ts";
-import { type ClaimedDelivery, releasedClaim, type SendableEvent } from "../delivery/claimed-delivery.ts";
+import {
+  type ClaimedDelivery,
+  type Completion,
+  releasedClaim,
+  type SendableEvent,
+} from "../delivery/claimed-delivery.ts";
 import { COMMON_HEADERS, type SignedHeaders } from "../delivery/exchange.ts";
 import { isSendable, unsentCompletion } from "../delivery/send-delivery.ts";
 import type { Endpoint, EndpointKey } from "../endpoints/endpoint.ts";
@@ -16,7 +21,7 @@ import { attemptRequest, type FaultName, faultOfAttempt } from "../faults/delive
 import { countDeliveryAttempts } from "../log/delivery-log-sql.ts";
 import { ENDPOINT_PAUSED } from "../resend/manual.ts";
 import { insertPullLeases, lockPullState, type NewPullLease, type PullLease } from "./pull-sql.ts";
-import { endOverdue, type LockedPull, recordPulled } from "./record-pulled.ts";
+import { endOverdue, type LockedPull, noteMade, recordPulled } from "./record-pulled.ts";
 
 /** A delivery that a client has got, with the request that a push would have made. */
 export type PulledDelivery = {
@@ -52,7 +57,8 @@ export async function leaseDeliveries(
   key: EndpointKey,
   limit: number,
 ): Promise<readonly PulledDelivery[] | Problem> {
-  return inTransaction(context, async (tx) => {
+  let made: readonly Completion[] = [];
+  const leased = await inTransaction(context, async (tx) => {
     const health = await lockPullState(tx, key);
     const endpoint = await readEndpoint(tx, key, key.id);
     const problem = pullProblem(endpoint);
@@ -61,7 +67,8 @@ export async function leaseDeliveries(
     if (endpoint.status === "paused") return ENDPOINT_PAUSED;
     const now = context.clock.now();
     const keys = await signingKeys(tx, context, endpoint, now);
-    const pull: LockedPull = { key, health, isPaused: false };
+    const pull: LockedPull = { key, health, isPaused: false, made: [] };
+    made = pull.made;
     const held = await endOverdue(tx, context, pull);
     const { backoffUntil } = pull.health;
     if (pull.isPaused || (backoffUntil !== null && now < backoffUntil)) return [];
@@ -83,6 +90,8 @@ export async function leaseDeliveries(
       return { delivery, number, eventType, headers: { ...COMMON_HEADERS, ...request.headers }, body, fault };
     });
   });
+  noteMade(context, made);
+  return leased;
 }
 
 async function signingKeys(tx: Queryable, { secrets }: WebhookContext, endpoint: EndpointKey, now: Date) {

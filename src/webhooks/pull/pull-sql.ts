@@ -170,6 +170,43 @@ export async function listEndpointsWithEndedLeases(db: Queryable, now: Date): Pr
   return rows.map((row) => ({ ...toConnectionKey(row), id: row.endpoint_id }));
 }
 
+/** An active pull endpoint, and when the oldest of its due deliveries became due. */
+export type SilentEndpoint = EndpointKey & { readonly dueSince: Date };
+
+/**
+ * Pull endpoints with something that has been due since before a time, and from which nothing was leased since: no attempt has ended
+ * since, but for what an earlier run has reported, and none is in progress. A scan over all shards.
+ */
+export async function listSilentEndpoints(
+  db: Queryable,
+  before: Date,
+  reported: string,
+): Promise<SilentEndpoint[]> {
+  const rows = await searchReachable(db, "list-silent-endpoints", (merchants) =>
+    db.query<ConnectionKeyRow & { endpoint_id: string; due_since: Date }>({
+      name: "list-silent-endpoints",
+      text: `
+        select w.merchant_id, w.connection_id, w.id as endpoint_id, oldest.due_at as due_since
+        from webhook_endpoints w
+        join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id
+        cross join lateral (
+          select q.due_at
+          from due_deliveries q
+          where q.merchant_id = w.merchant_id and q.connection_id = w.connection_id and q.endpoint_id = w.id
+          order by q.due_at
+          limit 1) as oldest
+        where w.kind = 'pull' and w.status = 'active' and oldest.due_at < $1 and s.last_success_at < $1
+          and (s.last_failure_at is null or s.last_failure_at < $1 or s.last_error = $2)
+          and not exists (
+            select from webhook_pull_leases l where l.merchant_id = w.merchant_id and l.endpoint_id = w.id)
+          and ($3::uuid[] is null or w.merchant_id = any($3))
+        order by w.id`,
+      values: [before, reported, merchants],
+    }),
+  );
+  return rows.map((row) => ({ ...toConnectionKey(row), id: row.endpoint_id, dueSince: row.due_since }));
+}
+
 /** An attempt by its number, as the log counts it. */
 export type AttemptNumber = { readonly deliveryId: string; readonly number: number };
 

@@ -1,24 +1,30 @@
 import { type Context, inTransaction } from "../../platform/context.ts";
 import type { Queryable } from "../../platform/database/database.ts";
-import { listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
+import { eachUntilDone, listedEachPass, runInTurn } from "../../platform/run-in-turn.ts";
+import { before, DAY_MS } from "../../platform/time.ts";
 import { type Completion, releasedClaim } from "../delivery/claimed-delivery.ts";
-import { recordCompletions } from "../delivery/complete-deliveries.ts";
+import { recordCompletions, storeHealth } from "../delivery/complete-deliveries.ts";
+import { attemptLog } from "../delivery/dispatcher.ts";
 import { completionOf, isGone, isSuccess } from "../delivery/send-delivery.ts";
 import type { EndpointKey } from "../endpoints/endpoint.ts";
 import { readEndpoint } from "../endpoints/endpoints-sql.ts";
 import {
   afterFailure,
+  afterSilence,
   afterSuccess,
   type EndpointHealth,
   type HealthReport,
   isOnProbation,
+  NOT_FETCHED,
 } from "../endpoints/health.ts";
 import {
   deletePullLeases,
   listEndpointsWithEndedLeases,
   listPullLeases,
+  listSilentEndpoints,
   lockPullState,
   type PullLease,
+  type SilentEndpoint,
 } from "./pull-sql.ts";
 
 // How leases of pull endpoints end: with an acknowledgement, returned, or without either. The outcome is recorded as that of a
@@ -31,14 +37,31 @@ export type LockedPull = {
   health: EndpointHealth;
   /** A deleted endpoint counts as paused: its attempts are no evidence any more. */
   isPaused: boolean;
+  /** What the transaction records, to be noted after its commit. */
+  readonly made: Completion[];
 };
+
+/** The log and the metrics have these attempts as those of a dispatcher. A client decides when it fetches, so no delay is measured. */
+export function noteMade(
+  { log, attemptMade }: Pick<Context, "log" | "attemptMade">,
+  made: readonly Completion[],
+): void {
+  if (made.length === 0) return;
+  const lines = attemptLog(log);
+  for (const completion of made) {
+    lines.write(completion);
+    const { attempt } = completion;
+    if (attempt?.fault === null) attemptMade?.(isSuccess(attempt) ? "succeeded" : "failed", null);
+  }
+  lines.close();
+}
 
 /** Locks a pull endpoint, which may be deleted. Null if there is none. */
 export async function lockPull(tx: Queryable, key: EndpointKey): Promise<LockedPull | null> {
   const health = await lockPullState(tx, key);
   if (health === null) return null;
   const endpoint = await readEndpoint(tx, key, key.id); // After the lock, so that it is as the last one has left it.
-  return { key, health, isPaused: endpoint?.status !== "active" };
+  return { key, health, isPaused: endpoint?.status !== "active", made: [] };
 }
 
 /** A lease and how its attempt ended. Without a delivery, which was erased, nothing is recorded. */
@@ -78,6 +101,7 @@ export async function recordPulled(
     wasPaused: true, // So that the state of each delivery is read: the endpoint may have been paused or deleted since the lease.
   }));
   await recordCompletions(context, tx, null, recorded);
+  pull.made.push(...completions);
 }
 
 /** As a worker's queue does it for a push. Null if nothing is to be stored. */
@@ -162,13 +186,41 @@ export function endPullLeases(context: Context, stopping?: AbortSignal): Promise
   return runInTurn(
     listedEachPass(() => listEndpointsWithEndedLeases(context.db, context.clock.now())),
     async (key) => {
-      await inTransaction(context, async (tx) => {
+      const made = await inTransaction(context, async (tx) => {
         const pull = await lockPull(tx, key);
         if (pull !== null) await endOverdue(tx, context, pull);
+        return pull?.made ?? [];
       });
+      noteMade(context, made);
       context.signals.send("leases_ended", [key]);
       return 1;
     },
     stopping,
   );
+}
+
+/**
+ * Reports pull endpoints from which no program leases, as failing ones (docs/design/deliveries.md, "Pull endpoints"). Returns how many.
+ */
+export async function reportSilentEndpoints(context: Context, stopping?: AbortSignal): Promise<number> {
+  const silentSince = () => before(context.clock.now(), DAY_MS);
+  const silent = await listSilentEndpoints(context.db, silentSince(), NOT_FETCHED);
+  let count = 0;
+  const reportOnce = async ({ dueSince, ...key }: SilentEndpoint): Promise<number> => {
+    const paused = await inTransaction(context, async (tx) => {
+      const pull = await lockPull(tx, key);
+      // A program may have come since the search.
+      if (pull === null || pull.isPaused || pull.health.lastSuccessAt >= silentSince()) return false;
+      if ((await listPullLeases(tx, key)).length > 0) return false;
+      const at = context.clock.now();
+      const report = { endpoint: key, ...afterSilence(pull.health, { at, dueSince }) };
+      await storeHealth(context, tx, null, [report], at);
+      count += 1;
+      return report.pause !== null;
+    });
+    if (paused) context.signals.send("endpoints_changed", [key]);
+    return 0; // Each once in a run.
+  };
+  await runInTurn(eachUntilDone(silent), reportOnce, stopping);
+  return count;
 }

@@ -1,12 +1,18 @@
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { createLog } from "../../../../src/platform/log.ts";
+import type { Metrics } from "../../../../src/platform/metrics.ts";
 import { type Completion, releasedClaim } from "../../../../src/webhooks/delivery/claimed-delivery.ts";
 import { attemptLog } from "../../../../src/webhooks/delivery/dispatcher.ts";
+import { noteMade } from "../../../../src/webhooks/pull/record-pulled.ts";
 import { aClaim, NOW } from "../../../support/claims.ts";
 
-/** The log lines that a completion leaves. */
-function linesOf(completion: Completion, level: "info" | "warn" = "info"): Record<string, unknown>[] {
+/** The log lines that a completion leaves: of a dispatcher, or of a lease of a pull endpoint. */
+function linesOf(
+  completion: Completion,
+  level: "info" | "warn" = "info",
+  attemptMade?: Metrics["attemptMade"],
+): Record<string, unknown>[] {
   const lines: string[] = [];
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -14,9 +20,12 @@ function linesOf(completion: Completion, level: "info" | "warn" = "info"): Recor
       done();
     },
   });
-  const log = attemptLog(createLog(level, destination));
-  log.write(completion);
-  log.close();
+  if (attemptMade !== undefined) noteMade({ log: createLog(level, destination), attemptMade }, [completion]);
+  else {
+    const log = attemptLog(createLog(level, destination));
+    log.write(completion);
+    log.close();
+  }
   return lines.map((line) => JSON.parse(line));
 }
 
@@ -75,4 +84,16 @@ describe("the log line of an attempt", () => {
   it("is not written when nothing was sent", () => expect(linesOf(releasedClaim(aClaim()))).toEqual([]));
 
   it("is not written at a higher level", () => expect(linesOf(retry, "warn")).toEqual([]));
+
+  it("is the same for a pull endpoint, and counts; a rehearsed fault and a returned lease do not count", () => {
+    const counted: string[] = [];
+    const noted = (completion: Completion) =>
+      linesOf(completion, "info", (outcome, delayMs) => counted.push(`${outcome} ${delayMs}`));
+    const [{ time: _, ...ofPull } = {}] = noted(retry);
+    const [{ time: __, ...ofPush } = {}] = linesOf(retry);
+    expect(ofPull).toEqual(ofPush);
+    expect(noted({ ...retry, attempt: { ...attempt, fault: "duplicate" } })).toHaveLength(1);
+    expect(noted(releasedClaim(aClaim()))).toEqual([]);
+    expect(counted).toEqual(["failed null"]);
+  });
 });

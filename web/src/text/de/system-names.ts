@@ -45,6 +45,7 @@ export const systemNames: Translated<typeof en> = {
       "mail-payment-failures": "Abgelehnte Zahlungen melden",
       "end-with-tokens": "Beenden, was beendete Token angelegt haben",
       "end-pull-leases": "Abgelaufene Vergaben von Pull-Endpunkten beenden",
+      "report-silent-endpoints": "Pull-Endpunkte melden, von denen kein Programm abholt",
       "clear-endpoints": "Pausierte und gelöschte Endpunkte leeren",
       "erase-test-orders": "Testbestellungen löschen",
       "resend-deliveries": "Zustellungen erneut senden",

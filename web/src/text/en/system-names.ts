@@ -43,6 +43,7 @@ export const systemNames = {
       "mail-payment-failures": "Mail payment failures",
       "end-with-tokens": "End what ended tokens have made",
       "end-pull-leases": "End overdue leases of pull endpoints",
+      "report-silent-endpoints": "Report pull endpoints that no program fetches from",
       "clear-endpoints": "Clear paused and deleted endpoints",
       "erase-test-orders": "Erase test orders",
       "resend-deliveries": "Resend deliveries",
