@@ -1,11 +1,11 @@
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { toTypeId } from "../../platform/ids.ts";
 import { after, before, HOUR_MS, SECOND_MS } from "../../platform/time.ts";
-import { enumeration } from "../../platform/wire/schemas.ts";
+import { described, enumeration } from "../../platform/wire/schemas.ts";
 import { type SignedHeaders, signedHeaders } from "../delivery/exchange.ts";
 
 /** What can go wrong with a delivery, as a partner can ask for it (docs/design/deliveries.md, "Rehearsed faults"). */
-export const DELIVERY_FAULTS = {
+const DELIVERY_FAULTS = {
   "wrong-signature": "The first attempt is signed with a key that nobody has. The second one is right.",
   "previous-secret": "The first attempt is signed with the previous secret alone, as during a rotation.",
   "stale-timestamp": "The first attempt is rightly signed an hour ago. The second one is right.",
@@ -31,10 +31,7 @@ export const FAULT_NAMES = Object.keys(DELIVERY_FAULTS) as FaultName[];
 export const DeliveryFaultNameSchema = enumeration(
   "DeliveryFaultName",
   FAULT_NAMES,
-  [
-    "What a delivery rehearses. More values may be added.",
-    ...Object.entries(DELIVERY_FAULTS).map(([name, text]) => `\`${name}\`: ${text}`),
-  ].join(" "),
+  `What a delivery rehearses. More values may be added. ${described(DELIVERY_FAULTS)}`,
 );
 
 /** The fault of a delivery, as it is stored. */

@@ -147,6 +147,8 @@ export const webhooks: Translated<typeof en> = {
     requestUnknown: "Es ist nicht bekannt, ob eine Anfrage gesendet wurde.",
     noResponse: "Es gab keine Antwort.",
     emptyBody: "Die Antwort hatte keinen Inhalt.",
+    fault: "Geprobte Störung",
+    rehearsed: "Geprobt: {{fault}}",
     triggers: { manual: "Auf Verlangen gesendet", recovery: "Nachgeholt" },
   },
   waits: {

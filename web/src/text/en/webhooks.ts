@@ -141,6 +141,8 @@ export const webhooks = {
     requestUnknown: "It is not known whether a request was sent.",
     noResponse: "There was no response.",
     emptyBody: "The response had no body.",
+    fault: "Rehearsed fault",
+    rehearsed: "Rehearsed: {{fault}}",
     triggers: { manual: "Sent by request", recovery: "Recovery" },
   },
   waits: {

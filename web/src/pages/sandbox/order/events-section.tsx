@@ -207,12 +207,16 @@ function useRequest({ connectionId, shown, attemptCount }: Asked, isNeeded: bool
   return { request: data?.attempts.at(-1)?.request ?? null, error };
 }
 
-function Outcome({ attempt: { error, responseStatus, durationMs } }: { attempt: DeliveryAttempt }) {
+function Outcome({ attempt: { error, responseStatus, durationMs, fault } }: { attempt: DeliveryAttempt }) {
+  const { t } = useTranslation();
   return (
-    <Text size="xs" c="dimmed">
-      {error ?? `HTTP ${responseStatus}`}
-      {durationMs !== null && ` · ${formatNumber(durationMs)} ms`}
-    </Text>
+    <>
+      <Text size="xs" c="dimmed">
+        {error ?? `HTTP ${responseStatus}`}
+        {durationMs !== null && ` · ${formatNumber(durationMs)} ms`}
+      </Text>
+      {fault !== null && <Pill>{t("deliveries.rehearsed", { fault })}</Pill>}
+    </>
   );
 }
 

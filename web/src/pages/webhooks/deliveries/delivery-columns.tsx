@@ -69,7 +69,9 @@ export function useDeliveryColumns(): readonly Column<BackOfficeDelivery>[] {
 type Attempt = BackOfficeDelivery["attempts"][number];
 
 const lastResponse = (attempt: Attempt | undefined): string =>
-  attempt === undefined ? "–" : (attempt.error ?? `HTTP ${attempt.responseStatus}`);
+  attempt === undefined
+    ? "–"
+    : [attempt.error ?? `HTTP ${attempt.responseStatus}`, attempt.fault ?? []].flat().join(" · ");
 
 const durationOf = (attempt: Attempt | undefined): string =>
   attempt?.durationMs == null ? "–" : `${formatNumber(attempt.durationMs)}\u00a0ms`;

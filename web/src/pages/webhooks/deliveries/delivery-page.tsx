@@ -67,7 +67,7 @@ export function DeliveryPage() {
 
 function DeliveryFacts({ delivery, ownerId }: { delivery: BackOfficeDeliveryDetails; ownerId: string }) {
   const { t } = useTranslation();
-  const { eventId, endpointId, orderId, externalOrderId, attemptCount, wait, createdAt } = delivery;
+  const { eventId, endpointId, orderId, externalOrderId, attemptCount, fault, wait, createdAt } = delivery;
   // A deleted endpoint has no page: its id stands for it.
   const { data: endpoint } = useQuery(endpointQuery(ownerId, endpointId));
   return (
@@ -90,6 +90,7 @@ function DeliveryFacts({ delivery, ownerId }: { delivery: BackOfficeDeliveryDeta
         ],
         [t("deliveries.created"), <Time key="created" at={createdAt} as="exact" />],
         [t("deliveries.attempts"), String(attemptCount)],
+        ...(fault === null ? [] : [[t("deliveries.fault"), fault] as const]),
         [t("deliveries.wait"), wait && <WaitText key="wait" wait={wait} />],
       ]}
     />
@@ -124,13 +125,16 @@ type Props = {
 /** One attempt: what was sent, beside what came back. */
 function AttemptSection({ attempt, doctorTo }: Props) {
   const { t } = useTranslation();
-  const { number, startedAt, durationMs, trigger, error, request, responseBody } = attempt;
+  const { number, startedAt, durationMs, trigger, error, fault, request, responseBody } = attempt;
+  // What a rehearsed attempt should get depends on its fault.
+  const tone = error === null ? "success" : "danger";
   return (
     <Section
       title={t("deliveries.attempt", { number })}
       actions={
         <Group gap={6}>
-          <Pill tone={error === null ? "success" : "danger"}>{outcomeOf(attempt)}</Pill>
+          {fault === null ? <Pill tone={tone}>{outcomeOf(attempt)}</Pill> : <Pill>{outcomeOf(attempt)}</Pill>}
+          {fault !== null && <Pill>{t("deliveries.rehearsed", { fault })}</Pill>}
           {trigger !== "schedule" && <Pill>{t(`deliveries.triggers.${trigger}`)}</Pill>}
         </Group>
       }
