@@ -292,6 +292,14 @@ describe("a receiver gets also", () => {
     await armed(world.orderId, "delayed", { seconds: 20 });
     for (const name of ["hold", "releaseHold"]) await applied(partner, world.orderId, name);
     await world.send();
+    const { body } = await test.backOffice.get(
+      `/api/connections/${partner.connectionId}/deliveries?status=pending`,
+    );
+    const until = new Date(test.clock.now().getTime() + 20 * SECOND_MS).toISOString();
+    expect(body.data.map(({ wait }: { wait: object }) => wait)).toMatchObject([
+      { reason: "earlier_event" },
+      { reason: "fault", until, error: null },
+    ]);
     await world.send(19);
     expect(world.requests()).toEqual([]);
     await world.send(1);

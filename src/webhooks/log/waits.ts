@@ -5,7 +5,7 @@ import { type Delivery, DeliverySchema, type LoggedAttempts, toWireDelivery } fr
 import type { DeliveryKey } from "./delivery-log-sql.ts";
 import { readWaitFacts, type WaitFacts } from "./waits-sql.ts";
 
-const WAIT_REASONS = ["sending", "turn", "retry", "earlier_event", "backoff", "paused"] as const;
+const WAIT_REASONS = ["sending", "turn", "retry", "fault", "earlier_event", "backoff", "paused"] as const;
 
 const WaitSchema = Type.Object(
   {
@@ -16,6 +16,7 @@ const WaitSchema = Type.Object(
         sending: "an attempt is in progress, or begins now.",
         turn: "it is due, and is sent as soon as its turn comes.",
         retry: "its last attempt failed, and the next one is planned.",
+        fault: "it rehearses a fault, which has the next attempt wait.",
         earlier_event: "an earlier event of the order has to arrive first.",
         backoff: "nothing is sent to the endpoint for some minutes, because it keeps failing.",
         paused: "nothing is sent to the endpoint until it is resumed.",
@@ -73,7 +74,7 @@ export async function showDeliveries(
 
 /** Null if it is not pending, or if its endpoint was deleted: then it fails in a moment. */
 function waitOf(
-  { nextAttemptAt }: Delivery,
+  { nextAttemptAt, fault }: Delivery,
   facts: WaitFacts | undefined,
   { newest }: LoggedAttempts,
   now: Date,
@@ -91,5 +92,10 @@ function waitOf(
     return { reason: "backoff", until: backoffUntil.toISOString(), error: lastError };
   if (nextAttemptAt === null) return { reason: "earlier_event", until: null, error: null };
   if (nextAttemptAt <= now) return { reason: "turn", until: null, error: null };
-  return { reason: "retry", until: nextAttemptAt.toISOString(), error: newest.at(-1)?.error ?? null };
+  const until = nextAttemptAt.toISOString();
+  const last = newest.at(-1);
+  // Without an attempt, only a fault has it wait; after one that has rehearsed a fault, no error does.
+  if (fault !== null && (last === undefined || last.fault !== null))
+    return { reason: "fault", until, error: null };
+  return { reason: "retry", until, error: last?.error ?? null };
 }

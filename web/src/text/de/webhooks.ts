@@ -156,6 +156,7 @@ export const webhooks: Translated<typeof en> = {
     backoffUntil: "Setzt aus bis {{time}}",
     sending: "Wird gesendet",
     turn: "Ist an der Reihe",
+    fault: "Eine geprobte Störung, bis {{time}}",
     earlier_event: "Früheres Ereignis",
     retry: "Neuer Versuch um {{time}} nach {{error}}",
     backoff: "Endpunkt setzt aus bis {{time}} nach {{error}}",

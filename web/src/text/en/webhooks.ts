@@ -150,6 +150,7 @@ export const webhooks = {
     backoffUntil: "Backing off until {{time}}",
     sending: "Being sent",
     turn: "Its turn",
+    fault: "A rehearsed fault, until {{time}}",
     earlier_event: "An earlier event of the order",
     retry: "Retry at {{time}} after {{error}}",
     backoff: "The endpoint is backing off until {{time}} after {{error}}",

@@ -87,6 +87,7 @@ function ShortWait({ wait }: { wait: Wait | null }) {
   if (until === null || Date.parse(until) <= Date.now()) return <WaitText wait={wait} />;
   const time = shortTime(new Date(until), new Date());
   if (reason === "retry") return t("waits.retryAt", { time });
+  if (reason === "fault") return t("waits.fault", { time });
   return <Below text={error ?? t("waits.failures")}>{t("waits.backoffUntil", { time })}</Below>;
 }
 
@@ -96,7 +97,7 @@ export function WaitText({ wait }: { wait: Wait | null }) {
   useTicks();
   if (wait === null) return "–";
   const { reason, until, error } = wait;
-  if (reason === "backoff" || reason === "retry") {
+  if (reason === "backoff" || reason === "retry" || reason === "fault") {
     if (until === null || Date.parse(until) <= Date.now()) return t("waits.turn");
     return t(`waits.${reason}`, {
       time: shortTime(new Date(until), new Date()),
