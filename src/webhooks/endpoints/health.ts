@@ -114,20 +114,24 @@ export const NOT_FETCHED = "not fetched: no program leases the deliveries";
  * warned about and paused as one whose attempts fail. There is no backoff: nothing is sent that could be spared.
  * @param dueSince when the oldest delivery became due
  */
-export const afterSilence = (
+export function afterSilence(
   health: EndpointHealth,
   { at, dueSince }: { at: Date; dueSince: Date },
-): HealthChange =>
-  withWarning(
-    {
-      ...health,
-      consecutiveFailures: Math.max(1, health.consecutiveFailures),
-      failingSince: health.failingSince ?? dueSince,
-      lastFailureAt: at,
-      lastError: NOT_FETCHED,
-    },
-    at,
-  );
+): HealthChange {
+  const { lastSuccessAt } = health;
+  const failingSince = health.failingSince ?? dueSince;
+  const failing: EndpointHealth = {
+    ...health,
+    consecutiveFailures: Math.max(1, health.consecutiveFailures),
+    failingSince,
+    lastFailureAt: at,
+    lastError: NOT_FETCHED,
+    // For the warning alone: before something was due, there was nothing to fetch.
+    lastSuccessAt: lastSuccessAt > failingSince ? lastSuccessAt : failingSince,
+  };
+  const change = withWarning(failing, at);
+  return { ...change, health: { ...change.health, lastSuccessAt } };
+}
 
 function withWarning(health: EndpointHealth, at: Date): HealthChange {
   const silentMs = at.getTime() - health.lastSuccessAt.getTime() - SUCCESS_STORED_EVERY_MS;
