@@ -9,7 +9,7 @@ import { createPartnerApi } from "../../src/partner-api/app.ts";
 import { createMetrics } from "../../src/platform/metrics.ts";
 import { placeOrder } from "../support/builders.ts";
 import { makeCertificate } from "../support/certificate.ts";
-import { type CliTest, startCli, startCliTest } from "../support/cli.ts";
+import { type CliTest, runCli, startCli, startCliTest } from "../support/cli.ts";
 import { freePort } from "../support/free-port.ts";
 import { temporaryFolder } from "../support/main-process.ts";
 import { startReceiver } from "../support/receivers.ts";
@@ -31,10 +31,19 @@ afterAll(async () => {
   await at.test.close();
 });
 
-/** The program as a process that knows an address and a token, and neither the database nor a secret of the service. */
-const run = (args: string, variables: Record<string, string> = {}, input = "") => {
-  const environment = { PARTNER_ORDERS_URL: url, PARTNER_ORDERS_TOKEN: TOKEN, ...variables };
-  const { child, ended } = startCli(environment, args.split(" "));
+/** What the program knows: an address and a token, and neither the database nor a secret of the service. */
+const knowing = (variables: Record<string, string>) => ({
+  PARTNER_ORDERS_URL: url,
+  PARTNER_ORDERS_TOKEN: TOKEN,
+  ...variables,
+});
+
+const run = (args: string, variables: Record<string, string> = {}) =>
+  runCli(knowing(variables), args.split(" "));
+
+/** The program as a process, where the process itself matters: it has its own streams, and Node reads variables too. */
+const runProcess = (args: string, variables: Record<string, string> = {}, input = "") => {
+  const { child, ended } = startCli(knowing(variables), args.split(" "));
   child.stdin.end(input);
   return ended();
 };
@@ -48,7 +57,7 @@ describe("the command line over HTTP", () => {
       "audit export --from 2026-01-01",
     ]) {
       const beside = await at.cli(args);
-      const over = await run(args);
+      const over = await runProcess(args);
       expect(over.output.length).toBeGreaterThan(100);
       expect({ ...over, output: withoutLastReads(over.output) }).toMatchObject({
         code: 0,
@@ -75,8 +84,8 @@ describe("the command line over HTTP", () => {
   it("sends an import from standard input, and reports its invalid rows", async () => {
     const command = `product import - --merchant ${at.partner.merchantId}`;
     const rows = Array.from({ length: 2_500 }, (_, n) => `P${n},piped,1.00\n`).join("");
-    const stored = await run(command, {}, `sku,name,price\n${rows}`);
-    const rejected = await run(command, {}, "sku,name,price\nE,,x\n");
+    const stored = await runProcess(command, {}, `sku,name,price\n${rows}`);
+    const rejected = await runCli(knowing({}), command.split(" "), "sku,name,price\nE,,x\n");
     expect(stored).toMatchObject({ code: 0, errors: "", output: expect.stringMatching(/^created +2500$/m) });
     expect(rejected).toMatchObject({ code: 1, output: "" });
     expect(rejected.errors).toMatch(/line 2, name: is required/);
@@ -181,7 +190,7 @@ describe("what the command line reports in one sentence when the service cannot 
     await writeFile(file, certificate.cert);
     const [untrusted, trusted, plain] = await Promise.all([
       run(`merchant list --url ${origin}`),
-      run(`merchant list --url ${origin}`, { NODE_EXTRA_CA_CERTS: file }),
+      runProcess(`merchant list --url ${origin}`, { NODE_EXTRA_CA_CERTS: file }),
       run(`merchant list --url ${url.replace("http:", "https:")}`),
     ]);
     expect(untrusted.errors).toMatch(/its TLS certificate is not trusted\. Set NODE_EXTRA_CA_CERTS/);
