@@ -52,6 +52,8 @@ create table connections (
   ends_at                      timestamptz,
   requester_hash               bytea,
   live_agents                  boolean     not null default false,
+  certification_max_age_days   integer,
+  certified_at                 timestamptz,
   constraint connections_pkey primary key (merchant_id, id),
   constraint connections_id_currency_key unique (merchant_id, id, currency),
   constraint connections_merchant_currency_fkey foreign key (merchant_id, currency) references merchants (id, currency),
@@ -60,6 +62,7 @@ create table connections (
   constraint connections_review_max_order_value_not_negative check (review_max_order_value_minor >= 0),
   constraint connections_review_countries_form check (array_to_string(review_countries, ',', '-') ~ '^([A-Z]{2}(,[A-Z]{2})*)?$'),
   constraint connections_limits_object check (jsonb_typeof(limits) = 'object'),
+  constraint connections_certification_max_age_days_in_range check (certification_max_age_days between 1 and 3650),
   constraint connections_requester_of_those_that_end check ((ends_at is null) = (requester_hash is null)),
   constraint connections_requester_hash_is_sha256 check (octet_length(requester_hash) = 32)
 );
@@ -74,6 +77,8 @@ comment on column connections.review_max_order_value_minor is 'Review policy: an
 comment on column connections.review_countries is 'Review policy: an order to a country outside this list needs review; null means any country.';
 comment on column connections.ends_at is 'When a connection that a stranger made for a test key ends. Then it is removed with all it has. Null for all others, which are never deleted.';
 comment on column connections.live_agents is 'Whether agents may use live keys, and so place and cancel real orders.';
+comment on column connections.certification_max_age_days is 'A live key is issued only if a certification has passed within so many days; null means that none is needed.';
+comment on column connections.certified_at is 'When a certification of the connection last passed. Null if none has. Kept here, so that issuing a key decides under the lock of this row.';
 comment on column connections.requester_hash is 'SHA-256 of the network of that stranger, so that one network makes few. Null for all others.';
 comment on column connections.limits is 'Maximum by name of the stored limits that the operator has changed; all others have their defaults (src/merchants/limits.ts).';
 

@@ -29,7 +29,10 @@ export const LAYERS: readonly Layer[] = [
   ],
   [{ folder: "products", purpose: "the catalog, exposure to connections, CSV import" }],
   [{ folder: "orders", purpose: "creation, transitions, deadlines, lists, export" }],
-  [{ folder: "payments", purpose: "charging through the merchant's account or Stripe" }],
+  [
+    { folder: "payments", purpose: "charging through the merchant's account or Stripe" },
+    { folder: "certification", purpose: "runs that examine the receiver of a test endpoint" },
+  ],
   [
     { folder: "fulfilment", purpose: "facilities, rates, routing, work list, shipping" },
     { folder: "self-service", purpose: "test keys without a person, and their end" },

@@ -89,6 +89,7 @@ export const SECTIONS: readonly Section[] = [
         "The service in your tests",
         "The service itself on your machine, with a clock that you can move, for node:test and vitest.",
       ),
+      at("partners/certification", "Certification", "Prove that your program gets along with every fault."),
       at("partners/versioning", "Versions", "What can change, what cannot, and how programs stay correct."),
       at("partners/agents", "Coding agents", "Let an agent rehearse orders, and see why webhooks fail."),
       at("partners/going-live", "Go live", "The checklist before the first real order."),

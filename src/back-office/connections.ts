@@ -126,6 +126,10 @@ const nameField = shortText(NAME_TEXT);
 const LIVE_AGENTS_TEXT =
   "Whether agents may use live keys over `POST /v1/mcp`, and so place and cancel real orders. Otherwise they may use test keys alone.";
 
+const MAX_AGE_TEXT =
+  "A live key is issued only if the partner has passed a certification within so many days. Null: none is needed.";
+const maxAgeField = nullable(Type.Integer({ minimum: 1, maximum: 3_650 }), MAX_AGE_TEXT);
+
 const ConnectionSchema = Type.Object(
   {
     id: idField("con", "Id of the connection, set by the service."),
@@ -143,6 +147,10 @@ const ConnectionSchema = Type.Object(
       examples: ["https://orders.example"],
     }),
     liveAgents: Type.Boolean({ description: LIVE_AGENTS_TEXT }),
+    certificationMaxAgeDays: maxAgeField,
+    certifiedAt: nullableTime(
+      "When the partner last passed a certification. Null if it never did. The service sets it.",
+    ),
     createdAt: dateTime("When the connection was created."),
     endsAt: nullableTime(
       "When the connection ends, and is removed with all it has: a stranger has made it for a test key without a person. Null for all others.",
@@ -168,6 +176,8 @@ function toWireConnection(
     limits: toWireLimits(CONNECTION_LIMITS, connection.limits),
     apiUrl: config.baseUrl,
     liveAgents: connection.liveAgents,
+    certificationMaxAgeDays: connection.certificationMaxAgeDays,
+    certifiedAt: connection.certifiedAt?.toISOString() ?? null,
     createdAt: connection.createdAt.toISOString(),
     endsAt: connection.endsAt?.toISOString() ?? null,
   };
@@ -179,6 +189,7 @@ const ConnectionChangeSchema = Type.Object(
     reviewPolicy: Type.Optional(ReviewPolicyUpdateSchema),
     limits: Type.Optional(LimitsRequestSchema),
     liveAgents: Type.Optional(Type.Boolean({ description: LIVE_AGENTS_TEXT })),
+    certificationMaxAgeDays: Type.Optional(maxAgeField),
   },
   { title: "ConnectionUpdate", description: "Changes of a connection. Absent fields keep their values." },
 );

@@ -102,7 +102,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
     tag: "Keys",
     summary: "Issue a key",
     description:
-      "A connection may have several live keys, so that a key can be replaced without an interruption. A test key creates and changes test orders and test endpoints only. The role `partner` issues test keys only.",
+      "A connection may have several live keys, so that a key can be replaced without an interruption. A test key creates and changes test orders and test endpoints only. The role `partner` issues test keys only. If the connection requires a certification, a live key needs one that has passed.",
     params: ConnectionIdParams,
     body: Type.Object(
       {
@@ -119,7 +119,7 @@ export const keyRoutes: readonly BackOfficeRoute[] = [
       { title: "KeyRequest", description: "A new key." },
     ),
     responses: { 201: { description: "The key was issued.", schema: NewKeySchema } },
-    problems: ["forbidden", "not-found", "limit-reached", "validation-failed"],
+    problems: ["forbidden", "not-found", "certification-required", "limit-reached", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => expiryErrors(body, context),
     handle: async ({ caller, params, body, by }, { context }) => {
       const connection = await findConnection(context, caller, params.id);
@@ -223,11 +223,11 @@ export const keyRotationRoutes: readonly BackOfficeRoute[] = [
     needsRecentAuthentication: true,
     summary: "Rotate a key",
     description:
-      "Issues a key with the same name and mode. The old one stays valid for the overlap, and never longer than before. A key is rotated once: if the response was lost, revoke the new key and issue another one. The body may be omitted. The role `partner` rotates test keys only.",
+      "Issues a key with the same name and mode. The old one stays valid for the overlap, and never longer than before. A key is rotated once: if the response was lost, revoke the new key and issue another one. The body may be omitted. The role `partner` rotates test keys only. If the connection requires a certification, a live key is replaced at any time by one that does not end later.",
     params: KeyIdParams,
     body: Type.Object(rotationFields("key"), { title: "KeyRotation", description: "How to replace a key." }),
     responses: { 201: { description: "The new key.", schema: RotatedKeySchema } },
-    problems: ["forbidden", "not-found", "key-not-rotatable", "validation-failed"],
+    problems: ["forbidden", "not-found", "certification-required", "key-not-rotatable", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => expiryErrors(body, context),
     handle: async ({ caller, params, body, by }, { context }) => {
       const key = await findKey(context, caller, params.id);

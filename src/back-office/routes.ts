@@ -6,6 +6,7 @@ import {
   within,
 } from "./access.ts";
 import { auditExportRoutes, auditRoutes } from "./audit.ts";
+import { certificationRoutes } from "./certifications.ts";
 import { changeRoutes } from "./changes.ts";
 import { connectionRoutes, endRoutes, usageRoutes } from "./connections.ts";
 import { exposureRoutes } from "./exposure.ts";
@@ -59,6 +60,7 @@ export const backOfficeRoutes: readonly ScopedRoute[] = [
   ...within("connections", connectionRoutes),
   ...within("connections", endRoutes),
   ...within("connections", usageRoutes),
+  ...within("connections", certificationRoutes),
   ...within("keys", keyRoutes),
   ...within("keys", keyRotationRoutes),
   ...within("catalog", productRoutes),

@@ -21,6 +21,10 @@ export type Connection = {
   readonly endsAt: Date | null;
   /** Whether agents may use live keys (docs/design/api-conventions.md, "Agents"). */
   readonly liveAgents: boolean;
+  /** How old a passed certification may be when a live key is issued. Null: none is needed. */
+  readonly certificationMaxAgeDays: number | null;
+  /** When a certification last passed. Null: none has. */
+  readonly certifiedAt: Date | null;
 };
 
 export const keyOf = ({ merchantId, id }: Connection): ConnectionKey => ({ merchantId, connectionId: id });

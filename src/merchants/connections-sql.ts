@@ -19,6 +19,8 @@ type ConnectionRow = {
   created_at: Date;
   ends_at: Date | null;
   live_agents: boolean;
+  certification_max_age_days: number | null;
+  certified_at: Date | null;
 };
 
 /** A connection of any merchant, by its id. Null if there is none. */
@@ -29,7 +31,7 @@ export async function findConnectionById(db: Queryable, connectionId: string): P
       text: `
         select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
                c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at,
-               c.live_agents
+               c.live_agents, c.certification_max_age_days, c.certified_at
         from connections c
         join merchants m on m.id = c.merchant_id
         where c.id = $1
@@ -59,7 +61,7 @@ export async function readConnection(db: Queryable, connection: ConnectionKey): 
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
              c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at,
-             c.live_agents
+             c.live_agents, c.certification_max_age_days, c.certified_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id = $2`,
@@ -75,7 +77,7 @@ export async function lockConnection(tx: Queryable, connection: ConnectionKey): 
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
              c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at,
-             c.live_agents
+             c.live_agents, c.certification_max_age_days, c.certified_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id = $2
@@ -100,7 +102,7 @@ export async function listConnections(
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
              c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at,
-             c.live_agents
+             c.live_agents, c.certification_max_age_days, c.certified_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.merchant_id = $1 and c.id > $2 and ($4::text is null or strpos(lower(c.name), $4) > 0)
@@ -131,7 +133,7 @@ export async function listAllConnections(
     text: `
       select c.id, c.merchant_id, m.name as merchant_name, c.currency, c.name,
              c.review_max_quantity, c.review_max_order_value_minor, c.review_countries, c.limits, c.created_at, c.ends_at,
-             c.live_agents
+             c.live_agents, c.certification_max_age_days, c.certified_at
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.id > $1 and ($3::uuid is null or c.merchant_id = $3)
@@ -163,8 +165,9 @@ export async function insertConnection(
     name: "insert-connection",
     text: `
       insert into connections (id, merchant_id, currency, name, review_max_quantity, review_max_order_value_minor,
-                               review_countries, limits, created_at, ends_at, requester_hash, live_agents)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+                               review_countries, limits, created_at, ends_at, requester_hash, live_agents,
+                               certification_max_age_days)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     values: [
       connection.id,
       connection.merchantId,
@@ -178,6 +181,7 @@ export async function insertConnection(
       connection.endsAt,
       requesterHash,
       connection.liveAgents,
+      connection.certificationMaxAgeDays,
     ],
   });
 }
@@ -189,7 +193,7 @@ export async function updateConnection(db: Queryable, connection: Connection): P
     text: `
       update connections
       set name = $3, review_max_quantity = $4, review_max_order_value_minor = $5, review_countries = $6, limits = $7,
-          live_agents = $8
+          live_agents = $8, certification_max_age_days = $9
       where merchant_id = $1 and id = $2`,
     values: [
       connection.merchantId,
@@ -200,7 +204,24 @@ export async function updateConnection(db: Queryable, connection: Connection): P
       countries,
       JSON.stringify(connection.limits),
       connection.liveAgents,
+      connection.certificationMaxAgeDays,
     ],
+  });
+}
+
+/** Notes that a certification has passed. */
+export async function markCertified(
+  tx: Queryable,
+  connection: ConnectionKey,
+  certifiedAt: Date,
+): Promise<void> {
+  await tx.query({
+    name: "mark-certified",
+    text: `
+      update connections
+      set certified_at = greatest(certified_at, $3)
+      where merchant_id = $1 and id = $2`,
+    values: [connection.merchantId, connection.connectionId, certifiedAt],
   });
 }
 
@@ -316,4 +337,6 @@ const toConnection = (row: ConnectionRow): Connection => ({
   createdAt: row.created_at,
   endsAt: row.ends_at,
   liveAgents: row.live_agents,
+  certificationMaxAgeDays: row.certification_max_age_days,
+  certifiedAt: row.certified_at,
 });

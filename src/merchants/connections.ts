@@ -38,6 +38,8 @@ export async function createConnection(
       createdAt: clock.now(),
       endsAt: null,
       liveAgents: false,
+      certificationMaxAgeDays: null,
+      certifiedAt: null,
     };
     await insertConnection(tx, connection);
     const fact = { ...keyOf(connection), subject: "con", ids: [connection.id], details: fields } as const;
@@ -51,6 +53,7 @@ type ConnectionChange = {
   readonly reviewPolicy?: ReviewPolicy;
   readonly limits?: LimitChange<ConnectionLimitName>;
   readonly liveAgents?: boolean;
+  readonly certificationMaxAgeDays?: number | null;
   /** The version of the policy that is to be replaced; undefined if it does not matter. */
   readonly expectedVersion?: string | undefined;
 };
@@ -68,12 +71,13 @@ export async function changeConnection(
   return inTransaction(context, async (tx) => {
     const connection = await lockConnection(tx, key);
     if (connection === null) return null;
-    const { name, reviewPolicy, liveAgents } = { ...connection, ...change };
+    const { name, reviewPolicy, liveAgents, certificationMaxAgeDays } = { ...connection, ...change };
     const changed: Connection = {
       ...connection,
       name,
       reviewPolicy,
       liveAgents,
+      certificationMaxAgeDays,
       limits: changedOverrides(connection.limits, limits),
     };
     if (isDeepStrictEqual(changed, connection)) return connection; // It leaves no entry in the audit log either.

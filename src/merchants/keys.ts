@@ -5,7 +5,7 @@ import { type Context, inTransaction } from "../platform/context.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { groupCalls } from "../platform/database/group.ts";
 import { toTypeId } from "../platform/ids.ts";
-import { before, MINUTE_MS } from "../platform/time.ts";
+import { before, DAY_MS, MINUTE_MS } from "../platform/time.ts";
 import { isProblem, notFound, type Problem } from "../platform/wire/problems.ts";
 import {
   type ApiKey,
@@ -51,6 +51,8 @@ export async function issueKey(
     if (connection === null) return notFound("connection");
     if (connection.endsAt !== null) return HAS_ONE_KEY;
     const now = clock.now();
+    const uncertified = fields.mode === "live" ? certificationMissing(connection, now) : null;
+    if (uncertified !== null) return uncertified;
     const reached = await reachedKeyLimit(tx, connection, now);
     if (reached !== null) return reached;
     const maker = await lockMaker(tx);
@@ -69,6 +71,23 @@ export async function issueKey(
     await deleteEndedKeys(tx, fields, now, ENDED_KEPT);
     return { key: made.key, issued: { ...issued, lastUsedAt: null, replacedById: null } };
   });
+}
+
+/**
+ * What is missing before the connection gets access to real orders that it did not have
+ * (docs/design/certification.md, "Before a live key"). Null: nothing. The connection is locked, so its setting cannot change at the same time.
+ */
+function certificationMissing(
+  { certificationMaxAgeDays, certifiedAt }: Connection,
+  now: Date,
+): Problem | null {
+  if (certificationMaxAgeDays === null) return null;
+  if (certifiedAt !== null && certifiedAt >= before(now, certificationMaxAgeDays * DAY_MS)) return null;
+  return {
+    code: "certification-required",
+    detail: `The connection needs a certification that has passed within ${certificationMaxAgeDays} days. The partner runs one with a test key: POST /v1/test/certifications, or partner-orders certify. Or change certificationMaxAgeDays.`,
+    members: { certificationMaxAgeDays, certifiedAt: certifiedAt?.toISOString() ?? null },
+  };
 }
 
 /** A person could prolong the time of a stranger, or give it a live key. */
@@ -270,6 +289,16 @@ export async function rotateKey(
     if (reason !== null) return notRotatable(old, reason);
     const maker = await lockMaker(tx);
     if (isProblem(maker)) return maker;
+    const newExpiresAt = earlierEnd(
+      expiresAt === undefined ? renewedExpiry(old, now) : expiresAt,
+      maker.endsAt,
+    );
+    // A key that may be known to others is replaced at any time; only longer access needs what a new key needs.
+    const uncertified =
+      old.mode === "live" && endsLater(newExpiresAt, old.expiresAt)
+        ? certificationMissing(locked, now)
+        : null;
+    if (uncertified !== null) return uncertified;
     const { key, prefix, hash } = makeKey(old.mode);
     const { merchantId, connectionId, name, mode } = old;
     const issued: ApiKey = {
@@ -280,7 +309,7 @@ export async function rotateKey(
       mode,
       prefix,
       createdAt: now,
-      expiresAt: earlierEnd(expiresAt === undefined ? renewedExpiry(old, now) : expiresAt, maker.endsAt),
+      expiresAt: newExpiresAt,
       revokedAt: null,
       isRequested: false,
     };
@@ -301,6 +330,9 @@ export async function rotateKey(
   context.signals.send("keys_changed", [connection]);
   return rotated;
 }
+
+const endsLater = (end: Date | null, other: Date | null): boolean =>
+  other !== null && (end === null || end > other);
 
 const DETAILS: Record<KeyEndReason, string> = {
   revoked: "The key was revoked. Issue a new one.",

@@ -35,6 +35,7 @@ export const describePartnerApi = (
       Connection: "The connection that the key belongs to.",
       "Test keys": "A first key without a person, on a deployment that offers it.",
       "Webhook endpoints": "Webhook endpoints: the addresses that receive events.",
+      Certification: "Runs that examine the receiver of a test endpoint, and their reports.",
       Deliveries: "The delivery log of the endpoints, with each attempt.",
       Agents: "The Model Context Protocol, for coding agents.",
       Events: "The event feed, for polling and reconciliation.",

@@ -38,6 +38,30 @@ export const ofEndpoint = {
     { title: "PingedEndpoint", description: "The endpoint that the event is sent to." },
   ),
 };
+/** A ping of a certification asks for an answer. */
+const ofPing = {
+  ...ofEndpoint,
+  certification: Type.Optional(
+    Type.Object(
+      {
+        id: idField("crt", "Id of the certification."),
+        challenge: Type.String({
+          description:
+            "What the answer proves: its member `challenge` is the HMAC-SHA256 of `certification.` and this text, with the signing secret of the endpoint, in lower-case hex.",
+          examples: ["5f2b0c4d9e8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c"],
+        }),
+        orderIds: Type.Array(idField("test", "Id of a test order."), {
+          description:
+            "Orders of which the answer says what the receiver has stored, in its member `orders`: by id, `status`, `sequence` and `handled`, the number of events that it has acted on.",
+        }),
+      },
+      {
+        title: "CertificationQuestion",
+        description: "What a certification asks the receiver. The response is its answer, as JSON.",
+      },
+    ),
+  ),
+};
 
 /** The `data` of each type of event. */
 const EVENT_DATA: Readonly<Record<EventType | typeof PING, Readonly<Record<string, TSchema>>>> = {
@@ -54,7 +78,7 @@ const EVENT_DATA: Readonly<Record<EventType | typeof PING, Readonly<Record<strin
   "order.shipmentUpdated": ofShipment,
   "order.paymentFailed": ofOrder,
   "order.linesCanceled": { order, ...canceledFields },
-  [PING]: ofEndpoint,
+  [PING]: ofPing,
 };
 
 type AnyEventType = keyof typeof EVENT_DATA;

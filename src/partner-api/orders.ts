@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { noteRehearsedCreation } from "../certification/runs.ts";
 import { armDeliveryFault, listDeliveryFaults } from "../orders/changes/arm-delivery-fault.ts";
 import { byPartner, cancelOrder, missingOrder } from "../orders/changes/change-order.ts";
 import {
@@ -70,11 +71,13 @@ export const orderRoutes: readonly PartnerRoute[] = [
       "validation-failed",
     ],
     bodyErrors: async ({ caller, body }) => testModeErrors(caller, body),
-    handle: ({ caller, headers, body, id }, { createOrder, rehearseFault }) => {
+    handle: ({ caller, headers, body, id }, operations) => {
+      const { createOrder, rehearseFault } = operations;
       const { "idempotency-key": key, "test-fault": fault } = headers;
       const isTestOrder = () => body.testMode === true;
       return rehearseFault({ caller, fault, sameIf: ["createOrder", key, body], isTestOrder }, async () => {
         const created = await createOrder(caller, key, body, id);
+        if (fault === "lost-response") await noteRehearsedCreation(operations.context, caller, body, created);
         if (isProblem(created)) return created;
         const { order, replayed } = created;
         const shown = toWireCreatedOrder(order);

@@ -1,3 +1,4 @@
+import { certificationRoutes } from "./certifications.ts";
 import { deliveryRoutes } from "./deliveries.ts";
 import { eventRoutes } from "./events.ts";
 import { lifecycleRoutes } from "./lifecycle.ts";
@@ -17,6 +18,7 @@ export const partnerRoutes: readonly PartnerRoute[] = [
   ...webhookRoutes,
   ...pullRoutes,
   ...deliveryRoutes,
+  ...certificationRoutes,
   ...eventRoutes,
   ...mcpRoutes,
   ...lifecycleRoutes,

@@ -28,6 +28,7 @@ export const ID_PREFIXES = [
   "per",
   "rsd",
   "flt",
+  "crt",
   "ses",
   "change",
 ] as const;

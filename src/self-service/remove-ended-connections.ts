@@ -1,4 +1,5 @@
 import { byService, recordAudit } from "../audit/record-audit.ts";
+import { deleteCertifications } from "../certification/certifications-sql.ts";
 import {
   deleteEndedConnection,
   type EndedConnection,
@@ -69,6 +70,7 @@ async function removeConnection(context: Context, tx: Queryable, ended: EndedCon
   if (connection === null || (await countTestOrders(tx, [ended], 1))(ended) > 0) return 0;
   if (!(await deleteOwner(tx, ended))) return 0;
   await deleteExposures(tx, ended);
+  await deleteCertifications(tx, ended);
   await deleteEndedConnection(tx, ended);
   const { merchantId, connectionId } = ended;
   const details = { name: connection.name };

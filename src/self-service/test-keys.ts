@@ -66,6 +66,8 @@ export async function createTestKey(
       name: "",
       limits: LIMITS,
       liveAgents: false,
+      certificationMaxAgeDays: null,
+      certifiedAt: null,
       createdAt: now,
       endsAt: after(now, LIFETIME_MS),
     };

@@ -19,6 +19,7 @@ const OPEN_SQL: OpenSqlFiles = {
   "Reads, and changes of one row, that need no rule: a higher layer calls the statement itself": [
     "src/audit/audit-sql.ts",
     "src/audit/made-parts-sql.ts",
+    "src/certification/certifications-sql.ts",
     "src/changes/changes-sql.ts",
     "src/webhooks/log/all-deliveries-sql.ts",
     "src/webhooks/events/feed-sql.ts",

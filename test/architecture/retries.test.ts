@@ -19,6 +19,8 @@ const ROWS: Readonly<Record<string, string>> = {
   "`ping`": "pingWebhookEndpoint",
   "`acknowledgements`": "acknowledgeDeliveries",
   "`redeliver`": "redeliverDelivery",
+  "creation of a certification": "createCertification",
+  "end of a certification": "cancelCertification",
   "message of an agent": "callMcp",
   "request of a test key": "createTestKey",
 };

@@ -27,8 +27,8 @@ afterAll(() => test.close());
 
 const HEADERS = { "x-request-id": "request-of-the-test" };
 /**
- * Changes of partners that the timeline of an order or the log of deliveries records, a test event, which changes nothing, and what
- * an agent sends: its tools are further requests.
+ * Changes of partners that the timeline of an order or the log of deliveries records, test events and certifications, which change nothing,
+ * and what an agent sends: its tools are further requests.
  */
 const NOT_AUDITED = [
   "createOrder",
@@ -38,6 +38,8 @@ const NOT_AUDITED = [
   "trackTestShipment",
   "armDeliveryFault",
   "pingWebhookEndpoint",
+  "createCertification",
+  "cancelCertification",
   "acknowledgeDeliveries",
   "callMcp",
 ];

@@ -40,6 +40,8 @@ describe("POST /api/merchants/{id}/connections", () => {
       limits: expect.any(Object),
       apiUrl: test.context.config.baseUrl,
       liveAgents: false,
+      certificationMaxAgeDays: null,
+      certifiedAt: null,
       createdAt: test.clock.now().toISOString(),
       endsAt: null,
     });

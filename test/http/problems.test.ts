@@ -66,6 +66,19 @@ describe("every code of the table", () => {
       await pauseEndpoint(wire.test, id);
       return [await wire.send(`POST ${endpointPath(id, "ping")}`), endpointPath(id, "ping")];
     },
+    "certification-not-possible": async () => {
+      const { id } = await createEndpoint(wire.partner, { mode: "test", eventTypes: ["order.created"] });
+      const body = JSON.stringify({ endpointId: id });
+      const path = "/v1/test/certifications";
+      return [await wire.send(`POST ${path}`, wire.authorizedJson(), body), path];
+    },
+    "certification-required": async () => {
+      const { connectionId } = await createPartner(wire.test);
+      const connection = `/api/connections/${connectionId}`;
+      await wire.test.backOffice.request("PATCH", connection, { body: { certificationMaxAgeDays: 30 } });
+      const { body, ...answer } = await wire.test.backOffice.post(`${connection}/keys`, {});
+      return [{ ...answer, document: body }, `${connection}/keys`];
+    },
     "stock-changed": async () => {
       const facility = { name: "Depot", countryCode: "GB" };
       const { id } = (await wire.test.backOffice.post("/api/facilities", facility)).body;
@@ -130,6 +143,8 @@ describe("every code of the table", () => {
     "order-already-exists": 409,
     "transition-refused": 409,
     "endpoint-paused": 409,
+    "certification-not-possible": 409,
+    "certification-required": 409,
     "stock-changed": 409,
     "version-changed": 409,
     "person-exists": 409,
@@ -155,6 +170,8 @@ describe("every code of the table", () => {
     "idempotency-key-reused": ["differences", "orderId"],
     "payload-too-large": ["maxBytes"],
     "transition-refused": ["orderStatus", "rule", "transition"],
+    "certification-not-possible": ["certificationId", "reason"],
+    "certification-required": ["certificationMaxAgeDays", "certifiedAt"],
     "stock-changed": ["onHand"],
     "version-changed": ["version"],
     "person-state": ["state"],

@@ -76,6 +76,10 @@ const EXPECTED: Record<string, { real: number; test: number }> = {
   listDeliveries: { real: 200, test: 200 },
   getDelivery: { real: 404, test: 200 },
   redeliverDelivery: { real: 404, test: 202 },
+  createCertification: { real: 422, test: 422 }, // The endpoint is a live one.
+  listCertifications: { real: 200, test: 200 },
+  getCertification: { real: 404, test: 404 }, // There is none: test/certification has its runs.
+  cancelCertification: { real: 404, test: 404 },
   listEvents: { real: 200, test: 200 },
   getEvent: { real: 404, test: 200 },
   getLifecycle: { real: 200, test: 200 },
@@ -92,6 +96,8 @@ const bodyOf = (operationId: string, testMode: boolean): object => {
       return { transition: "accept" };
     case "armDeliveryFault":
       return { fault: "duplicate" };
+    case "createCertification":
+      return { endpointId: testIds["endpointId"] };
     case "recoverDeliveries":
       return { since: test.clock.now().toISOString() };
     case "acknowledgeDeliveries":

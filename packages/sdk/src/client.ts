@@ -1,6 +1,8 @@
 import { isProblem } from "./errors.ts";
 import { type FollowedEvents, type FollowOptions, follow } from "./follow.ts";
 import type {
+  Certification,
+  CertificationRequest,
   CreatedOrder,
   Delivery,
   DeliveryDetails,
@@ -9,6 +11,7 @@ import type {
   DeliveryFaults,
   Event,
   Lifecycle,
+  ListCertificationsData,
   ListDeliveriesData,
   ListEventsData,
   ListProductsData,
@@ -78,6 +81,8 @@ export class PartnerOrders {
   readonly pull: Pull;
   /** The log of what was sent to endpoints. */
   readonly deliveries: Deliveries;
+  /** Runs that examine the receiver of a test endpoint. */
+  readonly certifications: Certifications;
   /** The feed of events. */
   readonly events: Events;
   /** A first key without a person, where the service offers it. */
@@ -92,6 +97,7 @@ export class PartnerOrders {
     this.webhookEndpoints = new WebhookEndpoints(transport);
     this.pull = new Pull(transport);
     this.deliveries = new Deliveries(transport);
+    this.certifications = new Certifications(transport);
     this.events = new Events(transport);
     this.testKeys = new TestKeys(transport);
     this.#api = transport;
@@ -356,6 +362,38 @@ export class Deliveries {
   /** Sends the event to the endpoint again. @throws {ProblemError} `endpoint-paused`, `limit-reached`, `not-found` */
   redeliver(deliveryId: string, options?: RequestOptions): Promise<DeliveryDetails> {
     return this.#api.request("redeliverDelivery", { path: { deliveryId } }, options);
+  }
+}
+
+/** Runs that examine the receiver of a test endpoint with test orders and faults. */
+export class Certifications {
+  readonly #api: Transport;
+
+  constructor(api: Transport) {
+    this.#api = api;
+  }
+
+  /**
+   * Begins a run, which takes some minutes. During the run your program creates the test order that `lostCreation` names.
+   * @throws {ProblemError} `certification-not-possible` with `reason`, `endpoint-paused`, `not-found`, `validation-failed`
+   */
+  create(request: CertificationRequest, options?: RequestOptions): Promise<Certification> {
+    return this.#api.request("createCertification", { body: request }, options);
+  }
+
+  /** Newest first. */
+  list(query?: Query<ListCertificationsData>, options?: RequestOptions): List<Certification> {
+    return this.#api.list("listCertifications", query, options);
+  }
+
+  /** With its report. @throws {ProblemError} `not-found` */
+  get(certificationId: string, options?: RequestOptions): Promise<Certification> {
+    return this.#api.request("getCertification", { path: { certificationId } }, options);
+  }
+
+  /** Ends a run before its time. One that has ended stays as it is. @throws {ProblemError} `not-found` */
+  cancel(certificationId: string, options?: RequestOptions): Promise<Certification> {
+    return this.#api.request("cancelCertification", { path: { certificationId } }, options);
   }
 }
 

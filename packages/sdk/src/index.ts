@@ -3,6 +3,7 @@
  *
  * @packageDocumentation
  */
+export type { HandledOrder, PingAnswer } from "./certification.ts";
 export * from "./client.ts";
 export * from "./errors.ts";
 export type { FollowedEvents, FollowOptions } from "./follow.ts";
@@ -20,7 +21,11 @@ export {
   WebhookVerificationError,
 } from "./webhooks.ts";
 
+import { answer } from "./certification.ts";
 import { verify } from "./webhooks.ts";
 
 /** Webhooks: requests that the service sends. */
-export const webhooks: { readonly verify: typeof verify } = { verify };
+export const webhooks: { readonly verify: typeof verify; readonly answer: typeof answer } = {
+  verify,
+  answer,
+};

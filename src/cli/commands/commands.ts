@@ -90,6 +90,11 @@ export const COMMANDS: readonly RequestCommand[] = [
   { words: "connection change", operationId: "updateConnection" },
   { words: "connection end", operationId: "endConnection" },
   { words: "connection usage", operationId: "getConnectionUsage" },
+  {
+    words: "connection certifications",
+    operationId: "listConnectionCertifications",
+    columns: ["id", "endpointId", "status", "createdAt", "finishedAt"],
+  },
   { words: "key create", operationId: "createKey", secret: KEY },
   { words: "key list", operationId: "listKeys", columns: ["id", "name", "mode", ...CREDENTIAL_COLUMNS] },
   { words: "key show", operationId: "getKey" },

@@ -205,6 +205,22 @@ function membersOf(
       return { required: { reason, replacedBy } };
     case "key-not-rotatable":
       return { required: { reason: keyReason, replacedBy: replacedByKey } };
+    case "certification-not-possible":
+      return {
+        required: { reason: CertificationRefusalSchema, certificationId: openCertificationId },
+      };
+    case "certification-required":
+      return {
+        required: {
+          certificationMaxAgeDays: Type.Integer({
+            description: "How old a passed certification may be, in days.",
+          }),
+          certifiedAt: nullable(
+            Type.String({ format: "date-time" }),
+            "When the connection last passed a certification. Null if it never did.",
+          ),
+        },
+      };
     case "stock-changed":
       return { required: { onHand: Type.Integer({ description: "Units that are on hand." }) } };
     case "version-changed":
@@ -226,6 +242,16 @@ function membersOf(
       return { required: {} };
   }
 }
+
+const CertificationRefusalSchema = enumeration(
+  "CertificationRefusal",
+  ["running", "no-product", "event-types"],
+  "`running`: a certification of the connection is open. `no-product`: the connection has no product that can be ordered. `event-types`: the endpoint does not receive the events of a certification.",
+);
+const openCertificationId = nullable(
+  Type.String({ examples: ["crt_01m7y7np16fe68bxp4h91tdmdn"] }),
+  "The open certification. Null for other reasons.",
+);
 
 const orderStatus = describedAs(OrderStatusSchema, "Status that the order had at the time of the request.");
 

@@ -10,7 +10,14 @@ import type { Queryable } from "../../platform/database/database.ts";
 import { fromTypeId, type NewId } from "../../platform/ids.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { enumeration } from "../../platform/wire/schemas.ts";
-import { inOrderTransaction, type Requester, storeOutcome } from "./change-order.ts";
+import { lockOrder } from "../orders-sql.ts";
+import {
+  byPartner,
+  inOrderTransaction,
+  type LockedContext,
+  type Requester,
+  storeOutcome,
+} from "./change-order.ts";
 import {
   holdReasonsField,
   namedShipment,
@@ -67,17 +74,38 @@ export async function transitionTestOrder(
   request: TransitionRequest,
   by: Requester,
 ): Promise<Order | Problem> {
-  const read = readShipRequest(request);
-  return inOrderTransaction(context, connection, ref, async (tx, order, at) => {
-    if (!order?.testMode) return notFound("test order");
-    const transition = toTransition(order, request, read, at.newId);
-    if (isProblem(transition)) return transition;
-    const outcome = applyTransition(order, transition, at.now);
-    const reached = isChange(outcome) ? await reachedLimit(tx, order) : null;
-    if (reached !== null) return reached;
-    await storeOutcome(tx, order, outcome, { operation: request.transition, by }, at);
-    return orderOrRefusal(request.transition, outcome);
-  });
+  return inOrderTransaction(context, connection, ref, (tx, order, at) =>
+    transitionLocked(tx, order, request, by, at),
+  );
+}
+
+/** The same within a transaction, which has locked nothing that waits for an order. Signal it after the commit. */
+export async function transitionTestOrderWithin(
+  tx: Queryable,
+  context: Context,
+  connection: ConnectionKey,
+  id: string,
+  request: TransitionRequest,
+): Promise<Order | Problem> {
+  const order = await lockOrder(tx, connection, { id, testMode: true, externalOrderId: null }, context.clock);
+  return transitionLocked(tx, order, request, byPartner(), { ...context, now: context.clock.now() });
+}
+
+async function transitionLocked(
+  tx: Queryable,
+  order: Order | undefined,
+  request: TransitionRequest,
+  by: Requester,
+  at: LockedContext,
+): Promise<Order | Problem> {
+  if (!order?.testMode) return notFound("test order");
+  const transition = toTransition(order, request, readShipRequest(request), at.newId);
+  if (isProblem(transition)) return transition;
+  const outcome = applyTransition(order, transition, at.now);
+  const reached = isChange(outcome) ? await reachedLimit(tx, order) : null;
+  if (reached !== null) return reached;
+  await storeOutcome(tx, order, outcome, { operation: request.transition, by }, at);
+  return orderOrRefusal(request.transition, outcome);
 }
 
 export const TrackingRequestSchema = Type.Object(shipmentChangeFields, {

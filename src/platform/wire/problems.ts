@@ -92,6 +92,21 @@ export const PROBLEMS = {
     meaning: "Nothing is sent to a paused webhook endpoint, not even by request.",
     retry: "After resuming the endpoint.",
   },
+  "certification-not-possible": {
+    status: 409,
+    title: "Certification not possible",
+    meaning:
+      "No certification can begin now; reason says why: running (certificationId names the open run of the connection), no-product, or event-types.",
+    retry: "After the open run has ended, or after correcting what detail names.",
+  },
+  "certification-required": {
+    status: 409,
+    title: "Certification required",
+    meaning:
+      "The connection requires a certification that has passed and is not too old before it gets a live key; certifiedAt is the last one that passed, and certificationMaxAgeDays how old it may be. Only the back office returns this.",
+    retry:
+      "After the partner has passed a certification, or after the merchant has changed certificationMaxAgeDays.",
+  },
   "stock-changed": {
     status: 409,
     title: "Stock has changed",
@@ -277,6 +292,7 @@ export const notFound = (
     | "session"
     | "pick list"
     | "resend"
+    | "certification"
     | "audit entry",
 ): Problem => ({
   code: "not-found",

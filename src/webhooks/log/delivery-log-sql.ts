@@ -252,6 +252,34 @@ export const toDelivery = (row: DeliveryRow): Delivery => ({
   nextAttemptAt: row.next_attempt_at,
 });
 
+/** A delivery as a certification looks at it. */
+export type StreamDelivery = {
+  readonly id: string;
+  readonly streamId: string;
+  readonly eventType: string;
+  readonly sequence: number | null;
+  readonly status: DeliveryStatus;
+  readonly fault: FaultName | null;
+};
+
+/** The deliveries of streams to one endpoint, in their order. */
+export const listDeliveriesOfStreams = (
+  db: Queryable,
+  { merchantId, connectionId }: ConnectionKey,
+  endpointId: string,
+  streamIds: readonly string[],
+): Promise<StreamDelivery[]> =>
+  db.query<StreamDelivery>({
+    name: "list-deliveries-of-streams",
+    text: `
+      select d.id, d.stream_id as "streamId", d.event_type as "eventType", d.sequence, d.status,
+             d.fault ->> 'fault' as fault
+      from deliveries d
+      where d.merchant_id = $1 and d.connection_id = $2 and d.endpoint_id = $3 and d.stream_id = any($4::uuid[])
+      order by d.stream_id, d.sequence, d.id`,
+    values: [merchantId, connectionId, endpointId, streamIds],
+  });
+
 /** A delivery, and the connection by which it is found. */
 export type DeliveryKey = ConnectionKey & { readonly id: string };
 

@@ -43,30 +43,50 @@ export async function pingEndpoint(
   sample: Sample | null = null,
   by: Initiator | null = null,
 ): Promise<{ deliveryId: string } | Problem> {
-  const { clock, newId } = context;
   const key = { merchantId, connectionId };
   const sent = await inTransaction(context, async (tx) => {
     const endpoint = await shareEndpoint(tx, key, id);
     if (endpoint === null) return notFound("webhook endpoint");
     if (endpoint.status === "paused") return ENDPOINT_PAUSED;
-    const now = clock.now();
-    const { type, sequence, data } = sample ?? {
-      type: PING,
-      sequence: null,
-      data: { endpoint: { id: wireEndpointId(id), url: endpoint.url } },
-    };
-    const content = { id: newId(), type, occurredAt: now, orderId: null, data };
-    const event =
-      ownerKind(key) === "connection"
-        ? eventRow({ ...content, ...key, testMode: sample !== null, sequence, notAfter: null })
-        : backOfficeEventRow({ ...content, owner: key, sequence: null });
-    await insertEvents(tx, [{ ...event, type: PING, sequence: null }], now);
-    await endBackoff(tx, key, id);
+    const { type, deliveryId } = await insertPing(tx, context, endpoint, sample);
     if (by !== null) await recordAudit(tx, context, by, endpointFact(endpoint, { type }));
-    return { deliveryId: await insertPingDelivery(tx, endpoint, event, now) };
+    return { deliveryId };
   });
   if (!isProblem(sent)) context.signals.send("deliveries_due", [key]);
   return sent;
+}
+
+/**
+ * Writes a ping, or a sample, with its delivery to this endpoint alone, and ends the backoff. Signal it after the commit.
+ * @param certification what a certification asks the receiver. Then nothing is sent from `notAfter` on.
+ */
+export async function insertPing(
+  tx: Queryable,
+  { clock, newId }: Context,
+  endpoint: Endpoint,
+  sample: Sample | null,
+  certification: { readonly data: Readonly<Record<string, unknown>>; readonly notAfter: Date } | null = null,
+): Promise<{ type: string; eventId: string; deliveryId: string }> {
+  const { merchantId, connectionId, id } = endpoint;
+  const key = { merchantId, connectionId };
+  const now = clock.now();
+  const { type, sequence, data } = sample ?? {
+    type: PING,
+    sequence: null,
+    data: {
+      endpoint: { id: wireEndpointId(id), url: endpoint.url },
+      ...(certification !== null && { certification: certification.data }),
+    },
+  };
+  const notAfter = certification?.notAfter ?? null;
+  const content = { id: newId(), type, occurredAt: now, orderId: null, data };
+  const event =
+    ownerKind(key) === "connection"
+      ? eventRow({ ...content, ...key, testMode: sample !== null, sequence, notAfter })
+      : backOfficeEventRow({ ...content, owner: key, sequence: null });
+  await insertEvents(tx, [{ ...event, type: PING, sequence: null }], now);
+  await endBackoff(tx, key, id);
+  return { type, eventId: event.id, deliveryId: await insertPingDelivery(tx, endpoint, event, now) };
 }
 
 /**
@@ -76,16 +96,26 @@ export async function pingEndpoint(
 async function insertPingDelivery(
   tx: Queryable,
   endpoint: Endpoint,
-  event: Pick<EventRow, "id" | "type">,
+  event: Pick<EventRow, "id" | "type" | "notAfter">,
   now: Date,
 ): Promise<string> {
   const [row] = await tx.query<{ id: string }>({
     name: "insert-ping-delivery",
     text: `
-      insert into deliveries (merchant_id, connection_id, id, endpoint_id, event_id, event_type, stream_id, status)
-      select $1, $2, (left($4::text, 28) || lpad(to_hex($6::integer), 8, '0'))::uuid, $3, $4::uuid, $5, $4::uuid, 'pending'
+      insert into deliveries (
+        merchant_id, connection_id, id, endpoint_id, event_id, event_type, stream_id, not_after, status)
+      select $1, $2, (left($4::text, 28) || lpad(to_hex($6::integer), 8, '0'))::uuid, $3, $4::uuid, $5, $4::uuid,
+             $7::timestamptz, 'pending'
       returning id`,
-    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, event.id, event.type, endpoint.number],
+    values: [
+      endpoint.merchantId,
+      endpoint.connectionId,
+      endpoint.id,
+      event.id,
+      event.type,
+      endpoint.number,
+      event.notAfter,
+    ],
   });
   if (row === undefined) throw new Error("The inserted delivery returned no id.");
   await tx.query({
@@ -93,9 +123,9 @@ async function insertPingDelivery(
     text: `
       insert into due_deliveries (
         merchant_id, connection_id, endpoint_id, stream_id, delivery_id, event_id, trigger, attempt_count, due_at,
-        is_followed)
-      values ($1, $2, $3, $4, $5, $4, 'schedule', 0, $6, false)`,
-    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, event.id, row.id, now],
+        not_after, is_followed)
+      values ($1, $2, $3, $4, $5, $4, 'schedule', 0, $6, $7, false)`,
+    values: [endpoint.merchantId, endpoint.connectionId, endpoint.id, event.id, row.id, now, event.notAfter],
   });
   return row.id;
 }

@@ -95,6 +95,7 @@ describe("the document of the partner API", () => {
       "POST /v1/webhook-endpoints/{endpointId}/ping",
       "POST /v1/webhook-endpoints/{endpointId}/recover",
       "POST /v1/webhook-endpoints/{endpointId}/acknowledgements",
+      "POST /v1/test/certifications",
       "POST /v1/mcp",
     ]);
   });
@@ -128,6 +129,10 @@ describe("the document of the partner API", () => {
       "listDeliveries",
       "getDelivery",
       "redeliverDelivery",
+      "listCertifications",
+      "createCertification",
+      "getCertification",
+      "cancelCertification",
       "listEvents",
       "getEvent",
       "callMcp",

@@ -33,6 +33,7 @@ it("the SDK has exactly one method for each operation of the description", async
       "orders.create",
       "orders.search",
       "webhookEndpoints.create",
+      "certifications.create",
       "testKeys.create",
     ].includes(name);
     const isList = name.endsWith(".list");

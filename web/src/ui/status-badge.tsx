@@ -1,6 +1,8 @@
 import { IconHandStop } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import type {
+  CertificationResult,
+  CertificationStatus,
   ChargeStatus,
   CheckStatus,
   DeliveryStatus,
@@ -61,6 +63,19 @@ const TONES = {
   } satisfies Record<ProductStatus, Tone>,
   person: { invited: "info", active: "success", disabled: "neutral" } satisfies Record<PersonState, Tone>,
   check: { ok: "success", warn: "warning", fail: "danger" } satisfies Record<CheckStatus, Tone>,
+  certification: {
+    running: "info",
+    passed: "success",
+    failed: "danger",
+    canceled: "neutral",
+  } satisfies Record<CertificationStatus, Tone>,
+  certificationCheck: {
+    pending: "neutral",
+    passed: "success",
+    failed: "danger",
+    advice: "warning",
+    skipped: "neutral",
+  } satisfies Record<CertificationResult, Tone>,
   process: { running: "success", missing: "danger", stopped: "neutral" } satisfies Record<
     ProcessStatus,
     Tone

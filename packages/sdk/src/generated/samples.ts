@@ -641,6 +641,13 @@ export const SAMPLES = {
     testMode: false,
     connectionId: "con_01m7y7np16fe68bxp4h91tdmdn",
     sequence: null,
-    data: { endpoint: { id: "whe_01m7y7np16fe68bxp4h91tdmdn", url: "https://partner.example/webhooks" } },
+    data: {
+      endpoint: { id: "whe_01m7y7np16fe68bxp4h91tdmdn", url: "https://partner.example/webhooks" },
+      certification: {
+        id: "crt_01m7y7np16fe68bxp4h91tdmdn",
+        challenge: "5f2b0c4d9e8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c",
+        orderIds: ["test_01m7y7np16fe68bxp4h91tdmdn"],
+      },
+    },
   },
 } as const;

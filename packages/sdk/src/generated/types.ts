@@ -329,6 +329,46 @@ export type EndpointPausedProblem = {
 };
 
 /**
+ * `running`: a certification of the connection is open. `no-product`: the connection has no product that can be ordered. `event-types`: the endpoint does not receive the events of a certification.
+ */
+export type CertificationRefusal = "running" | "no-product" | "event-types";
+
+/**
+ * `certification-not-possible`: No certification can begin now; reason says why: running (certificationId names the open run of the connection), no-product, or event-types.
+ */
+export type CertificationNotPossibleProblem = {
+  /**
+   * Address of a page about this kind of problem. Its last segment is `code`; the rest depends on the deployment.
+   */
+  type: string;
+  /**
+   * Always `certification-not-possible`. It is the same in every deployment.
+   */
+  code: "certification-not-possible";
+  /**
+   * The same text for every problem with this code.
+   */
+  title: string;
+  /**
+   * The HTTP status of the response.
+   */
+  status: number;
+  /**
+   * What is wrong in this case, for people. The text may change; do not parse it.
+   */
+  detail: string;
+  /**
+   * Path of the request, without its query.
+   */
+  instance: string;
+  reason: CertificationRefusal;
+  /**
+   * The open certification. Null for other reasons.
+   */
+  certificationId: string | null;
+};
+
+/**
  * Name of the limit that is reached. More values may be added. `endpoints`: Live webhook endpoints of the connection. Deleted ones do not count. `testEndpoints`: Webhook endpoints for test orders only. Deleted ones do not count. `endpointCreationsPerHour`: Webhook endpoints that were created within the last hour. Deleted ones count too. Live and test endpoints count separately; the usage shows the higher number. `testOrders`: Test orders of the connection that have not been erased yet. `testOrderTransitions`: Transitions of one test order. Each publishes at most one event by default. `redeliveriesPerDay`: Attempts by request to send one delivery, within the last 24 hours. `deliveryAttempts`: Attempts to send one delivery that the log keeps. From this number on, no redelivery is accepted, and a recovery leaves the delivery out. Attempts of the retry schedule are always made. `apiKeys`: Valid keys of the connection. Revoked and expired ones do not count. A rotation is never rejected. `deliveryFaults`: Faults to rehearse with deliveries of one test order. `connections`: Connections of the merchant. `merchantEndpoints`: Live webhook endpoints of all connections of the merchant. Deleted ones do not count. `merchantTestEndpoints`: Webhook endpoints for test orders only, of all connections of the merchant. Deleted ones do not count.
  */
 export type KnownLimitName =
@@ -811,6 +851,7 @@ export type Problem =
   | OrderAlreadyExistsProblem
   | TransitionRefusedProblem
   | EndpointPausedProblem
+  | CertificationNotPossibleProblem
   | LimitReachedProblem
   | PayloadTooLargeProblem
   | UnsupportedMediaTypeProblem
@@ -2435,6 +2476,139 @@ export type DeliveryDetails = {
 };
 
 /**
+ * What to examine.
+ */
+export type CertificationRequest = {
+  /**
+   * Id of a test endpoint.
+   */
+  endpointId: string;
+};
+
+/**
+ * `running`: not all checks are decided. `passed`: no check has failed. `failed`: at least one has, or the run ended before the last one. `canceled`: ended by request.
+ */
+export type CertificationStatus = "running" | "passed" | "failed" | "canceled";
+
+/**
+ * What the run does. `challenge`: it waits for the proof. `deliveries`: it sends test events with faults. `state`: it asks what the receiver has stored. `throughput`: it sends 20 events a second. `lost-creation`: it waits for the test order whose creation is lost.
+ */
+export type CertificationPhase = "challenge" | "deliveries" | "state" | "throughput" | "lost-creation";
+
+/**
+ * The test order that your program creates for the run.
+ */
+export type LostCreation = {
+  /**
+   * Create a test order with this `externalOrderId` and the header `Test-Fault: lost-response`, at any time while the run is open.
+   */
+  externalOrderId: string;
+  /**
+   * Until when the creation and its repetition must have arrived.
+   */
+  until: string;
+};
+
+/**
+ * What is examined. More values may be added. `challenge`: a proof that the receiver has the signing secret. `valid`: valid events. `wrong-signature` and `stale-timestamp`: requests that it must reject. `duplicate`, `two-at-once`, `reordered`, `unknown-type`, `unknown-field`, `largest-body`, `cut-body` and `outage`: what it must get along with. `state`: what it has stored afterwards. `throughput`: 20 events a second, which is advice alone. `lost-creation`: a creation whose response is lost.
+ */
+export type CertificationCheckName =
+  | "challenge"
+  | "valid"
+  | "wrong-signature"
+  | "stale-timestamp"
+  | "duplicate"
+  | "two-at-once"
+  | "reordered"
+  | "unknown-type"
+  | "unknown-field"
+  | "largest-body"
+  | "cut-body"
+  | "outage"
+  | "state"
+  | "throughput"
+  | "lost-creation";
+
+/**
+ * `pending`: not decided yet. `passed` and `failed`: it did, or did not, what is examined. `advice`: it could do better, which fails no run. `skipped`: not examined; `seen` says why.
+ */
+export type CertificationResult = "pending" | "passed" | "failed" | "advice" | "skipped";
+
+/**
+ * One check of a certification.
+ */
+export type CertificationCheck = {
+  check: CertificationCheckName;
+  result: CertificationResult;
+  /**
+   * What is examined, in words.
+   */
+  examines: string;
+  /**
+   * What was seen, in sentences. Null while it is pending.
+   */
+  seen: string | null;
+  /**
+   * Why it matters.
+   */
+  why: string;
+  /**
+   * How to pass.
+   */
+  remedy: string;
+};
+
+/**
+ * A run that examines the receiver of a test endpoint with test orders and faults, and its report.
+ */
+export type Certification = {
+  /**
+   * Id of the certification, set by the service.
+   */
+  id: string;
+  /**
+   * Id of the test endpoint.
+   */
+  endpointId: string;
+  status: CertificationStatus;
+  /**
+   * What the run does. Null when it has ended.
+   */
+  phase: CertificationPhase | null;
+  /**
+   * Why the run ended before its last check. Null if it did not.
+   */
+  reason: string | null;
+  lostCreation: LostCreation;
+  /**
+   * The report: every check, in its order.
+   */
+  checks: Array<CertificationCheck>;
+  /**
+   * When the run began.
+   */
+  createdAt: string;
+  /**
+   * When the run ended. Null while it is open.
+   */
+  finishedAt: string | null;
+};
+
+/**
+ * A page of a list.
+ */
+export type CertificationPage = {
+  /**
+   * The items of the page.
+   */
+  data: Array<Certification>;
+  /**
+   * `cursor` of the next page; null on the last page.
+   */
+  nextCursor: string | null;
+};
+
+/**
  * An order was created.
  */
 export type OrderCreatedEvent = {
@@ -2981,6 +3155,24 @@ export type PingedEndpoint = {
 };
 
 /**
+ * What a certification asks the receiver. The response is its answer, as JSON.
+ */
+export type CertificationQuestion = {
+  /**
+   * Id of the certification.
+   */
+  id: string;
+  /**
+   * What the answer proves: its member `challenge` is the HMAC-SHA256 of `certification.` and this text, with the signing secret of the endpoint, in lower-case hex.
+   */
+  challenge: string;
+  /**
+   * Orders of which the answer says what the receiver has stored, in its member `orders`: by id, `status`, `sequence` and `handled`, the number of events that it has acted on.
+   */
+  orderIds: Array<string>;
+};
+
+/**
  * A test event for one endpoint, sent by request.
  */
 export type WebhookPingEvent = {
@@ -3013,6 +3205,7 @@ export type WebhookPingEvent = {
    */
   data: {
     endpoint: PingedEndpoint;
+    certification?: CertificationQuestion;
   };
 };
 
@@ -3373,6 +3566,22 @@ export type ListDeliveriesData = {
   url: "/v1/deliveries";
 };
 
+export type ListCertificationsData = {
+  body?: never;
+  path?: never;
+  query?: {
+    /**
+     * Maximum number of items on the page.
+     */
+    limit?: number;
+    /**
+     * `nextCursor` of the previous page. Opaque: do not parse it.
+     */
+    cursor?: string;
+  };
+  url: "/v1/test/certifications";
+};
+
 export type ListEventsData = {
   body?: never;
   path?: never;
@@ -3396,4 +3605,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 bb515fbc89bf5ea797c2c6b6af0df245684f4c1e85316d9997b7857b24ae6abe
+// sha256 af8c0584b4934a9246448494754ff54fc8beb560570fb9a9b9cdb5cf8d70c0cb

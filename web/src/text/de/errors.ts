@@ -415,6 +415,8 @@ export const errors: ErrorTexts = {
       return typeof text === "function" ? text(maximum === undefined ? "" : formatNumber(maximum)) : text;
     },
     "endpoint-paused": () => "Der Endpunkt ist pausiert. Setzen Sie ihn zuerst fort.",
+    "certification-required": ({ certificationMaxAgeDays }) =>
+      `Ein Live-Schlüssel braucht eine Zertifizierung, die der Partner in den letzten ${formatNumber(certificationMaxAgeDays)} Tagen bestanden hat. Die Seite der Anbindung zeigt die Läufe und die Einstellung.`,
     "stock-changed": ({ onHand }) =>
       `Der Bestand hat sich geändert: ${formatNumber(onHand)} Stück sind da. Zählen Sie noch einmal, oder tragen Sie die Differenz ein.`,
     "limit-reached": ({ limit, maximum }) => LIMITS[limit as KnownLimitName]?.(formatNumber(maximum)),

@@ -276,6 +276,19 @@ export const shell: Translated<typeof en> = {
     product: { active: "Aktiv", discontinued: "Ausgelaufen" },
     check: { ok: "In Ordnung", warn: "Warnung", fail: "Fehler" },
     person: { invited: "Eingeladen", active: "Aktiv", disabled: "Gesperrt" },
+    certification: {
+      running: "Läuft",
+      passed: "Bestanden",
+      failed: "Nicht bestanden",
+      canceled: "Abgebrochen",
+    },
+    certificationCheck: {
+      pending: "Offen",
+      passed: "Bestanden",
+      failed: "Nicht bestanden",
+      advice: "Hinweis",
+      skipped: "Ausgelassen",
+    },
     process: { running: "Läuft", missing: "Nicht gesehen", stopped: "Beendet" },
   },
 };

@@ -44,6 +44,7 @@ export const systemNames: Translated<typeof en> = {
       "process-stripe-payments": "Zahlungen über Stripe ausführen",
       "mail-payment-failures": "Abgelehnte Zahlungen melden",
       "end-with-tokens": "Beenden, was beendete Token angelegt haben",
+      "advance-certifications": "Zertifizierungen fortsetzen",
       "end-pull-leases": "Abgelaufene Vergaben von Pull-Endpunkten beenden",
       "report-silent-endpoints": "Pull-Endpunkte melden, von denen kein Programm abholt",
       "clear-endpoints": "Pausierte und gelöschte Endpunkte leeren",

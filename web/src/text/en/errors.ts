@@ -387,6 +387,8 @@ export const errors: ErrorTexts = {
       return typeof text === "function" ? text(maximum === undefined ? "" : formatNumber(maximum)) : text;
     },
     "endpoint-paused": () => "The endpoint is paused. Resume it first.",
+    "certification-required": ({ certificationMaxAgeDays }) =>
+      `A live key needs a certification that the partner has passed within ${counted(certificationMaxAgeDays, "day")}. The page of the connection shows the runs and the setting.`,
     "stock-changed": ({ onHand }) =>
       `The stock has changed: ${counted(onHand, "unit")} on hand. Count again, or enter the difference.`,
     "limit-reached": ({ limit, maximum }) => LIMITS[limit as KnownLimitName]?.(formatNumber(maximum)),

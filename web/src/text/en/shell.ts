@@ -258,6 +258,14 @@ export const shell = {
     product: { active: "Active", discontinued: "Discontinued" },
     check: { ok: "OK", warn: "Warning", fail: "Failed" },
     person: { invited: "Invited", active: "Active", disabled: "Disabled" },
+    certification: { running: "Running", passed: "Passed", failed: "Failed", canceled: "Canceled" },
+    certificationCheck: {
+      pending: "Pending",
+      passed: "Passed",
+      failed: "Failed",
+      advice: "Advice",
+      skipped: "Skipped",
+    },
     process: { running: "Running", missing: "Not seen", stopped: "Stopped" },
   },
 };

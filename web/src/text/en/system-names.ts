@@ -42,6 +42,7 @@ export const systemNames = {
       "process-stripe-payments": "Process payments by Stripe",
       "mail-payment-failures": "Mail payment failures",
       "end-with-tokens": "End what ended tokens have made",
+      "advance-certifications": "Continue certifications",
       "end-pull-leases": "End overdue leases of pull endpoints",
       "report-silent-endpoints": "Report pull endpoints that no program fetches from",
       "clear-endpoints": "Clear paused and deleted endpoints",
