@@ -20,6 +20,7 @@ import { ConnectionUsageSection } from "../../ui/usage-section.tsx";
 import { merchantQuery } from "../merchants/queries.ts";
 import { ConnectionTabs } from "../thing-tabs.tsx";
 import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
+import { CertificationSection } from "./certification-section.tsx";
 import { EndConnection, StrangersPill } from "./end-connection.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import { connectionQuery } from "./queries.ts";
@@ -115,6 +116,7 @@ export function ConnectionPage() {
           <Stack gap="md">
             {seesKeys && <KeysSection connection={connection} />}
             <EndpointsSection ownerId={connectionId} />
+            <CertificationSection connection={connection} />
             <ConnectionUsageSection connectionId={connectionId} />
           </Stack>
         </Grid.Col>

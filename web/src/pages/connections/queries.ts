@@ -11,3 +11,7 @@ export const connectionQuery = (id: string) => read("/api/connections/{id}", { p
 /** A connection has few keys: those that are valid come first. */
 export const connectionKeysQuery = (id: string) =>
   read("/api/connections/{id}/keys", { params: { ...pathOf(id), query: { limit: 100 } } });
+
+/** The newest runs, with their reports. */
+export const certificationsQuery = (id: string) =>
+  read("/api/connections/{id}/certifications", { params: { ...pathOf(id), query: { limit: 20 } } });
