@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { type CertifyOptions, certify } from "../certify.ts";
 import { type ListenOptions, listen } from "../listen.ts";
 import { action, count, several } from "../session.ts";
 import { timeOf } from "../time.ts";
@@ -30,6 +31,19 @@ export function addListenCommands(program: Command): void {
     .option("--timeout <seconds>", "end with exit code 4 after this time", count)
     .addHelpText("after", EXAMPLES)
     .action(action((session, options: ListenOptions) => listen(session, options)));
+  program
+    .command("certify <endpoint>")
+    .description(
+      "Examine the receiver of a test endpoint, and print the report. Ends with 0 if it has passed.",
+    )
+    .option("--exec <command>", "a program that creates the test order whose response is lost")
+    .addHelpText(
+      "after",
+      '\nThe program of --exec finds the externalOrderId in CERTIFICATION_EXTERNAL_ORDER_ID.\n\nExample:\n  partner-orders certify whe_01m7y7np16fe68bxp4h91tdmdn --exec "node place-test-order.js"',
+    )
+    .action(
+      action((session, endpointId: string, options: CertifyOptions) => certify(session, endpointId, options)),
+    );
   program
     .command("trigger <type>")
     .description("Make an event happen: by a test order, or by a sample where no test order can.")
