@@ -31,7 +31,7 @@ export async function runCommandLine(args: string[]): Promise<number> {
   const stopped = Promise.withResolvers<"signal">();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => stopped.resolve("signal"));
-  onLostShell(() => stopped.resolve("signal"));
+  onLostNpm(() => stopped.resolve("signal"));
   try {
     const { json, version, help, ...options } = readOptions(args);
     if (help) return print(HELP);
@@ -60,13 +60,23 @@ export async function runCommandLine(args: string[]): Promise<number> {
 const LOOK_EVERY_MS = 500;
 
 /**
- * npm starts programs in a shell, and passes a signal to the shell alone, which ends with it. Without npm, losing the parent means
- * nothing: the shell of a job in the background may end before it.
+ * npm starts programs in a shell, and passes a signal to the shell alone, which ends with it; or npm is killed, and the shell stays.
+ * Without npm, losing the parent means nothing: the shell of a job in the background may end before it.
  */
-function onLostShell(stop: () => void): void {
+function onLostNpm(stop: () => void): void {
   if (process.env["npm_command"] === undefined) return;
-  const shell = process.ppid;
-  setInterval(() => process.ppid !== shell && stop(), LOOK_EVERY_MS).unref();
+  const first = npmAndShell();
+  setInterval(() => npmAndShell() !== first && stop(), LOOK_EVERY_MS).unref();
+}
+
+/** The ids of both processes. Only Linux names the parent of another process. */
+function npmAndShell(): string {
+  try {
+    const status = readFileSync(`/proc/${process.ppid}/status`, "utf8");
+    return `${process.ppid} ${/^PPid:\s*(\d+)/m.exec(status)?.[1]}`;
+  } catch {
+    return String(process.ppid);
+  }
 }
 
 function print(text: string): 0 {
