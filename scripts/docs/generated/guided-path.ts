@@ -66,7 +66,7 @@ function requestOf(
   const body =
     requestBody === undefined
       ? ""
-      : ` -H 'Content-Type: application/json' -d '${json(requestBody.payload, prefix)}'`;
+      : ` \\\n  -H 'Content-Type: application/json' -d '${json(requestBody.payload, prefix)}'`;
   const curl = `curl${verb} ${address} -H "Authorization: Bearer $KEY"${headers.join("")}${body}`;
   const status = statusOf(successCriteria);
   const failure = onFailure.find(({ type }) => type === "retry");
@@ -83,18 +83,22 @@ function requestOf(
   return `RESPONSE=$(${curl}) # ${status}\necho "$RESPONSE"\n${reads.join("")}`;
 }
 
-/** A body in single quotes, in which variables of the terminal stand outside of them. */
+/** A body in single quotes, in which variables of the terminal stand outside of them. What is short stands in one line. */
 function json(payload: unknown, prefix: string): string {
-  const text = JSON.stringify(payload, null, 2);
-  const line = text.replaceAll(/\n */g, " ");
-  return (line.length > LINE_MAX ? text : line).replaceAll(/"((?:[^"\\]|\\.)*)"/g, (_all, text: string) => {
-    const value = inShell(text, prefix);
+  let text = JSON.stringify(payload, null, 2);
+  for (const innermost of [/\{[^[\]{}]*\}/g, /\[[^[\]]*\]/g, /^\{.*\}$/gs])
+    text = text.replaceAll(innermost, (part) => {
+      const line = part.replaceAll(/\n */g, " ").replaceAll("[ ", "[").replaceAll(" ]", "]");
+      return line.length > LINE_MAX ? part : line;
+    });
+  return text.replaceAll(/"((?:[^"\\]|\\.)*)"/g, (_all, quoted: string) => {
+    const value = inShell(quoted, prefix);
     return value.startsWith("$") ? `"'${value}'"` : `"${value}"`;
   });
 }
 
-/** Longer bodies have a line for each member. */
-const LINE_MAX = 110;
+/** Longer parts of a body have a line for each member. */
+const LINE_MAX = 90;
 
 /** `$steps.find-product.outputs.productId` becomes `$PRODUCT_ID`. */
 const inShell = (text: string, prefix: string): string =>

@@ -17,11 +17,10 @@ lines and the shipments. Events in parentheses are opt-in: only [endpoints that 
 \`service\` is the service itself: the cancel window has ended, a payment failed or succeeded, stock is missing or arrived.
 
 ${table(
-  ["Transition", "Caused by", "In status", "Status afterwards", "Events"],
-  LIFECYCLE.realOrders.flatMap((transition) =>
-    transition.effects.map((effect, index) => [
-      index === 0 ? `\`${transition.transition}\`` : "",
-      index === 0 ? transition.by.join(", ") : "",
+  ["Transition", "Status", "Events"],
+  LIFECYCLE.realOrders.flatMap(({ transition, by, effects }) =>
+    effects.map((effect, index) => [
+      index === 0 ? `\`${transition}\` by ${by.join(", ")}` : "",
       ...effectOf(effect),
     ]),
   ),
@@ -32,7 +31,7 @@ You cause all of them, by [requests of the sandbox](sandbox.md#apply-transitions
 \`POST /v1/orders/{orderId}/cancel\`, as for a real order, and \`updateShipment\` is the tracking of a shipment.
 
 ${table(
-  ["Transition", "In status", "Status afterwards", "Events"],
+  ["Transition", "Status", "Events"],
   LIFECYCLE.testOrders.flatMap(({ transition, effects }) =>
     effects.map((effect, index) => [index === 0 ? `\`${transition}\`` : "", ...effectOf(effect)]),
   ),
@@ -51,13 +50,15 @@ ${table(
   ),
 )}`;
 
-const effectOf = ({ from, onlyOnHoldFor, to, eventTypes, optInEventTypes }: Effect): string[] => [
-  onlyOnHoldFor === null ? inWords(from) : `${inWords(from)}, on hold for \`${onlyOnHoldFor}\``,
-  to ?? "the same",
-  [...eventTypes.map((type) => `\`${type}\``), ...optInEventTypes.map((type) => `(\`${type}\`)`)].join(
-    ", ",
-  ) || "none",
-];
+function effectOf({ from, onlyOnHoldFor, to, eventTypes, optInEventTypes }: Effect): string[] {
+  const before =
+    onlyOnHoldFor === null ? inWords(from) : `${inWords(from)}, on hold for \`${onlyOnHoldFor}\``;
+  const events = [
+    ...eventTypes.map((type) => `\`${type}\``),
+    ...optInEventTypes.map((type) => `(\`${type}\`)`),
+  ];
+  return [`${before} → ${to ?? "the same"}`, events.join(", ") || "none"];
+}
 
 /** The two groups of statuses that most rules are about have names. */
 function inWords(statuses: readonly string[]): string {
