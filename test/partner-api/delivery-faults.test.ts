@@ -602,6 +602,22 @@ describe("a client of a pull endpoint", () => {
     ]);
   });
 
+  it("gets one body of 1 MiB at a time", async () => {
+    const { lease, acknowledge, orderId } = await startPull();
+    const other = await placeTestOrder(partner);
+    await acknowledge(await lease());
+    for (const id of [orderId, other.id]) {
+      await armed(id, "largest-body");
+      await applied(partner, id, "hold");
+    }
+    for (let round = 0; round < 2; round += 1) {
+      const leased = await lease();
+      expect(leased.map(({ body }) => Buffer.byteLength(body))).toEqual([1_048_576]);
+      await acknowledge(leased);
+    }
+    expect(await lease()).toEqual([]);
+  });
+
   it("that does not come back leaves the rehearsed attempt, and the event follows", async () => {
     const { lease, orderId } = await startPull();
     await armed(orderId, "stale-timestamp");

@@ -17,6 +17,7 @@ import { type EndpointQueue, EndpointQueues } from "./endpoint-queue.ts";
 import { createEndpointRelease, renewExpiring } from "./leases.ts";
 import { OutcomeStore } from "./outcome-store.ts";
 import {
+  bodyBytesOf,
   firstDelayMs,
   isSuccess,
   LEASE_MARGIN_MS,
@@ -171,7 +172,7 @@ export class Dispatcher {
 
   async #process(queue: EndpointQueue, delivery: ClaimedDelivery): Promise<void> {
     const { host, destination } = queue;
-    const request = this.#admission.begin(queue, delivery.event?.body.length ?? 0);
+    const request = this.#admission.begin(queue, bodyBytesOf(delivery));
     const completion = await tracedAttempt(delivery, destination.url, () =>
       sendDelivery(this.#sendContext, this.#sender, delivery, destination),
     );

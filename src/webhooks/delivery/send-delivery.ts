@@ -5,6 +5,7 @@ import { DAY_MS, MINUTE_MS, SECOND_MS, signingTime } from "../../platform/time.t
 import type { StaticHeaders } from "../endpoints/static-headers.ts";
 import {
   attemptRequest,
+  BODY_MAX_BYTES,
   type FaultName,
   faultOfAttempt,
   followedAt,
@@ -84,6 +85,10 @@ async function sendWith(fault: FaultName | null, sender: Sender, request: SendRe
   const [one, other] = await Promise.all([sender.send(request), sender.send(request)]);
   return isSuccess(one) ? other : one;
 }
+
+/** The bytes of the body that the next attempt sends. */
+export const bodyBytesOf = (delivery: ClaimedDelivery): number =>
+  faultOfAttempt(delivery) === "largest-body" ? BODY_MAX_BYTES : (delivery.event?.body.length ?? 0);
 
 /** How a claim ends for which a rehearsed fault lets nothing be sent. Null: something is sent. */
 export function unsentCompletion(

@@ -12,7 +12,7 @@ import {
   type SendableEvent,
 } from "../delivery/claimed-delivery.ts";
 import { COMMON_HEADERS, type SignedHeaders } from "../delivery/exchange.ts";
-import { isSendable, unsentCompletion } from "../delivery/send-delivery.ts";
+import { bodyBytesOf, isSendable, unsentCompletion } from "../delivery/send-delivery.ts";
 import type { Endpoint, EndpointKey } from "../endpoints/endpoint.ts";
 import { readEndpoint } from "../endpoints/endpoints-sql.ts";
 import { isOnProbation } from "../endpoints/health.ts";
@@ -128,8 +128,8 @@ async function claim(
   // The others passed `isSendable`.
   const sendable = claimed.filter((delivery): delivery is Sendable => !isUnsent.has(delivery));
   let bytes = 0;
-  const leased = sendable.filter(({ event }, index) => {
-    bytes += event.body.length;
+  const leased = sendable.filter((delivery, index) => {
+    bytes += bodyBytesOf(delivery);
     return index === 0 || bytes <= BODIES_MAX;
   });
   const isLeased = new Set(leased);
