@@ -1,6 +1,8 @@
 import { stat } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { describedRun } from "../../packages/cli/src/listen-endpoint.ts";
 import { PartnerOrders, webhooks } from "../../packages/sdk/src/index.ts";
 import { freePort } from "../support/free-port.ts";
 import { runJob } from "../support/jobs.ts";
@@ -23,11 +25,12 @@ beforeEach(async () => {
   for (const { id } of await all(client.webhookEndpoints.list())) await client.webhookEndpoints.delete(id);
 });
 
-const start = (...args: string[]) =>
-  startPartnerCli(
-    { PARTNER_ORDERS_API: listener.url, PARTNER_ORDERS_KEY: listener.partner.key, XDG_STATE_HOME: state },
-    args,
-  );
+const environment = () => ({
+  PARTNER_ORDERS_API: listener.url,
+  PARTNER_ORDERS_KEY: listener.partner.key,
+  XDG_STATE_HOME: state,
+});
+const start = (...args: string[]) => startPartnerCli(environment(), args);
 const secretOf = async () => (await start("listen", "--print-secret").ended()).output.trim();
 const endLeases = async () => {
   listener.test.clock.advance({ minutes: 5 });
@@ -115,6 +118,10 @@ describe("listen", () => {
       () => expect(jsonLines(listening.output()).map(({ fault }) => fault)).toContain("cut-body"),
       20_000,
     );
+    await vi.waitFor(async () => {
+      const { data } = await client.deliveries.list({ orderId: id, hasFailedAttempts: true });
+      expect(data).toHaveLength(1); // Acknowledged, so that its wait has begun.
+    }, 20_000);
     listener.test.clock.advance({ seconds: 1 });
     await receiver.waitFor(4);
     const types = ["order.created", "order.onHold", "order.onHold", "order.onHoldReleased"];
@@ -202,6 +209,49 @@ describe("listen", () => {
     expect(await failed.ended()).toMatchObject({ code: 5 });
     expect(await late.ended()).toMatchObject({ code: 4 });
     expect((await client.webhookEndpoints.list()).data).toEqual([]);
+    await receiver.close();
+  });
+
+  it("deletes what killed runs have left, and neither what may still run nor what is not its own", async () => {
+    const [host, gone] = [hostname(), 4_194_303];
+    const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    const create = async (description: string) =>
+      (await client.webhookEndpoints.create({ kind: "pull", mode: "test", description })).id;
+    const left = [
+      await create(describedRun({ host, pid: gone, startedAt: ago(11) })),
+      await create(describedRun({ host: "ci-7", pid: process.pid, startedAt: ago(25 * 60) })),
+    ];
+    const kept = [
+      await create(describedRun({ host, pid: gone, startedAt: ago(9) })),
+      await create(describedRun({ host, pid: process.pid, startedAt: ago(60) })),
+      await create(describedRun({ host: "ci-7", pid: gone, startedAt: ago(60) })),
+      await create("partner-orders listen --exec on a whiteboard"),
+    ];
+    const nowhere = `http://127.0.0.1:${await freePort()}/webhooks`;
+    const { code, errors } = await start("listen", "--forward-to", nowhere, "--exec", "true").ended();
+    expect(code).toBe(0);
+    for (const id of left) expect(errors).toContain(`Deleted ${id}, which`);
+    const { data } = await client.webhookEndpoints.list();
+    expect(data.map(({ id }) => id)).toEqual(kept);
+    for (const id of kept) await client.webhookEndpoints.delete(id);
+  });
+
+  it("obeys keys on a terminal: r sends again, q ends", async () => {
+    const receiver = await receive();
+    const terminal = startPartnerCli(environment(), ["listen", "--forward-to", receiver.forwardTo], {
+      isTerminal: true,
+    });
+    await vi.waitFor(() => expect(terminal.output()).toContain("q ends."), 20_000);
+    const id = await placeTestOrder();
+    await receiver.waitFor(1);
+    terminal.child.stdin.write("r");
+    await receiver.waitFor(2);
+    terminal.child.stdin.write("xr"); // Pressed so quickly that they arrive together; the first means nothing.
+    await receiver.waitFor(3);
+    terminal.child.stdin.write("q");
+    expect((await terminal.ended()).code).toBe(0);
+    expect(typesOf(receiver.requests, id)).toEqual(Array(3).fill("order.created"));
+    expect(terminal.output()).not.toContain("not reachable");
     await receiver.close();
   });
 

@@ -8,13 +8,20 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 export type PartnerCliResult = { code: number | null; output: string; errors: string };
 
-/** `partner-orders` as a partner's developer types it, without a terminal, with these variables and no others. */
+/**
+ * `partner-orders` as a partner's developer types it, with these variables and no others: without a terminal, or on one, whose keys are
+ * what is written to standard input.
+ */
 export function startPartnerCli(
   environment: Record<string, string>,
   args: readonly string[],
-  { input = "", program = "packages/cli/src/main.ts" } = {},
+  { input = "", program = "packages/cli/src/main.ts", isTerminal = false } = {},
 ) {
-  const child = spawn(process.execPath, [program, ...args], {
+  const command = [process.execPath, program, ...args];
+  const [executable = "", ...rest] = isTerminal
+    ? ["script", "--quiet", "--return", "--flush", "--command", command.join(" "), "/dev/null"]
+    : command;
+  const child = spawn(executable, rest, {
     cwd: ROOT,
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...NODE_ENVIRONMENT, PATH: process.env["PATH"], HOME: "/nowhere", ...environment },
@@ -26,7 +33,8 @@ export function startPartnerCli(
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     errors += text;
   });
-  child.stdin.on("error", () => undefined).end(input);
+  child.stdin.on("error", () => undefined);
+  if (!isTerminal) child.stdin.end(input);
   const closed = once(child, "close");
   onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");

@@ -51,10 +51,47 @@ export async function temporaryEndpoint(session: Session, { mode, types }: Wante
   const { id, secret, eventTypes } = await session.client.webhookEndpoints.create({
     kind: "pull",
     mode,
-    description: `partner-orders listen --exec on ${hostname()}`.slice(0, 255),
+    description: describedRun({ host: hostname(), pid: process.pid, startedAt: new Date() }),
     ...(types && { eventTypes: [...types] }),
   });
   return { id, secret, defaultTypes: eventTypes };
+}
+
+type Run = { readonly host: string; readonly pid: number; readonly startedAt: Date };
+
+/** How the next run recognizes the endpoint of a run that was killed. */
+export const describedRun = ({ host, pid, startedAt }: Run): string =>
+  `partner-orders listen --exec on ${host.slice(0, 150)} (process ${pid}, ${startedAt.toISOString()})`;
+
+function runOf(description: string | null): Run | null {
+  const parts = /^partner-orders listen --exec on (.*) \(process (\d+), (\S+)\)$/.exec(description ?? "");
+  return parts && { host: String(parts[1]), pid: Number(parts[2]), startedAt: new Date(String(parts[3])) };
+}
+
+/** After this time a run of this machine whose process is gone was killed. Two containers may have one name, and other processes. */
+const KILLED_AFTER_MS = 10 * 60_000;
+/** After this time any run was killed: those of CI rarely have the name of a machine again. */
+const ENDED_AFTER_MS = 24 * 3_600_000;
+
+/** Deletes the endpoints of runs that were killed before they could do it. */
+export async function deleteLeftEndpoints({ client, output }: Session, mode: Mode): Promise<void> {
+  for await (const endpoint of client.webhookEndpoints.list({ limit: 100 })) {
+    const run = runOf(endpoint.description);
+    if (endpoint.kind !== "pull" || endpoint.mode !== mode || run === null) continue;
+    const ageMs = Date.now() - run.startedAt.getTime();
+    const isGone = run.host === hostname().slice(0, 150) && !isRunning(run.pid);
+    if (!(ageMs > ENDED_AFTER_MS || (ageMs > KILLED_AFTER_MS && isGone))) continue;
+    await missingAsNull(client.webhookEndpoints.delete(endpoint.id)); // Another run may do the same.
+    output.note(`Deleted ${endpoint.id}, which a run of listen --exec had left.`);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // It belongs to another user.
+  }
 }
 
 const description = (): string => `partner-orders listen on ${hostname()}`.slice(0, 255);

@@ -11,7 +11,12 @@ import {
   type WebhookEvent,
 } from "../../sdk/src/index.ts";
 import { Ended, EXIT, UsageError } from "./exit.ts";
-import { type ListenEndpoint, openEndpoint, temporaryEndpoint } from "./listen-endpoint.ts";
+import {
+  deleteLeftEndpoints,
+  type ListenEndpoint,
+  openEndpoint,
+  temporaryEndpoint,
+} from "./listen-endpoint.ts";
 import type { Session } from "./session.ts";
 
 export type ListenOptions = {
@@ -40,6 +45,7 @@ export async function listen(session: Session, options: ListenOptions): Promise<
   }
   const receiver = receiverOf(options);
   const isTemporary = options.exec !== undefined;
+  await deleteLeftEndpoints(session, options.mode);
   const endpoint = await (isTemporary ? temporaryEndpoint : openEndpoint)(session, options);
   try {
     if (options.since !== undefined)
@@ -95,9 +101,9 @@ async function run(
     else end(new Ended(EXIT.command, `The program of --exec ended with ${code}.`));
   });
 
-  const keys = listenToKeys(session, endpoint, end);
+  const keys = listenToKeys(session, endpoint, stop);
   try {
-    await watchedClient(session).pull.consume(
+    await watchedClient(session, controller.signal).pull.consume(
       endpoint.id,
       async (event, delivery) => {
         if (order !== undefined && !isAbout(order, event, delivery))
@@ -122,13 +128,14 @@ async function run(
 }
 
 /** Says when the service is away, and when it is back. */
-function watchedClient({ settings, output }: Session): PartnerOrders {
+function watchedClient({ settings, output }: Session, ending: AbortSignal): PartnerOrders {
   let isAway = false;
   let isPaused = false;
   return new PartnerOrders({
     baseUrl: settings.api,
     key: settings.key,
     onAttempt: ({ operation, status }) => {
+      if (ending.aborted) return; // The program itself has ended its poll.
       if (operation === "leaseDeliveries" && status !== null) {
         // The only conflict of a lease: the receiver has responded 410, or failed for long.
         const wasPaused = isPaused;
@@ -263,21 +270,32 @@ function start(command: string, secret: string, isJson: boolean) {
   return { ended, kill };
 }
 
-/** On a terminal: `r` sends the last delivery again, `f` all that failed in the last hour, `q` ends. */
-function listenToKeys({ client, output }: Session, { id }: ListenEndpoint, end: () => void) {
+/** A terminal sends no signal while keys are read one by one. */
+const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
+
+/** On a terminal: `r` sends the last delivery again, `f` all that failed in the last hour, `q` ends. Keys may arrive together. */
+function listenToKeys({ client, output }: Session, { id }: ListenEndpoint, stop: () => void) {
   const keys: { last: string | null; close: () => void } = { last: null, close: () => {} };
   if (!process.stdin.isTTY || !process.stdout.isTTY) return keys;
+  const recover = async () => {
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    const { deliveryCount } = await client.webhookEndpoints.recover(id, { since });
+    output.note(`Sending again: ${deliveryCount ?? "more than 5,000"}`);
+  };
   const onKey = async (key: string) => {
     try {
-      if (key === "q" || key === "\u0003") end();
+      if (key === "q" || key === CTRL_C || key === CTRL_D) stop();
+      else if (key === "r" && keys.last === null) output.note("Nothing was delivered yet.");
       else if (key === "r" && keys.last !== null) await client.deliveries.redeliver(keys.last);
-      else if (key === "f")
-        await client.webhookEndpoints.recover(id, { since: new Date(Date.now() - 3_600_000).toISOString() });
+      else if (key === "f") await recover();
     } catch (error) {
       output.note(error instanceof Error ? error.message : String(error));
     }
   };
-  const onData = (data: Buffer) => void onKey(data.toString());
+  const onData = async (data: Buffer) => {
+    for (const key of data.toString()) await onKey(key);
+  };
   process.stdin.setRawMode(true).resume().on("data", onData);
   keys.close = () => void process.stdin.off("data", onData).setRawMode(false).pause();
   output.note("Keys: r sends the last delivery again, f what failed in the last hour, q ends.");
