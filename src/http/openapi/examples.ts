@@ -164,7 +164,7 @@ const validationError = {
   ...{ format: undefined, prefix: undefined, kind: undefined, of: undefined },
   ...{ currency: undefined, productId: undefined, usedFor: undefined, fault: undefined },
 };
-const attempt = { responseStatus: 204, responseBody: "", durationMs: 35, error: null };
+const attempt = { responseStatus: 204, responseBody: "", durationMs: 35, error: null, fault: null };
 const sentHeaders = {
   "content-type": "application/json",
   "user-agent": "PartnerOrders/1.0.0",
@@ -173,7 +173,7 @@ const sentHeaders = {
   "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
 };
 const sentRequest = { body: '{"id":"evt_01m7y7np16fe68bxp4h91tdmdn","type":"order.created"}' };
-const delivery = { status: "succeeded", attemptCount: 1 };
+const delivery = { status: "succeeded", attemptCount: 1, fault: null };
 const product = { name: "Mug", description: "Stoneware, 300 ml" };
 const endpoint = {
   url: "https://partner.example/webhooks",
@@ -199,6 +199,9 @@ export const PARTNER_EXAMPLES: ExampleTexts = {
     TransitionRequest: { transition: "ship", reasons: undefined },
     Me: me,
     Product: product,
+    DeliveryFaultRequest: { endpointId: undefined, eventType: undefined },
+    DeliveryFault: { attempts: null, seconds: null, endpointId: null, eventType: null, endsAt: null },
+    LeasedDelivery: { fault: null },
     DeliveryAttempt: attempt,
     Delivery: delivery,
     DeliveryAttemptDetails: attempt,

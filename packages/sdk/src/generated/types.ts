@@ -3605,4 +3605,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 af8c0584b4934a9246448494754ff54fc8beb560570fb9a9b9cdb5cf8d70c0cb
+// sha256 c04ab769d728da9568b39fa4c67b3c9784ed9155c54b188e26f572798a915956
