@@ -384,6 +384,22 @@ export function toolsOf(schemas: Schemas): readonly Tool[] {
       run: checkSignature,
     },
     {
+      name: "certify_receiver",
+      title: "Prove a receiver",
+      description:
+        "With `endpointId`, begins a run of some minutes that examines the receiver of a test endpoint with test orders and faults. With `certificationId`, returns the run: what it waits for, and for each check what was seen and why it matters. Read it again until it has ended, every half minute.",
+      annotations: { ...ADDS, openWorldHint: true },
+      input: object(
+        {
+          endpointId: text("Id of the test endpoint to examine."),
+          certificationId: text("Id of a run, to read it."),
+        },
+        { optional: ["endpointId", "certificationId"] },
+      ),
+      output: schemas.get("Certification"),
+      run: certifyReceiver,
+    },
+    {
       name: "place_order",
       title: "Place a real order",
       description:
@@ -430,6 +446,15 @@ async function sendWebhook(
       : await api.deliveries.redeliver(deliveryId);
   const { attempts: _, ...delivery } = sent;
   return delivery;
+}
+
+async function certifyReceiver(
+  api: PartnerOrders,
+  { endpointId: id, certificationId }: { endpointId?: string; certificationId?: string },
+) {
+  if (id !== undefined && certificationId === undefined) return api.certifications.create({ endpointId: id });
+  if (id === undefined && certificationId !== undefined) return api.certifications.get(certificationId);
+  throw new InputError("Either endpointId or certificationId is required.");
 }
 
 async function checkSignature(

@@ -91,7 +91,7 @@ describe("POST /v1/mcp with a test key", () => {
     expect(await dataOf(client, "search_orders", { status: ["COMPLETED"] })).toMatchObject({ data: [{}] });
   });
 
-  it("rehearses a fault of a delivery, sends a webhook, and explains a signature", async () => {
+  it("rehearses a fault of a delivery, sends a webhook, begins a certification, and explains a signature", async () => {
     const client = await connect();
     const endpoint = await dataOf(client, "create_test_endpoint", { url: "https://1.1.1.1/agents" });
     const order = { externalOrderId: "agent-2", lines: linesOf() };
@@ -106,6 +106,11 @@ describe("POST /v1/mcp with a test key", () => {
     expect(await dataOf(client, "send_webhook", { deliveryId: ping.id })).toMatchObject({ id: ping.id });
     const both = await call(client, "send_webhook", { endpointId: endpoint.id, deliveryId: ping.id });
     expect([both.isError, both.content[0]?.text]).toEqual([true, expect.stringContaining("Either")]);
+
+    const run = await dataOf(client, "certify_receiver", { endpointId: endpoint.id });
+    expect(run).toMatchObject({ endpointId: endpoint.id, status: "running" });
+    expect(await dataOf(client, "certify_receiver", { certificationId: run.id })).toEqual(run);
+    expect((await call(client, "certify_receiver")).content[0]?.text).toContain("Either");
 
     const { body, headers } = await signedSample("order.created", { secret: endpoint.secret });
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
