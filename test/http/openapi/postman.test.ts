@@ -75,9 +75,11 @@ it("can be sent as it is with a test key, request by request", async () => {
   expect(Date.parse(variables.get("anHourAgo") ?? "")).toBe(test.clock.now().getTime() - 3_600_000);
   expect(failed).toEqual([
     ["Report tracking of a shipment of a test order", 404], // One enters the id of a shipment.
-    ["Rehearse a fault with the next event of a test order", 422], // There is no test endpoint yet.
     ["Lease deliveries of a pull endpoint", 422], // The endpoint of the collection is a push endpoint.
     ["Acknowledge leased deliveries", 422],
+    ["Examine the receiver of a test endpoint", 404], // One enters the ids of an endpoint and of a certification.
+    ["Get a certification", 404],
     ["Cancel an order", 409], // The transition before has accepted it.
+    ["End a certification before its time", 404],
   ]);
 });
