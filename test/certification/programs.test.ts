@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { certify } from "../../packages/cli/src/certify.ts";
 import { PartnerOrders } from "../../packages/sdk/src/index.ts";
 import { anOrder, createPartner, type Partner } from "../support/builders.ts";
 import {
@@ -42,6 +43,25 @@ async function begin(
   return { run: body, receiver };
 }
 
+/** A program behind something that may respond itself. */
+function before(
+  program: Program,
+  respond: (...received: Parameters<Program["handler"]>) => boolean,
+): Program {
+  return {
+    orders: program.orders,
+    handler: (request, response) => {
+      if (!respond(request, response)) program.handler(request, response);
+    },
+    get secret() {
+      return program.secret;
+    },
+    set secret(secret) {
+      program.secret = secret;
+    },
+  };
+}
+
 /** A client whose creations lose their first response. */
 const losingClient = (attemptsMax = 4) =>
   new PartnerOrders({
@@ -60,7 +80,7 @@ const lostOrder = ({ lostCreation: { externalOrderId } }: Answer["body"], fields
   anOrder(partner, { externalOrderId, testMode: true, ...fields });
 
 /** The results that the run of a program ends with. */
-async function certify(program: Program, fields?: object): Promise<Answer["body"]> {
+async function runToEnd(program: Program, fields?: object): Promise<Answer["body"]> {
   const { run } = await begin(program, fields);
   return followRun(wire.test, startDispatcher(wire.test), partner, run.id);
 }
@@ -151,24 +171,58 @@ describe("a hostile receiver", () => {
     expect(orders.data).toEqual([]);
   });
 
+  it("that answers a question only after the log shows it is not believed", async () => {
+    const asked = new Set<string>();
+    const report = await runToEnd(
+      before(goodProgram(wire.test), ({ headers }, response) => {
+        const id = String(headers["webhook-id"]);
+        if (asked.has(id)) return false; // The right answer, at the second attempt.
+        asked.add(id);
+        response.writeHead(503).end();
+        return true;
+      }),
+    );
+    expect(asked.size).toBe(3);
+    expect(resultsOf(report)).toMatchObject({ challenge: "failed", valid: "skipped" });
+  });
+
+  it("makes the command line end with 1, and say why", async () => {
+    const { run: begun } = await begin({
+      ...goodProgram(wire.test),
+      handler: (_, response) => response.end("OK"),
+    });
+    await partner.client.post(`${CERTIFICATIONS}/${begun.id}/cancel`);
+    wire.test.clock.advance({ minutes: 1 });
+    const results: object[] = [];
+    const output = { isJson: true, one: (item: object) => results.push(item), note: () => undefined };
+    const session = { client: new PartnerOrders({ baseUrl: wire.url, key: partner.key }), output };
+    const ended = certify(session as never, begun.endpointId, {}).catch((error) => error); // It uses nothing else.
+    const dispatcher = startDispatcher(wire.test);
+    await vi.waitFor(async () => {
+      await runJob(wire.test, "advance-certifications");
+      await sendDue(dispatcher);
+      wire.test.clock.advance({ seconds: 1 });
+      expect((await partner.client.get(CERTIFICATIONS)).body.data[0].status).toBe("failed");
+    });
+    expect(await ended).toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining("1 of 15 checks failed"),
+    });
+    expect(results).toMatchObject([{ status: "failed" }]);
+  });
+
   it("that has proved itself and then fails ends the run in time, with a reason for each check", async () => {
     const program = goodProgram(wire.test);
     let pings = 0;
-    const report = await certify({
-      ...program,
-      handler: (request, response) => {
+    const report = await runToEnd(
+      before(program, (request, response) => {
         const isPing = request.body.includes('"type":"webhook.ping"');
         pings += isPing ? 1 : 0;
-        if (isPing && pings === 1) program.handler(request, response);
-        else response.writeHead(500).end();
-      },
-      set secret(secret: string) {
-        program.secret = secret;
-      },
-      get secret() {
-        return program.secret;
-      },
-    });
+        if (isPing && pings === 1) return false;
+        response.writeHead(500).end();
+        return true;
+      }),
+    );
     expect(report.status).toBe("failed");
     expect(resultsOf(report)).toMatchObject({
       challenge: "passed",
@@ -204,6 +258,9 @@ it("a worker that ends in the middle leaves nothing half done: another one conti
   await expect(runJob({ context: failing }, "advance-certifications")).rejects.toThrow();
   expect(calls).toBe(2);
   expect((await partner.client.post("/v1/orders/search", { testMode: true })).body.data).toEqual([]);
+  await Promise.all([1, 2, 3, 4].map(() => runJob(wire.test, "advance-certifications")));
+  const { body: placed } = await partner.client.post("/v1/orders/search", { testMode: true });
+  expect(placed.data, "each scenario once").toHaveLength(11);
   await losingClient().orders.create(lostOrder(run));
   expect(await followRun(wire.test, dispatcher, partner, run.id)).toMatchObject({ status: "passed" });
 });

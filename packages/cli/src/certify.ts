@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Certification, CertificationCheck } from "../../sdk/src/index.ts";
-import { Ended, EXIT } from "./exit.ts";
+import { Ended, EXIT, UsageError } from "./exit.ts";
+import { knownEndpoint } from "./listen-endpoint.ts";
 import { plain } from "./output.ts";
 import type { Session } from "./session.ts";
 
@@ -11,9 +12,17 @@ export type CertifyOptions = { readonly exec?: string };
 const LOOK_MS = 1_000;
 
 /** Begins a run, prints each result when it is there, and ends with the run. */
-export async function certify(session: Session, endpointId: string, { exec }: CertifyOptions): Promise<void> {
+export async function certify(
+  session: Session,
+  given: string | undefined,
+  { exec }: CertifyOptions,
+): Promise<void> {
   const { client, output } = session;
-  const run = await client.certifications.create({ endpointId });
+  const endpointId = given ?? (await knownEndpoint(session, "test"));
+  if (endpointId === null)
+    throw new UsageError("Name a test endpoint, or run listen first, whose endpoint is examined then.");
+  // After a run, the service asks for a pause of a minute: the error says it, instead of a silent wait.
+  const run = await client.certifications.create({ endpointId }, { attemptsMax: 1 });
   const { externalOrderId } = run.lostCreation;
   output.note(`Certification ${run.id} of ${endpointId}`);
   if (exec === undefined)

@@ -32,17 +32,17 @@ export function addListenCommands(program: Command): void {
     .addHelpText("after", EXAMPLES)
     .action(action((session, options: ListenOptions) => listen(session, options)));
   program
-    .command("certify <endpoint>")
-    .description(
-      "Examine the receiver of a test endpoint, and print the report. Ends with 0 if it has passed.",
-    )
+    .command("certify [endpoint]")
+    .description("Examine the receiver of a test endpoint, by default that of listen, and print the report.")
     .option("--exec <command>", "a program that creates the test order whose response is lost")
     .addHelpText(
       "after",
-      '\nThe program of --exec finds the externalOrderId in CERTIFICATION_EXTERNAL_ORDER_ID.\n\nExample:\n  partner-orders certify whe_01m7y7np16fe68bxp4h91tdmdn --exec "node place-test-order.js"',
+      '\nThe program of --exec finds the externalOrderId in CERTIFICATION_EXTERNAL_ORDER_ID. Ends with 0 if the run has passed.\n\nExample:\n  partner-orders certify whe_01m7y7np16fe68bxp4h91tdmdn --exec "node place-test-order.js"',
     )
     .action(
-      action((session, endpointId: string, options: CertifyOptions) => certify(session, endpointId, options)),
+      action((session, endpointId: string | undefined, options: CertifyOptions) =>
+        certify(session, endpointId, options),
+      ),
     );
   program
     .command("trigger <type>")

@@ -83,6 +83,7 @@ export const merchants: Translated<typeof en> = {
     run: "Lauf",
     report: "Bericht",
     check: "Prüfung",
+    result: "Ergebnis",
     seen: "Was zu sehen war",
     change: "Zertifizierung verlangen",
     changeEffect:

@@ -78,6 +78,7 @@ export const merchants = {
     run: "Run",
     report: "Report",
     check: "Check",
+    result: "Result",
     seen: "What was seen",
     change: "Require a certification",
     changeEffect:
