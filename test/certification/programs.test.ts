@@ -173,7 +173,7 @@ describe("a hostile receiver", () => {
 
   it("that answers a question only after the log shows it is not believed", async () => {
     const asked = new Set<string>();
-    const report = await runToEnd(
+    const { run, receiver } = await begin(
       before(goodProgram(wire.test), ({ headers }, response) => {
         const id = String(headers["webhook-id"]);
         if (asked.has(id)) return false; // The right answer, at the second attempt.
@@ -182,6 +182,13 @@ describe("a hostile receiver", () => {
         return true;
       }),
     );
+    const dispatcher = startDispatcher(wire.test);
+    await runJob(wire.test, "advance-certifications");
+    await sendDue(dispatcher);
+    wire.test.clock.advance({ seconds: 10 });
+    await sendDue(dispatcher);
+    expect(receiver.requests).toHaveLength(2); // The worker was busy with others until now.
+    const report = await followRun(wire.test, dispatcher, partner, run.id);
     expect(asked.size).toBe(3);
     expect(resultsOf(report)).toMatchObject({ challenge: "failed", valid: "skipped" });
   });
