@@ -100,6 +100,7 @@ function curlOf({ method, path, operation }: Route): string {
 const bodyOf = (example: object): string =>
   JSON.stringify(example, null, 2)
     .replace(/("productId": ")[^"]*(")/g, "$1'$PRODUCT'$2")
+    .replace(/("endpointId": ")[^"]*(")/g, "$1'$ENDPOINT_ID'$2")
     .replace(/("externalOrderId": ")[^"]*(")/g, "$1try-'$(date +%s)'$2")
     .replace(/("since": ")[^"]*(")/g, "$1'$(date -u +%Y-%m-%d)'T00:00:00Z$2");
 

@@ -82,8 +82,12 @@ async function idsOf(reader: Reader, route: string): Promise<Record<string, stri
   const { shipments = [] } = route.endsWith("/tracking")
     ? await post(`/test/orders/${order.id}/transitions`, { transition: "ship" })
     : {};
+  const { id: certification = "" } = route.includes("{certificationId}")
+    ? await post("/test/certifications", { endpointId: endpoint.id })
+    : {};
   return {
     ...variables,
+    CERTIFICATION_ID: certification,
     ID: variables["PRODUCT"] ?? "",
     ORDER_ID: order.id,
     SHIPMENT_ID: shipments[0]?.id ?? "",
