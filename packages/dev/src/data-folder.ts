@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readTextFile } from "../../../src/platform/data-dir.ts";
+import { makeDataDir, readTextFile } from "../../../src/platform/data-dir.ts";
 import { clusterIn } from "../../../src/platform/embedded-postgres/cluster.ts";
 import { lockFile } from "../../../src/platform/embedded-postgres/embedded-postgres.ts";
 import { connectToRunningServer, shutDown } from "../../../src/platform/embedded-postgres/server.ts";
@@ -32,7 +32,11 @@ export async function openDataFolder(path: string | undefined): Promise<DataFold
     const temporary = await mkdtemp(join(tmpdir(), PREFIX));
     return open({ path: temporary, isTemporary: true, aheadMs: 0 });
   }
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await makeDataDir(path).catch((cause: unknown) => {
+    throw new Error(`${path} cannot be created, or not be written to. Name another folder, or none.`, {
+      cause,
+    });
+  });
   const aheadMs = await readAhead(path);
   if (aheadMs === null && (await readdir(path)).length > 0)
     throw new Error(

@@ -51,6 +51,7 @@ async function request(dev: string, body?: object): Promise<{ now: string; isSet
   // biome-ignore lint/suspicious/noExplicitAny: the listener of the same package has written it.
   const content: any = await response.json();
   if (response.ok) return content;
-  const reasons = content.errors?.map(({ detail }: { detail: string }) => detail) ?? [content.detail];
-  throw new Error(`The clock was not moved. ${reasons.join(" ")}`);
+  const [error] = content.errors ?? [];
+  const reason = error === undefined ? content.detail : `${error.pointer.slice(1)} ${error.detail}`;
+  throw new Error(`The clock was not moved: ${reason}`);
 }
