@@ -130,10 +130,11 @@ const NPM_VARIABLES = [
 ];
 
 /**
- * The packages of this checkout: `npm ci` installed them from the lock file that both have
- * (docs/design/testing.md, "What makes a run short").
+ * The packages of this checkout: `npm ci` installed them from the lock file that both have, and built the documentation, which
+ * a stage builds again unless it has all the same sources (docs/design/testing.md, "What makes a run short").
  */
 async function linkPackages(directory: string): Promise<void> {
+  if (existsSync("dist/docs")) await cp("dist/docs", join(directory, "dist/docs"), { recursive: true });
   for (const folder of ["node_modules", "web/node_modules"])
     if (existsSync(folder)) await symlink(resolve(folder), join(directory, folder));
 }
