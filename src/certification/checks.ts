@@ -161,7 +161,7 @@ export type Scenario = {
   readonly fault: Fault | null;
 };
 export type ScenarioCheck = Exclude<Check, "challenge" | "state" | "throughput" | "lost-creation">;
-export type Fault =
+type Fault =
   | { readonly fault: Exclude<ScenarioCheck, "valid" | "outage"> }
   | { readonly fault: "outage"; readonly seconds: number };
 

@@ -37,7 +37,7 @@ export type Progress = {
   readonly burst: { readonly orders: readonly string[]; readonly published: number };
 };
 
-export type Question = {
+type Question = {
   readonly eventId: string;
   /** What the receiver must sign. */
   readonly challenge: string;
@@ -90,7 +90,7 @@ const SCENARIOS_MS = 2 * MINUTE_MS;
 /** After the last event of the burst. */
 const BURST_MS = 30 * SECOND_MS;
 /** Each order of the burst has three events, one a second. */
-export const BURST_EVENTS = 3;
+const BURST_EVENTS = 3;
 /** From the start of the run. */
 export const CREATION_MS = 10 * MINUTE_MS;
 
