@@ -236,6 +236,14 @@ describe("listen", () => {
     for (const id of kept) await client.webhookEndpoints.delete(id);
   });
 
+  /** Waits until the log has so many attempts of the order's only delivery. */
+  const acknowledged = (orderId: string, attemptCount: number) =>
+    vi.waitFor(async () => {
+      const [delivery] = (await client.deliveries.list({ orderId })).data;
+      const { attempts } = await client.deliveries.get(String(delivery?.id));
+      expect(attempts).toHaveLength(attemptCount);
+    }, 20_000);
+
   it("obeys keys on a terminal: r sends again, q ends", async () => {
     const receiver = await receive();
     const terminal = startPartnerCli(environment(), ["listen", "--forward-to", receiver.forwardTo], {
@@ -244,8 +252,10 @@ describe("listen", () => {
     await vi.waitFor(() => expect(terminal.output()).toContain("q ends."), 20_000);
     const id = await placeTestOrder();
     await receiver.waitFor(1);
+    await acknowledged(id, 1); // Until then, it is sent already.
     terminal.child.stdin.write("r");
     await receiver.waitFor(2);
+    await acknowledged(id, 2);
     terminal.child.stdin.write("xr"); // Pressed so quickly that they arrive together; the first means nothing.
     await receiver.waitFor(3);
     terminal.child.stdin.write("q");
