@@ -176,7 +176,12 @@ const CUT = `(async () => {
   const frames = async (number) => {
     for (let left = number; left > 0; left -= 1) await new Promise((done) => requestAnimationFrame(done));
   };
-  await frames(4); // Tables have chosen their columns.
+  const dropped = () => [...document.querySelectorAll("[data-dropped]")].map((table) => table.dataset.dropped).join();
+  let before;
+  do {
+    before = dropped();
+    await frames(4);
+  } while (dropped() !== before); // Tables have chosen their columns.
   const found = [];
   // What screen readers alone read is not shown, such as the head of a list on a phone.
   const isClipped = (element) => {
