@@ -23,8 +23,24 @@ const ON_POSTGRES: TestUserConfig = {
   hookTimeout: 180_000,
 };
 
-/** They run in both suites, and take longer for a release. */
-const LONGER_FOR_A_RELEASE = ["test/**/*-model.test.ts"];
+const OF_A_RELEASE: TestUserConfig = {
+  ...ON_POSTGRES,
+  globalSetup: ["test/release/install-packages.ts", "test/support/global-setup.ts"],
+  provide: { suite: "release" },
+};
+
+/**
+ * What takes long and what few changes break, and the longer form of the models. They run before a release, and not for each
+ * change (docs/design/testing.md, "Four commands").
+ */
+const LONG = [
+  "test/release/bench/neighbors.test.ts",
+  "test/release/docs/deployment.test.ts",
+  "test/release/docs/image.test.ts",
+  "test/release/embedded-postgres/**/*.test.ts",
+  "test/release/long-names.test.ts",
+  "test/**/*-model.test.ts",
+];
 
 export default defineConfig({
   test: {
@@ -45,16 +61,16 @@ export default defineConfig({
           provide: { suite: "test" },
         },
       },
-      // `npm run test:release`: what proves that a release can be installed, run and documented.
+      // With these two, `npm run test:release` proves that a release can be installed, run and documented.
       {
         test: {
-          ...ON_POSTGRES,
-          globalSetup: ["test/release/install-packages.ts", "test/support/global-setup.ts"],
+          ...OF_A_RELEASE,
           name: "release",
-          include: ["test/release/**/*.test.ts", ...LONGER_FOR_A_RELEASE],
-          provide: { suite: "release" },
+          include: ["test/release/**/*.test.ts"],
+          exclude: ["**/node_modules/**", ...LONG],
         },
       },
+      { test: { ...OF_A_RELEASE, name: "long", include: LONG } },
     ],
   },
 });
