@@ -59,6 +59,7 @@ describe("POST /v1/webhook-endpoints/{endpointId}/ping", () => {
       createdAt: now,
       attemptCount: 0,
       attempts: [],
+      fault: null,
     });
     expect(woken).toEqual([connectionUuid(partner)]);
     const eventId = uuidIn("evt", body.eventId);
