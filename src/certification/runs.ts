@@ -106,9 +106,11 @@ const notPossible = (
 });
 
 const isRunning = (open: Certification): Problem =>
-  notPossible("running", "The connection has an open certification. Wait for its end, or cancel it.", {
-    certificationId: wireCertificationId(open),
-  });
+  notPossible(
+    "running",
+    `The connection has an open certification, ${wireCertificationId(open)}. Wait for its end, or cancel it.`,
+    { certificationId: wireCertificationId(open) },
+  );
 
 const NO_PRODUCT = notPossible(
   "no-product",

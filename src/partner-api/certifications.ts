@@ -44,7 +44,7 @@ export const certificationRoutes: readonly PartnerRoute[] = [
       "Begins a run of some minutes: the receiver answers a challenge, and then gets test orders with faults. Read the certification for its report. During the run, create the test order that `lostCreation` names. A connection has one open run at a time, and an endpoint a pause of a minute between two. The test orders of a run count as those of the connection; other endpoints that receive the events of test orders receive them, too.",
     body: Type.Object(
       { endpointId: Type.String({ maxLength: 200, description: "Id of a test endpoint." }) },
-      { title: "CertificationRequest", description: "What to examine." },
+      { title: "CertificationRequest", description: "What to examine.", additionalProperties: false },
     ),
     responses: {
       201: {

@@ -15,6 +15,7 @@ const parts = (text: string): { local: string; domain: string } => {
 export function isMailAddress(text: string): boolean {
   const { local, domain } = parts(text.normalize("NFC"));
   return (
+    !/[\s\p{Cc}]/u.test(text) && // The parser of domains leaves line breaks out.
     LOCAL_PART.test(local) &&
     Buffer.byteLength(local) <= 64 &&
     HOST.test(domainToASCII(domain)) &&

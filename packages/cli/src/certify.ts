@@ -35,12 +35,16 @@ export async function certify(
   const failures = ended.checks.filter(({ result }) => result === "failed").length;
   if (ended.status === "passed") return output.note("The certification has passed.");
   const reason = ended.reason ?? `${failures} of ${ended.checks.length} checks failed.`;
-  throw new Ended(EXIT.rejected, `The certification has ${ended.status}: ${reason}`);
+  if (ended.status === "canceled") throw new Ended(EXIT.rejected, "The certification was canceled.");
+  throw new Ended(EXIT.rejected, `The certification has failed: ${reason}`);
 }
 
-/** Prints results as they come. A signal ends the program, and not the run. */
+/** Prints results as they come. A signal cancels the run, so that the next one can begin. */
 async function follow({ client, output }: Session, begun: Certification): Promise<Certification> {
   const printed = new Set<string>();
+  const stopping = new AbortController();
+  const stop = () => (stopping.signal.aborted ? process.exit(130) : stopping.abort());
+  process.on("SIGINT", stop).on("SIGTERM", stop);
   for (let run = begun; ; run = await client.certifications.get(run.id)) {
     for (const check of run.checks) {
       if (check.result === "pending" || printed.has(check.check)) continue;
@@ -48,7 +52,8 @@ async function follow({ client, output }: Session, begun: Certification): Promis
       if (!output.isJson) print(check);
     }
     if (run.finishedAt !== null) return run;
-    await wait(LOOK_MS);
+    await wait(LOOK_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    if (stopping.signal.aborted) return client.certifications.cancel(run.id);
   }
 }
 

@@ -152,7 +152,7 @@ export class Transport {
       const failed = { operation, attempts, requestId };
       return timeout.aborted
         ? new TimeoutError(`no response within ${timeoutMs} ms`, failed, { cause })
-        : new NetworkError(`no response: ${String(cause)}`, failed, { cause });
+        : new NetworkError(`no response: ${reasonOf(cause)}`, failed, { cause });
     } finally {
       onAttempt?.({ operation, attempts, requestId, status, durationMs: Date.now() - startedAt });
     }
@@ -172,6 +172,12 @@ function replyOf<T>(response: Response, text: string, request: FailedRequest): R
     });
   return new UnexpectedResponseError(status, request);
 }
+
+/** `fetch` says only that it failed. Its cause has the address and why, where there is one. */
+const reasonOf = (error: unknown): string =>
+  error instanceof Error && error.cause instanceof Error && error.cause.message !== ""
+    ? error.cause.message
+    : String(error);
 
 const statusOf = (error: PartnerOrdersError): number => (error instanceof ProblemError ? error.status : 0);
 

@@ -59,6 +59,7 @@ export const DeliveryFaultRequestSchema = Type.Object(
   },
   {
     title: "DeliveryFaultRequest",
+    additionalProperties: false,
     description:
       "A fault to rehearse with the next event of a test order. Fields that other faults have are ignored.",
   },

@@ -30,6 +30,8 @@ describe("a mail address", () => {
     "Ada <ada@example.com>",
     "ada@-example.com",
     "ada\n@example.com",
+    "ada@example.com\nx",
+    "ada@example.com\r\n",
     "ada@[127.0.0.1]",
     `${"ü".repeat(33)}@example.com`,
     `a@${"münchen.".repeat(30)}example`,

@@ -11,7 +11,7 @@ import type {
 } from "../../../sdk/src/index.ts";
 import { UsageError } from "../exit.ts";
 import type { Columns } from "../output.ts";
-import { action, count, LIMIT_DEFAULT, printList, several } from "../session.ts";
+import { action, count, LIMIT_DEFAULT, printList, readJson, several } from "../session.ts";
 import { timeOf } from "../time.ts";
 
 const ENDPOINT_COLUMNS: Columns<WebhookEndpoint> = {
@@ -41,10 +41,17 @@ type EndpointOptions = {
   description?: string;
   maxInFlight?: number;
   alertEmail?: string | null;
+  headersFile?: string;
 };
 
-function requestOf({ types, ...options }: EndpointOptions): WebhookEndpointRequest {
-  return { ...options, ...(types && { eventTypes: types }) };
+async function requestOf({
+  types,
+  headersFile,
+  ...options
+}: EndpointOptions): Promise<WebhookEndpointRequest> {
+  // In a file, because they may be keys of a gateway, and others can see the arguments of a program.
+  const headers = headersFile === undefined ? undefined : await readJson<Record<string, string>>(headersFile);
+  return { ...options, ...(types && { eventTypes: types }), ...(headers && { headers }) };
 }
 
 export function addEndpointCommands(program: Command): void {
@@ -55,6 +62,10 @@ export function addEndpointCommands(program: Command): void {
       .option("--types <types>", "event types, after commas", several)
       .option("--description <text>")
       .option("--max-in-flight <n>", "requests at the same time", count)
+      .option(
+        "--headers-file <file>",
+        "JSON object with headers to add to each request; {} removes them, - is standard input",
+      )
       .option(
         "--alert-email <address>",
         'who is warned if it fails, beside your people; "" removes the address',
@@ -84,7 +95,7 @@ export function addEndpointCommands(program: Command): void {
     )
     .action(
       action(async ({ client, output }, options: EndpointOptions) =>
-        output.one(await client.webhookEndpoints.create(requestOf(options))),
+        output.one(await client.webhookEndpoints.create(await requestOf(options))),
       ),
     );
   endpoints
@@ -97,7 +108,7 @@ export function addEndpointCommands(program: Command): void {
     .description("Change an endpoint. What is not named stays.")
     .action(
       action(async ({ client, output }, id: string, options: EndpointOptions) => {
-        const changes: WebhookEndpointUpdate = requestOf(options);
+        const changes: WebhookEndpointUpdate = await requestOf(options);
         if (Object.keys(changes).length === 0) throw new UsageError("Name what to change: see --help.");
         output.one(await client.webhookEndpoints.update(id, changes));
       }),

@@ -42,6 +42,10 @@ async function verify({ headers, body, secretFile, computed = "", arrival = "", 
     secretFile === undefined
       ? (process.env["PARTNER_ORDERS_WEBHOOK_SECRET"] ?? "")
       : (await readInput(secretFile)).trim();
+  if (secret === "")
+    throw new UsageError(
+      "Set PARTNER_ORDERS_WEBHOOK_SECRET, or name a file with the secret by --secret-file.",
+    );
   const evidence = {
     headers: await readInput(headers),
     body: await readInput(body),

@@ -3605,4 +3605,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 c04ab769d728da9568b39fa4c67b3c9784ed9155c54b188e26f572798a915956
+// sha256 01d6038a0ccb8afa952e5181a9c33760a2928764bb6b392c37be2add117394b6
