@@ -71,7 +71,8 @@ describe("PROCESSES=2", () => {
       const answer = await exchange(api, requestText("POST /v1/orders HTTP/1.1", headers) + body).catch(
         () => null,
       );
-      if (answer === null) return; // The connection broke.
+      // The connection broke, or the order waited too long for a lock of the killed process. Neither acknowledges an order.
+      if (answer === null || answer.status === 503) return;
       // 200: the killed process stored the orders of the other one, which has found this one by its key.
       expect([200, 201], answer.body).toContain(answer.status);
       placed.add(JSON.parse(answer.body).id);
