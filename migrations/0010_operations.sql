@@ -57,7 +57,7 @@ create table outgoing_mails (
 ) with (fillfactor = 70);
 create index outgoing_mails_due_idx on outgoing_mails (connection_id, due_at) where sent_at is null and failed_at is null;
 create index outgoing_mails_alerts_idx on outgoing_mails (merchant_id, id) where alert_of is not null;
-comment on column outgoing_mails.alert_of is 'The endpoint that names the recipient for warnings. Such mails are counted, because nobody has proven that the address is theirs. Null of all others.';
+comment on column outgoing_mails.alert_of is 'The endpoint that names the recipient for warnings. Such mails are counted, because it is not proven whose address it is. Null of all others.';
 comment on column outgoing_mails.leased_until is 'End of the lease of the worker that has claimed the mail. A column of its own, so that a claim changes no index.';
 comment on table outgoing_mails is 'Mail to merchants and to people of the back office, queued in the transaction that causes it and sent by a worker. The zero UUID as merchant: it is to a person, and its body is emptied when it was sent, because it has a link to sign in with.';
 

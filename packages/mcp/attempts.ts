@@ -29,7 +29,7 @@ function adviceAbout(status: number): string {
   if (status === 405) return "The receiver does not take POST at this path.";
   if (status === 410)
     return "410 says that the endpoint is gone, so it was paused. Resume it when the receiver is back.";
-  if (status === 413) return "The receiver's limit for bodies is too low: events have up to 256 KiB.";
+  if (status === 413) return "The receiver's limit for bodies is too low: events have up to 1 MiB.";
   if (status === 429)
     return "The receiver limits requests. Lower maxInFlight of the endpoint, or raise the limit.";
   if (status >= 300 && status < 400)

@@ -136,7 +136,7 @@ const toTrueOrder = (check: ScenarioCheck, order: Order, deliveries: readonly Se
   check,
   wireId: wireOrderId(order),
   status: order.status,
-  sequence: Math.max(...deliveries.map(({ sequence }) => sequence ?? 0)),
+  sequence: Math.max(0, ...deliveries.map(({ sequence }) => sequence ?? 0)),
 });
 
 async function answerOf(

@@ -78,7 +78,7 @@ export const CHECK_TEXTS: Readonly<Record<Check, CheckText>> = {
   },
   "largest-body": {
     examines: "accepts the largest event",
-    why: "An order may have 100 lines and as many shipments. Many servers reject such a body by default.",
+    why: "An order can have 200 lines in as many shipments. Many servers reject such a body by default.",
     remedy: "Raise the limit of request bodies to 1 MiB, also in the proxy before your program.",
   },
   "cut-body": {
@@ -247,7 +247,7 @@ function endOf({ attempts }: SeenDelivery): string {
   const wrong = attempts.filter((attempt) => !isSuccess(attempt));
   const [first] = wrong;
   if (first === undefined)
-    return "it was not sent in time, because an earlier event of the order was not accepted";
+    return "it was not sent in time, because the endpoint has not accepted earlier events";
   return wrong.length === 1 ? outcomeOf(first) : `${outcomeOf(first)}, after ${wrong.length} attempts`;
 }
 

@@ -15,7 +15,7 @@ export type Context = {
   readonly db: Database;
   readonly log: Logger;
   readonly signals: Signals;
-  /** Counts the attempts that no dispatcher makes. Absent where nobody reads metrics. */
+  /** Counts the attempts that no dispatcher makes. Absent where no metrics are read. */
   readonly attemptMade?: Metrics["attemptMade"];
 };
 

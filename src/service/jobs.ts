@@ -65,7 +65,7 @@ export const JOBS: readonly Job[] = [
   { name: "end-with-tokens", everyMs: 1_000, run: endWithTokens },
   { name: "end-pull-leases", everyMs: 1_000, run: endPullLeases },
   { name: "report-silent-endpoints", everyMs: HOUR_MS, run: reportSilentEndpoints },
-  { name: "advance-certifications", everyMs: 500, run: advanceCertifications },
+  { name: "advance-certifications", everyMs: 1_000, run: advanceCertifications },
   { name: "clear-endpoints", everyMs: 1_000, run: clearEndpoints },
   { name: "resend-deliveries", everyMs: 1_000, run: resendDeliveries },
   { name: "make-partitions", everyMs: HOUR_MS, run: makePartitions },

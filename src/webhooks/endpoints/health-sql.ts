@@ -126,7 +126,7 @@ export type WarningContact = {
   readonly alertEmail: string | null;
 };
 
-/** Null for a test endpoint: nobody needs a mail about a rehearsal, and strangers can make test endpoints. */
+/** Null for a test endpoint: a rehearsal needs no mail, and strangers can make test endpoints. */
 export async function readWarningContact(
   tx: Queryable,
   { merchantId, id }: EndpointKey,

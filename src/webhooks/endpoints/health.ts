@@ -185,7 +185,7 @@ export function warningMail(facts: WarningFacts): { subject: string; body: strin
 }
 
 /**
- * The same to the address that the endpoint names. Nobody has proven that it is theirs, so the mail has nothing that a person has
+ * The same to the address that the endpoint names. That it belongs to them is not proven, so the mail has nothing that a person has
  * chosen, such as a name or a URL: it cannot carry a message or a link to a stranger.
  */
 export function warningToNamedAddress(facts: WarningFacts): { subject: string; body: string } {

@@ -6,7 +6,7 @@ import { type SignedHeaders, signedHeaders } from "../delivery/exchange.ts";
 
 /** What can go wrong with a delivery, as a partner can ask for it (docs/design/deliveries.md, "Rehearsed faults"). */
 const DELIVERY_FAULTS = {
-  "wrong-signature": "The first attempt is signed with a key that nobody has. The second one is right.",
+  "wrong-signature": "The first attempt is signed with a key that no endpoint has. The second one is right.",
   "previous-secret": "The first attempt is signed with the previous secret alone, as during a rotation.",
   "stale-timestamp": "The first attempt is rightly signed an hour ago. The second one is right.",
   "cut-body":

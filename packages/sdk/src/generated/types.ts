@@ -1338,7 +1338,7 @@ export type TestTrackingRequest = {
 };
 
 /**
- * What a delivery rehearses. More values may be added. `wrong-signature`: The first attempt is signed with a key that nobody has. The second one is right. `previous-secret`: The first attempt is signed with the previous secret alone, as during a rotation. `stale-timestamp`: The first attempt is rightly signed an hour ago. The second one is right. `cut-body`: The connection of the first attempt is closed in the middle of the body. The second one is right. `unknown-type`: The first attempt sends another event, of a type that does not exist. The second one sends the event. `unknown-field`: The first attempt sends the event with fields that are not described. `largest-body`: The first attempt sends the event in a body of 1 MiB. No body is larger. `duplicate`: The event is sent again as soon as it has been accepted. `two-at-once`: The first attempt sends the event twice at the same time. `dropped`: The first `attempts` attempts are not sent. `delayed`: The event, and those that follow it, wait for `seconds`. `reordered`: The event waits until the next one of the order has been delivered, or for `seconds` if there is none. `outage`: The events of the order wait until `seconds` after the request, and are then sent in a burst.
+ * What a delivery rehearses. More values may be added. `wrong-signature`: The first attempt is signed with a key that no endpoint has. The second one is right. `previous-secret`: The first attempt is signed with the previous secret alone, as during a rotation. `stale-timestamp`: The first attempt is rightly signed an hour ago. The second one is right. `cut-body`: The connection of the first attempt is closed in the middle of the body. The second one is right. `unknown-type`: The first attempt sends another event, of a type that does not exist. The second one sends the event. `unknown-field`: The first attempt sends the event with fields that are not described. `largest-body`: The first attempt sends the event in a body of 1 MiB. No body is larger. `duplicate`: The event is sent again as soon as it has been accepted. `two-at-once`: The first attempt sends the event twice at the same time. `dropped`: The first `attempts` attempts are not sent. `delayed`: The event, and those that follow it, wait for `seconds`. `reordered`: The event waits until the next one of the order has been delivered, or for `seconds` if there is none. `outage`: The events of the order wait until `seconds` after the request, and are then sent in a burst.
  */
 export type DeliveryFaultName =
   | "wrong-signature"
@@ -3605,4 +3605,4 @@ export type ListEventsData = {
   };
   url: "/v1/events";
 };
-// sha256 01d6038a0ccb8afa952e5181a9c33760a2928764bb6b392c37be2add117394b6
+// sha256 d5e17dcc21af4b0070a5533629fbacae45e35a76aacf15f7bf01f93e851d7ea8
