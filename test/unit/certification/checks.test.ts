@@ -103,7 +103,7 @@ describe("a scenario", () => {
     const waiting = faulty("duplicate");
     expect(judge("duplicate", { ...waiting, status: "pending", attempts: [] })).toMatchObject({
       result: "failed",
-      seen: expect.stringContaining("an earlier event of the order was not accepted"),
+      seen: expect.stringContaining("the endpoint has not accepted earlier events"),
     });
   });
 
