@@ -24,7 +24,7 @@ const OF_DIALOGS =
 
 /** Parts so small that the fields of a response of their own would be larger: they come with what many pages share. */
 const OF_SMALL_PARTS =
-  /web\/src\/(?:api|ui\/(?!form|list|scan|shown-once)|stored\.ts|text\/[^/]+\.ts)|@tabler\/icons-react|@mantine\/hooks/;
+  /web\/src\/(?:api|ui\/(?!form|list|scan|shown-once)|stored\.ts|text\/[a-z0-9]+\.ts)|@tabler\/icons-react|@mantine\/hooks/;
 
 export default defineConfig({
   root: import.meta.dirname,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { RULES, sentenceOf } from "../../src/platform/wire/rules.ts";
-import { errors as german } from "../../web/src/text/de/errors.ts";
-import { errors as english } from "../../web/src/text/en/errors.ts";
+import { errors as german } from "../../web/src/text/errors.de.ts";
+import { errors as english } from "../../web/src/text/errors.en.ts";
 import { explained, setErrorTexts } from "../../web/src/text/explanations.ts";
 import { createPartner, type Partner } from "../support/builders.ts";
 import { importCsv } from "../support/imports.ts";

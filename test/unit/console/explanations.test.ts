@@ -13,8 +13,8 @@ import {
 import { RULES, type Violation } from "../../../src/platform/wire/rules.ts";
 import { createCheck } from "../../../src/platform/wire/validation.ts";
 import { ApiProblem } from "../../../web/src/api/problem.ts";
-import { errors as german } from "../../../web/src/text/de/errors.ts";
-import { errors as english } from "../../../web/src/text/en/errors.ts";
+import { errors as german } from "../../../web/src/text/errors.de.ts";
+import { errors as english } from "../../../web/src/text/errors.en.ts";
 import { explained, explainedProblem, setErrorTexts } from "../../../web/src/text/explanations.ts";
 import { setFormatLanguage } from "../../../web/src/text/format.ts";
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { de } from "../../../web/src/text/de/index.ts";
-import { en } from "../../../web/src/text/en/index.ts";
+import { de } from "../../../web/src/text/texts.de.ts";
+import { en } from "../../../web/src/text/texts.en.ts";
 
 /** All texts by their keys: `orders.title`. */
 const textsOf = (texts: object, above = ""): Map<string, string> =>
@@ -31,7 +31,7 @@ describe("the texts of the console", () => {
   });
 
   it("are all used: by their keys, or by a key that a page completes", () => {
-    const pages = globSync("web/src/**/*.{ts,tsx}").filter((file) => !/text\/(en|de)\//.test(file));
+    const pages = globSync("web/src/**/*.{ts,tsx}").filter((file) => !/\.(en|de)\.ts$/.test(file));
     const source = pages.map((file) => readFileSync(file, "utf8")).join("\n");
     const named = new Set([...source.matchAll(/["'`]([\w-]+(?:\.[\w-]+)+)["'`]/g)].map(([, key]) => key));
     const begun = [...source.matchAll(/`([\w.-]+\.)\$\{/g)].map(([, start = ""]) => start);

@@ -3,8 +3,8 @@ import { REASONS } from "../../../src/operations/checks.ts";
 import { QUEUES } from "../../../src/operations/metrics.ts";
 import { DAY_TABLES } from "../../../src/platform/database/day-partitions.ts";
 import { JOBS } from "../../../src/service/jobs.ts";
-import { de } from "../../../web/src/text/de/index.ts";
-import { en } from "../../../web/src/text/en/index.ts";
+import { de } from "../../../web/src/text/texts.de.ts";
+import { en } from "../../../web/src/text/texts.en.ts";
 
 const namesOf = (all: readonly { readonly name: string }[]) => all.map(({ name }) => name).toSorted();
 

@@ -1,9 +1,9 @@
 import { createInstance } from "i18next";
 import { initReactI18next } from "react-i18next";
 import { readStored, store } from "../stored.ts";
-import type { en } from "./en/index.ts";
 import { type ErrorTexts, setErrorTexts } from "./explanations.ts";
 import { formatLocale, setFormatLanguage } from "./format.ts";
+import type { en } from "./texts.en.ts";
 
 /** The languages of the console, with their own names. */
 export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
@@ -19,13 +19,13 @@ const STORED = "language";
 
 // Only the texts of the chosen language are loaded.
 const TEXTS = {
-  en: async () => (await import("./en/index.ts")).en,
-  de: async () => (await import("./de/index.ts")).de,
+  en: async () => (await import("./texts.en.ts")).en,
+  de: async () => (await import("./texts.de.ts")).de,
 };
 
 const ERRORS: Record<Language, () => Promise<ErrorTexts>> = {
-  en: async () => (await import("./en/errors.ts")).errors,
-  de: async () => (await import("./de/errors.ts")).errors,
+  en: async () => (await import("./errors.en.ts")).errors,
+  de: async () => (await import("./errors.de.ts")).errors,
 };
 
 const isLanguage = (value: string | null | undefined): value is Language =>

@@ -3,8 +3,8 @@ import { useTranslation } from "react-i18next";
 import { namedOperations, operationIn } from "../../text/audited-names.ts";
 
 const NAMES = {
-  en: async () => (await import("../../text/en/audited.ts")).audited,
-  de: async () => (await import("../../text/de/audited.ts")).audited,
+  en: async () => (await import("../../text/audited.en.ts")).audited,
+  de: async () => (await import("../../text/audited.de.ts")).audited,
 };
 
 type Names = {

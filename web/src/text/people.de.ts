@@ -1,5 +1,5 @@
-import type { people as en } from "../en/people.ts";
-import type { Translated } from "../texts.ts";
+import type { people as en } from "./people.en.ts";
+import type { Translated } from "./texts.en.ts";
 
 export const people: Translated<typeof en> = {
   access: {

@@ -10,10 +10,10 @@ import type {
   OrderStatus,
   SignInFailure,
   TransitionRule,
-} from "../../api/schema.d.ts";
-import type { ErrorTexts } from "../explanations.ts";
-import { formatAlternatives, formatLimitBytes, formatMoney, formatNumber } from "../format.ts";
-import { shell } from "./shell.ts";
+} from "../api/schema.d.ts";
+import type { ErrorTexts } from "./explanations.ts";
+import { formatAlternatives, formatLimitBytes, formatMoney, formatNumber } from "./format.ts";
+import { shell } from "./shell.en.ts";
 
 const counted = (count: number, noun: string): string =>
   `${formatNumber(count)} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,5 +1,5 @@
-import type { live as en } from "../en/live.ts";
-import type { Translated } from "../texts.ts";
+import type { live as en } from "./live.en.ts";
+import type { Translated } from "./texts.en.ts";
 
 export const live: Translated<typeof en> = {
   live: {

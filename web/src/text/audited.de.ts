@@ -1,4 +1,4 @@
-import type { audited as en } from "../en/audited.ts";
+import type { audited as en } from "./audited.en.ts";
 
 /** What the audit log records, by the names of the API. Loaded with its page alone. */
 export const audited: Readonly<Record<keyof typeof en, string>> = {

@@ -1,5 +1,5 @@
-import type { signatures as en } from "../en/signatures.ts";
-import type { Translated } from "../texts.ts";
+import type { signatures as en } from "./signatures.en.ts";
+import type { Translated } from "./texts.en.ts";
 
 export const signatures: Translated<typeof en> = {
   doctor: {

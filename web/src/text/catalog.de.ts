@@ -1,5 +1,5 @@
-import type { catalog as english } from "../en/catalog.ts";
-import type { Translated } from "../texts.ts";
+import type { catalog as english } from "./catalog.en.ts";
+import type { Translated } from "./texts.en.ts";
 
 export const catalog: Translated<typeof english> = {
   products: {

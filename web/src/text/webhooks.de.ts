@@ -1,5 +1,5 @@
-import type { webhooks as en } from "../en/webhooks.ts";
-import type { Translated } from "../texts.ts";
+import type { Translated } from "./texts.en.ts";
+import type { webhooks as en } from "./webhooks.en.ts";
 
 export const webhooks: Translated<typeof en> = {
   endpoints: {

@@ -1,5 +1,5 @@
-import type { warehouse as en } from "../en/warehouse.ts";
-import type { Translated } from "../texts.ts";
+import type { Translated } from "./texts.en.ts";
+import type { warehouse as en } from "./warehouse.en.ts";
 
 export const warehouse: Translated<typeof en> = {
   scan: {

@@ -1,5 +1,5 @@
-import type { systemNames as en } from "../en/system-names.ts";
-import type { Translated } from "../texts.ts";
+import type { systemNames as en } from "./system-names.en.ts";
+import type { Translated } from "./texts.en.ts";
 
 export const systemNames: Translated<typeof en> = {
   systemNames: {

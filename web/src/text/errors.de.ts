@@ -10,10 +10,10 @@ import type {
   OrderStatus,
   SignInFailure,
   TransitionRule,
-} from "../../api/schema.d.ts";
-import type { ErrorTexts } from "../explanations.ts";
-import { formatAlternatives, formatLimitBytes, formatMoney, formatNumber } from "../format.ts";
-import { shell } from "./shell.ts";
+} from "../api/schema.d.ts";
+import type { ErrorTexts } from "./explanations.ts";
+import { formatAlternatives, formatLimitBytes, formatMoney, formatNumber } from "./format.ts";
+import { shell } from "./shell.de.ts";
 
 const FORMATS: Readonly<Record<KnownValueFormat, string>> = {
   uuid: "muss eine UUID sein",

@@ -1,4 +1,4 @@
-import { TEXTS } from "../../../../packages/signature-doctor/texts.ts";
+import { TEXTS } from "../../../packages/signature-doctor/texts.ts";
 
 export const signatures = {
   doctor: {

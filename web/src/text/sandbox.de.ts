@@ -1,5 +1,5 @@
-import type { sandbox as en } from "../en/sandbox.ts";
-import type { Translated } from "../texts.ts";
+import type { sandbox as en } from "./sandbox.en.ts";
+import type { Translated } from "./texts.en.ts";
 
 export const sandbox: Translated<typeof en> = {
   sandbox: {

@@ -1,5 +1,5 @@
-import type { shell as en } from "../en/shell.ts";
-import type { Translated } from "../texts.ts";
+import type { shell as en } from "./shell.en.ts";
+import type { Translated } from "./texts.en.ts";
 
 export const shell: Translated<typeof en> = {
   shell: {

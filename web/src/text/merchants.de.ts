@@ -1,5 +1,5 @@
-import type { merchants as en } from "../en/merchants.ts";
-import type { Translated } from "../texts.ts";
+import type { merchants as en } from "./merchants.en.ts";
+import type { Translated } from "./texts.en.ts";
 
 export const merchants: Translated<typeof en> = {
   merchants: {

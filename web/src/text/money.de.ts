@@ -1,5 +1,5 @@
-import type { money as en } from "../en/money.ts";
-import type { Translated } from "../texts.ts";
+import type { money as en } from "./money.en.ts";
+import type { Translated } from "./texts.en.ts";
 
 export const money: Translated<typeof en> = {
   money: {

@@ -1,5 +1,5 @@
-import type { overview as en } from "../en/overview.ts";
-import type { Translated } from "../texts.ts";
+import type { overview as en } from "./overview.en.ts";
+import type { Translated } from "./texts.en.ts";
 
 export const overview: Translated<typeof en> = {
   overview: {

@@ -1,5 +1,5 @@
-import type { orders as en } from "../en/orders.ts";
-import type { Translated } from "../texts.ts";
+import type { orders as en } from "./orders.en.ts";
+import type { Translated } from "./texts.en.ts";
 
 export const orders: Translated<typeof en> = {
   orders: {

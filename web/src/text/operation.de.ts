@@ -1,5 +1,5 @@
-import type { operation as en } from "../en/operation.ts";
-import type { Translated } from "../texts.ts";
+import type { operation as en } from "./operation.en.ts";
+import type { Translated } from "./texts.en.ts";
 
 export const operation: Translated<typeof en> = {
   system: {
