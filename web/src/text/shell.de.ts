@@ -291,4 +291,27 @@ export const shell: Translated<typeof en> = {
     },
     process: { running: "Läuft", missing: "Nicht gesehen", stopped: "Beendet" },
   },
+  live: {
+    newRows_one: "{{count, number}} neu: anzeigen",
+    newRows_other: "{{count, number}} neu: anzeigen",
+    newRowsOrMore: "{{count, number}} oder mehr neu: anzeigen",
+  },
+  views: {
+    title: "Gespeicherte Ansichten",
+    none: "Sie haben noch keine Ansicht gespeichert. Filtern Sie die Liste, und speichern Sie, was Sie sehen.",
+    save: "Diese Ansicht speichern",
+    saveEffect: "Die Filter dieser Liste werden unter einem Namen gespeichert. Nur Sie sehen Ihre Ansichten.",
+    name: "Name",
+    nameTaken:
+      "So heißt schon eine Ihrer Ansichten. Wählen Sie einen anderen Namen, oder ersetzen Sie die Filter jener Ansicht.",
+    saved: "Die Ansicht wurde gespeichert.",
+    replaceNamed: "„{{name}}“ durch die jetzigen Filter ersetzen",
+    replaced: "Die Ansicht enthält nun die jetzigen Filter.",
+    renameNamed: "„{{name}}“ umbenennen",
+    newName: "Neuer Name von „{{name}}“",
+    rename: "Umbenennen",
+    renamed: "Die Ansicht wurde umbenannt.",
+    deleteNamed: "Die Ansicht „{{name}}“ löschen",
+    deleted: "Die Ansicht wurde gelöscht.",
+  },
 };

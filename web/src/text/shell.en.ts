@@ -268,4 +268,27 @@ export const shell = {
     },
     process: { running: "Running", missing: "Not seen", stopped: "Stopped" },
   },
+  live: {
+    newRows_one: "{{count, number}} new: show",
+    newRows_other: "{{count, number}} new: show",
+    newRowsOrMore: "{{count, number}} or more new: show",
+  },
+  views: {
+    title: "Saved views",
+    none: "You have saved no views yet. Filter the list, and save what you see.",
+    save: "Save this view",
+    saveEffect: "The filters of this list are kept under a name. Only you see your views.",
+    name: "Name",
+    nameTaken:
+      "Another of your views has this name. Choose another name, or replace the filters of that view.",
+    saved: "The view was saved.",
+    replaceNamed: "Replace “{{name}}” by the present filters",
+    replaced: "The view has the present filters now.",
+    renameNamed: "Rename “{{name}}”",
+    newName: "New name of “{{name}}”",
+    rename: "Rename",
+    renamed: "The view was renamed.",
+    deleteNamed: "Delete the view “{{name}}”",
+    deleted: "The view was deleted.",
+  },
 };

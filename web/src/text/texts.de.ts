@@ -1,5 +1,4 @@
 import { catalog } from "./catalog.de.ts";
-import { live } from "./live.de.ts";
 import { merchants } from "./merchants.de.ts";
 import { money } from "./money.de.ts";
 import { operation } from "./operation.de.ts";
@@ -9,7 +8,6 @@ import { people } from "./people.de.ts";
 import { sandbox } from "./sandbox.de.ts";
 import { shell } from "./shell.de.ts";
 import { signatures } from "./signatures.de.ts";
-import { systemNames } from "./system-names.de.ts";
 import type { en, Translated } from "./texts.en.ts";
 import { warehouse } from "./warehouse.de.ts";
 import { webhooks } from "./webhooks.de.ts";
@@ -27,6 +25,4 @@ export const de: Translated<typeof en> = {
   ...warehouse,
   ...signatures,
   ...sandbox,
-  ...live,
-  ...systemNames,
 };

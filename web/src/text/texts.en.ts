@@ -1,5 +1,4 @@
 import { catalog } from "./catalog.en.ts";
-import { live } from "./live.en.ts";
 import { merchants } from "./merchants.en.ts";
 import { money } from "./money.en.ts";
 import { operation } from "./operation.en.ts";
@@ -9,7 +8,6 @@ import { people } from "./people.en.ts";
 import { sandbox } from "./sandbox.en.ts";
 import { shell } from "./shell.en.ts";
 import { signatures } from "./signatures.en.ts";
-import { systemNames } from "./system-names.en.ts";
 import { warehouse } from "./warehouse.en.ts";
 import { webhooks } from "./webhooks.en.ts";
 
@@ -27,8 +25,6 @@ export const en = {
   ...warehouse,
   ...signatures,
   ...sandbox,
-  ...live,
-  ...systemNames,
 };
 
 /** The same keys as in English, in another language. A missing key, or one too many, does not compile. */
