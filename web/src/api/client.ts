@@ -1,8 +1,7 @@
 import createClient from "openapi-fetch";
 import { ApiProblem, unanswered } from "./problem.ts";
 import type { paths } from "./schema.d.ts";
-import { reloadIfPersonChanged, shownPersonHeaders } from "./shown-person.ts";
-import { signInGate } from "./sign-in-gate.ts";
+import { reloadIfPersonChanged, shownPersonHeaders, signInGate } from "./sign-in-gate.ts";
 
 /**
  * The back office API. The browser sends the session's cookie with each request. If the session has expired, the person

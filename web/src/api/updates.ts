@@ -2,7 +2,6 @@ import { type QueryKey, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
 import { api } from "./client.ts";
 import { ApiProblem } from "./problem.ts";
-import { throttled } from "./throttled.ts";
 import type { Update } from "./update.ts";
 
 /** Whether something has been away for a while: a short absence is not reported. */
@@ -214,4 +213,30 @@ export function useLiveQueries(
       read.cancel();
     };
   }, [everyMs]);
+}
+
+/** Calls `run` at once, and then at most once in `everyMs`: the last of several calls is made late, not lost. */
+export function throttled(run: () => void, everyMs: number): { call(): void; cancel(): void } {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let isWaiting = false;
+  const start = (): void => {
+    run();
+    timer = setTimeout(() => {
+      timer = null;
+      if (!isWaiting) return;
+      isWaiting = false;
+      start();
+    }, everyMs);
+  };
+  return {
+    call: () => {
+      if (timer === null) start();
+      else isWaiting = true;
+    },
+    cancel: () => {
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+      isWaiting = false;
+    },
+  };
 }

@@ -12,11 +12,11 @@ export const signInRoute = createRoute({
 export const welcomeRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/welcome",
-  component: lazyRouteComponent(() => import("./welcome-page.tsx"), "WelcomePage"),
+  component: lazyRouteComponent(() => import("./sign-in-page.tsx"), "WelcomePage"),
 });
 
 export const resetPasswordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/reset-password",
-  component: lazyRouteComponent(() => import("./reset-password-page.tsx"), "ResetPasswordPage"),
+  component: lazyRouteComponent(() => import("./sign-in-page.tsx"), "ResetPasswordPage"),
 });

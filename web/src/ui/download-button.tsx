@@ -2,8 +2,9 @@ import { Button } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
+import { api, dataOf } from "../api/client.ts";
 import { meQuery } from "../api/me.ts";
-import { hasRecentProof } from "../api/recent-proof.ts";
+import { signInGate } from "../api/sign-in-gate.ts";
 import { useAnnounce } from "./announce.ts";
 
 type DownloadButtonProps = {
@@ -40,4 +41,10 @@ export function DownloadButton({ address, label, needsProof = false }: DownloadB
       {label ?? t("ui.download")}
     </Button>
   );
+}
+
+/** Asks for the proof of a file that the browser requests by its own means. False: the person has closed the dialog. */
+async function hasRecentProof(): Promise<boolean> {
+  const { session } = await dataOf(api.GET("/auth/account"));
+  return session.isRecent || signInGate.open("recent");
 }

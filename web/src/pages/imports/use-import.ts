@@ -1,8 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { ApiProblem, unanswered } from "../../api/problem.ts";
-import { reloadIfPersonChanged, shownPersonHeaders } from "../../api/shown-person.ts";
-import { signInGate } from "../../api/sign-in-gate.ts";
+import { reloadIfPersonChanged, shownPersonHeaders, signInGate } from "../../api/sign-in-gate.ts";
 import { useAnnounce } from "../../ui/announce.ts";
 
 /** How far an import is: first the check of the file, then the import. */

@@ -1,5 +1,5 @@
 import type { OrderSummary, paths } from "../../api/schema.d.ts";
-import type { LiveRule } from "../../ui/list/live-rule.ts";
+import type { LiveRule } from "../../api/update.ts";
 
 type OrderFilters = NonNullable<paths["/api/orders"]["get"]["parameters"]["query"]>;
 

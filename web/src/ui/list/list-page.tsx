@@ -13,15 +13,13 @@ import type { TFunction } from "i18next";
 import { type ReactNode, startTransition, useEffect, useEffectEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ApiProblem } from "../../api/problem.ts";
-import { throttled } from "../../api/throttled.ts";
-import type { Update } from "../../api/update.ts";
-import { updateStream } from "../../api/updates.ts";
+import type { LiveRule, Update } from "../../api/update.ts";
+import { throttled, updateStream } from "../../api/updates.ts";
 import { formatNumber } from "../../text/format.ts";
 import { Page } from "../page.tsx";
 import { isFinal, ProblemMessage } from "../problem-message.tsx";
 import { type Column, DataTable, type Selection, useRowKeys } from "./data-table.tsx";
 import { useSetFilters } from "./filters.tsx";
-import type { LiveRule } from "./live-rule.ts";
 
 type ListPage<Row> = { readonly data: readonly Row[]; readonly nextCursor: string | null };
 
